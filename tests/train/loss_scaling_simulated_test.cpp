@@ -87,10 +87,12 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   return std::sqrt(squares);
 }
 
-/// What a training left after each call: its parameters, the scale and whether steps were skipped.
+/// What a training left after each call: its parameters, the scale and whether steps were skipped; and the norms of its
+/// gradients.
 struct scaled_history {
   std::vector<std::vector<float>> parameters;
   std::vector<loss_scaler_state> scalers;
+  std::vector<double> norms;  ///< none where they are not known
   friend bool operator==(const scaled_history&, const scaled_history&) = default;
 };
 
@@ -102,6 +104,7 @@ scaled_history train_scaled(const Policy& policy) {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1f, .momentum = 0.5}, policy,
                    dp::accumulate<2>{}};
   step.scale_losses({.initial_scale = 4096, .growth_interval = 3});
+  step.measure_gradients();
   scaled_history after;
   const auto note = [&] {
     after.parameters.push_back(parameters_of(model, dp::local_place_count<Where> - 1));
@@ -120,6 +123,13 @@ scaled_history train_scaled(const Policy& policy) {
   }
   if (!step.flush()) throw std::logic_error("the last batch is not pending.");
   note();
+  try {
+    const dp::gradient_norms norms = step.gradient_norms().item();
+    after.norms = {norms.mean, norms.largest, static_cast<double>(norms.updates),
+                   static_cast<double>(norms.not_finite)};
+  } catch (const dp::error& e) {
+    if (std::string(e.what()).find("call gradient_norms() in the process with rank 0") == std::string::npos) throw;
+  }
   return after;
 }
 
@@ -284,23 +294,25 @@ TEST_CASE("an infinite gradient in one process skips the update in all, which ha
   CHECK(expected.scalers[5] == loss_scaler_state{1024, 0, 2});
   CHECK(expected.scalers[11] == loss_scaler_state{2048, 0, 2});
   CHECK(expected.scalers.back() == loss_scaler_state{1024, 0, 3});
+  CHECK((expected.norms[2] == 8 && expected.norms[3] == 3));
   CHECK(expected.parameters[5] == expected.parameters[1]);
   CHECK(expected.parameters.back() == expected.parameters[13]);
   CHECK(expected.parameters[7] != expected.parameters[1]);
   for (const float parameter : expected.parameters.back())
     REQUIRE(std::isfinite(parameter));
-  const auto require_same = [&](const auto& policy) {
+  const auto require_same = [&](const auto& policy, bool norms_everywhere) {
     in_processes(3, [&](const dp::process_group& group) {
       const dp::process_scope scope{group};
-      const scaled_history found = train_scaled<scaled_across>(policy);
+      scaled_history found = train_scaled<scaled_across>(policy);
+      if (found.norms.empty() && !norms_everywhere && group.rank() != 0) found.norms = expected.norms;
       if (found.scalers != expected.scalers)
         throw std::logic_error("rank " + std::to_string(group.rank()) + " has other scales.");
       if (found != expected) throw std::logic_error("rank " + std::to_string(group.rank()) + " has other bits.");
     });
   };
-  CHECK_NOTHROW(require_same(each_parameter_reduced{}));
-  CHECK_NOTHROW(require_same(collective::sharded_all_reduce<collective::direct, collective::buckets<1, 1>>{}));
-  CHECK_NOTHROW(require_same(collective::scatter_gather{}));
+  CHECK_NOTHROW(require_same(each_parameter_reduced{}, true));
+  CHECK_NOTHROW(require_same(collective::sharded_all_reduce<collective::direct, collective::buckets<1, 1>>{}, true));
+  CHECK_NOTHROW(require_same(collective::scatter_gather{}, false));
 }
 
 TEST_CASE("processes whose losses are scaled differently are told so before the first step", "[parallel]") {

@@ -279,6 +279,7 @@ TEST_CASE("a step that mixed<half> skips advances the schedule", "[train]") {
   const auto finite = dp::test::integer_samples<float, 6>(5);
   const auto labels = dp::test::square_labels(5, 3);
   // Two batches for each update, the second of which is skipped; the rate falls after it.
+  step.measure_gradients();
   const double rates[] = {0.5, 0.5, 0.125, 0.125, 0.03125};
   for (int i = 0; i < 10; ++i) {
     step_by_hand.optimizer().rule().learning_rate = rates[i / 2];
@@ -288,6 +289,9 @@ TEST_CASE("a step that mixed<half> skips advances the schedule", "[train]") {
     REQUIRE(dp::test::parameters_of(followed) == dp::test::parameters_of(by_hand));
   }
   CHECK(step.scaler().skipped_steps == 1);
+  const dp::gradient_norms norms = step.gradient_norms().item();
+  CHECK((norms.updates == 5 && norms.not_finite == 1));
+  CHECK((norms.mean > 0 && norms.largest < 10));  // without the scale, which is above 1,000
   CHECK(step.optimizer().steps() == 5);
   CHECK(step.optimizer().rule().at(step.optimizer().steps()).learning_rate == 0.03125);
 }
