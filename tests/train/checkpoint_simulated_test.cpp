@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -31,16 +32,20 @@
 #include <devplace/parallel/check_replicas.hpp>
 #include <devplace/parallel/to_batch.hpp>
 #include <devplace/train/checkpoints.hpp>
+#include <devplace/train/early_stopping.hpp>
+#include <devplace/train/moving_average.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
 #include "support/in_child.hpp"
+#include "support/replicas.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/thread_processes.hpp"
 #include "support/training_data.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
+using dp::test::parameters_of;
 using support::temporary_folder;
 
 namespace {
@@ -311,6 +316,49 @@ TEST_CASE("a program that is killed while it saves leaves a checkpoint that load
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.file("run")))
     ++files;
   CHECK(files == 2);
+}
+
+TEST_CASE("averages and early stopping go on from a checkpoint, too", "[train]") {
+  const temporary_folder folder;
+  const std::string path = folder.file("x");
+  struct observed {
+    using model_type = dp::model<nn::sequential<nn::linear<6, 8>>, resumed_cpu>;
+    model_type model{dp::seed{1}};
+    dp::trainer<model_type, nn::cross_entropy, dp::optim::sgd, dp::collective::all_reduce<>, dp::accumulate<2>> step{
+        model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};
+    dp::moving_average<model_type> average{model, {.decay = 0.75}};
+    dp::early_stopping<model_type> stopping{model};
+
+    void run(std::size_t first, std::size_t last) {
+      constexpr double metrics[] = {3, 2, 2.5, 1.5, 4, 1};
+      for (std::size_t i = first; i < last; ++i) {
+        for (std::size_t rows = 5; rows < 7; ++rows) {
+          step(dp::test::integer_samples<float, 6>(rows), dp::test::square_labels(rows, 3));
+          average.update(model);
+        }
+        stopping(metrics[i], model);
+      }
+    }
+    auto result() const {
+      return std::tuple(parameters_of(model), parameters_of(average.model()), average.updates(),
+                        parameters_of(stopping.best()), stopping.state().best, stopping.state().told);
+    }
+  };
+  observed whole, resumed;
+  whole.run(0, 3);
+  dp::save_checkpoint(whole.step, {}, path, whole.average, whole.stopping);
+  const auto before = whole.result(), unchanged = resumed.result();
+  CHECK_THROWS_WITH(dp::load_checkpoint(resumed.step, path),
+                    Catch::Matchers::ContainsSubstring("\"extra/1/0.weight\" is not in the training"));
+  CHECK_THROWS_WITH(dp::load_checkpoint(resumed.step, path, resumed.stopping, resumed.average),
+                    Catch::Matchers::ContainsSubstring("has no extra.0.best in its metadata"));
+  CHECK((resumed.result() == unchanged));
+  static_cast<void>(dp::load_checkpoint(resumed.step, path, resumed.average, resumed.stopping));
+  CHECK((resumed.result() == before));
+  whole.run(3, 6);
+  resumed.run(3, 6);
+  CHECK((resumed.result() == whole.result()));
+  CHECK_FALSE((resumed.result() == before));
 }
 
 TEST_CASE("a training's state cannot be taken between the batches of one accumulation", "[train]") {

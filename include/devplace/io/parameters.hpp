@@ -76,7 +76,8 @@ inline renamed_tensors fitting_tensors(const safetensors_file& file, const std::
   const bool is_checkpoint = std::any_of(file.metadata().begin(), file.metadata().end(),
                                          [](const auto& text) { return text.first == "checkpoint"; });
   result.refuse_others("model", [&](const safetensors_entry& entry) {
-    return is_batch_count(entry) || (is_checkpoint && entry.name.starts_with("optimizer/"));
+    return is_batch_count(entry) ||
+           (is_checkpoint && (entry.name.starts_with("optimizer/") || entry.name.starts_with("extra/")));
   });
   if (!result.differences().empty())
     throw file_error("load_parameters: " + in_quotes(path) +

@@ -22,6 +22,7 @@
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/tensor/precision.hpp>
+#include <devplace/train/detail/checkpoint_extras.hpp>
 #include <devplace/train/detail/checkpoint_text.hpp>
 #include <devplace/train/trainer.hpp>
 #include <devplace/train/training_state.hpp>
@@ -43,12 +44,6 @@ namespace devplace::train::detail {
 
 /// The version of the format of checkpoints.
 inline constexpr const char* checkpoint_version = "1";
-
-/// A tensor of a checkpoint, and its elements in a training's state on the host.
-struct checkpoint_tensor {
-  safetensors_entry entry;
-  void* data;
-};
 
 /// A training's state of the right sizes, to be filled.
 template <class Net, class Rule, class T>
@@ -179,14 +174,20 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// is complete and on the disk, so that a program that is killed leaves the old file or the new one. Waits for the
 /// places. Across processes all call it, and the first one writes. Throws file_error, failures of the places, and error
 /// between the batches of one accumulation.
-template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches,
+///
+/// `extras` are objects beside the trainer that shall go on, too, as moving_average and early_stopping. One of your own
+/// has `for_checkpoint(of_model, of_number)`, which calls of_model(m) for one model of its own and of_number(name,
+/// number) for numbers, all references to members, and `follow(updates)` if it compares the model's updates.
+template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras,
           detail::configured = detail::configuration>
 void save_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,
-                     const training_position& at, const std::string& path) try {
+                     const training_position& at, const std::string& path, Extras&... extras) try {
   auto whole = step.state();
   if (spans_processes<Where> && !is_main_process()) return;
-  const auto tensors = train::detail::tensors_of<Net>(whole);
+  auto tensors = train::detail::tensors_of<Net>(whole);
   safetensors_metadata metadata = train::detail::metadata_of<P>(whole, at);
+  [[maybe_unused]] train::detail::checkpoint_extras more;
+  (more.save(extras, tensors, metadata), ...);
   metadata.emplace_back("checksum", train::detail::checksum_of(metadata, tensors));
   std::vector<detail::safetensors_source> sources;
   for (const auto& [entry, data] : tensors)
@@ -200,23 +201,27 @@ void save_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulat
 /// returns how far it had come. With the same placement, policy, batches and program the steps that follow give the
 /// bits of a training that was not interrupted. Throws file_error if the file is damaged, of which every byte is
 /// checked, or if network, precision or optimizer are others, with all differences; the training is unchanged then.
-/// Across processes all call it and each reads the file.
-template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches,
+/// Across processes all call it and each reads the file. `extras` are those that were saved, in the same order.
+template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras,
           detail::configured = detail::configuration>
 training_position load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,
-                                  const std::string& path) try {
+                                  const std::string& path, Extras&... extras) try {
   const safetensors_file file(path);
   const train::detail::checkpoint_texts texts(file.metadata(), path);
   auto whole =
       train::detail::empty_training<Net, Rule, typename precision_traits<P>::parameter>(step.optimizer().rule());
-  const auto tensors = train::detail::tensors_of<Net>(whole);
+  auto tensors = train::detail::tensors_of<Net>(whole);
+  [[maybe_unused]] train::detail::checkpoint_extras more;
+  (more.expect(extras, tensors), ...);
   train::detail::check_fit<P, Rule>(file, texts, tensors, path);
   for (const auto& [entry, data] : tensors)
     file.read_elements(*file.find(entry.name), data);
   if (train::detail::checksum_of(file.metadata(), tensors) != texts.text("checksum"))
     texts.fail("does not have the contents that were written");
   const training_position at = train::detail::read_numbers<P>(whole, texts);
+  (more.check(extras, texts), ...);
   step.restore(whole);
+  (more.load(extras, texts, step.model_updates()), ...);
   return at;
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");

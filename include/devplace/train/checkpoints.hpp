@@ -51,23 +51,23 @@ class checkpoints {
 
   /// Writes the newest checkpoint, as save_checkpoint, and then removes those before the `keep` newest. There is never
   /// more than one in addition, also after programs that were killed.
-  template <class Trainer, detail::configured = detail::configuration>
-  void save(Trainer& step, const training_position& at) const {
+  template <class Trainer, class... Extras, detail::configured = detail::configuration>
+  void save(Trainer& step, const training_position& at, Extras&... extras) const {
     const bool writes = !spans_processes<typename Trainer::model_type::placement_type> || is_main_process();
     if (writes) folder_.keep(keep_);  // what a program left that was killed before it removed an old one
-    save_checkpoint(step, at, folder_.next_path());
+    save_checkpoint(step, at, folder_.next_path(), extras...);
     if (writes) folder_.keep(keep_);
   }
 
   /// Makes the training go on from the newest checkpoint, as load_checkpoint, and returns how far it had come; the
   /// start, and nothing is changed, if there is none yet. Throws file_error if the newest one is damaged or does not
   /// fit; the message names the one before it.
-  template <class Trainer, detail::configured = detail::configuration>
-  [[nodiscard]] training_position resume(Trainer& step) const {
+  template <class Trainer, class... Extras, detail::configured = detail::configuration>
+  [[nodiscard]] training_position resume(Trainer& step, Extras&... extras) const {
     const std::vector<std::string> all = paths();
     if (all.empty()) return {};
     try {
-      return load_checkpoint(step, all[0]);
+      return load_checkpoint(step, all[0], extras...);
     } catch (const file_error& failure) {
       if (all.size() == 1) throw;
       constexpr std::size_t prefix = std::string_view("devplace: ").size();

@@ -85,6 +85,14 @@ class early_stopping {
     state_ = state;
   }
 
+  /// What checkpoints keep (train/checkpoint.hpp).
+  void for_checkpoint(auto&& of_model, auto&& of_number) {
+    of_model(best_);
+    of_number("best", state_.best);
+    of_number("best_at", state_.best_at);
+    of_number("told", state_.told);
+  }
+
  private:
   static const early_stopping_options& validated(const early_stopping_options& options) {
     options.validate();

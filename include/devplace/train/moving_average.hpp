@@ -102,6 +102,14 @@ class moving_average {
     updates_ = updates;
   }
 
+  /// What checkpoints keep (train/checkpoint.hpp).
+  void for_checkpoint(auto&& of_model, auto&& of_number) {
+    of_model(model_);
+    of_number("updates", updates_);
+  }
+  /// After a checkpoint was loaded: the updates of the model so far are in the average.
+  void follow(std::uint64_t model_updates) { seen_ = model_updates; }
+
  private:
   static const moving_average_options& validated(const moving_average_options& options) {
     options.validate();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <devplace/nn/loss.hpp>
@@ -252,6 +253,11 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   }
   ///@}
 
+  /// Number of updates and assignments of the model so far, for objects that follow them, such as moving_average.
+  template <detail::configured = detail::configuration>
+  std::uint64_t model_updates() const {
+    return training_.model_updates();
+  }
   /// The optimizer, for its hyperparameters: `step.optimizer().rule().learning_rate = ...`.
   optimizer_type& optimizer() { return training_.optimizer(); }
 

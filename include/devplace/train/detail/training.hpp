@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
@@ -241,6 +242,7 @@ class training {
     compared_ = false;
   }
 
+  std::uint64_t model_updates() const { return own_state().updates; }
   optimizer_type& optimizer() { return optimizer_; }
   /// Number of batches since the last update.
   std::size_t pending_batches() const { return accumulation_.batches; }

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <devplace/io/parameters.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/settle.hpp>
+#include <devplace/tensor/precision.hpp>
+#include <devplace/train/detail/checkpoint_text.hpp>
+
+namespace devplace::train::detail {
+
+/// A tensor of a checkpoint, and its elements on the host.
+struct checkpoint_tensor {
+  safetensors_entry entry;
+  void* data;
+};
+
+/// What a checkpoint has besides the training, of objects such as a moving average: a model each, whose elements are
+/// here on the host, and numbers. Tensors and texts are numbered in the order of the objects.
+class checkpoint_extras {
+ public:
+  /// Copies an object's model to the host and adds its tensors and numbers.
+  template <class Extra>
+  void save(Extra& extra, std::vector<checkpoint_tensor>& tensors, safetensors_metadata& metadata) {
+    const std::string key = "extra." + std::to_string(count_) + ".";
+    extra.for_checkpoint(
+        [&](auto& model) {
+          using backend_type = placement_backend_t<typename std::remove_cvref_t<decltype(model)>::placement_type>;
+          auto& state = model.state();
+          runtime::settle<backend_type>(state);
+          const auto& first = state.replicas.front();
+          const auto [parameters, buffers] = append(model, tensors);
+          devplace::detail::copy_out<backend_type>(first.ordinal, parameters, first.parameters.data(),
+                                                   first.parameters.bytes());
+          devplace::detail::copy_out<backend_type>(first.ordinal, buffers, first.buffers.data(), first.buffers.bytes());
+        },
+        [&](const char* name, auto& value) { metadata.emplace_back(key + name, number_text(value)); });
+  }
+
+  /// Adds the tensors of an object's model, to be read.
+  template <class Extra>
+  void expect(Extra& extra, std::vector<checkpoint_tensor>& tensors) {
+    extra.for_checkpoint([&](auto& model) { append(model, tensors); }, [](const char*, auto&) {});
+  }
+  /// Throws file_error unless there are the numbers of the next object.
+  template <class Extra>
+  void check(Extra& extra, const checkpoint_texts& texts) {
+    const std::string key = "extra." + std::to_string(checked_++) + ".";
+    extra.for_checkpoint([](auto&) {},
+                         [&](const char* name, auto& value) {
+                           static_cast<void>(texts.number<std::remove_cvref_t<decltype(value)>>(key + name));
+                         });
+  }
+
+  /// Sets an object of those that were expected, in their order, beside a model with so many updates.
+  template <class Extra>
+  void load(Extra& extra, const checkpoint_texts& texts, [[maybe_unused]] std::uint64_t model_updates) {
+    const std::string key = "extra." + std::to_string(loaded_) + ".";
+    const auto& [parameters, buffers] = arenas_[loaded_++];
+    extra.for_checkpoint(
+        [&, &from = parameters, &from_buffers = buffers](auto& model) {
+          using backend_type = placement_backend_t<typename std::remove_cvref_t<decltype(model)>::placement_type>;
+          auto& state = model.state();
+          ++state.updates;
+          state.working_copies_are_old = true;
+          for (const auto& r : state.replicas) {
+            devplace::detail::copy_in<backend_type>(r.ordinal, r.parameters.data(), from.data(), r.parameters.bytes());
+            devplace::detail::copy_in<backend_type>(r.ordinal, r.buffers.data(), from_buffers.data(),
+                                                    r.buffers.bytes());
+          }
+          runtime::settle<backend_type>(state);
+        },
+        [&](const char* name, auto& value) { value = texts.number<std::remove_cvref_t<decltype(value)>>(key + name); });
+    if constexpr (requires { extra.follow(model_updates); }) extra.follow(model_updates);
+  }
+
+ private:
+  using bytes = std::vector<std::byte>;
+
+  /// Memory for a model's parameters and buffers, with its tensors.
+  template <class Net, class Where, class P>
+  std::pair<void*, void*> append(const model<Net, Where, P>& m, std::vector<checkpoint_tensor>& tensors) {
+    using T = typename precision_traits<P>::parameter;
+    const auto& first = m.state().replicas.front();
+    auto& [parameters, buffers] = arenas_.emplace_back(bytes(first.parameters.bytes()), bytes(first.buffers.bytes()));
+    const std::string prefix = "extra/" + std::to_string(count_++) + "/";
+    for (const devplace::detail::kept_parameter& of : devplace::detail::kept_parameters<Net, T>()) {
+      tensors.push_back({of.entry, of.in(static_cast<T*>(static_cast<void*>(parameters.data())),
+                                         static_cast<T*>(static_cast<void*>(buffers.data())))});
+      tensors.back().entry.name.insert(0, prefix);
+    }
+    return {parameters.data(), buffers.data()};
+  }
+
+  std::deque<std::pair<bytes, bytes>> arenas_;
+  std::size_t count_ = 0, checked_ = 0, loaded_ = 0;
+};
+
+}  // namespace devplace::train::detail
