@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // libFuzzer target: any input is a safetensors file whose tensors lie inside it one after the other, or throws
-// file_error. The header of each accepted input that devplace can write is written and read again.
+// file_error. The header of each accepted input that devplace can write is written and read again, and its metadata is
+// read as that of a checkpoint.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,6 +14,7 @@
 
 #include <devplace/io/detail/safetensors_format.hpp>
 #include <devplace/io/detail/safetensors_layout.hpp>
+#include <devplace/train/detail/checkpoint_text.hpp>
 
 #include "memory_source.hpp"
 #include "mutate_valid_files.hpp"
@@ -57,13 +59,31 @@ void round_trip(const detail::safetensors_header& header) {
   }
 }
 
+/// Numbers in texts are read or refused, and those that are read are written as texts of the same numbers.
+void read_numbers(const detail::safetensors_header& header) {
+  namespace train = devplace::train::detail;
+  const train::checkpoint_texts texts(header.metadata, "input");
+  for (const auto& [key, value] : header.metadata)
+    try {
+      for (const double number : texts.numbers(key)) {
+        double again = 0;
+        require(train::read_number(train::number_text(number), again) && (again == number || number != number));
+      }
+      const auto integer = texts.number<std::int64_t>(key);
+      require(train::number_text(integer) == value || value == "-0" || value.find('0') != std::string::npos);
+      static_cast<void>(texts.number<bool>(key));
+    } catch (const devplace::file_error&) {
+    }
+}
+
 /// Valid files, plainly spelled and not.
 std::string seed_file(unsigned number) {
   const char* const headers[] = {
       R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[],"data_offsets":[8,9]}} )",
       R"({"__metadata__":{"format":"pt","":"\n"},"\u00fc\ud83d\ude00":{"dtype":"F4","shape":[3,6],"data_offsets":[0,9]}})",
-      R"({ "x" : {"shape":[0,3], "data_offsets":[9,9],"dtype":"I64"},"":{"dtype":"U8","shape":[1,9],"data_offsets":[0,9]}})"};
-  const std::string header = headers[number % 3];
+      R"({ "x" : {"shape":[0,3], "data_offsets":[9,9],"dtype":"I64"},"":{"dtype":"U8","shape":[1,9],"data_offsets":[0,9]}})",
+      R"({"__metadata__":{"a":"0.25 -1e-07 inf","b":"-12","c":"true"},"x":{"dtype":"U8","shape":[9],"data_offsets":[0,9]}})"};
+  const std::string header = headers[number % 4];
   return static_cast<char>(header.size()) + std::string(7, '\0') + header + std::string(9, '\1');
 }
 
@@ -77,5 +97,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   round_trip(header);
+  read_numbers(header);
   return 0;
 }
