@@ -122,7 +122,7 @@ struct implementation<backend::cpu, op::convolution_input_gradient> {
       return convolve_on_cpu<T>({back, g.dy, g.weight, g.bias, g.dx, epilogue::none, g.math, g.floats}, kernels,
                                 kernels.direct_mirrored, kernels.mirrored);
     }
-    constexpr std::size_t most = gemm_block_rows<computed_t<T>>;
+    constexpr std::size_t most = convolution_block_rows<computed_t<T>>;
     const std::size_t together = s.taps() < most ? most / s.taps() : 1;
     const std::size_t blocks = (s.channels + together - 1) / together;
     const std::size_t work = s.depth() / blocks * s.outputs * s.pixels();

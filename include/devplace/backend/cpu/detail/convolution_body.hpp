@@ -13,9 +13,9 @@ inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(compute
 
 /// The most elements of patches, with one for the bias, of a block: numbers of 16 bits have one block where they can.
 template <class T>
-inline constexpr std::size_t patch_depth = std::is_same_v<T, computed_t<T>> ? gemm_block_depth : direct_depth + 1;
+inline constexpr std::size_t patch_depth = std::is_same_v<T, computed_t<T>> ? convolution_block_depth : direct_depth + 1;
 
-/// Packs rows [begin, end) of A, at most gemm_block_rows, into panels of tile_rows, each `depth` deep and followed by
+/// Packs rows [begin, end) of A, at most convolution_block_rows, into panels of tile_rows, each `depth` deep and followed by
 /// the next. Element (i, p) is source[i * stride_i + p * stride_p]. With a `bias`, the panels are one deeper, and
 /// bias[i] is the last element of row i.
 template <class T, class From>
@@ -85,12 +85,12 @@ DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>
                                     std::size_t row_end, std::size_t begin, std::size_t end, void* buffer) {
   using sum_type = computed_t<T>;
   constexpr std::size_t lanes = vector_bytes / sizeof(sum_type), tile_columns = tile_columns_of<T>;
-  constexpr std::size_t most_rows = gemm_block_rows<sum_type> * gemm_block_depth / patch_depth<T>;
+  constexpr std::size_t most_rows = convolution_block_rows<sum_type> * convolution_block_depth / patch_depth<T>;
   constexpr std::size_t block_rows = most_rows / tile_rows * tile_rows;
-  constexpr std::size_t block_panels = gemm_block_columns<sum_type> * gemm_block_depth / patch_depth<T> / tile_columns;
+  constexpr std::size_t block_panels = convolution_block_columns<sum_type> * convolution_block_depth / patch_depth<T> / tile_columns;
   const convolution_shape& s = g.shape;
   sum_type* const packed_a = static_cast<sum_type*>(buffer);
-  sum_type* const packed_b = packed_a + gemm_block_rows<sum_type> * gemm_block_depth;
+  sum_type* const packed_b = packed_a + convolution_block_rows<sum_type> * convolution_block_depth;
   const std::size_t pixels = s.pixels(), k = s.depth(), whole = k + (g.bias != nullptr ? 1 : 0);
   const std::size_t panels = (pixels + tile_columns - 1) / tile_columns;  // of a sample
   const std::size_t depths = (whole + patch_depth<T> - 1) / patch_depth<T>;
@@ -156,14 +156,14 @@ DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_argume
                                          void* buffer) {
   using sum_type = computed_t<T>;
   constexpr std::size_t lanes = vector_bytes / sizeof(sum_type), tile_columns = tile_columns_of<T>;
-  constexpr std::size_t block_rows = gemm_block_rows<sum_type> / tile_rows * tile_rows;
-  constexpr std::size_t block_columns = gemm_block_columns<sum_type> / 2;
+  constexpr std::size_t block_rows = convolution_block_rows<sum_type> / tile_rows * tile_rows;
+  constexpr std::size_t block_columns = convolution_block_columns<sum_type> / 2;
   const convolution_shape& s = g.shape;
   sum_type* const packed_a = static_cast<sum_type*>(buffer);
-  sum_type* const packed_b = packed_a + gemm_block_rows<sum_type> * gemm_block_depth;
-  sum_type* const products = packed_b + tile_columns * gemm_block_depth;  // [block_rows, block_columns]
+  sum_type* const packed_b = packed_a + convolution_block_rows<sum_type> * convolution_block_depth;
+  sum_type* const products = packed_b + tile_columns * convolution_block_depth;  // [block_rows, block_columns]
   const std::size_t pixels = s.pixels(), k = s.depth();
-  const std::size_t depths = (s.outputs + gemm_block_depth - 1) / gemm_block_depth;
+  const std::size_t depths = (s.outputs + convolution_block_depth - 1) / convolution_block_depth;
   const T* const dy = g.dy + (sample * s.groups + group) * s.outputs * pixels;
   const std::size_t at = (sample * s.groups + group) * s.channels * s.plane();
   sum_type* image = g.floats.sums + at;
@@ -210,17 +210,17 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
                                            computed_t<T>* sum, computed_t<T> beta, void* buffer) {
   using sum_type = computed_t<T>;
   constexpr std::size_t lanes = vector_bytes / sizeof(sum_type), tile_columns = tile_columns_of<T>;
-  constexpr std::size_t block_rows = gemm_block_rows<sum_type> / tile_rows * tile_rows;
+  constexpr std::size_t block_rows = convolution_block_rows<sum_type> / tile_rows * tile_rows;
   const convolution_shape& s = g.shape;
   sum_type* const packed_a = static_cast<sum_type*>(buffer);
-  sum_type* const packed_b = packed_a + gemm_block_rows<sum_type> * gemm_block_depth;
+  sum_type* const packed_b = packed_a + convolution_block_rows<sum_type> * convolution_block_depth;
   sum_type* const unfolded =
-      packed_b + convolution_weight_columns<sum_type> * gemm_block_depth;    // [tile_columns, gemm_block_depth]
-  sum_type* const unfolded_dy = unfolded + tile_columns * gemm_block_depth;  // [tile_rows, gemm_block_depth]
+      packed_b + convolution_weight_columns<sum_type> * convolution_block_depth;    // [tile_columns, convolution_block_depth]
+  sum_type* const unfolded_dy = unfolded + tile_columns * convolution_block_depth;  // [tile_rows, convolution_block_depth]
   const std::size_t pixels = s.pixels(), k = s.depth();
   // A block of the sum is part of a sample, or several whole ones.
-  const std::size_t parts = (pixels + gemm_block_depth - 1) / gemm_block_depth;
-  const std::size_t together = parts > 1 ? 1 : gemm_block_depth / pixels;
+  const std::size_t parts = (pixels + convolution_block_depth - 1) / convolution_block_depth;
+  const std::size_t together = parts > 1 ? 1 : convolution_block_depth / pixels;
 
   sum_type factor = beta;
   for (std::size_t n = first; n < last; n += together) {

@@ -16,7 +16,7 @@ namespace devplace::detail {
 
 /// The most columns of a weight's gradient that are computed at a time.
 template <class T>
-inline constexpr std::size_t convolution_weight_columns = gemm_block_columns<T> / 2;
+inline constexpr std::size_t convolution_weight_columns = convolution_block_columns<T> / 2;
 
 /// The functions of convolution_body.hpp and convolution_direct_body.hpp for one instruction set, and its register
 /// tiles.

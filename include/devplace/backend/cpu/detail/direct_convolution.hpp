@@ -9,6 +9,15 @@
 
 namespace devplace::detail {
 
+/// Sizes of the packed blocks of convolutions, which share a thread's buffer with products: as gemm_block_depth and the
+/// others, but all of it in a second-level cache of 1 MiB, since images are read again for every block.
+inline constexpr std::size_t convolution_block_depth = 256;
+template <class T>
+inline constexpr std::size_t convolution_block_rows = gemm_block_rows<T>;
+template <class T>
+inline constexpr std::size_t convolution_block_columns = gemm_block_columns<T> / 2;
+inline constexpr std::size_t convolution_buffer_bytes = gemm_buffer_bytes / 4;
+
 /// The most elements of patches that are multiplied at a time.
 inline constexpr std::size_t direct_depth = convolution_depth;
 
@@ -73,7 +82,7 @@ inline direct_convolution direct_convolution_of(const convolution_shape& s, std:
     --d.channels;
   d.of_patches = tile_width(d.channels * s.taps(), widths);
   const std::size_t panel = 2 * lanes * (direct_depth + 1);
-  const std::size_t room = gemm_buffer_bytes / size - panel;
+  const std::size_t room = convolution_buffer_bytes / size - panel;
   const auto segment = [&](std::size_t rows) { return d.channels * (d.span(s, rows) * d.row + d.of_pixels); };
   const auto with_gradient = [&](std::size_t rows) { return segment(rows) + rows * s.columns.out * 2 * lanes; };
   d.rows = s.rows.out;
