@@ -99,6 +99,13 @@
   #define DEVPLACE_UNROLL _Pragma("GCC unroll 32")
 #endif
 
+// Keeps a loop around a vectorised one. Unrolled completely by g++, the latter's operations become scalar ones.
+#if defined(__clang__)
+  #define DEVPLACE_NO_UNROLL
+#else
+  #define DEVPLACE_NO_UNROLL _Pragma("GCC unroll 1")
+#endif
+
 // Whether element access and extent() of tensors and views check their arguments. It is a template argument of these
 // functions, so that files with and without checks can be linked.
 #if !defined(DEVPLACE_CHECK_BOUNDS)

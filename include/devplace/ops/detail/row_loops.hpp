@@ -8,6 +8,7 @@
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/limits.hpp>
 
+DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
 // Loops over a row in groups of 8 elements, with 8 accumulators: the compiler can vectorise them without reordering
@@ -47,22 +48,34 @@ DEVPLACE_HD double row_sum(std::size_t n, const Term& term) {
   return sum_of_lanes(lanes) + rest;
 }
 
-/// The largest element that is not NaN; -infinity if there is none.
+/// Integers in the order of the numbers, -0 below 0, because comparisons of integers are vectorised. Each is its own
+/// inverse: rank_of(rank_of(bits)) is the number's bits again.
+template <class Bits>
+DEVPLACE_HD constexpr Bits rank_of(Bits bits) {
+  return bits ^ (bits < 0 ? highest_number<Bits> : Bits{0});
+}
+
+/// The largest element; -infinity if there is none. Of rows with NaN it is NaN or the largest number.
 template <class T, class From>
 DEVPLACE_HD T row_max(const From* x, std::size_t n) {
-  constexpr T lowest = -infinity<T>;
-  T lanes[row_lanes] = {lowest, lowest, lowest, lowest, lowest, lowest, lowest, lowest};
+  using bits = typename exponential_constants<T>::bits;
+  const bits lowest = rank_of(same_bits<bits>(-infinity<T>));
+  bits lanes[row_lanes] = {lowest, lowest, lowest, lowest, lowest, lowest, lowest, lowest};
   std::size_t c = 0;
   for (; c + row_lanes <= n; c += row_lanes) {
-    for (std::size_t lane = 0; lane < row_lanes; ++lane)
-      lanes[lane] = x[c + lane] > lanes[lane] ? static_cast<T>(x[c + lane]) : lanes[lane];
+    for (std::size_t lane = 0; lane < row_lanes; ++lane) {
+      const bits rank = rank_of(same_bits<bits>(static_cast<T>(x[c + lane])));
+      lanes[lane] = rank > lanes[lane] ? rank : lanes[lane];
+    }
   }
-  T result = lowest;
-  for (; c < n; ++c)
-    result = x[c] > result ? static_cast<T>(x[c]) : result;
+  bits result = lowest;
+  for (; c < n; ++c) {
+    const bits rank = rank_of(same_bits<bits>(static_cast<T>(x[c])));
+    result = rank > result ? rank : result;
+  }
   for (std::size_t lane = 0; lane < row_lanes; ++lane)
     result = lanes[lane] > result ? lanes[lane] : result;
-  return result;
+  return same_bits<T>(rank_of(result));
 }
 
 /// Adds exp(x[c] - max) of `Count` elements to the accumulators, and stores each in e[c] unless `e` is null.
@@ -70,6 +83,7 @@ template <std::size_t Count, class T, class From>
 DEVPLACE_HD void add_exponentials(double* lanes, T* e, const From* x, T max) {
   T terms[Count];
   exponentials_of<Count>(terms, x, max);
+  DEVPLACE_NO_UNROLL
   for (std::size_t i = 0; i < Count; i += row_lanes) {
     for (std::size_t lane = 0; lane < row_lanes; ++lane)
       lanes[lane] += static_cast<double>(terms[i + lane]);
@@ -99,3 +113,4 @@ DEVPLACE_HD double row_exponentials(T* e, const From* x, T max, std::size_t n) {
 }
 
 }  // namespace devplace::detail
+DEVPLACE_HOST_PRAGMAS_END

@@ -13,11 +13,12 @@ inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(compute
 
 /// The most elements of patches, with one for the bias, of a block: numbers of 16 bits have one block where they can.
 template <class T>
-inline constexpr std::size_t patch_depth = std::is_same_v<T, computed_t<T>> ? convolution_block_depth : direct_depth + 1;
+inline constexpr std::size_t patch_depth =
+    std::is_same_v<T, computed_t<T>> ? convolution_block_depth : direct_depth + 1;
 
-/// Packs rows [begin, end) of A, at most convolution_block_rows, into panels of tile_rows, each `depth` deep and followed by
-/// the next. Element (i, p) is source[i * stride_i + p * stride_p]. With a `bias`, the panels are one deeper, and
-/// bias[i] is the last element of row i.
+/// Packs rows [begin, end) of A, at most convolution_block_rows, into panels of tile_rows, each `depth` deep and
+/// followed by the next. Element (i, p) is source[i * stride_i + p * stride_p]. With a `bias`, the panels are one
+/// deeper, and bias[i] is the last element of row i.
 template <class T, class From>
 DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t stride_i, std::size_t stride_p,
                                       std::size_t rows, std::size_t depth, const T* bias = nullptr) {
@@ -87,7 +88,8 @@ DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>
   constexpr std::size_t lanes = vector_bytes / sizeof(sum_type), tile_columns = tile_columns_of<T>;
   constexpr std::size_t most_rows = convolution_block_rows<sum_type> * convolution_block_depth / patch_depth<T>;
   constexpr std::size_t block_rows = most_rows / tile_rows * tile_rows;
-  constexpr std::size_t block_panels = convolution_block_columns<sum_type> * convolution_block_depth / patch_depth<T> / tile_columns;
+  constexpr std::size_t block_panels =
+      convolution_block_columns<sum_type> * convolution_block_depth / patch_depth<T> / tile_columns;
   const convolution_shape& s = g.shape;
   sum_type* const packed_a = static_cast<sum_type*>(buffer);
   sum_type* const packed_b = packed_a + convolution_block_rows<sum_type> * convolution_block_depth;
@@ -214,9 +216,10 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
   const convolution_shape& s = g.shape;
   sum_type* const packed_a = static_cast<sum_type*>(buffer);
   sum_type* const packed_b = packed_a + convolution_block_rows<sum_type> * convolution_block_depth;
-  sum_type* const unfolded =
-      packed_b + convolution_weight_columns<sum_type> * convolution_block_depth;    // [tile_columns, convolution_block_depth]
-  sum_type* const unfolded_dy = unfolded + tile_columns * convolution_block_depth;  // [tile_rows, convolution_block_depth]
+  sum_type* const unfolded = packed_b + convolution_weight_columns<sum_type> *
+                                            convolution_block_depth;  // [tile_columns, convolution_block_depth]
+  sum_type* const unfolded_dy =
+      unfolded + tile_columns * convolution_block_depth;  // [tile_rows, convolution_block_depth]
   const std::size_t pixels = s.pixels(), k = s.depth();
   // A block of the sum is part of a sample, or several whole ones.
   const std::size_t parts = (pixels + convolution_block_depth - 1) / convolution_block_depth;

@@ -153,7 +153,8 @@ DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_
 /// The most pixels whose element of a patch is unfolded or folded at a time.
 template <class T>
 inline constexpr std::size_t most_unfolded =
-    convolution_block_depth > convolution_block_columns<T> / 2 ? convolution_block_depth : convolution_block_columns<T> / 2;
+    convolution_block_depth > convolution_block_columns<T> / 2 ? convolution_block_depth
+                                                               : convolution_block_columns<T> / 2;
 
 /// A panel of patches, [depth][Width]: row p holds element p0 + p of the patches of `count` pixels from q0 on. `image`
 /// is the first channel of a group of a sample. Elements beyond `count` are zeros.
