@@ -6,7 +6,7 @@
 
 All have the same processors and numbers of threads. They alternate within a round, and medians over the rounds are
 reported, with the ratio of the best peer's time to devplace's, and the share that the limit has of devplace's time:
-floating-point operations at the peak of multiply-adds, or bytes at the bandwidth of a copy, both of the same run.
+floating-point operations at the peak of multiply-adds, or bytes at the bandwidth of memory, both of the same run.
 """
 
 import argparse
@@ -24,6 +24,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from timing import Program
 
+import profile_of_step
 import report
 import work
 
@@ -76,7 +77,7 @@ def share_of_limit(item, seconds, limits):
     if item.operations:
         return item.operations * limits[item.type] / 1e9 / seconds
     if item.bytes:
-        return item.bytes * limits["bytes"] / (2 * 4 * 10_000_000) / seconds
+        return item.bytes * limits["bytes"] / 1e9 / seconds
     return None
 
 
@@ -171,6 +172,10 @@ def main():
         result["limits"][threads] = limits
         report.print_table([row for row in result["rows"] if row["threads"] == threads], limits)
     if not given.only:
+        result["costs"] = profile_of_step.costs(
+            peers["devplace"]["networks"], [item for item in items if item.question.startswith("adam")]
+        )
+        report.print_costs(result["costs"])
         result["first_step"] = first_steps(peers)
         result["binary_bytes"] = os.path.getsize(peers["devplace"]["networks"][0])
         result["compile_seconds"] = compile_times(os.path.join(FOLDER, "..", "..", ".."))

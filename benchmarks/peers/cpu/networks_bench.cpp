@@ -4,9 +4,10 @@
 // Seconds of training steps and of predictions on the CPU.
 //
 // Answers questions on standard input, one a line: `<what> <network>/<batch>`, with `threads <count>` before. What:
-// `adam` and `sgd`, a training step; `once`, the first step with Adam; `p50` and `p99`, quantiles of single
-// predictions. Networks: `mlp` (784-256-10, relu), `tanh` (28, five hidden layers of 300 with tanh, 1) and `wide` (four
-// layers of 1,024 with gelu between them). benchmarks/peers/cpu/compare.py asks it and the peers in turn.
+// `adam` and `sgd`, a training step; `profile`, as `adam` for two seconds, of which a profile can be taken; `once`, the
+// first step with Adam; `p50` and `p99`, quantiles of single predictions. Networks: `mlp` (784-256-10, relu), `tanh`
+// (28, five hidden layers of 300 with tanh, 1) and `wide` (four layers of 1,024 with gelu between them).
+// benchmarks/peers/cpu/compare.py asks it and the peers in turn.
 
 #include <cstddef>
 #include <cstdint>
@@ -70,9 +71,9 @@ double measure(const std::string& what, std::size_t batch) {
   const auto train = [&](auto rule) {
     dp::trainer step{model, Loss{}, rule};
     const auto train_once = [&] { static_cast<void>(step(x, t)); };
-    return what == "once" ? dp::bench::once(train_once) : dp::bench::time_of(train_once);
+    return what == "once" ? dp::bench::once(train_once) : dp::bench::time_of(train_once, what == "profile" ? 2 : 0.05);
   };
-  if (what == "adam" || what == "once") return train(dp::optim::adam{});
+  if (what == "adam" || what == "once" || what == "profile") return train(dp::optim::adam{});
   if (what == "sgd") return train(dp::optim::sgd{.learning_rate = 1e-3, .momentum = 0.9});
   return dp::bench::not_done;
 }

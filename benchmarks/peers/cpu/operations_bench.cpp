@@ -7,8 +7,8 @@
 // - `product <type>/<m>x<n>x<k>/<nn, nt or tn>`: a matrix product of float or double;
 // - `softmax <rows>x<columns>`, `cross_entropy <rows>x<classes>` (losses and gradient), of float;
 // - `chain <n>`: max(a * b + c, 0) * d - e in one assignment; `sum <n>`; `update <n>`: Adam's, of float;
-// - `multiply_add <type>`: seconds of 10^9 floating-point operations at the peak; `copy <n>`: of n floats, the limit of
-//   memory's bandwidth.
+// - `multiply_add <type>`: seconds of 10^9 floating-point operations at the peak; `bandwidth <n>`: of 10^9 bytes to and
+//   from memory, in arrays of n floats.
 // benchmarks/peers/cpu/compare.py asks it and the peers in turn.
 
 #include <cmath>
@@ -32,6 +32,7 @@
 #include <devplace/place/thread_team.hpp>
 #include <devplace/tensor/transposed.hpp>
 
+#include "support/bandwidth.hpp"
 #include "support/multiply_add_peak.hpp"
 #include "support/product_shape.hpp"
 #include "support/questions.hpp"
@@ -117,12 +118,6 @@ double update(std::size_t n) {
   return taken / static_cast<double>(calls);
 }
 
-double copy(std::size_t n) {
-  const auto a = numbers(n, 1);
-  auto b = numbers(n, 2);
-  return time_of([&] { dp::copy(b, a); });
-}
-
 double measure(const std::string& what, const std::string& of) {
   if (what == "product") {
     const dp::bench::product_shape shape(of);
@@ -133,7 +128,7 @@ double measure(const std::string& what, const std::string& of) {
   if (what == "chain") return chain(std::stoul(of));
   if (what == "sum") return sum(std::stoul(of));
   if (what == "update") return update(std::stoul(of));
-  if (what == "copy") return copy(std::stoul(of));
+  if (what == "bandwidth") return 1e9 / dp::bench::bandwidth(std::stoul(of), 0.1);
   if (what == "multiply_add")
     return 1e9 /
            (of == "double" ? dp::bench::multiply_add_peak<double>(0.1) : dp::bench::multiply_add_peak<float>(0.1));

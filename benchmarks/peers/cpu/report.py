@@ -9,10 +9,10 @@ from xml.sax.saxutils import escape
 def print_table(rows, limits):
     threads = rows[0]["threads"] if rows else 0
     peak = {name: 1 / seconds for name, seconds in limits.items() if name != "bytes"}
-    bandwidth = 2 * 4 * 10_000_000 / limits["bytes"] / 1e9
+    bandwidth = 1 / limits["bytes"]
     print(
         f"\n{threads} thread(s); multiply-adds {peak['float']:.0f} GFLOP/s in float, {peak['double']:.0f} in double; "
-        f"copies {bandwidth:.1f} GB/s. Microseconds:"
+        f"memory {bandwidth:.1f} GB/s. Microseconds:"
     )
     names = list(dict.fromkeys(name for row in rows for name in row["medians"]))
     print(f"{'':46}" + "".join(f"{name:>15}" for name in names) + f"{'ratio':>8}{'of limit':>10}")
@@ -21,6 +21,15 @@ def print_table(rows, limits):
         ratio = f"{row['ratio']:8.2f}" if row["ratio"] else f"{'':8}"
         share = f"{row['share_of_limit']:9.0%}" if row["share_of_limit"] else ""
         print(f"{row['name']:46}{cells}{ratio} {share}")
+
+
+def print_costs(costs):
+    if not costs:
+        print("\nNo profile: perf is not installed, or may not take samples (kernel.perf_event_paranoid).")
+        return
+    print("\nThe largest costs of devplace's step on one thread, by samples:")
+    for name, parts in costs.items():
+        print(f"  {name:40} " + ", ".join(f"{part} {share:.0%}" for part, share in parts))
 
 
 def print_programs(result):

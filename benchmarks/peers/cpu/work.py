@@ -84,7 +84,7 @@ def items():
 
 def limits():
     """Questions to devplace's program for the limits in the same run."""
-    return {"float": "multiply_add float", "double": "multiply_add double", "bytes": f"copy {10_000_000}"}
+    return {"float": "multiply_add float", "double": "multiply_add double", "bytes": "bandwidth 40000000"}
 
 
 def peers(folder, built):
