@@ -46,6 +46,7 @@ struct tile_update {
   T alpha, beta;
   const T* bias;
   bool relu;
+  bool far = false;  ///< C is fetched while the sums are computed, because it is larger than the second-level cache
 };
 
 /// One register tile of C, Rows x (Vectors * lanes). Step p reads A at a + p * stride_a and B at b + p * stride_b.
@@ -62,6 +63,13 @@ template <class T, std::size_t Rows, std::size_t Vectors>
     DEVPLACE_UNROLL
     for (std::size_t j = 0; j < Vectors; ++j)
       sum[i][j] = vector{};
+  }
+  if (update.far) {
+    for (std::size_t i = 0; i < Rows; ++i) {
+      DEVPLACE_UNROLL
+      for (std::size_t j = 0; j < Vectors; ++j)
+        __builtin_prefetch(c + i * ldc + j * lanes, 1);
+    }
   }
   for (std::size_t p = 0; p < depth; ++p) {
     vector from_b[Vectors];
@@ -161,6 +169,7 @@ DEVPLACE_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range
   const std::size_t stride_bp = g.transpose_b ? 1 : g.ldb, stride_bj = g.transpose_b ? g.ldb : 1;
   // Blocks of equal depth: 784 is 4 x 196, not 3 x 256 + 16.
   const std::size_t depths = (g.k + gemm_block_depth - 1) / gemm_block_depth;
+  const bool far = g.m * g.n * sizeof(T) > std::size_t{2} << 20U;
   // Packing B does not pay off if so few tiles read each of its rows.
   const bool unpacked_b = !g.transpose_b && g.m <= 2 * tile_rows;
 
@@ -180,7 +189,7 @@ DEVPLACE_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range
         }
       }
       const bool first = block == 0, last = block + 1 == depths;
-      const tile_update<T> update{g.alpha, first ? g.beta : T{1}, nullptr, last && g.then == epilogue::relu};
+      const tile_update<T> update{g.alpha, first ? g.beta : T{1}, nullptr, last && g.then == epilogue::relu, far};
       for (std::size_t i0 = range.row_begin; i0 < range.row_end; i0 += block_rows) {
         const std::size_t rows = smaller(block_rows, range.row_end - i0);
         for (std::size_t i = 0; i < rows; i += tile_rows) {
