@@ -18,7 +18,7 @@ has_package() {
     lld-16) [ -e "$(clang++-16 -print-prog-name=ld.lld)" ] ;;
     python3-venv) python3 -c 'import ensurepip, venv' ;;
     python3-dev) command -v python3-config ;;
-    python3-numpy) python3 -c 'import numpy' ;;
+    python3-numpy) python3 -c 'import numpy' || /usr/bin/python3 -c 'import numpy' ;;
     catch2) has_header catch2/catch_test_macros.hpp || has_header catch2/catch.hpp ;;
     libopenblas-dev) has_header cblas.h ;;
     openmpi-bin) command -v mpirun.openmpi ;;

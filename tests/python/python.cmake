@@ -6,6 +6,13 @@
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   return()
 endif()
+# NumPy of Debian's package is for Debian's interpreter, which need not be the first in PATH.
+foreach(candidate IN ITEMS python3 /usr/bin/python3)
+  if(NOT Python3_EXECUTABLE)
+    execute_process(COMMAND ${candidate} -c "import numpy, sys; print(sys.executable)" OUTPUT_VARIABLE Python3_EXECUTABLE
+                    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+endforeach()
 find_package(Python3 QUIET COMPONENTS Interpreter Development.Module)
 file(GLOB modules CONFIGURE_DEPENDS python/*.cpp)
 foreach(source IN LISTS modules)
