@@ -2,49 +2,82 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# compiled_code.sh <nvcc> <architecture> <source> [flag]...: compiles a file of kernels and examines the generated code:
+# compiled_code.sh <nvcc> "<architecture>..." <source> [flag]...: compiles a file of kernels and examines the generated
+# code for each architecture:
 # - no kernel uses local memory: no stack frame and no spills;
 # - optimizers, elementwise operations, reductions along contiguous memory, random numbers, dropout, scaled bytes, and
 #   the kernels before and after products use 16-byte accesses;
 # - no kernel uses more registers than registers.txt records. RECORD=1 rewrites that file.
+# The PTX is that of the first architecture, because kernels do not ask for theirs; RECORD=1 compares it with the others'.
 set -eu
-nvcc=$1 architecture=$2 source=$3
+nvcc=$1 architectures=$2 source=$3
 shift 3
 folder=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Device code only, once: the object file, ptxas's output, and the PTX.
-"$nvcc" -std=c++20 -x cu "-arch=$architecture" "$@" -Xptxas -v --keep --keep-dir "$work" -cubin "$source" \
-  -o "$work/object.cubin" >"$work/output" 2>&1 || {
-  cat "$work/output"
-  exit 1
-}
-ptx=$work/$(basename "$source" .cu).ptx
-
-# The resource line of ptxas follows the mangled name of each kernel; names are demangled and shortened.
-c++filt <"$work/output" | awk -v architecture="$architecture" '
-  /Compiling entry function/ {
-    name = $0
-    sub(/^[^\x27]*\x27/, "", name)
-    sub(/\x27 for .*/, "", name)
-    if (name !~ /simt_kernel</) { name = ""; next }
-    sub(/^void devplace::detail::simt_kernel</, "", name)
-    sub(/ ?>\(.*/, "", name)
-    gsub(/devplace::((runtime|optim)::)?(detail::)?/, "", name)
+# make_ptx <architecture> [flag]...
+make_ptx() {
+  ptx=$work/$1.ptx architecture=$1
+  shift
+  "$nvcc" -std=c++20 -x cu "-arch=compute_${architecture#sm_}" "$@" -ptx "$source" -o "$ptx" >"$work/output" 2>&1 || {
+    cat "$work/output"
+    exit 1
   }
-  /bytes stack frame/ && name { frame = $1; stores = $5; loads = $9 }
-  /Used [0-9]+ registers/ && name {
-    match($0, /Used [0-9]+/)
-    print substr($0, RSTART + 5, RLENGTH - 5) + 0 "\t" frame + stores + loads "\t" architecture " " name
-    name = ""
-  }' | sort -t "$(printf '\t')" -k 3 >"$work/kernels"
-
-count=$(wc -l <"$work/kernels")
-if [ "$count" -lt 40 ]; then
-  echo "Only $count kernels were found; there must be 40 or more in $source."
+  sed '/^\.target/d' "$ptx" >"$ptx.compared"
+}
+include=$folder/../../../../include
+if grep -rnE '__CUDA_ARCH__ *[<>=!]|NV_IF_(ELSE_)?TARGET|NV_(PROVIDES|IS_EXACTLY)' "$include"; then
+  echo "Code depends on the architecture, so this script must make the PTX of each."
   exit 1
 fi
+first=${architectures%% *}
+for architecture in $architectures; do
+  if [ "$architecture" = "$first" ] || [ "${RECORD:-0}" = 1 ]; then
+    make_ptx "$architecture" "$@"
+    cmp "$ptx.compared" "$work/$first.ptx.compared" || {
+      echo "The PTX depends on the architecture, so this script must make that of each."
+      exit 1
+    }
+  fi
+done
+ptx=$work/$first.ptx
+ptxas=$(dirname "$nvcc")/ptxas
+[ -x "$ptxas" ] || ptxas=ptxas
+for architecture in $architectures; do
+  "$ptxas" "-arch=$architecture" -v "$ptx" -o "$work/$architecture.cubin" >"$work/$architecture.output" 2>&1 &
+done
+wait
+
+# The resource line of ptxas follows the mangled name of each kernel; names are demangled and shortened.
+for architecture in $architectures; do
+  [ -e "$work/$architecture.cubin" ] || {
+    cat "$work/$architecture.output"
+    exit 1
+  }
+  c++filt <"$work/$architecture.output" | awk -v architecture="$architecture" '
+    /Compiling entry function/ {
+      name = $0
+      sub(/^[^\x27]*\x27/, "", name)
+      sub(/\x27 for .*/, "", name)
+      if (name !~ /simt_kernel</) { name = ""; next }
+      sub(/^void devplace::detail::simt_kernel</, "", name)
+      sub(/ ?>\(.*/, "", name)
+      gsub(/devplace::((runtime|optim)::)?(detail::)?/, "", name)
+    }
+    /bytes stack frame/ && name { frame = $1; stores = $5; loads = $9 }
+    /Used [0-9]+ registers/ && name {
+      match($0, /Used [0-9]+/)
+      print substr($0, RSTART + 5, RLENGTH - 5) + 0 "\t" frame + stores + loads "\t" architecture " " name
+      name = ""
+    }' | sort -t "$(printf '\t')" -k 3 >"$work/$architecture.kernels"
+  count=$(wc -l <"$work/$architecture.kernels")
+  if [ "$count" -lt 40 ]; then
+    echo "Only $count kernels were found for $architecture; there must be 40 or more in $source."
+    exit 1
+  fi
+  cat "$work/$architecture.kernels" >>"$work/kernels"
+done
 status=0
 if awk -F '\t' '$2 != 0 { print "Off the registers: " $2 " bytes of " $3; bad = 1 } END { exit !bad }' "$work/kernels"; then
   status=1
@@ -123,21 +156,23 @@ short_kernels 4 15 'relu_gradient_sourceI[^L]*Lj8'
 # Register counts depend on the compiler's version.
 version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
 recorded=$folder/registers.txt
-if [ "${RECORD:-0}" = 1 ]; then
-  {
-    grep -v "nvcc $version $architecture " "$recorded" 2>/dev/null || true
-    awk -F '\t' -v version="$version" '{ print $1 "\tnvcc " version " " $3 }' "$work/kernels"
-  } >"$work/recorded"
-  LC_ALL=C sort -t "$(printf '\t')" -k 2 "$work/recorded" >"$recorded"
-elif grep -q "nvcc $version $architecture " "$recorded"; then
-  awk -F '\t' -v version="$version" '
-    NR == FNR { known[$2] = $1; next }
-    { key = "nvcc " version " " $3 }
-    !(key in known) { print "Not recorded: " $1 " registers, " key; bad = 1; next }
-    $1 > known[key] { print "More registers, " $1 " instead of " known[key] ": " key; bad = 1 }
-    END { exit !bad }' "$recorded" "$work/kernels" && status=1
-else
-  echo "No registers are recorded for nvcc $version and $architecture."
-fi
+for architecture in $architectures; do
+  if [ "${RECORD:-0}" = 1 ]; then
+    {
+      grep -v "nvcc $version $architecture " "$recorded" 2>/dev/null || true
+      awk -F '\t' -v version="$version" '{ print $1 "\tnvcc " version " " $3 }' "$work/$architecture.kernels"
+    } >"$work/recorded"
+    LC_ALL=C sort -t "$(printf '\t')" -k 2 "$work/recorded" >"$recorded"
+  elif grep -q "nvcc $version $architecture " "$recorded"; then
+    awk -F '\t' -v version="$version" '
+      NR == FNR { known[$2] = $1; next }
+      { key = "nvcc " version " " $3 }
+      !(key in known) { print "Not recorded: " $1 " registers, " key; bad = 1; next }
+      $1 > known[key] { print "More registers, " $1 " instead of " known[key] ": " key; bad = 1 }
+      END { exit !bad }' "$recorded" "$work/$architecture.kernels" && status=1
+  else
+    echo "No registers are recorded for nvcc $version and $architecture."
+  fi
+done
 [ $status -eq 0 ] && echo "$count kernels: all in registers, $wide accesses of 16 bytes in optimizers."
 exit $status
