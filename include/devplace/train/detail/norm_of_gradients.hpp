@@ -15,6 +15,7 @@
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/step_record.hpp>
+#include <devplace/train/detail/scaling.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/gradient_norms.hpp>
 
