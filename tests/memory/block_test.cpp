@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,20 @@ TEST_CASE("a block of the CPU is aligned, counted and given back once", "[memory
   }
   CHECK(dp::memory_statistics<dp::cpu>().allocated == before.allocated);
   CHECK(dp::memory_statistics<dp::cpu>().allocations == before.allocations + 2);
+}
+
+TEST_CASE("large blocks of the CPU begin at a huge page, and are written and given back whole", "[memory]") {
+  constexpr std::size_t huge_page = std::size_t{2} << 20U;
+  const auto before = dp::memory_statistics<dp::cpu>();
+  for (const std::size_t bytes : {2 * huge_page, 3 * huge_page + 5}) {
+    block large = dp::detail::allocate<dp::backend::cpu>(0, bytes);
+    CHECK(reinterpret_cast<std::uintptr_t>(large.data()) % huge_page == 0);
+    auto* const data = static_cast<unsigned char*>(large.data());
+    std::memset(data, 7, bytes);
+    CHECK(data[bytes - 1] == 7);
+    CHECK(dp::memory_statistics<dp::cpu>().allocated == before.allocated + bytes);
+  }
+  CHECK(dp::memory_statistics<dp::cpu>().allocated == before.allocated);
 }
 
 TEST_CASE("a block that is larger than any address space is refused", "[memory]") {
