@@ -281,9 +281,11 @@ class optimizer<Rule, predictor<Net, Where, P>, Who> {
 };
 
 /// `optimizer opt{model, optim::adam{}}`.
+///@{
 template <class Net, class Where, class P, class Rule>
 optimizer(const model<Net, Where, P>&, const Rule&) -> optimizer<Rule, model<Net, Where, P>>;
 template <class Net, class Where, class P, class Rule>
 optimizer(const predictor<Net, Where, P>&, const Rule&) -> optimizer<Rule, predictor<Net, Where, P>>;
+///@}
 
 }  // namespace devplace
