@@ -11,10 +11,11 @@ namespace devplace::optim {
 /// The state of an optimizer on the host, whole, whichever places have it: what a checkpoint keeps.
 template <class Rule, class T>
 struct optimizer_state {
-  Rule rule;                                 ///< the hyperparameters
-  std::int64_t steps = 0;                    ///< number of steps so far
-  std::vector<std::vector<T>> arenas;        ///< Rule::state_arenas, each with the layout of the trained parameters
-  std::vector<std::byte> step_memory, sent;  ///< what the rule keeps on a place, and what it has sent there
+  Rule rule;                           ///< the hyperparameters
+  std::int64_t steps = 0;              ///< number of steps so far
+  std::vector<std::vector<T>> arenas;  ///< Rule::state_arenas, each with the layout of the trained parameters
+  std::vector<std::byte> step_memory;  ///< what the rule keeps on a place
+  std::vector<std::byte> sent;         ///< what the rule has sent there
 };
 
 }  // namespace devplace::optim
