@@ -4,6 +4,7 @@
 #include <devplace/nn.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/shared_memory.hpp>
+#include <devplace/train/checkpoint.hpp>
 #include <devplace/train/moving_average.hpp>
 
 namespace dp = devplace;
@@ -56,6 +57,13 @@ void by_ring(model_type& model) {
 #if defined(AVERAGE_OF_A_SHARED_MODEL)  // expect: devplace: moving_average: the model is in shared memory
 void average_of(model_type& model) {
   dp::moving_average average{model, {.decay = 0.9}};
+}
+#endif
+
+#if defined(CHECKPOINT_OF_A_SHARED_MODEL)  // expect: devplace: checkpoint: the model is in shared memory
+void save(model_type& model) {
+  auto step = step_of(model);
+  dp::save_checkpoint(step, {}, "x");
 }
 #endif
 

@@ -20,6 +20,7 @@
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/type_text.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/train/detail/checkpoint_extras.hpp>
@@ -44,6 +45,15 @@ namespace devplace::train::detail {
 
 /// The version of the format of checkpoints.
 inline constexpr const char* checkpoint_version = "1";
+
+/// Refuses models that several processes change at the same time, each with a trainer of its own.
+template <class Where>
+constexpr void require_own_memory() {
+  constexpr bool in_own_memory = !std::is_same_v<Where, shared_memory>;
+  static_assert(in_own_memory,
+                "devplace: checkpoint: the model is in shared memory, where other processes change it meanwhile and "
+                "have optimizers of their own; keep its parameters by save_parameters.");
+}
 
 /// A training's state of the right sizes, to be filled.
 template <class Net, class Rule, class T>
@@ -182,6 +192,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
           detail::configured = detail::configuration>
 void save_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,
                      const training_position& at, const std::string& path, Extras&... extras) try {
+  train::detail::require_own_memory<Where>();
   auto whole = step.state();
   if (spans_processes<Where> && !is_main_process()) return;
   auto tensors = train::detail::tensors_of<Net>(whole);
@@ -206,6 +217,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
           detail::configured = detail::configuration>
 training_position load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,
                                   const std::string& path, Extras&... extras) try {
+  train::detail::require_own_memory<Where>();
   const safetensors_file file(path);
   const train::detail::checkpoint_texts texts(file.metadata(), path);
   auto whole =
