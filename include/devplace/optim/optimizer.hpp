@@ -284,6 +284,7 @@ class optimizer<Rule, predictor<Net, Where, P>, Who> {
 ///@{
 template <class Net, class Where, class P, class Rule>
 optimizer(const model<Net, Where, P>&, const Rule&) -> optimizer<Rule, model<Net, Where, P>>;
+/// A predictor has nothing to train: refused.
 template <class Net, class Where, class P, class Rule>
 optimizer(const predictor<Net, Where, P>&, const Rule&) -> optimizer<Rule, predictor<Net, Where, P>>;
 ///@}
