@@ -8,12 +8,12 @@ if(NOT TARGET devplace::cuda)
   message(FATAL_ERROR "${devplace_cuda_NOT_FOUND_MESSAGE}")
 endif()
 
-# The same sources that examples/ compiles as C++, except four without cuda places. The property that makes a source CUDA
+# The same sources that examples/ compiles as C++, except five without cuda places. The property that makes a source CUDA
 # is set per directory. On a machine without a device all but three are only compiled, in one source with each in its own
 # namespace, because nvcc's work for them is mostly the same. It is one of the largest, and Ninja builds in this order.
 option(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE "This machine has no CUDA device: most examples are compiled but not run" OFF)
 file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
-list(FILTER examples EXCLUDE REGEX "/(hogwild|mixed_precision|projection|resume)\\.cpp$")
+list(FILTER examples EXCLUDE REGEX "/(hogwild|mixed_precision|projection|resume|surrogate)\\.cpp$")
 set(united "")
 set(united_bodies "")
 foreach(example IN LISTS examples)

@@ -16,6 +16,7 @@
 
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/thread_processes.hpp"
 
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
@@ -113,6 +114,19 @@ TEST_CASE("after kill -9 the log has every row that was appended", "[train]") {
               record["loss"][row] == 1.0 / static_cast<double>(row + 1);
     CHECK(right);
   }
+}
+
+TEST_CASE("of several processes the first one writes the log", "[train]") {
+  const support::temporary_folder folder;
+  const std::string path = folder.file("a.csv");
+  dp::test::in_processes(3, [&](const dp::process_group& group) {
+    const dp::process_scope scope(group);
+    dp::training_log log{path, columns};
+    log.append({{"step", 1}, {"loss", 10 + group.rank()}});
+    log.rewind(1);
+    log.append({{"step", 1}, {"loss", 20 + group.rank()}});
+  });
+  CHECK(support::contents(path) == "step,loss,accuracy\n1,20,\n");
 }
 
 TEST_CASE("a row that does not fit on the disk is an error, and not in the log", "[train]") {
