@@ -6,10 +6,6 @@ namespace devplace::detail {
 
 template gemm_kernels<float> gemm_kernels_of(cpu_isa);
 template gemm_kernels<double> gemm_kernels_of(cpu_isa);
-template convolution_kernels<float> convolution_kernels_of(cpu_isa);
-template convolution_kernels<double> convolution_kernels_of(cpu_isa);
-template convolution_kernels<bf16> convolution_kernels_of(cpu_isa);
-template convolution_kernels<half> convolution_kernels_of(cpu_isa);
 
 }  // namespace devplace::detail
 
