@@ -113,6 +113,8 @@ TEST_CASE("predictors on devices, from a model or a file, allocate what is plann
   CHECK(allocated() - before == plan::bytes);
   const auto read = dp::read_predictor<net, where, double>(path, dp::batch<64>{});
   CHECK(allocated() - before == 2 * plan::bytes);
+  CHECK_THROWS_WITH((dp::read_predictor<net, where, double>(path, dp::batch<64>{}, {{"features.", ""}})),
+                    Catch::Matchers::ContainsSubstring("features."));
   const auto expected = values_of(one.predict(samples(301)));
   const auto x = distribute<where>(samples(301));
   dp::tensor<double, result_extents, dp::batch_placement_t<where>> y(result_extents{301});

@@ -163,11 +163,11 @@ TEST_CASE("wrong uses of a training log are errors that name the fix", "[train]"
   const auto other = folder.write("other.csv", std::string("step,other\n1,2\n"));
   CHECK_THROWS_WITH(dp::training_log(other, columns), ContainsSubstring("does not begin with the names"));
   const auto text = folder.write("text.csv", std::string("step,loss\n1,x\n"));
-  CHECK_THROWS_WITH(dp::read_training_log(text), ContainsSubstring("no number in line 2, column \"loss\""));
+  CHECK_THROWS_WITH(dp::read_training_log(text), ContainsSubstring("which is no double, in line 2, column 2 ('loss')"));
   const auto ragged = folder.write("ragged.csv", std::string("step,loss\n1,2\n1\n"));
-  CHECK_THROWS_WITH(dp::read_training_log(ragged), ContainsSubstring("has 1 cells in line 3 and 2 columns"));
+  CHECK_THROWS_WITH(dp::read_training_log(ragged), ContainsSubstring("has 1 field in line 3, and 2 in its first line"));
   CHECK_THROWS_WITH(dp::read_training_log(folder.write("empty.csv", std::string())),
-                    ContainsSubstring("no line with the names of columns"));
+                    ContainsSubstring("is empty; give a file"));
 }
 
 TEST_CASE("docs/training.md: a log of the training is kept, read and drawn", "[train]") {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include <devplace/io/parameters.hpp>
 #include <devplace/nn/predictor.hpp>
@@ -16,14 +17,14 @@
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// A predictor with the parameters and buffers of a file that save_parameters or PyTorch has written, as
-/// load_parameters reads them (and with its options, if any follow the batch):
+/// load_parameters reads them, also from checkpoints, and with its table of `renames`:
 /// `auto p = read_predictor<net, on<cuda<0>>>("net.safetensors", batch<256>{})`. No gradients are allocated. Throws
 /// file_error, which lists every name that does not fit, and failures of the places.
-template <class Net, placement Where, precision P = float, std::size_t Samples, class... Options>
+template <class Net, placement Where, precision P = float, std::size_t Samples>
 [[nodiscard]] predictor<Net, Where, P> read_predictor(const std::string& path, batch<Samples> largest,
-                                                      const Options&... options) {
+                                                      const std::vector<parameter_rename>& renames = {}) {
   return detail::predictor_access::filled<predictor<Net, Where, P>>(
-      largest, [&](model<Net, Where, P>& own) { load_parameters(own, path, options...); });
+      largest, [&](model<Net, Where, P>& own) { load_parameters(own, path, renames); });
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -104,13 +104,16 @@ class training_log {
   /// Removes the rows whose first column is `first` or above, for a training that goes on from there.
   void rewind(double first) {
     if (file_ < 0) return;
-    const train::detail::log_text text = train::detail::parsed_log(contents(), path_);
-    std::size_t end = text.row_begin.front();
+    const std::string text = contents();
+    std::size_t end = text.size();
     last_ = -std::numeric_limits<double>::infinity();
-    for (std::size_t row = 0; row < text.values.front().size() && text.values.front()[row] < first; ++row) {
-      end = text.row_begin[row + 1];
-      last_ = text.values.front()[row];
-    }
+    train::detail::for_each_row(text, [&](double number, std::size_t begin) {
+      if (number < first)
+        last_ = number;
+      else
+        end = begin;
+      return number < first;
+    });
     cut(end);
   }
 
@@ -140,8 +143,8 @@ class training_log {
     if (text.empty()) {
       write(header);
     } else {
-      const train::detail::log_text rows = train::detail::parsed_log(text, path_);
-      if (!rows.values.front().empty()) last_ = rows.values.front().back();
+      const std::vector<double> numbers = train::detail::numbers_in(text, path_).front();
+      if (!numbers.empty()) last_ = numbers.back();
     }
   }
 
@@ -199,12 +202,11 @@ struct training_record {
 };
 
 /// Reads what a training_log has written, also while it is being written: a last row that is not whole is left out.
-/// Throws file_error, which names the line that is not one of numbers.
+/// Throws file_error, as read_csv does, which names the line and the column of what is no number.
 inline training_record read_training_log(const std::string& path) {
   std::string text = train::detail::text_of_file(path, "read_training_log");
   text.resize(text.rfind('\n') + 1);
-  train::detail::log_text read = train::detail::parsed_log(text, path);
-  return {std::move(read.columns), std::move(read.values)};
+  return {train::detail::names_in(text), train::detail::numbers_in(text, path)};
 }
 
 /// Draws columns of a training_log's file over its first one, as an SVG file: `write_training_chart("training.csv",

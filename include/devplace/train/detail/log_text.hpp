@@ -9,10 +9,9 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
-#include <devplace/io/file_text.hpp>
+#include <devplace/io/csv.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/place/error.hpp>
 
@@ -28,32 +27,19 @@ inline std::string number_text(double number) {
   return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
-inline bool read_number(std::string_view text, double& number) {
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return fault == std::errc{} && end == text.data() + text.size();
-}
 /// The number of a text that number_text has made.
 inline double number_of(std::string_view text) {
   double number = 0;
-  read_number(text, number);
+  std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
 }
 
+/// The texts of a row, or the columns' names, as a line.
 inline std::string joined(const std::vector<std::string>& cells) {
   std::string line = cells.front();
   for (std::size_t i = 1; i < cells.size(); ++i)
     line.append(",").append(cells[i]);
   return line;
-}
-
-inline std::vector<std::string_view> split_line(std::string_view line) {
-  std::vector<std::string_view> cells;
-  for (;;) {
-    const std::size_t comma = line.find(',');
-    cells.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
 }
 
 inline void check_columns(const std::vector<std::string>& columns) {
@@ -76,46 +62,37 @@ inline std::string text_of_file(const std::string& path, const char* operation) 
   return text;
 }
 
-/// A file's columns, and where each row begins; the last number is where the next one would.
-struct log_text {
-  std::vector<std::string> columns;
-  std::vector<std::vector<double>> values;
-  std::vector<std::size_t> row_begin;
-};
+/// The names in the first line.
+inline std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names(1);
+  for (const char c : text.substr(0, text.find('\n')))
+    if (c == ',')
+      names.emplace_back();
+    else
+      names.back() += c;
+  return names;
+}
 
-/// Reads whole lines. Throws file_error.
-inline log_text parsed_log(std::string_view text, const std::string& path) {
-  log_text read;
-  const auto fail = [&](const std::string& what) {
-    throw file_error("training_log: " + devplace::detail::in_quotes(path) + " " + what +
-                     ". Remove that line, or give the path of a file that a training_log has written.");
-  };
-  for (std::size_t begin = 0, number = 1; begin < text.size(); ++number) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::vector<std::string_view> cells = split_line(text.substr(begin, end - begin));
-    begin = end + 1;
-    read.row_begin.push_back(begin);
-    if (number == 1) {
-      read.columns.assign(cells.begin(), cells.end());
-      read.values.resize(cells.size());
-      continue;
-    }
-    const std::string line = "line " + std::to_string(number);
-    if (cells.size() != read.columns.size())
-      fail("has " + std::to_string(cells.size()) + " cells in " + line + " and " + std::to_string(read.columns.size()) +
-           " columns");
-    for (std::size_t column = 0; column < cells.size(); ++column) {
-      double value = std::numeric_limits<double>::quiet_NaN();
-      if (!cells[column].empty() && !read_number(cells[column], value))
-        fail("has a cell that is no number in " + line + ", column \"" + read.columns[column] + "\"");
-      read.values[column].push_back(value);
-    }
+/// The numbers of each column; NaN for empty cells. Throws file_error.
+inline std::vector<std::vector<double>> numbers_in(std::string_view text, const std::string& path) {
+  const csv_options options{.missing = std::numeric_limits<double>::quiet_NaN()};
+  devplace::detail::csv_text file(text, options, path);
+  const std::size_t rows = file.rows(), columns = file.columns();
+  std::vector<double> numbers(rows * columns);
+  file.parse(numbers.data());
+  std::vector<std::vector<double>> values(columns, std::vector<double>(rows));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    values[i % columns][i / columns] = numbers[i];
+  return values;
+}
+
+/// Calls `f(number, begin)` with the number of each row and where its line begins, until f returns false.
+template <class F>
+void for_each_row(std::string_view text, const F& f) {
+  for (std::size_t begin = text.find('\n') + 1; begin != 0 && begin < text.size(); begin = text.find('\n', begin) + 1) {
+    const std::string_view line = text.substr(begin);
+    if (!f(number_of(line.substr(0, line.find_first_of(",\n"))), begin)) return;
   }
-  if (read.columns.empty())
-    throw file_error("training_log: " + devplace::detail::in_quotes(path) +
-                     " has no line with the names of columns. Give the path of a file that a training_log has "
-                     "written.");
-  return read;
 }
 
 }  // namespace devplace::train::detail
