@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -106,6 +107,25 @@ TEST_CASE("docs/training.md: averages of parameters", "[train]") {
   average.update(model);
   resumed.update(model);
   CHECK(parameters_in(resumed.model(), 1) == parameters_in(average.model(), 1));
+}
+
+TEST_CASE("buffers of an average are the model's again after a step with NaN", "[train]") {
+  averaged_model model{dp::seed{1}};
+  const auto good = dp::to<averaged_where>(model);
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.5}, dp::accumulate<2>{}};
+  const auto labels = dp::test::distribute<averaged_where>(dp::test::square_labels(9, 3));
+  auto samples = dp::test::integer_samples<float, 6>(9);
+  samples(0, 0) = std::numeric_limits<float>::quiet_NaN();
+  const auto images = dp::test::distribute<averaged_where>(samples);
+  dp::moving_average average{model};
+  step(images, labels);
+  step(images, labels);
+  average.update(model);
+  CHECK(buffers_in(average.model(), 0) != buffers_in(good, 0));
+  model.assign(good);
+  average.update(model);
+  for (std::size_t k = 0; k < 2; ++k)
+    CHECK(buffers_in(average.model(), k) == buffers_in(good, k));
 }
 
 TEST_CASE("a decay of 1 is refused", "[train]") {

@@ -32,13 +32,17 @@ struct moving_average_options {
 
 namespace train::detail {
 
-/// Moves an average towards a value as torch.lerp does.
+/// Moves an average towards a value as torch.lerp does; all of the way, it copies the value, whatever the average was.
 template <class T>
 struct average_functor {
   T* average;
   const T* value;
   T share;  ///< of the value
   DEVPLACE_HD void operator()(std::size_t i) const {
+    if (share == T{1}) {
+      average[i] = value[i];
+      return;
+    }
     const T difference = value[i] - average[i];
     average[i] = share < T{0.5} ? average[i] + share * difference : value[i] - (T{1} - share) * difference;
   }
