@@ -97,6 +97,11 @@ TEST_CASE("a summary is a table of layers and one of bytes by precision", "[trai
                                                       training + "  "));
 }
 
+TEST_CASE("types in summaries keep a program's own namespaces", "[train]") {
+  CHECK(nn::detail::short_type_text("devplace::nn::residual<rnn::cell, my::nn::gate<devplace::nn::detail::unit> >") ==
+        "residual<rnn::cell, my::nn::gate<unit>>");
+}
+
 TEST_CASE("a summary says how many parameters are frozen, and how large the buffers are", "[train]") {
   std::ostringstream out;
   dp::summary<nn::sequential<nn::linear<4, 8>, nn::batch_norm<8>, nn::frozen<nn::linear<8, 2>>>>(out);

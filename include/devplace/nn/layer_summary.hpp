@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cctype>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -27,11 +28,16 @@ struct layer_summary {
 
 namespace detail {
 
-/// A type's text without devplace's namespaces.
+/// A type's text without devplace's namespaces. Those of a program's own may end as these do.
 inline std::string short_type_text(std::string text) {
+  const auto in_name = [](char c) { return c == '_' || c == ':' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (const std::string_view space : {"devplace::", "nn::", "detail::"})
-    for (std::size_t at; (at = text.find(space)) != std::string::npos;)
-      text.erase(at, space.size());
+    for (std::size_t at = 0; (at = text.find(space, at)) != std::string::npos;) {
+      if (at == 0 || !in_name(text[at - 1]))
+        text.erase(at, space.size());
+      else
+        ++at;
+    }
   for (std::size_t at; (at = text.find("> >")) != std::string::npos;)
     text.erase(at + 1, 1);
   return text;
