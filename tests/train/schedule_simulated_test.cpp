@@ -54,6 +54,12 @@ const optim::one_cycle straight_cycle{.steps = fixture_steps,
                                       .smallest_momentum = 0.7,
                                       .largest_momentum = 0.9};
 
+/// A schedule of a program's own with a mistake.
+struct negative_momentum {
+  double rate(double base, std::int64_t) const { return base; }
+  double momentum(double, std::int64_t) const { return -1; }
+};
+
 /// The rates and momenta of 200 steps; PyTorch computes some of them from those of the step before.
 template <class Schedule>
 void check_schedule(const std::string& name, const Schedule& schedule) {
@@ -305,9 +311,11 @@ TEST_CASE("a learning rate that is none is refused before the step, and the trai
   const auto labels = dp::test::square_labels(5, 3);
   step(samples, labels);
   const auto before = dp::test::parameters_of(model);
+  const auto drawn = model.state().step;
   CHECK(contains(message_of([&] { step(samples, labels); }),
                  "the schedule gives the learning rate -0.500000 in step 1, counted from 0"));
   CHECK(dp::test::parameters_of(model) == before);
+  CHECK(model.state().step == drawn);  // before the passes, which would change buffers, too
   step.optimizer().rule().schedule = [](std::int64_t) { return 0.5; };
   step(samples, labels);
   CHECK(dp::test::parameters_of(model) != before);
@@ -315,6 +323,10 @@ TEST_CASE("a learning rate that is none is refused before the step, and the trai
   const auto refused = [&](const auto& schedule) {
     return message_of([&] { optim::scheduled{sgd, schedule}.validate(); });
   };
+  CHECK(contains(message_of([&] {
+                   optim::scheduled{sgd, negative_momentum{}}.validate_step(1);
+                 }),
+                 "sgd: momentum is -1.000000"));
   CHECK(contains(refused(optim::cosine{}), "cosine: steps is 0; it is a number of steps, at least 1."));
   CHECK(contains(refused(optim::one_cycle{.steps = 9, .rise = 2}), "one_cycle: rise is 2.0"));
   CHECK(contains(refused(optim::linear{.steps = 5}.then(optim::step_decay{})), "step_decay: every is 0"));

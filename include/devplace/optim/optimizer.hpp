@@ -194,10 +194,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
               Spread&& spread) {
     if (&state != of_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
-    if constexpr (requires { rule_.validate_step(steps_); })
-      rule_.validate_step(steps_ + 1);
-    else
-      rule_.validate();
+    validate();
     runtime::settle_after_failures<backend_type>(state);
     ++state.updates;
     // An update rounds no frozen parameters, and one that a place may skip none.
@@ -227,6 +224,13 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     }
   }
 
+  /// Throws argument_error for hyperparameters that the next step cannot take.
+  void validate() const {
+    if constexpr (requires { rule_.validate_step(steps_); })
+      rule_.validate_step(steps_ + 1);
+    else
+      rule_.validate();
+  }
   /// The hyperparameters; changes take effect in the next step.
   ///@{
   Rule& rule() { return rule_; }

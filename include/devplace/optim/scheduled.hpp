@@ -81,14 +81,16 @@ struct scheduled : Rule {
             "scheduled: the schedule changes the momentum, and the rule has neither momentum nor beta1; switch it off, "
             "in one_cycle by .cycle_momentum = false.");
   }
-  /// The same before step number `step`, counted from 1, and for a learning rate that the rule cannot take.
+  /// The same before step number `step`, counted from 1, and for a learning rate or momentum that the rule cannot take.
   void validate_step(std::int64_t step) const {
     validate();
-    const double rate = at(step - 1).learning_rate;
+    const Rule now = at(step - 1);
+    const double rate = now.learning_rate;
     if (!devplace::detail::is_finite(rate) || rate < 0)
       throw argument_error("scheduled: the schedule gives the learning rate " + std::to_string(rate) + " in step " +
                            std::to_string(step - 1) +
                            ", counted from 0; it must be a finite number that is not negative.");
+    now.validate();
   }
 
   /// One update; see optimizer_rule.

@@ -136,6 +136,7 @@ class training {
     auto& state = own_state();
     const runtime::sole_use use(state);
     check_accumulation<backend_type>(state, accumulation_);
+    optimizer_.validate();  // before the passes, which change buffers, sums of losses and their scale
     if (samples.extent(0) != targets.extent(0)) throw_other_targets(samples.extent(0), targets.extent(0));
     if constexpr (spans_processes<Where>)
       require_participants(samples.participants(), targets.participants(), connection_.participants());
@@ -195,6 +196,7 @@ class training {
     const runtime::sole_use use(state);
     check_accumulation<backend_type>(state, accumulation_);
     if (accumulation_.batches == 0) return false;
+    optimizer_.validate();
     [[maybe_unused]] const stay_awake<backend_type> awake{};
     const step_guard guard(state, accumulation_);
     parallel::no_bucket_reduction after_passes;
