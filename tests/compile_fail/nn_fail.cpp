@@ -279,6 +279,10 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(SCHEDULE_THAT_IS_NONE)  // expect: devplace: scheduled: what follows the rule is neither a schedule
   { dp::trainer wrong{model, nn::cross_entropy{}, dp::optim::scheduled{dp::optim::sgd{}, 0.1}}; }
 #endif
+#if defined(SEQUENCE_WITHOUT_A_SCHEDULE)  // expect: devplace: sequence: it takes a schedule, its number of steps and
+                                          // the next schedule
+  { static_cast<void>(dp::optim::linear{.steps = 5}.then(0.1)); }
+#endif
 #if defined(SCHEDULE_OF_A_RULE_WITHOUT_RATE)  // expect: devplace: scheduled: the rule has no learning_rate
   { dp::optim::scheduled wrong{rule_of_one_group{}, dp::optim::cosine{.steps = 5}}; }
 #endif

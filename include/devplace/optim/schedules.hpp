@@ -182,6 +182,12 @@ struct one_cycle {
 /// SequentialLR. `optim::sequence{optim::cosine{.steps = 100}, 100, optim::constant{}}`.
 template <class First, class Second>
 struct sequence {
+  static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< for the message
+  static_assert(has_schedules,
+                "devplace: sequence: it takes a schedule, its number of steps and the next schedule, and then() the "
+                "next one; a schedule is one of the library's, such as optim::cosine{.steps = 1000}, or a function of "
+                "the step, a std::int64_t, that returns the factor of the learning rate.");
+
   First first;         ///< for the first steps
   std::int64_t until;  ///< the first step of the second schedule
   Second second;       ///< for the others
