@@ -57,6 +57,8 @@ TEST_CASE("a chart leaves out what cannot be drawn", "[io]") {
   CHECK(has(drawn({{"nothing", {{"a", {}}}}}), "points=''"));
   CHECK(has(drawn({}), "</svg>\n"));
   CHECK_FALSE(has(drawn({{"one", {{"a", {3}}}, false, false}}), "nan"));
+  const auto far = drawn({{"no scale has both", {{"a", {1e308, -1e308, 0, 1}}}, false, false}});
+  CHECK(has(far, "points='721,316 936,46 '"));
 }
 
 TEST_CASE("panels lie below each other, and the same names have one legend", "[io]") {

@@ -23,7 +23,7 @@ namespace devplace {
 /// A line of a chart.
 struct chart_curve {
   std::string name;         ///< in the legend
-  std::vector<double> y;    ///< what is not finite, or not above 0 on a logarithmic axis, is left out
+  std::vector<double> y;    ///< what is beyond 1e300, NaN, or not above 0 on a logarithmic axis, is left out
   std::vector<double> x{};  ///< not negative; none: 1, 2, 3, ...
 };
 
@@ -100,7 +100,7 @@ class chart_text {
   }
   static double x_at(const chart_curve& c, std::size_t i) { return c.x.empty() ? static_cast<double>(i + 1) : c.x[i]; }
   static bool is_drawn(const chart_panel& p, const chart_curve& c, std::size_t i) {
-    return std::isfinite(c.y[i]) && std::isfinite(x_at(c, i)) && (c.y[i] > 0 || !p.logarithmic);
+    return std::abs(c.y[i]) <= 1e300 && std::isfinite(x_at(c, i)) && (c.y[i] > 0 || !p.logarithmic);
   }
   static double height_of(const chart_panel& p, double value) { return p.logarithmic ? std::log10(value) : value; }
 
