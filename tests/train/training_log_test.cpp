@@ -152,6 +152,9 @@ TEST_CASE("wrong uses of a training log are errors that name the fix", "[train]"
   const std::string path = folder.file("a.csv");
   dp::training_log log{path, columns};
   CHECK_THROWS_WITH(log.append({{"loss", 1}}), ContainsSubstring("no number in the first column, \"step\""));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_WITH(log.append({{"step", nan}}), ContainsSubstring("\"step\" is nan, and it numbers the rows"));
+  CHECK_THROWS_WITH(log.rewind(nan), ContainsSubstring("the number of the first row to remove, and this is NaN"));
   CHECK_THROWS_WITH(log.append({{"step", 1}, {"rate", 1}}), ContainsSubstring("the columns are step,loss,accuracy"));
   CHECK_THROWS_WITH(log.append({{"step", 1}, {"step", 2}}), ContainsSubstring("is given twice"));
   CHECK_THROWS_WITH(dp::training_log(path, columns), ContainsSubstring("is written by another training_log"));

@@ -77,9 +77,9 @@ class training_log {
     if (file_ >= 0) ::close(file_);
   }
 
-  /// Appends a row. Throws argument_error if the first column is missing or not above that of the last row, for an
-  /// unknown name and for one that is given twice, and file_error, without the row in the file, if it cannot be
-  /// written.
+  /// Appends a row. Throws argument_error if the first column is missing, not finite or not above that of the last
+  /// row, for an unknown name and for one that is given twice, and file_error, without the row in the file, if it
+  /// cannot be written.
   void append(std::initializer_list<log_value> values) {
     std::vector<std::string> cells(columns_.size());
     for (const log_value& one : values) {
@@ -102,7 +102,10 @@ class training_log {
   }
 
   /// Removes the rows whose first column is `first` or above, for a training that goes on from there.
+  /// Throws argument_error for NaN.
   void rewind(double first) {
+    if (std::isnan(first))
+      throw argument_error("training_log: rewind takes the number of the first row to remove, and this is NaN.");
     if (file_ < 0) return;
     const std::string text = contents();
     std::size_t end = text.size();
@@ -149,6 +152,9 @@ class training_log {
   }
 
   void check_order(double number) const {
+    if (!std::isfinite(number))
+      throw argument_error("training_log: the row's \"" + columns_.front() + "\" is " +
+                           train::detail::number_text(number) + ", and it numbers the rows; give a finite number.");
     if (number > last_) return;
     throw argument_error("training_log: the row's \"" + columns_.front() + "\" is " +
                          train::detail::number_text(number) + ", and that of the last row is " +
