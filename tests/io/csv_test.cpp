@@ -85,6 +85,11 @@ TEST_CASE("read_csv reads all columns, delimiters, and files without a header", 
         std::vector<double>{0.1, 1e308, 4.9e-324, 0, -0.0, -std::numeric_limits<double>::infinity()});
   CHECK(std::isnan(values<float>("a\nnan\n")[0]));
   CHECK(values<float>("a\n1e-60\n")[0] == 0);
+  const std::string zeros(60, '0');
+  CHECK(values<float>("a\n0." + zeros + "1\n-0." + zeros + "1E+9\n1" + zeros + "e-30\n1e-99999999999999999999\n") ==
+        std::vector<float>{0, -0.0f, 1e30f, 0});
+  for (const char* exponent : {"e-1", ".5e-01", "e+99999999999999999999"})
+    CHECK_THAT(failure("a\n1" + zeros + exponent + "\n"), ContainsSubstring("beyond the numbers of float"));
 }
 
 TEST_CASE("missing fields are refused, or replaced by what the options say", "[io]") {
@@ -122,6 +127,7 @@ TEST_CASE("what is no table of numbers is refused with line and column", "[io]")
   CHECK_THAT(failure("a,b\n1,2\n", {.columns = {"c"}}), ContainsSubstring("has no column 'c'; it has 'a', 'b'."));
   CHECK_THAT(failure("a,a\n1,2\n", {.columns = {"a"}}), ContainsSubstring("several columns 'a'"));
   CHECK_THAT(failure("a,b\n1,2\n", {.columns = {2}}), ContainsSubstring("numbered from 0"));
+  CHECK_THAT(failure("a,b\n1,2\n", {.columns = {-1}}), ContainsSubstring("read_csv: column -1 of "));
   CHECK_THAT(failure("1,2\n", {.columns = {"a"}, .header = false}), ContainsSubstring("the option header is false"));
   CHECK_THAT(failure("a\n", {.delimiter = '.'}), ContainsSubstring("the delimiter is a character"));
   CHECK_THROWS_WITH((dp::read_csv<float, matrix>("/no/such.csv")), ContainsSubstring("cannot be opened"));

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <devplace/config.hpp>
+#include <devplace/io/csv_options.hpp>
 #include <devplace/io/detail/csv_text.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>

@@ -8,56 +8,18 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include <devplace/io/csv_options.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-namespace devplace {
-
-/// A column of a CSV file, by the name in its header line or by its number, from 0.
-class csv_column {
- public:
-  /// By name or number.
-  ///@{
-  csv_column(const char* name) : name_(name) {}
-  csv_column(std::string name) : name_(std::move(name)) {}
-  template <std::integral Number>
-  csv_column(Number number) : number_(static_cast<std::size_t>(number)), by_name_(false) {}
-  ///@}
-  /// Which of them was given, and what.
-  ///@{
-  bool by_name() const { return by_name_; }
-  const std::string& name() const { return name_; }
-  std::size_t number() const { return number_; }
-  ///@}
-
- private:
-  std::string name_;
-  std::size_t number_ = 0;
-  bool by_name_ = true;
-};
-
-/// How read_csv reads a file: `{.columns = {"height", "weight", 7}, .delimiter = ';'}`.
-struct csv_options {
-  /// The columns that are read, in this order; all of them if none is named.
-  std::vector<csv_column> columns = {};
-  /// What separates fields: a comma, a semicolon, a tab or another character that numbers do not have.
-  char delimiter = ',';
-  /// Whether the first line has the columns' names.
-  bool header = true;
-  /// What stands for fields that are empty or say NA, N/A, null, NULL or None. Unset: such a field is an error.
-  std::optional<double> missing = {};
-};
-
-namespace detail {
+namespace devplace::detail {
 
 /// The lines and fields of a CSV file in memory. Field of one column; columns and lines count from 1 in messages.
 class csv_text {
@@ -205,8 +167,8 @@ class csv_text {
 
   std::size_t numbered(std::size_t number) const {
     if (number >= fields_)
-      throw argument_error("read_csv: column " + std::to_string(number) + " of " + in_quotes(path_) +
-                           " was asked for, which has " + std::to_string(fields_) +
+      throw argument_error("read_csv: column " + std::to_string(static_cast<std::ptrdiff_t>(number)) + " of " +
+                           in_quotes(path_) + " was asked for, which has " + std::to_string(fields_) +
                            " columns. They are numbered from 0.");
     return number;
   }
@@ -267,12 +229,25 @@ class csv_text {
     if (whole && code == std::errc::result_out_of_range) {
       // Too small a number is zero, as NumPy and pandas read it.
       if constexpr (std::floating_point<T>)
-        if (text.find("e-") != text.npos || text.find("E-") != text.npos) return text.starts_with('-') ? -T{0} : T{0};
+        if (is_below_one(text)) return text.starts_with('-') ? -T{0} : T{0};
       fail_at(column, "has " + in_quotes(text),
               std::string("It is beyond the numbers of ") + dtype_name<T>() +
                   "; read the file as double, or leave out the column.");
     }
     fail_at(column, "has " + in_quotes(printable(from.text)) + ", which is no " + dtype_name<T>(), remedy<T>(text));
+  }
+
+  /// Whether a number that std::from_chars has read is between -1 and 1, however large its exponent is.
+  static bool is_below_one(std::string_view text) {
+    const std::size_t mantissa = std::min(text.find_first_of("eE"), text.size());
+    const std::size_t first = text.find_first_of("123456789"), point = std::min(text.find('.'), mantissa);
+    if (first >= mantissa) return true;
+    const auto places = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first) - (first < point ? 1 : 0);
+    std::string_view digits = text.substr(std::min(mantissa + 1, text.size()));
+    if (digits.starts_with('+')) digits.remove_prefix(1);
+    std::int64_t exponent = 0;
+    const auto code = std::from_chars(digits.data(), digits.data() + digits.size(), exponent).ec;
+    return code == std::errc::result_out_of_range ? digits.starts_with('-') : exponent < -places;
   }
 
   template <element T>
@@ -310,5 +285,4 @@ class csv_text {
   std::vector<std::size_t> chosen_;
 };
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace devplace {
+
+/// A column of a CSV file, by the name in its header line or by its number, from 0.
+class csv_column {
+ public:
+  /// By name or number.
+  ///@{
+  csv_column(const char* name) : name_(name) {}
+  csv_column(std::string name) : name_(std::move(name)) {}
+  template <std::integral Number>
+  csv_column(Number number) : number_(static_cast<std::size_t>(number)), by_name_(false) {}
+  ///@}
+  /// Which of them was given, and what.
+  ///@{
+  bool by_name() const { return by_name_; }
+  const std::string& name() const { return name_; }
+  std::size_t number() const { return number_; }
+  ///@}
+
+ private:
+  std::string name_;
+  std::size_t number_ = 0;
+  bool by_name_ = true;
+};
+
+/// How read_csv reads a file: `{.columns = {"height", "weight", 7}, .delimiter = ';'}`.
+struct csv_options {
+  /// The columns that are read, in this order; all of them if none is named.
+  std::vector<csv_column> columns = {};
+  /// What separates fields: a comma, a semicolon, a tab or another character that numbers do not have.
+  char delimiter = ',';
+  /// Whether the first line has the columns' names.
+  bool header = true;
+  /// What stands for fields that are empty or say NA, N/A, null, NULL or None. Unset: such a field is an error.
+  std::optional<double> missing = {};
+};
+
+}  // namespace devplace
