@@ -16,6 +16,7 @@
 
 #include <devplace/io/npy.hpp>
 #include <devplace/io/output_file.hpp>
+#include <devplace/train/detail/checkpoint_folder.hpp>
 
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -224,4 +225,15 @@ TEST_CASE("a file written aside and not committed leaves the old one", "[io]") {
   }
   CHECK(support::contents(path) == "old");
   CHECK(folder.names() == std::vector<std::string>{"x"});
+}
+
+TEST_CASE("folders that are made for checkpoints are brought to the disk", "[io]") {
+  const temporary_folder folder;
+  flushes.clear();
+  const dp::train::detail::checkpoint_folder made(folder.file("a/b"));
+  REQUIRE(flushes.size() == 2);
+  CHECK(flushes[0].path == folder.file("a"));
+  CHECK(flushes[1].path == folder.path());
+  const dp::train::detail::checkpoint_folder existing(folder.file("a/b"));
+  CHECK(flushes.size() == 2);
 }

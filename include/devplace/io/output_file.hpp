@@ -21,6 +21,25 @@
 
 namespace devplace::detail {
 
+/// Waits until a file is on the disk; true also where the file system has no such call.
+inline bool brought_to_disk(int file) {
+  while (::fsync(file) != 0)
+    if (errno != EINTR) return errno == EINVAL || errno == ENOTSUP;
+  return true;
+}
+
+/// The same of a folder, with the names in it; errno says why not. One that may be written and not read is left out,
+/// because it cannot be opened.
+inline bool folder_brought_to_disk(const char* path) {
+  const int folder = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return true;
+  const bool safe = brought_to_disk(folder);
+  const int reason = errno;
+  ::close(folder);
+  errno = reason;
+  return safe;
+}
+
 /// Writes a file under another name in its destination's folder and renames it when it is complete and on the disk: a
 /// reader sees the old file or the new one, never a part, also after a power failure. The old file's mode is kept, and
 /// a symbolic link is followed. Without commit() the unfinished file is removed and the old one is kept. The writer
@@ -67,15 +86,11 @@ class file_written_aside {
 
   /// Brings the file to the disk, renames it to its destination and brings the folder to the disk.
   void commit() {
-    if (!flushed(file_)) fail_unchanged("cannot be written", errno);
+    if (!brought_to_disk(file_)) fail_unchanged("cannot be written", errno);
     if (std::rename(aside_.c_str(), path_.c_str()) != 0) fail_unchanged("cannot be renamed to its final name", errno);
     ::close(std::exchange(file_, -1));
-    const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool safe = folder < 0 || flushed(folder);  // a folder that may be written and not read cannot be opened
-    const int reason = errno;
-    if (folder >= 0) ::close(folder);
-    if (!safe)
-      fail("was written, but its folder cannot be brought to the disk: " + std::string(std::strerror(reason)) +
+    if (!folder_brought_to_disk(folder_.c_str()))
+      fail("was written, but its folder cannot be brought to the disk: " + std::string(std::strerror(errno)) +
            ". Write it again, or check the disk.");
   }
 
@@ -124,13 +139,6 @@ class file_written_aside {
         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
       ::unlink(name);
     ::close(file);
-  }
-
-  /// Waits until the file is on the disk; true also where the file system has no such call.
-  static bool flushed(int file) {
-    while (::fsync(file) != 0)
-      if (errno != EINTR) return errno == EINVAL || errno == ENOTSUP;
-    return true;
   }
 
   void discard() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <devplace/io/file_text.hpp>
+#include <devplace/io/output_file.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/train/detail/checkpoint_text.hpp>
 
@@ -21,12 +23,19 @@ namespace devplace::train::detail {
 /// The files of a folder that are named checkpoint-<number>.safetensors. A file has its name only when it is complete.
 class checkpoint_folder {
  public:
-  /// Makes the folder if it does not exist.
+  /// Makes the folder if it does not exist, and those above it, and brings them to the disk.
   explicit checkpoint_folder(std::string path) : path_(std::move(path)) {
-    std::error_code failure;
+    std::error_code failure, none;
+    std::vector<std::filesystem::path> changed;  // folders in which a new one is made
+    for (auto at = std::filesystem::absolute(path_, none);
+         at.has_relative_path() && !std::filesystem::exists(at, none);)
+      changed.push_back(at = at.parent_path());
     std::filesystem::create_directories(path_, failure);
-    if (!std::filesystem::is_directory(path_, failure))
+    if (!std::filesystem::is_directory(path_, none))
       fail("is no folder and cannot be made one", failure, "Give the path of a folder that can be written");
+    for (const std::filesystem::path& folder : changed)
+      if (!devplace::detail::folder_brought_to_disk(folder.c_str()))
+        fail("was made and cannot be brought to the disk", {errno, std::generic_category()}, "Check the disk");
   }
 
   /// Their paths, the newest first.
