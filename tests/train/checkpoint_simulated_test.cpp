@@ -126,6 +126,25 @@ void check_resumed() {
   }
 }
 
+using observed_model = dp::model<nn::sequential<nn::linear<6, 8>>, resumed_cpu>;
+
+/// What a user keeps beside a training: two models, or none, and a number.
+template <std::size_t Models>
+struct kept_beside {
+  std::vector<observed_model> models;
+  int number;
+
+  explicit kept_beside(int first) : number(first) {
+    for (std::size_t i = 0; i < Models; ++i)
+      models.emplace_back(dp::seed{static_cast<std::uint64_t>(first) + i});
+  }
+  void for_checkpoint(auto&& of_model, auto&& of_number) {
+    for (observed_model& model : models)
+      of_model(model);
+    of_number("number", number);
+  }
+};
+
 /// What load_checkpoint throws; the training must not change.
 template <class Training>
 std::string failure_of_load(Training& training, const std::string& path) {
@@ -261,7 +280,9 @@ TEST_CASE("a damaged checkpoint is refused by name, and the one before it loads"
   CHECK(saved.resume(resumed.step) == dp::training_position{3, 0});
   CHECK((resumed.result() == training.result()));
   CHECK_THROWS_AS((dp::checkpoints{folder.path(), {.keep = 0}}), dp::argument_error);
-  CHECK_THROWS_AS(dp::checkpoints{folder.write("file", std::string("x"))}, dp::file_error);
+  CHECK_THROWS_WITH(
+      dp::checkpoints{folder.write("file", std::string("x"))},
+      Catch::Matchers::ContainsSubstring("cannot be made one: Not a directory. Give the path of a folder"));
 }
 
 TEST_CASE("a program that is killed while it saves leaves a checkpoint that loads", "[train]") {
@@ -322,7 +343,7 @@ TEST_CASE("averages and early stopping go on from a checkpoint, too", "[train]")
   const temporary_folder folder;
   const std::string path = folder.file("x");
   struct observed {
-    using model_type = dp::model<nn::sequential<nn::linear<6, 8>>, resumed_cpu>;
+    using model_type = observed_model;
     model_type model{dp::seed{1}};
     dp::trainer<model_type, nn::cross_entropy, dp::optim::sgd, dp::collective::all_reduce<>, dp::accumulate<2>> step{
         model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};
@@ -359,6 +380,19 @@ TEST_CASE("averages and early stopping go on from a checkpoint, too", "[train]")
   resumed.run(3, 6);
   CHECK((resumed.result() == whole.result()));
   CHECK_FALSE((resumed.result() == before));
+}
+
+TEST_CASE("objects of the user have any number of models in a checkpoint", "[train]") {
+  const temporary_folder folder;
+  observed_model model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};
+  kept_beside<0> count(2), other_count(3), read_count(0), read_other(0);
+  kept_beside<2> best(4), read_best(8);
+  dp::save_checkpoint(step, {}, folder.file("x"), count, best, other_count);
+  static_cast<void>(dp::load_checkpoint(step, folder.file("x"), read_count, read_best, read_other));
+  CHECK((read_count.number == 2 && read_best.number == 4 && read_other.number == 3));
+  CHECK(parameters_of(read_best.models[0]) == parameters_of(best.models[0]));
+  CHECK(parameters_of(read_best.models[1]) == parameters_of(best.models[1]));
 }
 
 TEST_CASE("a training's state cannot be taken between the batches of one accumulation", "[train]") {

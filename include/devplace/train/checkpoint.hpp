@@ -186,8 +186,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// between the batches of one accumulation.
 ///
 /// `extras` are objects beside the trainer that shall go on, too, as moving_average and early_stopping. One of your own
-/// has `for_checkpoint(of_model, of_number)`, which calls of_model(m) for one model of its own and of_number(name,
-/// number) for numbers, all references to members, and `follow(updates)` if it compares the model's updates.
+/// has `for_checkpoint(of_model, of_number)`, which calls of_model(m) for models of its own and of_number(name, number)
+/// for numbers, all references to members, and `follow(updates)` if it compares the model's updates.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras,
           detail::configured = detail::configuration>
 void save_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,

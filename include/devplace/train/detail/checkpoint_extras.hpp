@@ -25,14 +25,14 @@ struct checkpoint_tensor {
   void* data;
 };
 
-/// What a checkpoint has besides the training, of objects such as a moving average: a model each, whose elements are
-/// here on the host, and numbers. Tensors and texts are numbered in the order of the objects.
+/// What a checkpoint has besides the training, of objects such as a moving average: models, whose elements are here on
+/// the host, and numbers. Texts are numbered in the order of the objects, and tensors in that of all their models.
 class checkpoint_extras {
  public:
-  /// Copies an object's model to the host and adds its tensors and numbers.
+  /// Copies an object's models to the host and adds their tensors and its numbers.
   template <class Extra>
   void save(Extra& extra, std::vector<checkpoint_tensor>& tensors, safetensors_metadata& metadata) {
-    const std::string key = "extra." + std::to_string(count_) + ".";
+    const std::string key = "extra." + std::to_string(saved_++) + ".";
     extra.for_checkpoint(
         [&](auto& model) {
           using backend_type = placement_backend_t<typename std::remove_cvref_t<decltype(model)>::placement_type>;
@@ -47,7 +47,7 @@ class checkpoint_extras {
         [&](const char* name, auto& value) { metadata.emplace_back(key + name, number_text(value)); });
   }
 
-  /// Adds the tensors of an object's model, to be read.
+  /// Adds the tensors of an object's models, to be read.
   template <class Extra>
   void expect(Extra& extra, std::vector<checkpoint_tensor>& tensors) {
     extra.for_checkpoint([&](auto& model) { append(model, tensors); }, [](const char*, auto&) {});
@@ -65,18 +65,18 @@ class checkpoint_extras {
   /// Sets an object of those that were expected, in their order, beside a model with so many updates.
   template <class Extra>
   void load(Extra& extra, const checkpoint_texts& texts, [[maybe_unused]] std::uint64_t model_updates) {
-    const std::string key = "extra." + std::to_string(loaded_) + ".";
-    const auto& [parameters, buffers] = arenas_[loaded_++];
+    const std::string key = "extra." + std::to_string(loaded_++) + ".";
     extra.for_checkpoint(
-        [&, &from = parameters, &from_buffers = buffers](auto& model) {
+        [&](auto& model) {
           using backend_type = placement_backend_t<typename std::remove_cvref_t<decltype(model)>::placement_type>;
+          const auto& [parameters, buffers] = arenas_[loaded_models_++];
           auto& state = model.state();
           ++state.updates;
           state.working_copies_are_old = true;
           for (const auto& r : state.replicas) {
-            devplace::detail::copy_in<backend_type>(r.ordinal, r.parameters.data(), from.data(), r.parameters.bytes());
-            devplace::detail::copy_in<backend_type>(r.ordinal, r.buffers.data(), from_buffers.data(),
-                                                    r.buffers.bytes());
+            devplace::detail::copy_in<backend_type>(r.ordinal, r.parameters.data(), parameters.data(),
+                                                    r.parameters.bytes());
+            devplace::detail::copy_in<backend_type>(r.ordinal, r.buffers.data(), buffers.data(), r.buffers.bytes());
           }
           runtime::settle<backend_type>(state);
         },
@@ -92,8 +92,8 @@ class checkpoint_extras {
   std::pair<void*, void*> append(const model<Net, Where, P>& m, std::vector<checkpoint_tensor>& tensors) {
     using T = typename precision_traits<P>::parameter;
     const auto& first = m.state().replicas.front();
+    const std::string prefix = "extra/" + std::to_string(arenas_.size()) + "/";
     auto& [parameters, buffers] = arenas_.emplace_back(bytes(first.parameters.bytes()), bytes(first.buffers.bytes()));
-    const std::string prefix = "extra/" + std::to_string(count_++) + "/";
     for (const devplace::detail::kept_parameter& of : devplace::detail::kept_parameters<Net, T>()) {
       tensors.push_back({of.entry, of.in(static_cast<T*>(static_cast<void*>(parameters.data())),
                                          static_cast<T*>(static_cast<void*>(buffers.data())))});
@@ -102,8 +102,8 @@ class checkpoint_extras {
     return {parameters.data(), buffers.data()};
   }
 
-  std::deque<std::pair<bytes, bytes>> arenas_;
-  std::size_t count_ = 0, checked_ = 0, loaded_ = 0;
+  std::deque<std::pair<bytes, bytes>> arenas_;                            ///< of all models
+  std::size_t saved_ = 0, checked_ = 0, loaded_ = 0, loaded_models_ = 0;  ///< objects, and models
 };
 
 }  // namespace devplace::train::detail
