@@ -237,6 +237,14 @@ TEST_CASE("a checkpoint of another training lists all differences and changes no
   CHECK(has("\"optimizer/0/0.weight\" is not in the training"));
   CHECK(has("\"1.running_mean\" is missing"));
 
+  auto state = training.step.state();
+  const auto unchanged = training.result();
+  state.parameters[0] += 1;
+  state.optimizer.sent.resize(2 * state.optimizer.sent.size());  // of a network with more groups of parameters
+  CHECK_THROWS_WITH(training.step.restore(state),
+                    Catch::Matchers::ContainsSubstring("an optimizer of another network"));
+  CHECK((training.result() == unchanged));
+
   dp::save_parameters(training.model, path);
   CHECK(failure_of_load(training, path).find("is no checkpoint of a training; read parameters") != std::string::npos);
 }

@@ -18,6 +18,7 @@
 #include <devplace/optim/optimizer_state.hpp>
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/place/detail/refusal.hpp>
+#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/gradients.hpp>
 #include <devplace/runtime/network.hpp>
@@ -253,9 +254,19 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     return whole;
   }
   /// Goes on from a state that state() gave for an optimizer of this rule, network and precision on any placement.
+  /// Throws argument_error, unchanged, for a state of other sizes and for invalid hyperparameters.
   template <detail::configured = detail::configuration>
   void restore(const optim::optimizer_state<Rule, T>& from) {
     from.rule.validate();
+    constexpr std::size_t memory = options::count * optim::step_memory_bytes;
+    bool fits =
+        from.arenas.size() == Rule::state_arenas && from.step_memory.size() == memory && from.sent.size() == memory;
+    for (const auto& arena : from.arenas)
+      fits = fits && arena.size() == elements;
+    if (!fits)
+      throw argument_error(
+          "optimizer: the state is that of an optimizer of another network; restore what an optimizer of the same "
+          "network gave.");
     for (std::size_t k = 0; k < updating_places; ++k)
       for (auto& part : states_[k])
         optim::detail::write_part<backend_type>(mesh::ordinals[k], part, from);

@@ -70,20 +70,15 @@ auto read_training(const runtime::model_state<S>& state, const Optimizer& optimi
   return result;
 }
 
-/// Throws unless a training with these arenas can go on from `from`.
+/// Throws unless a training with these arenas can go on from `from`, whose optimizer's state the optimizer checks.
 template <class S, class Rule, class T>
 void require_fit(const runtime::model_state<S>& state, const training_state<Rule, T>& from) {
-  from.optimizer.rule.validate();
   const runtime::replica<S>& r = state.replicas.front();
-  bool fits = from.parameters.size() * sizeof(T) == r.parameters.bytes() &&
-              from.buffers.size() * sizeof(T) == r.buffers.bytes() &&
-              from.optimizer.arenas.size() == Rule::state_arenas;
-  for (const auto& arena : from.optimizer.arenas)
-    fits = fits && arena.size() == state.trained_elements;
-  if (!fits)
+  if (from.parameters.size() * sizeof(T) != r.parameters.bytes() ||
+      from.buffers.size() * sizeof(T) != r.buffers.bytes())
     throw argument_error(
-        "trainer: the state is that of a training of another network; restore what a trainer of the "
-        "same network gave.");
+        "trainer: the state is that of a training of another network; restore what a trainer of the same network "
+        "gave.");
 }
 
 /// Makes an idle training of the same types, on any placement, go on from `from`.
@@ -95,6 +90,7 @@ void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::a
     from.scaling.validate();
     require_scaler_state(from.scaler);
   }
+  optimizer.restore(from.optimizer);
   state.seed = from.seed;
   state.step = from.passes;
   ++state.updates;  // what forward saved before is stale
@@ -111,7 +107,6 @@ void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::a
     devplace::detail::copy_in<Backend>(r.ordinal, memory[k].totals(), totals[k].data(), sizeof totals[k]);
     memory[k].counts = false;
   }
-  optimizer.restore(from.optimizer);
   if constexpr (Scales) {
     scaled.options = from.scaling;
     set_scale<Backend>(state, memory, from.scaler);
