@@ -35,8 +35,8 @@ struct KEEP_THE_HANDLE_IN_A_VARIABLE;
 ///@}
 
 /// The stream on which the consumer of a tensor on a cuda place works: the number that Python's
-/// `__dlpack__(stream=...)` is given, or a cudaStream_t as a number. 1 is CUDA's legacy default stream, that of PyTorch
-/// unless it is told another one; 2 is the default stream of each thread.
+/// `__dlpack__(stream=...)` is given, or a cudaStream_t as a number. 0 and 1 are CUDA's legacy default stream, that of
+/// PyTorch unless it is told another one; 2 is the default stream of each thread.
 struct dlpack_consumer {
   std::uintptr_t stream = 1;  ///< must exist until the consumer gives the tensor back
 };
@@ -111,8 +111,10 @@ auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
 
 template <class Managed, class T, class Extents, class P>
 auto export_dlpack(tensor<T, Extents, P>&& x, [[maybe_unused]] dlpack_consumer consumer) {
-  if constexpr (works_apart_from_the_host<P>)
-    block_access::of(x).record_stream(reinterpret_cast<void*>(consumer.stream));
+  if constexpr (works_apart_from_the_host<P>) {
+    constexpr std::uintptr_t legacy = 1;  // of which 0 is another name in CUDA; here null is the place's own stream
+    block_access::of(x).record_stream(reinterpret_cast<void*>(consumer.stream == 0 ? legacy : consumer.stream));
+  }
   const auto elements = x.view();
   return export_dlpack<Managed>(elements, std::move(x));
 }

@@ -49,6 +49,12 @@ TEST_CASE("a tensor on a GPU carries the number of CUDA's runtime", "[cuda]") {
   CHECK(calls.find("cudaStreamWaitEvent") < calls.find("cudaFreeAsync"));
   CHECK(mock_cuda::live_blocks() == 0);
 
+  // 0 is that stream, too: its handle in CUDA, and in PyTorch.
+  handle = dp::to_dlpack(dp::tensor<float, dp::extents<4>, first>(dp::extents<4>{}), {.stream = 0});
+  mock_cuda::clear_calls();
+  handle.reset();
+  CHECK_THAT(calls_as_text(), ContainsSubstring("cudaEventRecord") && ContainsSubstring("on legacy default stream"));
+
   handle = dp::to_dlpack(dp::tensor<float, dp::extents<4>, first>(dp::extents<4>{}));
   handle->tensor.device.id = 0;
   CHECK_THROWS_WITH((dp::view_dlpack<float, dp::extents<4>, first>(handle)),
