@@ -17,6 +17,7 @@
 
 #include <devplace/io/output_file.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 
 namespace devplace {
 
@@ -50,7 +51,7 @@ class chart_text {
     for (const chart_panel& p : panels)
       for (const chart_curve& c : p.curves)
         for (std::size_t i = 0; i < c.y.size(); ++i)
-          if (std::isfinite(x_at(c, i))) last_x_ = std::max(last_x_, x_at(c, i));
+          if (is_finite(x_at(c, i))) last_x_ = std::max(last_x_, x_at(c, i));
     double y0 = top;
     std::vector<std::string> above;
     for (const chart_panel& p : panels) {
@@ -100,7 +101,7 @@ class chart_text {
   }
   static double x_at(const chart_curve& c, std::size_t i) { return c.x.empty() ? static_cast<double>(i + 1) : c.x[i]; }
   static bool is_drawn(const chart_panel& p, const chart_curve& c, std::size_t i) {
-    return std::abs(c.y[i]) <= 1e300 && std::isfinite(x_at(c, i)) && (c.y[i] > 0 || !p.logarithmic);
+    return is_finite(c.y[i]) && std::abs(c.y[i]) <= 1e300 && is_finite(x_at(c, i)) && (c.y[i] > 0 || !p.logarithmic);
   }
   static double height_of(const chart_panel& p, double value) { return p.logarithmic ? std::log10(value) : value; }
 

@@ -26,6 +26,7 @@
 #include <devplace/io/input_file.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/train/detail/log_text.hpp>
 
 namespace devplace {
@@ -104,7 +105,7 @@ class training_log {
   /// Removes the rows whose first column is `first` or above, for a training that goes on from there.
   /// Throws argument_error for NaN.
   void rewind(double first) {
-    if (std::isnan(first))
+    if (detail::is_nan(first))
       throw argument_error("training_log: rewind takes the number of the first row to remove, and this is NaN.");
     if (file_ < 0) return;
     const std::string text = contents();
@@ -152,7 +153,7 @@ class training_log {
   }
 
   void check_order(double number) const {
-    if (!std::isfinite(number))
+    if (!detail::is_finite(number))
       throw argument_error("training_log: the row's \"" + columns_.front() + "\" is " +
                            train::detail::number_text(number) + ", and it numbers the rows; give a finite number.");
     if (number > last_) return;
@@ -227,7 +228,7 @@ inline void write_training_chart(const std::string& log, const std::string& path
     double least = HUGE_VAL, most = -HUGE_VAL;
     chart_curve curve;
     for (std::size_t row = 0; row < values.size(); ++row) {
-      if (!std::isfinite(values[row])) continue;
+      if (!detail::is_finite(values[row])) continue;
       curve.x.push_back(record.values.front()[row]);
       curve.y.push_back(values[row]);
       least = std::min(least, values[row]), most = std::max(most, values[row]);
