@@ -3,7 +3,9 @@
 
 #include <sstream>
 #include <type_traits>
+#include <utility>
 
+#include <devplace/place/detail/type_text.hpp>
 #include <devplace/place/place.hpp>
 
 #include "support/catch.hpp"
@@ -33,4 +35,10 @@ TEST_CASE("a place has a backend and an ordinal", "[place]") {
   STATIC_REQUIRE(dp::place<dp::pinned>);
   STATIC_REQUIRE(dp::place_traits<dp::pinned>::host_accessible);
   STATIC_REQUIRE_FALSE(std::is_same_v<dp::backend_of_t<dp::pinned>, dp::backend_of_t<dp::cpu>>);
+}
+
+TEST_CASE("the texts of types are those of g++ and of clang", "[place]") {
+  using devplace::detail::in_words_of_all, devplace::detail::type_text;
+  CHECK(type_text<std::pair<int, std::pair<int, float>>>() == "std::pair<int, std::pair<int, float>>");
+  CHECK(in_words_of_all("a<b<c<{anonymous}::d> > >") == "a<b<c<(anonymous namespace)::d>>>");
 }

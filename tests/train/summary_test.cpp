@@ -98,7 +98,7 @@ TEST_CASE("a summary is a table of layers and one of bytes by precision", "[trai
 }
 
 TEST_CASE("types in summaries keep a program's own namespaces", "[train]") {
-  CHECK(nn::detail::short_type_text("devplace::nn::residual<rnn::cell, my::nn::gate<devplace::nn::detail::unit> >") ==
+  CHECK(nn::detail::short_type_text("devplace::nn::residual<rnn::cell, my::nn::gate<devplace::nn::detail::unit>>") ==
         "residual<rnn::cell, my::nn::gate<unit>>");
 }
 

@@ -38,8 +38,6 @@ inline std::string short_type_text(std::string text) {
       else
         ++at;
     }
-  for (std::size_t at; (at = text.find("> >")) != std::string::npos;)
-    text.erase(at + 1, 1);
   return text;
 }
 

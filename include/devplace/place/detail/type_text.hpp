@@ -5,15 +5,26 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace devplace::detail {
+
+/// The same words by g++ and clang, for what a program compares that another compiler has made.
+inline std::string in_words_of_all(std::string text) {
+  for (std::size_t at; (at = text.find("> >")) != text.npos;)
+    text.erase(at + 1, 1);
+  constexpr std::string_view anonymous = "{anonymous}";
+  for (std::size_t at; (at = text.find(anonymous)) != text.npos;)
+    text.replace(at, anonymous.size(), "(anonymous namespace)");
+  return text;
+}
 
 /// A type in the compiler's words.
 template <class T>
 std::string type_text() {
   const std::string text = __PRETTY_FUNCTION__;
   const std::size_t begin = text.find("T = ") + 4;
-  return text.substr(begin, std::min(text.find(';', begin), text.rfind(']')) - begin);
+  return in_words_of_all(text.substr(begin, std::min(text.find(';', begin), text.rfind(']')) - begin));
 }
 
 }  // namespace devplace::detail
