@@ -38,7 +38,9 @@
 #include <devplace/optim/scheduled.hpp>
 #include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
+#include <devplace/train/early_stopping.hpp>
 #include <devplace/train/memory_plan.hpp>
+#include <devplace/train/moving_average.hpp>
 #include <devplace/train/trainer.hpp>
 
 namespace dp = devplace;
@@ -644,6 +646,12 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(CLIPPED_BY_A_NUMBER)  // expect: NAME_THE_NORM_AS_IN_max_norm_5|devplace: trainer: clipping takes the norm
                                   // by name
   step.clip(5.0);
+#endif
+#if defined(AVERAGE_OF_A_TRAINER)  // expect: devplace: moving_average: it averages the parameters of a model
+  { dp::moving_average wrong{step}; }
+#endif
+#if defined(BEST_OF_A_PREDICTOR)  // expect: devplace: early_stopping: it keeps the best parameters of a model
+  { dp::early_stopping wrong{dp::predictor{model, dp::batch<4>{}}}; }
 #endif
 #if defined(COPIED_TRAINER)  // expect: (MAKE_ANOTHER_TRAINER_OR_PASS_A_REFERENCE|call to deleted constructor)
   { auto copy = step; }

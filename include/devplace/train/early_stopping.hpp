@@ -7,6 +7,7 @@
 
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
@@ -107,6 +108,26 @@ class early_stopping {
   early_stopping_options options_;
   Model best_;
   early_stopping_state state_;
+};
+
+/// Refuses what is no model.
+template <class Other>
+  requires(!requires(const Other& m) { m.state().updates; })
+class early_stopping<Other> {
+  static_assert(detail::accepted<Other>,
+                "devplace: early_stopping: it keeps the best parameters of a model; give it the model that the trainer "
+                "was made for: early_stopping stopping{model, {.patience = 3}}, and stopping(loss, model) after each "
+                "epoch.");
+
+ public:
+  /// Takes what the assertion has rejected.
+  ///@{
+  explicit early_stopping(const Other&, const early_stopping_options& = {}) {}
+  template <class... Any>
+  detail::refusal operator()(const Any&...);
+  template <class... Any>
+  detail::refusal restore(Any&&...) const;
+  ///@}
 };
 
 /// `early_stopping stopping{model, {.patience = 3}}`.

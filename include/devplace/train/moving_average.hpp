@@ -10,6 +10,7 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/ops/for_each.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/replica.hpp>
@@ -129,6 +130,25 @@ class moving_average {
   Model model_;
   std::uint64_t seen_;  ///< updates of the other model at the last one
   std::int64_t updates_ = 0;
+};
+
+/// Refuses what is no model.
+template <class Other>
+  requires(!requires(const Other& m) { m.state().updates; })
+class moving_average<Other> {
+  static_assert(detail::accepted<Other>,
+                "devplace: moving_average: it averages the parameters of a model; give it the model that the trainer "
+                "was made for: moving_average average{model, {.decay = 0.999}}, and average.update(model) after each "
+                "step.");
+
+ public:
+  /// Takes what the assertion has rejected.
+  ///@{
+  explicit moving_average(const Other&, const moving_average_options& = {}) {}
+  template <class... Any>
+  detail::refusal update(const Any&...);
+  detail::refusal model() const;
+  ///@}
 };
 
 /// `moving_average average{model, {.decay = 0.999}}`.
