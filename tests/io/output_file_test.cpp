@@ -17,6 +17,7 @@
 #include <devplace/io/npy.hpp>
 #include <devplace/io/output_file.hpp>
 #include <devplace/train/detail/checkpoint_folder.hpp>
+#include <devplace/train/training_log.hpp>
 
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -225,6 +226,16 @@ TEST_CASE("a file written aside and not committed leaves the old one", "[io]") {
   }
   CHECK(support::contents(path) == "old");
   CHECK(folder.names() == std::vector<std::string>{"x"});
+}
+
+TEST_CASE("the name of a new log is brought to the disk", "[io]") {
+  const temporary_folder folder;
+  flushes.clear();
+  { dp::training_log log(folder.file("x.csv"), {"step"}); }
+  REQUIRE(flushes.size() == 1);
+  CHECK(flushes[0].path == folder.path());
+  dp::training_log again(folder.file("x.csv"), {"step"});
+  CHECK(flushes.size() == 1);
 }
 
 TEST_CASE("folders that are made for checkpoints are brought to the disk", "[io]") {

@@ -24,6 +24,7 @@
 #include <devplace/io/chart.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
+#include <devplace/io/output_file.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
@@ -146,6 +147,9 @@ class training_log {
     text.resize(whole);
     if (text.empty()) {
       write(header);
+      const std::string folder = path_.substr(0, path_.rfind('/') + 1);  // npos + 1 is 0
+      if (!detail::folder_brought_to_disk(folder.empty() ? "./" : folder.c_str()))
+        fail("is in a folder that cannot be brought to the disk", errno, "Check the disk.");
     } else {
       const std::vector<double> numbers = train::detail::numbers_in(text, path_).front();
       if (!numbers.empty()) last_ = numbers.back();
