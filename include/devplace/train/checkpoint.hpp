@@ -108,20 +108,20 @@ safetensors_metadata metadata_of(const training_state<Rule, T>& whole, const tra
                               {"checkpoint", checkpoint_version},
                               {"precision", devplace::detail::type_text<P>()},
                               {"optimizer", devplace::detail::type_text<Rule>()},
-                              {"epoch", number_text(at.epoch)},
-                              {"batch", number_text(at.batch)},
-                              {"seed", number_text(whole.seed)},
-                              {"passes", number_text(whole.passes)},
-                              {"optimizer.steps", number_text(whole.optimizer.steps)}};
+                              {"epoch", exact_text(at.epoch)},
+                              {"batch", exact_text(at.batch)},
+                              {"seed", exact_text(whole.seed)},
+                              {"passes", exact_text(whole.passes)},
+                              {"optimizer.steps", exact_text(whole.optimizer.steps)}};
   add_options(result, "optimizer.", whole.optimizer.rule);
   std::string losses;
   for (const double sum : whole.losses)
-    losses.append(losses.empty() ? "" : " ").append(number_text(sum));
+    losses.append(losses.empty() ? "" : " ").append(exact_text(sum));
   result.emplace_back("losses", losses);
   if constexpr (scales_losses<P>) {
-    result.emplace_back("scaler.scale", number_text(whole.scaler.scale));
-    result.emplace_back("scaler.growth_tracker", number_text(whole.scaler.growth_tracker));
-    result.emplace_back("scaler.skipped_steps", number_text(whole.scaler.skipped_steps));
+    result.emplace_back("scaler.scale", exact_text(whole.scaler.scale));
+    result.emplace_back("scaler.growth_tracker", exact_text(whole.scaler.growth_tracker));
+    result.emplace_back("scaler.skipped_steps", exact_text(whole.scaler.skipped_steps));
     add_options(result, "scaler.", whole.scaling);
   }
   return result;

@@ -44,7 +44,7 @@ class checkpoint_extras {
                                                    first.parameters.bytes());
           devplace::detail::copy_out<backend_type>(first.ordinal, buffers, first.buffers.data(), first.buffers.bytes());
         },
-        [&](const char* name, auto& value) { metadata.emplace_back(key + name, number_text(value)); });
+        [&](const char* name, auto& value) { metadata.emplace_back(key + name, exact_text(value)); });
   }
 
   /// Adds the tensors of an object's models, to be read.

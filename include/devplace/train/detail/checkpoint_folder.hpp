@@ -66,7 +66,7 @@ class checkpoint_folder {
   static constexpr std::size_t digits = 8;
 
   std::string path_of(std::uint64_t number) const {
-    std::string text = number_text(number);
+    std::string text = exact_text(number);
     if (text.size() < digits) text.insert(0, digits - text.size(), '0');
     return (std::filesystem::path(path_) / std::string(begin).append(text).append(end)).string();
   }

@@ -53,7 +53,7 @@ class checksum {
 
 /// A number as text from which the same number is read.
 template <class Number>
-std::string number_text(Number number) {
+std::string exact_text(Number number) {
   if constexpr (std::is_same_v<Number, bool>) {
     return number ? "true" : "false";
   } else {
@@ -124,7 +124,7 @@ void add_options(safetensors_metadata& to, const std::string& prefix, const Opti
   if constexpr (requires { options.for_each_option([](const char*, const auto&) {}); })
     options.for_each_option([&](const char* name, const auto& value) {
       if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>)
-        to.emplace_back(prefix + name, number_text(value));
+        to.emplace_back(prefix + name, exact_text(value));
     });
 }
 
