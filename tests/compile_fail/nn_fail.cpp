@@ -450,6 +450,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(PREDICTOR_WITHOUT_A_BATCH)  // expect: GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch|deleted constructor
   { dp::predictor wrong{model}; }
 #endif
+#if defined(PREDICTOR_FOR_A_NUMBER)  // expect: GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch|deleted constructor
+  { dp::predictor wrong{model, 256}; }
+#endif
 #if defined(NOT_A_LOSS)  // expect: devplace: trainer: this type is not a loss
   { dp::trainer wrong{model, 3.0, dp::optim::sgd{}}; }
 #endif

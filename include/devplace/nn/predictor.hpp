@@ -20,7 +20,7 @@
 
 namespace devplace {
 
-/// Appear in the compiler's message for a predictor without a batch, and for training one.
+/// Appear in the compiler's message for a predictor without a batch, or with its number alone, and for training one.
 ///@{
 struct GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch_256;
 struct A_PREDICTOR_HAS_NO_GRADIENTS_TRAIN_A_MODEL;
@@ -70,6 +70,9 @@ class predictor {
   predictor(model_type&& from, batch<Samples> largest) : predictor(alone(std::move(from)), tile_of(largest)) {}
   template <class Model, class FIX = GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch_256>
   explicit predictor(const Model&) = delete;
+  template <class Model, class Number, class FIX = GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch_256>
+    requires std::is_arithmetic_v<Number> predictor(const Model&, Number)
+  = delete;
 
   /// The outputs for a batch, as of `model::predict`; allocates them.
   template <class Batch, detail::configured = detail::configuration>
@@ -167,6 +170,9 @@ template <class Net, class Where, class P, std::size_t Samples>
 predictor(const model<Net, Where, P>&, batch<Samples>) -> predictor<Net, Where, P>;
 template <class Net, class Where, class P>
 predictor(const model<Net, Where, P>&) -> predictor<Net, Where, P>;
+template <class Net, class Where, class P, class Number>
+  requires std::is_arithmetic_v<Number> predictor(const model<Net, Where, P>&, Number)
+->predictor<Net, Where, P>;
 ///@}
 
 namespace detail {
