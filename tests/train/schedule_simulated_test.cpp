@@ -264,6 +264,11 @@ TEST_CASE("schedules continue behind their steps, and may be sequences of sequen
   CHECK(cycle.rate(2, 1000) == cycle.rate(2, 9));
   CHECK(cycle.momentum(0.5, 1000) == 0.95);
   CHECK(optim::one_cycle{.steps = 10, .cycle_momentum = false}.momentum(0.5, 3) == 0.5);
+  const auto restarted = optim::cosine{.steps = 10}.then(cycle.then(optim::constant{.factor = 0.5, .steps = 5}));
+  CHECK(restarted.rate(2, 5) == optim::cosine{.steps = 10}.rate(2, 5));
+  CHECK(restarted.rate(2, 12) == cycle.rate(2, 2));
+  CHECK(restarted.rate(2, 20) == 1);
+  CHECK(restarted.momentum(0.5, 20) == 0.5);
   const auto three = optim::constant{.factor = 0.5, .steps = 2}
                          .then([](std::int64_t step) { return static_cast<double>(step); })
                          .then(5, cycle);

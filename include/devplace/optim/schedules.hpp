@@ -78,6 +78,9 @@ struct cosine {
   double rate(double base, std::int64_t step) const {
     return minimum + (base - minimum) * detail::cosine_factor(static_cast<double>(step) / static_cast<double>(steps));
   }
+  /// This schedule for its `steps`, and then the other one, whose steps are counted from there.
+  template <class Next>
+  auto then(const Next& next) const;
   /// Throws argument_error for a number out of its range.
   void validate() const {
     detail::require_steps(steps, 1, "cosine", "steps");
@@ -139,6 +142,9 @@ struct one_cycle {
   }
   /// Whether a rule must have a momentum.
   bool needs_momentum() const { return cycle_momentum; }
+  /// This schedule for its `steps`, and then the other one, whose steps are counted from there.
+  template <class Next>
+  auto then(const Next& next) const;
 
   /// Throws argument_error for a number out of its range.
   void validate() const {
@@ -238,6 +244,14 @@ auto constant::then(const Next& next) const {
 }
 template <class Next>
 auto linear::then(const Next& next) const {
+  return sequence{*this, steps, next};
+}
+template <class Next>
+auto cosine::then(const Next& next) const {
+  return sequence{*this, steps, next};
+}
+template <class Next>
+auto one_cycle::then(const Next& next) const {
   return sequence{*this, steps, next};
 }
 template <class First, class Second>
