@@ -79,6 +79,8 @@ TEST_CASE("numbers of 64 bits and a comment of a zip file are read", "[io]") {
   CHECK(failure(zip_of({{"other", "", 0}, stored()}, true)) == "none");
   CHECK(failure(zip_of({stored()}, false, "PK\5\6 by a program")) == "none");
   CHECK_THAT(failure(zip_of({})), ContainsSubstring("has no array 'x'; it has none."));
+  CHECK_THAT(failure(zip_of({{"\x1b[1m" + std::string(60, 'n') + ".npy", "", 0}})),
+             ContainsSubstring("it has '?[1m" + std::string(36, 'n') + "...'."));
 }
 
 TEST_CASE("damaged and hostile zip files are refused", "[io]") {

@@ -16,6 +16,14 @@ inline std::string in_quotes(std::string_view path) {
   return text;
 }
 
+/// At most 40 bytes of a text from a file, those that would garble a terminal as ?.
+inline std::string printable(std::string_view text) {
+  std::string result(text.substr(0, 40));
+  for (char& c : result)
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
+  return text.size() > 40 ? result + "..." : result;
+}
+
 /// "1 byte", "12 bytes".
 inline std::string bytes_text(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");

@@ -89,7 +89,7 @@ class npz_file {
     constexpr std::size_t most = 8;
     std::string text;
     for (std::size_t k = 0; k < names_.size() && k < most; ++k)
-      text += (k == 0 ? "; it has " : ", ") + detail::in_quotes(names_[k]);
+      text += (k == 0 ? "; it has " : ", ") + detail::in_quotes(detail::printable(names_[k]));
     if (names_.size() > most) text += " and " + std::to_string(names_.size() - most) + " more";
     zip().fail("has no array " + detail::in_quotes(name) + (text.empty() ? "; it has none" : text) + ".");
   }

@@ -269,14 +269,6 @@ class csv_text {
     throw file_error("read_csv: " + in_quotes(path_) + " " + found);
   }
 
-  /// At most 40 bytes, those that would garble a terminal as ?.
-  static std::string printable(std::string_view text) {
-    std::string result(text.substr(0, 40));
-    for (char& c : result)
-      if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
-    return text.size() > 40 ? result + "..." : result;
-  }
-
   const csv_options& options_;
   std::string_view path_, rest_;
   std::size_t line_ = 0, fields_ = 0;

@@ -74,7 +74,8 @@ class zip_directory_reader {
     for (std::uint64_t k = 0; k != place.entries; ++k) {
       entries.push_back(entry(directory, at));
       if (entries.back().header > place.offset || entries.back().compressed > place.offset - entries.back().header)
-        file_.fail("has a member, " + in_quotes(entries.back().name) + ", that reaches into its directory. " + advice);
+        file_.fail("has a member, " + in_quotes(printable(entries.back().name)) +
+                   ", that reaches into its directory. " + advice);
     }
     if (at != directory.size()) file_.fail(std::string("has bytes behind the last entry of its directory. ") + advice);
     refuse_repeated(entries);
@@ -157,14 +158,16 @@ class zip_directory_reader {
     std::size_t left = 0;
     while (bytes >= 4 && wide == nullptr) {
       const auto length = static_cast<std::size_t>(zip_number<2>(extra + 2));
-      if (length > bytes - 4) file_.fail("has an entry, " + in_quotes(entry.name) + ", that is damaged. " + advice);
+      if (length > bytes - 4)
+        file_.fail("has an entry, " + in_quotes(printable(entry.name)) + ", that is damaged. " + advice);
       if (zip_number<2>(extra) == 1) wide = extra + 4, left = length;
       extra += 4 + length;
       bytes -= 4 + length;
     }
     for (std::uint64_t* const number : numbers) {
       if (*number != 0xffffffff) continue;
-      if (left < 8) file_.fail("has an entry, " + in_quotes(entry.name) + ", without its size of 64 bits. " + advice);
+      if (left < 8)
+        file_.fail("has an entry, " + in_quotes(printable(entry.name)) + ", without its size of 64 bits. " + advice);
       *number = zip_number<8>(wide);
       wide += 8;
       left -= 8;
@@ -177,7 +180,7 @@ class zip_directory_reader {
       names.push_back(entry.name);
     std::sort(names.begin(), names.end());
     if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
-      file_.fail("has two members named " + in_quotes(*twice) + ". " + advice);
+      file_.fail("has two members named " + in_quotes(printable(*twice)) + ". " + advice);
   }
 
   [[noreturn]] void refuse_parts() const {

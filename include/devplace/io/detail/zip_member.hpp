@@ -30,7 +30,8 @@ class zip_bytes final : public byte_source {
     std::string name(name_bytes, '\0');
     file.read(entry.header + sizeof header, name.data(), name_bytes);
     if (zip_number<4>(header) != 0x04034b50 || name != entry.name)
-      file.fail("has no member " + in_quotes(entry.name) + " where its directory says. Write it again with np.savez.");
+      file.fail("has no member " + in_quotes(printable(entry.name)) +
+                " where its directory says. Write it again with np.savez.");
     at_ = entry.header + sizeof header + name_bytes + zip_number<2>(header + 28);
   }
 
