@@ -167,7 +167,7 @@ DEVPLACE_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range
   T* const packed_b = packed_a + gemm_block_rows<T> * gemm_block_depth;
   const std::size_t stride_ai = g.transpose_a ? 1 : g.lda, stride_ap = g.transpose_a ? g.lda : 1;
   const std::size_t stride_bp = g.transpose_b ? 1 : g.ldb, stride_bj = g.transpose_b ? g.ldb : 1;
-  // Blocks of equal depth: 784 is 4 x 196, not 3 x 256 + 16.
+  // Blocks of equal depth: 784 is 2 x 392, not 512 + 272.
   const std::size_t depths = (g.k + gemm_block_depth - 1) / gemm_block_depth;
   const bool far = g.m * g.n * sizeof(T) > std::size_t{2} << 20U;
   // Packing B does not pay off if so few tiles read each of its rows.
