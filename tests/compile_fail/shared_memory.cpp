@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <devplace/io/parameters.hpp>
 #include <devplace/nn.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/shared_memory.hpp>
@@ -64,6 +65,12 @@ void average_of(model_type& model) {
 void save(model_type& model) {
   auto step = step_of(model);
   dp::save_checkpoint(step, {}, "x");
+}
+#endif
+
+#if defined(FILE_OF_A_PREDICTOR)  // expect: A_PREDICTOR_IS_SAVED_BY_as_model|devplace: save_parameters: a predictor has
+void save(const model_type& model) {
+  dp::save_parameters(dp::predictor<net, dp::on<dp::cpu>>{model, dp::batch<4>{}}, "x");
 }
 #endif
 

@@ -22,6 +22,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
@@ -87,6 +88,24 @@ inline renamed_tensors fitting_tensors(const safetensors_file& file, const std::
 }
 
 }  // namespace devplace::detail
+
+namespace devplace {
+
+/// Appears in the compiler's message for a predictor whose parameters are saved or loaded.
+struct A_PREDICTOR_IS_SAVED_BY_as_model_AND_READ_BY_read_predictor;
+
+/// Refuse predictors, whose memory is planned when they are made.
+///@{
+template <class Net, class Where, class P, class FIX = A_PREDICTOR_IS_SAVED_BY_as_model_AND_READ_BY_read_predictor>
+detail::refusal save_parameters(const predictor<Net, Where, P>&, const std::string&) DEVPLACE_REFUSED(
+    "save_parameters: a predictor has its parameters as a model: save_parameters(p.as_model(), file).");
+template <class Net, class Where, class P, class FIX = A_PREDICTOR_IS_SAVED_BY_as_model_AND_READ_BY_read_predictor>
+detail::refusal load_parameters(const predictor<Net, Where, P>&, const std::string&) DEVPLACE_REFUSED(
+    "load_parameters: a predictor is made from a file by read_predictor<net, Where>(file, batch<256>{}), or takes the "
+    "parameters of a model by predictor.assign(model).");
+///@}
+
+}  // namespace devplace
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
