@@ -67,10 +67,10 @@ void read_numbers(const detail::safetensors_header& header) {
     try {
       for (const double number : texts.numbers(key)) {
         double again = 0;
-        require(train::read_number(train::number_text(number), again) && (again == number || number != number));
+        require(train::read_number(train::exact_text(number), again) && (again == number || number != number));
       }
       const auto integer = texts.number<std::int64_t>(key);
-      require(train::number_text(integer) == value || value == "-0" || value.find('0') != std::string::npos);
+      require(train::exact_text(integer) == value || value == "-0" || value.find('0') != std::string::npos);
       static_cast<void>(texts.number<bool>(key));
     } catch (const devplace::file_error&) {
     }
