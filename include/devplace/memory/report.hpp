@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <new>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/memory/detail/aligned_rows.hpp>
 #include <devplace/memory/detail/byte_text.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/statistics.hpp>
@@ -45,22 +45,7 @@ inline std::string memory_table_of(const std::vector<std::pair<std::string, memo
       if (shown[i]) row.push_back(byte_text(usage.by_purpose[i]));
     rows.push_back(std::move(row));
   }
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const auto& row : rows)
-    for (std::size_t column = 0; column < row.size(); ++column)
-      widths[column] = std::max(widths[column], row[column].size());
-  std::string table;
-  for (const auto& row : rows) {
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      const std::string fill(widths[column] - row[column].size(), ' ');
-      if (column == 0)
-        table.append(row[column]).append(fill);
-      else
-        table.append("  ").append(fill).append(row[column]);
-    }
-    table += '\n';
-  }
-  return table;
+  return aligned_rows(rows, 1);
 }
 
 }  // namespace detail

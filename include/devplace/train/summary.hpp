@@ -4,12 +4,12 @@
 
 // Not part of all.hpp: programs that describe their networks include it.
 
-#include <algorithm>
 #include <cstddef>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include <devplace/memory/detail/aligned_rows.hpp>
 #include <devplace/nn/layer_summary.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/predictor.hpp>
@@ -24,24 +24,6 @@ namespace devplace {
 
 namespace train::detail {
 
-/// Rows of texts of which the first `left` columns are aligned on the left, and the others on the right.
-inline std::string aligned_rows(const std::vector<std::vector<std::string>>& rows, std::size_t left) {
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const auto& row : rows)
-    for (std::size_t column = 0; column < row.size(); ++column)
-      widths[column] = std::max(widths[column], row[column].size());
-  std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      const std::string fill(widths[column] - row[column].size(), ' ');
-      if (column != 0) text += "  ";
-      text += column < left ? row[column] + fill : fill + row[column];
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 /// The table of layers, with a last row of sums.
 inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers) {
   std::vector<std::vector<std::string>> rows{{"layer", "type", "output", "parameters", "FLOPs"}};
@@ -54,7 +36,7 @@ inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers)
     parameters += layer.parameters, flops += layer.flops, frozen += layer.frozen, buffers += layer.buffers;
   }
   rows.push_back({"all", "", "", std::to_string(parameters), std::to_string(flops)});
-  std::string text = aligned_rows(rows, 3);
+  std::string text = devplace::detail::aligned_rows(rows, 3);
   if (frozen != 0) text += std::to_string(frozen) + " of the parameters are frozen\n";
   if (buffers != 0) text += std::to_string(buffers) + " elements of buffers besides\n";
   return text;
@@ -75,7 +57,7 @@ inline std::string table_of_bytes(std::size_t samples, const std::vector<std::si
   const char* const names[] = {"parameters and buffers", "their copy in 16 bits", "a predictor", "a training"};
   for (std::size_t row = 0; row < 4; ++row)
     rows.push_back({names[row], std::to_string(of[0][row]), std::to_string(of[1][row]), std::to_string(of[2][row])});
-  return aligned_rows(rows, 1);
+  return devplace::detail::aligned_rows(rows, 1);
 }
 
 template <class X>
