@@ -282,26 +282,10 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   std::int64_t steps_ = 0;
 };
 
-/// Refuses predictors.
-template <class Rule, class Net, class Where, class P, class Who>
-class optimizer<Rule, predictor<Net, Where, P>, Who> {
-  static_assert(detail::accepted<Net>,
-                "devplace: optimizer: a predictor has no gradients and is not trained; train a model, and give the "
-                "predictor its parameters by predictor.assign(model).");
-
- public:
-  /// Takes what the assertion has rejected.
-  template <class... Any>
-  explicit optimizer(const Any&...) {}
-};
-
 /// `optimizer opt{model, optim::adam{}}`.
-///@{
 template <class Net, class Where, class P, class Rule>
 optimizer(const model<Net, Where, P>&, const Rule&) -> optimizer<Rule, model<Net, Where, P>>;
-/// A predictor has nothing to train: refused.
-template <class Net, class Where, class P, class Rule>
-optimizer(const predictor<Net, Where, P>&, const Rule&) -> optimizer<Rule, predictor<Net, Where, P>>;
-///@}
 
 }  // namespace devplace
+
+#include <devplace/optim/detail/rejected_optimizer.hpp>
