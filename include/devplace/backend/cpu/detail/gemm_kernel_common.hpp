@@ -31,8 +31,8 @@ DEVPLACE_GEMM_VECTOR(double, 64);
 
 /// Sizes of a thread's packed blocks: A gemm_block_rows x gemm_block_depth, B gemm_block_depth x gemm_block_columns.
 /// The block of A (256 KiB) and a few panels of B (at most 64 KiB each) stay in the second-level cache while all rows
-/// of the block use a panel. Deep blocks read and write C less often: large squares are 4 to 10 % faster than in blocks
-/// of 256 that fit into the first level, with AVX-512 and with AVX2 (matmul_bench).
+/// of the block use a panel. Deep blocks read and write C less often, which counts more for large squares than panels
+/// that fit into the first level.
 inline constexpr std::size_t gemm_block_depth = 512;
 template <class T>
 inline constexpr std::size_t gemm_block_rows = 512 / sizeof(T);
