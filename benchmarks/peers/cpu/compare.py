@@ -7,6 +7,7 @@
 All have the same processors and numbers of threads. They alternate within a round, and medians over the rounds are
 reported, with the ratio of the best peer's time to devplace's, and the share that the limit has of devplace's time:
 floating-point operations at the peak of multiply-adds, or bytes at the bandwidth of memory, both of the same run.
+Memory is that of arrays much larger than the caches, so work that finds a part of its data there may exceed 100 %.
 """
 
 import argparse

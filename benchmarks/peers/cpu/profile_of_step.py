@@ -11,8 +11,8 @@ import tempfile
 
 # What functions do, by a part of their names; the first that fits counts.
 PARTS = [
-    ("multiply-adds of products", r"::(tile|tile_within|dot_tile|multiply_lanes)<"),
-    ("packing of products", r"::(multiply_range|transpose|pack_panel|dot_range|dot_rows)<"),
+    ("multiply-adds of products", r"::(tile|tile_within|dot_tile|dot_range|dot_rows)<"),
+    ("packing of products", r"::(multiply_range|transpose|pack_panel)<"),
     ("optimizer", r"runtime::update<|::update_arrays<"),
     ("loss", r"cross_entropy|pointwise_loss|with_logits"),
     ("activations", r"relu|elementary|gated|tanh|assign_linear"),
