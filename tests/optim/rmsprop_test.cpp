@@ -17,6 +17,7 @@ using dp::test::complaint;
 using dp::test::optimizer_case;
 
 static_assert(dp::optim::optimizer_rule<rmsprop> && rmsprop::state_arenas == 2);
+static_assert(sizeof(rmsprop) == 5 * sizeof(double), "checkpoints have its bytes, and those of padding are arbitrary");
 
 namespace {
 

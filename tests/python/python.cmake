@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # Tensors are exchanged with Python's libraries: tests/python/<thing>.cpp is a module, and <thing>_test.py uses it. An
-# interpreter without sanitizers does not load a module with them, and the C++ tests of exchanges have them.
+# interpreter without sanitizers does not load a module with them, and the C++ tests of exchanges have them. The
+# interpreter is chosen by -DPython3_EXECUTABLE.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   return()
 endif()
@@ -28,4 +29,25 @@ foreach(source IN LISTS modules)
   add_test(NAME "python: ${name}" COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/python/${name}_test.py
                                           $<TARGET_FILE_DIR:${name}>)
   set_tests_properties("python: ${name}" PROPERTIES LABELS unit SKIP_RETURN_CODE 4 TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+endforeach()
+
+# Files are read by Python's packages: those of tests/io/files_for_python_test.cpp, by files_for_python_test.py.
+if(NOT Python3_EXECUTABLE)
+  devplace_add_skipped_test("python: files read by its packages" "python3 is not installed")
+  return()
+endif()
+set(folder ${CMAKE_CURRENT_BINARY_DIR}/files_for_python)
+add_test(NAME "python: files are written"
+         COMMAND sh -c "rm -rf '${folder}'; DEVPLACE_TEST_FILES_FOR_PYTHON='${folder}' exec '$<TARGET_FILE:test_io>' 'files for Python*'")
+set_tests_properties("python: files are written" PROPERTIES LABELS unit FIXTURES_SETUP files_for_python)
+foreach(package IN ITEMS numpy safetensors torch)
+  set(interpreter ${Python3_EXECUTABLE})
+  if(package STREQUAL "safetensors") # small enough to be installed where it is missing
+    set(interpreter sh ${CMAKE_CURRENT_SOURCE_DIR}/python/with_safetensors.sh ${Python3_EXECUTABLE}
+                    ${CMAKE_CURRENT_BINARY_DIR}/with_safetensors)
+  endif()
+  set(name "python: files read by ${package}")
+  add_test(NAME ${name} COMMAND ${interpreter} ${CMAKE_CURRENT_SOURCE_DIR}/python/files_for_python_test.py ${folder} ${package})
+  set_tests_properties(${name} PROPERTIES LABELS unit SKIP_RETURN_CODE 4 TIMEOUT ${DEVPLACE_TEST_TIMEOUT}
+                                          FIXTURES_REQUIRED files_for_python)
 endforeach()

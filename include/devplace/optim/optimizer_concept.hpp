@@ -75,8 +75,9 @@ struct working_step_arguments : Arguments {
 ///   allocation, for float and double. It is const and called for each step, so a schedule may change a hyperparameter
 ///   in between. Values that it computes from `step` on the host are launch arguments. The library's rules instead keep
 ///   step and hyperparameters in `step_memory`, where each update prepares the next one, and send them again if they
-///   differ from those `sent`: their launches are the same in every step. A rule may call another rule's step, with
-///   different values each time. A gradient is `gradient_factor * gradients[i] / divisor`, or 0 if the divisor is 0 (a
+///   differ from those `sent`: their launches are the same in every step. Checkpoints keep the bytes of both, so what
+///   lies there should have no padding, whose bytes are arbitrary. A rule may call another rule's step, with different
+///   values each time. A gradient is `gradient_factor * gradients[i] / divisor`, or 0 if the divisor is 0 (a
 ///   batch in which all labels are ignored).
 ///
 /// A rule whose step also takes grouped_step_arguments says so by `static constexpr bool takes_groups = true`; without

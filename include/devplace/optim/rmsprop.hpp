@@ -54,12 +54,12 @@ struct rmsprop_factors {
 /// `rmsprop{.learning_rate = 1e-3}`. Let g be the gradient plus weight_decay times the parameter, v = alpha v + (1 -
 /// alpha) g^2 and b = momentum b + g / (sqrt(v) + epsilon); a step subtracts learning_rate times b from the parameter.
 struct rmsprop {
-  double learning_rate = 1e-2;          ///< step size
-  double alpha = 0.99;                  ///< decay rate of the mean of squares
-  double epsilon = 1e-8;                ///< added to the square root of the mean of squares
-  double weight_decay = 0;              ///< L2 penalty: added to the gradient, times the parameter
-  double momentum = 0;                  ///< decay rate of the momentum
-  detail::named_learning_rate lr = {};  ///< refused: PyTorch's name
+  double learning_rate = 1e-2;  ///< step size
+  double alpha = 0.99;          ///< decay rate of the mean of squares
+  double epsilon = 1e-8;        ///< added to the square root of the mean of squares
+  double weight_decay = 0;      ///< L2 penalty: added to the gradient, times the parameter
+  double momentum = 0;          ///< decay rate of the momentum
+  [[no_unique_address]] detail::named_learning_rate lr = {};  ///< refused: PyTorch's name; no padding
 
   /// The means of squares, and the momenta, which are not accessed if momentum is 0.
   static constexpr std::size_t state_arenas = 2;

@@ -39,10 +39,11 @@ struct sgd_factors {
   }
 };
 
-/// The hyperparameters as they are sent to a place, with the first step that has momentum; 0: none had any.
+/// The hyperparameters as they are sent to a place, with the first step that has momentum; 0: none had any. Checkpoints
+/// have its bytes, so it has no padding, whose bytes would be arbitrary.
 struct sgd_formula {
   double learning_rate, momentum, dampening, weight_decay;
-  bool nesterov;
+  std::int64_t nesterov;  ///< 0 or 1
   std::int64_t first;
 
   friend bool operator==(const sgd_formula&, const sgd_formula&) = default;
@@ -61,8 +62,8 @@ struct sgd_formula {
     to.l2 = static_cast<T>(weight_decay);
     to.kept = t <= first ? T{0} : static_cast<T>(momentum);
     to.added = t <= first ? T{1} : static_cast<T>(1 - dampening);
-    to.direct = nesterov ? T{1} : T{0};
-    to.inertial = nesterov ? static_cast<T>(momentum) : T{1};
+    to.direct = nesterov != 0 ? T{1} : T{0};
+    to.inertial = nesterov != 0 ? static_cast<T>(momentum) : T{1};
     to.learning_rate = static_cast<T>(learning_rate);
   }
 };
