@@ -89,7 +89,7 @@ struct extremum_reducer {
       return Largest ? -infinity<accumulator> : infinity<accumulator>;
   }
   DEVPLACE_HD static constexpr void add(accumulator& a, accumulator x, std::size_t) {
-    a = (Largest ? x > a : x < a) || x != x ? x : a;
+    a = static_cast<unsigned>(Largest ? x > a : x < a) | static_cast<unsigned>(x != x) ? x : a;  // without a branch
   }
   DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { add(a, b, 0); }
   DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = T(a); }
@@ -102,6 +102,8 @@ struct extremum_position_reducer {
     T value;
     std::int64_t index;  // -1: none yet
   };
+  /// Finds the value, whose position is then searched: a loop over values is vectorised.
+  using value_reducer = extremum_reducer<T, Largest>;
   std::int64_t* result;
 
   DEVPLACE_HD static constexpr accumulator identity() { return {T{}, -1}; }

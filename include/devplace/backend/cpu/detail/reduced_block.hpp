@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+// The loops of a reduction, for run_range.
+namespace devplace::detail {
+
+template <class Source, class Reducer>
+struct reduction_plan;  // ops/detail/reduction_plan.hpp, which includes this file
+
+/// Results that are computed together: one if elements are reduced along memory (inner = 1), else neighbouring ones,
+/// numbered by tiles within each index of the outer axis.
+struct reduced_groups {
+  static constexpr std::size_t tile = 64;    // neighbouring results of a group
+  static constexpr std::size_t lanes = 32;   // accumulators of a group's only result
+  static constexpr std::size_t chain = 128;  // elements that one accumulator takes before it is merged
+
+  std::size_t outer, inner;
+
+  std::size_t tiles() const { return (inner + tile - 1) / tile; }
+  std::size_t count() const { return outer * tiles(); }
+  std::size_t width() const { return inner < tile ? inner : tile; }
+  /// Elements along the axis that are reduced without halving them.
+  std::size_t block() const { return inner == 1 ? lanes * chain : chain; }
+
+  std::size_t first_column(std::size_t group) const { return group % tiles() * tile; }
+  std::size_t columns(std::size_t group) const {
+    const std::size_t rest = inner - first_column(group);
+    return rest < tile ? rest : tile;
+  }
+
+  template <class Reducer, class Accumulator>
+  void store(const Reducer& reducer, const Accumulator* results, std::size_t group) const {
+    const std::size_t first = group / tiles() * inner + first_column(group);
+    for (std::size_t i = 0; i < columns(group); ++i)
+      reducer.store(first + i, results[i]);
+  }
+};
+
+/// Reduces positions `begin` to `end` - 1 of each group of a range.
+template <class Source, class Reducer>
+struct reduced_block {
+  using accumulator = typename Reducer::accumulator;
+  static constexpr std::size_t lanes = reduced_groups::lanes, tile = reduced_groups::tile;
+  static constexpr std::size_t short_lanes = 8;  // for few elements, so that merging takes less than adding
+
+  const reduction_plan<Source, Reducer>& plan;
+  const reduced_groups& groups;
+  std::size_t begin, end;
+  accumulator* results;  ///< of the only group of the range; null: the plan's reducer stores each group's
+
+  void range(std::size_t first, std::size_t last) const {
+    const Source source = plan.source;  // a copy that no store can alias
+    for (std::size_t group = first; group != last; ++group) {
+      accumulator stored[tile];
+      accumulator* const to = results == nullptr ? stored : results;
+      if (plan.inner == 1)
+        *to = along_memory(source, group * plan.count);
+      else
+        across_memory(source, to, group);
+      if (results == nullptr) groups.store(plan.reducer, to, group);
+    }
+  }
+
+ private:
+  accumulator along_memory(const Source& source, std::size_t base) const {
+    if constexpr (requires { typename Reducer::value_reducer; })
+      return position_of(source, base, in_lanes<typename Reducer::value_reducer>(source, base));
+    else
+      return in_lanes<Reducer>(source, base);
+  }
+
+  template <class Of>
+  typename Of::accumulator in_lanes(const Source& source, std::size_t base) const {
+    return end - begin < 2 * lanes ? in_lanes<Of, short_lanes>(source, base) : in_lanes<Of, lanes>(source, base);
+  }
+
+  template <class Of, std::size_t Lanes>
+  typename Of::accumulator in_lanes(const Source& source, std::size_t base) const {
+    typename Of::accumulator sums[Lanes];
+    for (std::size_t lane = 0; lane < Lanes; ++lane)
+      sums[lane] = Of::identity();
+    std::size_t k = begin;
+    for (; k + Lanes <= end; k += Lanes) {
+      for (std::size_t lane = 0; lane < Lanes; ++lane)
+        Of::add(sums[lane], source(base + k + lane), k + lane);
+    }
+    for (std::size_t lane = 0; k < end; ++k, ++lane)
+      Of::add(sums[lane], source(base + k), k);
+    for (std::size_t half = Lanes / 2; half != 0; half /= 2) {
+      for (std::size_t lane = 0; lane < half; ++lane)
+        Of::merge(sums[lane], sums[lane + half]);
+    }
+    return sums[0];
+  }
+
+  /// The first position of a value, which may be NaN.
+  template <class Value>
+  accumulator position_of(const Source& source, std::size_t base, Value value) const {
+    const auto is_it = [&](std::size_t k) {
+      const auto x = static_cast<Value>(source(base + k));
+      return static_cast<unsigned>(x == value) | static_cast<unsigned>(x != x);
+    };
+    std::size_t k = begin;
+    for (unsigned found = 0; k + lanes <= end; k += lanes) {
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        found += is_it(k + lane);
+      if (found != 0) break;
+    }
+    while (k != end && is_it(k) == 0)
+      ++k;
+    accumulator result = Reducer::identity();
+    if (k != end) Reducer::add(result, source(base + k), k);
+    return result;
+  }
+
+  void across_memory(const Source& source, accumulator* to, std::size_t group) const {
+    const std::size_t n = groups.columns(group), first = groups.first_column(group);
+    const std::size_t base = group / groups.tiles() * plan.count * plan.inner + first;
+    accumulator sums[tile];
+    for (std::size_t i = 0; i < tile; ++i)
+      sums[i] = Reducer::identity();
+    if (n == tile) {
+      for (std::size_t k = begin; k != end; ++k) {
+        for (std::size_t i = 0; i < tile; ++i)
+          Reducer::add(sums[i], source(base + k * plan.inner + i), k);
+      }
+    } else {
+      for (std::size_t k = begin; k != end; ++k) {
+        for (std::size_t i = 0; i < n; ++i)
+          Reducer::add(sums[i], source(base + k * plan.inner + i), k);
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      to[i] = sums[i];
+  }
+};
+
+}  // namespace devplace::detail

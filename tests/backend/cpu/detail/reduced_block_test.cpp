@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/backend/cpu/detail/reduced_block.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include <devplace/backend/cpu/detail/vector_loops.hpp>
+#include <devplace/ops/detail/reducers.hpp>
+#include <devplace/ops/detail/reduction_plan.hpp>
+
+#include "support/catch.hpp"
+
+namespace {
+
+namespace detail = devplace::detail;
+
+constexpr std::size_t most = 200;
+
+std::vector<float> numbers(std::size_t count) {
+  std::vector<float> x(count);
+  for (std::size_t i = 0; i != count; ++i)
+    x[i] = static_cast<float>(std::sin(static_cast<double>(i * i + 1)));
+  return x;
+}
+
+/// The result of `reducer(address of the result)` for all elements of x, by each function that compiles the loops.
+template <class Result, class MakeReducer>
+Result reduced(const std::vector<float>& x, const MakeReducer& make_reducer) {
+  const auto by = [&](const auto& run) {
+    Result result{};
+    const auto reducer = make_reducer(&result);
+    const detail::reduction_plan<detail::element_source<float>, std::remove_const_t<decltype(reducer)>> plan{
+        1, x.size(), 1, {x.data()}, reducer};
+    const detail::reduced_groups groups{1, 1};
+    run(detail::reduced_block<detail::element_source<float>, std::remove_const_t<decltype(reducer)>>{
+        plan, groups, 0, x.size(), nullptr});
+    return result;
+  };
+  const Result result = by([](const auto& block) { detail::run_range(block, 0, 1); });
+  const Result expected = by([](const auto& block) { detail::range_for_target(block, 0, 1); });
+  CHECK(std::memcmp(&result, &expected, sizeof(Result)) == 0);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("sums of a block have the same bits by every instruction set, for every length", "[backend]") {
+  for (std::size_t count = 0; count <= most; ++count) {
+    const std::vector<float> x = numbers(count);
+    double expected = 0;
+    for (const float value : x)
+      expected += static_cast<double>(value);
+    const auto sum = reduced<float>(x, [](float* to) { return detail::sum_reducer<float>{to, 0}; });
+    CHECK(static_cast<double>(sum) == Catch::Approx(expected).epsilon(1e-7).margin(1e-12));
+    reduced<float>(x, [](float* to) { return detail::square_sum_reducer<float>{to}; });
+  }
+}
+
+TEST_CASE("the largest element of a block and its position are found wherever they are, NaN too", "[backend]") {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{9}, std::size_t{64}, std::size_t{135}}) {
+    for (const float special : {2.0F, std::numeric_limits<float>::quiet_NaN()}) {
+      bool found = true;
+      for (std::size_t at = 0; at != count; ++at) {
+        std::vector<float> x = numbers(count);
+        x[at] = special;
+        const auto largest = reduced<float>(x, [](float* to) { return detail::extremum_reducer<float, true>{to}; });
+        const auto position = reduced<std::int64_t>(
+            x, [](std::int64_t* to) { return detail::extremum_position_reducer<float, true>{to}; });
+        found = found && std::memcmp(&largest, &special, sizeof(float)) == 0;
+        found = found && position == static_cast<std::int64_t>(at);
+      }
+      CHECK(found);
+    }
+  }
+}
