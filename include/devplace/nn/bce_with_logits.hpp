@@ -76,7 +76,7 @@ struct bce_with_logits {
     /// unless there is a weight for each element of a sample, one for all, or none.
     template <class Sums, class Gradient, class Rows, class Logits, class Targets,
               devplace::detail::configured = devplace::detail::configuration>
-    void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
+    auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
               const Targets& targets) const {
       const std::size_t elements = logits.extents().stride(0);
       check("pos_weight", positive.count, elements);

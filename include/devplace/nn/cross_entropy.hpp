@@ -49,7 +49,7 @@ struct cross_entropy {
     /// unless there is a label for each row, argument_error unless there is a class weight for each class, or none.
     template <class Sums, class Gradient, class Rows, class Logits, class Labels,
               devplace::detail::configured = devplace::detail::configuration>
-    void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
+    auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
               const Labels& labels) const {
       const std::size_t classes = logits.extent(Logits::rank - 1);
       if (weights.count != 0 && weights.count != classes)

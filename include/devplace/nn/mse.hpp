@@ -39,7 +39,7 @@ struct mse {
     /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace.
     template <class Sums, class Gradient, class Rows, class Output, class Target,
               devplace::detail::configured = devplace::detail::configuration>
-    void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
+    auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
               const Target& target) const {
       mse_into(sums, gradient, rows, output, target);
     }

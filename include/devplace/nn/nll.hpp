@@ -99,7 +99,7 @@ struct nll {
     /// CPU and on simulated devices (there from the next call that waits); on CUDA devices it makes the loss NaN.
     template <class Sums, class Gradient, class Rows, class Output, class Labels,
               devplace::detail::configured = devplace::detail::configuration>
-    void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
+    auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
               const Labels& labels) const {
       constexpr bool of_classes = Output::rank >= 2 && Labels::rank + 1 == Output::rank,
                      of_integers = std::is_integral_v<typename Labels::value_type>,

@@ -57,8 +57,9 @@ inline constexpr bool one_shape<Output, Target> =
 
 /// The losses and the gradient of one place's part of a batch; the weight of a sample is its number of elements, or 1.
 /// Throws shape_error for different extents.
+// auto, as of each loss's into(): it is instantiated where it is called, and nvcc's errors name the line of the user.
 template <class Sums, class Gradient, class Rows, class Output, class Target, class Formula>
-void pointwise_into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
+auto pointwise_into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
                     const Target& target, const Formula& formula, bool of_elements = true) {
   using T = typename Output::value_type;
   constexpr bool same_rank = one_rank<Output, Target>, same_shape = one_shape<Output, Target>,
@@ -84,7 +85,7 @@ struct bound_formula {
 
   template <class Sums, class Gradient, class Rows, class Output, class Target,
             devplace::detail::configured = devplace::detail::configuration>
-  void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
+  auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
             const Target& target) const {
     pointwise_into(sums, gradient, rows, output, target, formula, of_elements);
   }
