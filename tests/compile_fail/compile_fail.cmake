@@ -59,9 +59,12 @@ function(devplace_add_compile_fail_tests source)
       list(APPEND for_all_cases -ferror-limit=0)
     endif()
   else()
-    list(PREPEND flags ${CMAKE_CUDA_COMPILER} -std=c++20 -x cu -arch=sm_90 -c)
+    # nvcc has no -fsyntax-only. Its pass for devices has the same front end and messages as the one for the host, sees
+    # both kinds of code, and may stop there; only the control produces a file, which is empty. Of narrowing it warns,
+    # because the host's compiler, which is not reached, refuses it.
+    list(PREPEND flags ${CMAKE_CUDA_COMPILER} -std=c++20 -x cu -arch=sm_90 -ptx -fdevice-syntax-only -diag-error 2361)
     set(label cuda)
-    set(for_all_cases -Xcudafe --error_limit=1000 -o ${together}.o) # otherwise it stops after 100
+    set(for_all_cases -Xcudafe --error_limit=1000 -o ${together}.ptx) # otherwise it stops after 100
   endif()
 
   file(STRINGS ${path} lines REGEX "defined\\([A-Z0-9_]+\\) *// expect: ")
@@ -84,7 +87,7 @@ function(devplace_add_compile_fail_tests source)
     endif()
     set(output "")
     if(arg_LANGUAGE STREQUAL "CUDA")
-      set(output -o ${target}_${case}.o) # nvcc has no -fsyntax-only; only the control produces an object file
+      set(output -o ${target}_${case}.ptx)
     endif()
     add_test(
       NAME "${target}: ${case}"
