@@ -29,7 +29,7 @@ namespace lt = devplace::test::mock_cublaslt;
 
 static_assert(dp::detail::configuration::convolution == dp::detail::convolution_library::cudnn);
 
-namespace devplace::test {
+namespace {
 
 /// A layer that knows nothing of plans, and counts its passes.
 struct counted {
@@ -46,11 +46,6 @@ struct counted {
   }
 };
 
-}  // namespace devplace::test
-
-namespace {
-
-using dp::test::counted;
 using where = dp::on<dp::cuda<0>>;
 
 using images_net =
