@@ -76,6 +76,19 @@ void dangles() {
 }
 #endif
 
+#if defined(LOADER_OF_TENSORS)  // expect: (USE_make_loader_FOR_TENSORS|deleted constructor)
+void of_tensors(const dp::tensor<float, dp::extents<4, 2>, where>& features,
+                const dp::tensor<float, dp::extents<4>, where>& y) {
+  dp::loader<where> batches{features, y, {.batch = 2}};
+}
+#endif
+
+#if defined(MAKE_LOADER_WITHOUT_OPTIONS)  // expect: GIVE_THE_OPTIONS_TOO|devplace: make_loader: the options follow
+void no_options(const dp::tensor<float, dp::extents<4, 2>, where>& features) {
+  auto batches = dp::make_loader<where>(features, features);
+}
+#endif
+
 #if defined(TEMPORARY_TENSOR)  // expect: KEEP_THE_DATA_IN_A_VARIABLE|devplace: make_loader: a loader refers to its data
 void dangles(const dp::tensor<std::int64_t, dp::extents<4>, where>& labels) {
   auto batches =

@@ -102,6 +102,7 @@ TEMPLATE_TEST_CASE("a loss of a user's own is evaluated in parts", "[nn]", dp::o
   const auto x = dp::to<TestType>(output), y = dp::to<TestType>(target);
   const auto [loss, gradient] = nn::evaluate_loss(absolute_error{}, x, y);
   CHECK(loss.item() == 13.0 / 6);
+  CHECK(nn::evaluate_loss(absolute_error{}, x, y).item() == 13.0 / 6);
   CHECK(values_of(gradient.gradient) == std::vector<double>{-1, 1, 0, 1, -1, 1});
   CHECK(values_of(gradient.sums) == std::vector<double>{13, 6});
 }

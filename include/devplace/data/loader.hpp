@@ -33,8 +33,12 @@ struct KEEP_THE_LOADER_IN_A_VARIABLE;
 struct KEEP_THE_DATA_IN_A_VARIABLE;
 /// Appears in the compiler's message for a loader of other data or without options.
 struct GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64;
+/// Appears in the compiler's message for a loader of two tensors.
+struct USE_make_loader_FOR_TENSORS;
 /// Appears in the compiler's message for make_loader without a place, or of what is no tensor.
 struct GIVE_A_PLACE_AND_TENSORS_AS_IN_make_loader_on_cpu;
+/// Appears in the compiler's message for make_loader without options.
+struct GIVE_THE_OPTIONS_TOO_AS_IN_batch_64;
 
 /// Refuses other arguments.
 template <class Where, class T = float, class Source = image_set>
@@ -133,6 +137,8 @@ class loader<Where, T, Source> {
   template <class FIX = GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64, class Data, class... Wrong>
     requires(sizeof...(Wrong) == 0 || !(std::is_convertible_v<Wrong, loader_options> || ...))
   explicit loader(const Data&, const Wrong&...) = delete;
+  template <tensor_like Features, tensor_like Targets, class... Transform, class FIX = USE_make_loader_FOR_TENSORS>
+  loader(const Features&, const Targets&, const loader_options&, const Transform&...) = delete;
 
   loader(const loader&) = delete;
   loader& operator=(const loader&) = delete;
@@ -251,6 +257,11 @@ detail::refusal make_loader(const Features&, const Targets&, const loader_option
 DEVPLACE_REFUSED(
     "make_loader: it takes where it gives the batches and two tensors or views, features and targets: "
     "make_loader<on<cpu>>(features, targets, {.batch = 64}); a std::vector is viewed by wrap.");
+template <class Where = void, class T = float, class Features, class Targets,
+          class FIX = GIVE_THE_OPTIONS_TOO_AS_IN_batch_64>
+detail::refusal make_loader(const Features&, const Targets&) DEVPLACE_REFUSED(
+    "make_loader: the options follow features and targets, and `batch` has no default: "
+    "make_loader<on<cpu>>(features, targets, {.batch = 64}).");
 
 namespace detail {
 

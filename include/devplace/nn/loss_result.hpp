@@ -114,6 +114,12 @@ template <class T, extents_like Extents, class Batch>
 struct [[nodiscard]] loss_result {
   loss_value<T, Batch> loss;                  ///< read by `item()`
   loss_gradient<T, Extents, Batch> gradient;  ///< for the model's backward
+
+  /// `loss.item()`, for a result whose gradient is not needed.
+  template <devplace::detail::configured = devplace::detail::configuration>
+  detail::sum_of_t<T> item() const {
+    return loss.item();
+  }
 };
 
 }  // namespace devplace::nn

@@ -83,7 +83,8 @@ constexpr bool accepts_batch() {
   constexpr bool of_samples = fault != batch_fault::sample;
   static_assert(is_tensor,
                 "devplace: a batch is a tensor or a view of one; numbers elsewhere in the host's memory, as in a "
-                "std::vector, are viewed by wrap(values, extents<dyn, 6>(n)).");
+                "std::vector, are viewed by wrap(values, extents<dyn, 6>(n)), and an expression is stored first, as in "
+                "tensor x = a - b.");
   static_assert(in_parts,
                 "devplace: the batch does not lie where the model takes it: for a model on one place that is the place "
                 "(to<Place>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "

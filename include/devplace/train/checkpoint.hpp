@@ -18,6 +18,7 @@
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/detail/type_text.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
@@ -207,6 +208,11 @@ void save_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulat
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");
 }
+/// Other arguments.
+template <class... GIVE_THE_TRAINER_THE_POSITION_AND_THE_PATH>
+detail::refusal save_checkpoint(...) DEVPLACE_REFUSED(
+    "save_checkpoint: a checkpoint is made of a trainer and of how far the program has come, and the path follows: "
+    "save_checkpoint(step, {epoch, batch}, path); save_parameters(model, path) keeps the parameters alone.");
 
 /// Makes a training go on from a file that save_checkpoint has written, on any placement and with any policy, and
 /// returns how far it had come. With the same placement, policy, batches and program the steps that follow give the
@@ -238,5 +244,10 @@ training_position load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Poli
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");
 }
+/// Other arguments.
+template <class... GIVE_THE_TRAINER_AND_THE_PATH>
+detail::refusal load_checkpoint(...) DEVPLACE_REFUSED(
+    "load_checkpoint: a checkpoint is loaded into a trainer: training_position at = load_checkpoint(step, path); "
+    "load_parameters(model, path) reads the parameters alone.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

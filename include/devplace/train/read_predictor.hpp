@@ -6,13 +6,22 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/io/parameters.hpp>
 #include <devplace/nn/predictor.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/tensor/precision.hpp>
+
+namespace devplace {
+
+/// Appears in the compiler's message for read_predictor without the largest batch.
+struct GIVE_THE_FILE_AND_THE_LARGEST_BATCH_AS_IN_batch_256;
+
+}  // namespace devplace
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
@@ -26,5 +35,13 @@ template <class Net, placement Where, precision P = float, std::size_t Samples>
   return detail::predictor_access::filled<predictor<Net, Where, P>>(
       largest, [&](model<Net, Where, P>& own) { load_parameters(own, path, renames); });
 }
+/// Without the type of the largest batch.
+template <class Net, class Where = void, class P = float, class... Number,
+          class FIX = GIVE_THE_FILE_AND_THE_LARGEST_BATCH_AS_IN_batch_256>
+  requires(sizeof...(Number) < 2 && (std::is_arithmetic_v<Number> && ...))
+detail::refusal read_predictor(const std::string&, Number...)
+DEVPLACE_REFUSED(
+    "read_predictor: the largest batch is known at compile time and follows the file's name: "
+    "read_predictor<net, on<cpu>>(\"net.safetensors\", batch<256>{}).");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

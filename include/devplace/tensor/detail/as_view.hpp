@@ -67,4 +67,10 @@ constexpr auto as_view(X&& x) {
 }
 
 }  // namespace detail
+
+/// `tensor a = x.slice(0, 8)` is not a copy: deduced only for the message of the deleted constructor, which says what
+/// is.
+template <class T, class Extents, class Where, class Layout>
+tensor(const view<T, Extents, Where, Layout>&) -> tensor<std::remove_const_t<T>, Extents, Where>;
+
 }  // namespace devplace
