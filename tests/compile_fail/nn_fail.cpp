@@ -122,6 +122,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   auto [loss, gradient] = nn::cross_entropy{}(output, y);
   dp::optimizer optimizer{model, dp::optim::sgd{}};
   optimizer.step(model, dp::synchronize(model.backward(std::move(saved), gradient)));
+  static_cast<void>(dp::optim::linear{.steps = 5}.then(dp::optim::cosine{.steps = 5}).then(dp::optim::constant{}));
 #if defined(SCALER_IN_BF16)  // expect: LOSSES_ARE_SCALED_IN_mixed_half_ONLY|devplace: trainer: this precision has no
                              // loss scaling
   dp::model<net, on_cpu, dp::mixed<dp::bf16>> short_model{dp::seed{1}};
@@ -284,6 +285,12 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(SEQUENCE_WITHOUT_A_SCHEDULE)  // expect: devplace: sequence: it takes a schedule, its number of steps and
                                           // the next schedule
   { static_cast<void>(dp::optim::linear{.steps = 5}.then(0.1)); }
+#endif
+#if defined(SEQUENCE_WITHOUT_AN_END)  // expect: devplace: sequence: its last part has no number of steps
+  {
+    static_cast<void>(
+        dp::optim::linear{.steps = 5}.then(dp::optim::step_decay{.every = 3}).then(dp::optim::constant{}));
+  }
 #endif
 #if defined(SCHEDULE_OF_A_RULE_WITHOUT_RATE)  // expect: devplace: scheduled: the rule has no learning_rate
   { dp::optim::scheduled wrong{rule_of_one_group{}, dp::optim::cosine{.steps = 5}}; }

@@ -277,6 +277,9 @@ TEST_CASE("schedules continue behind their steps, and may be sequences of sequen
   CHECK(three.rate(3, 5) == cycle.rate(3, 0));
   CHECK(three.momentum(0.5, 4) == 0.5);
   CHECK(three.momentum(0.5, 5) == 0.95);
+  const auto warm_up = optim::linear{.steps = 3}.then(optim::cosine{.steps = 4});
+  CHECK(warm_up.then(cycle).until == 7);
+  CHECK(warm_up.then(cycle).rate(3, 8) == warm_up.then(7, cycle).rate(3, 8));
 }
 
 TEST_CASE("a step that mixed<half> skips advances the schedule", "[train]") {

@@ -228,9 +228,14 @@ struct sequence {
     f("until", until);
     detail::for_each_option_of(second, named("second "));
   }
-  /// This schedule until step `steps`, and then the other one, whose steps are counted from there.
+  /// This schedule until step `steps`, or to the end of its last part's `steps`, and then the other one, whose steps
+  /// are counted from there.
+  ///@{
   template <class Next>
   auto then(std::int64_t steps, const Next& next) const;
+  template <class Next>
+  auto then(const Next& next) const;
+  ///@}
 };
 
 /// A function becomes a schedule_function.
@@ -257,7 +262,22 @@ auto one_cycle::then(const Next& next) const {
 template <class First, class Second>
 template <class Next>
 auto sequence<First, Second>::then(std::int64_t steps, const Next& next) const {
-  return optim::sequence{*this, steps, next};
+  using continued = sequence<sequence, detail::schedule_type<Next>>;  // nvcc does not deduce it here
+  return continued{*this, steps, next};
+}
+template <class First, class Second>
+template <class Next>
+auto sequence<First, Second>::then(const Next& next) const {
+  constexpr bool ends = requires {
+    second.steps;
+  };
+  static_assert(ends,
+                "devplace: sequence: its last part has no number of steps, after which the next schedule begins; give "
+                "the step, as in a.then(b).then(1000, c).");
+  if constexpr (ends)
+    return then(until + second.steps, next);
+  else
+    return *this;
 }
 
 }  // namespace devplace::optim
