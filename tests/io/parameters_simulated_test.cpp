@@ -146,13 +146,15 @@ TEST_CASE("renames that apply to nothing, or give two tensors one name, are list
           "[io]") {
   const std::string path = reference_path("safetensors/network.safetensors");
   kept_model model{dp::seed{1}};
-  CHECK(failure_of_load(model, path,
-                        {{"0.weight", "2.bias"}, {"1.bias", "fc.bias"}, {"fc.weight", "0.weight"}, {"fc.", ""}}) ==
+  CHECK(failure_of_load(
+            model, path,
+            {{"0.weight", "2.bias"}, {"1.bias", "fc.bias"}, {"fc.weight", "0.weight"}, {"fc.", ""}, {"2", "fc"}}) ==
         "devplace: load_parameters: '" + path +
             "' does not fit the model, which was left unchanged: \"0.weight\", renamed to \"2.bias\", and \"2.bias\" "
             "get the same name; the rename of \"fc.weight\" applies to no name in the file; the rename of \"fc.\" "
-            "applies to no name in the file; \"0.weight\" is missing; \"1.bias\" is missing; \"0.weight\", renamed "
-            "to \"2.bias\", is F32 of shape 4x3 instead of F32 of shape 2; \"2.bias\" is not in the model; "
+            "applies to no name in the file; the rename of \"2\" applies to no name in the file, of which some begin "
+            "with \"2.\"; \"0.weight\" is missing; \"1.bias\" is missing; \"0.weight\", renamed to \"2.bias\", is F32 "
+            "of shape 4x3 instead of F32 of shape 2; \"2.bias\" is not in the model; "
             "\"1.bias\", renamed to \"fc.bias\", is not in the model. Give a file of the same network and precision, "
             "renames for its names, or use nn::named.");
 }

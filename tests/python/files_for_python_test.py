@@ -134,6 +134,8 @@ def check_safetensors(folder):
     assert sorted(parameters) == sorted(PARAMETERS), parameters.keys()
     for name, expected in PARAMETERS.items():
         check(name, parameters[name], expected)
+    with safe_open(folder / "parameters.safetensors", framework="numpy") as file:
+        assert file.metadata() == {"format": "pt"}, file.metadata()
 
     tensors = load_file(folder / "checkpoint.safetensors")
     _, expected = training()

@@ -49,7 +49,7 @@ class renamed_tensors {
       if (tensors_[i - 1].name == tensors_[i].name)
         append(described(tensors_[i - 1]) + " and " + described(tensors_[i]) + " get the same name");
     for (std::size_t i = 0; i < renames.size(); ++i)
-      if (!used[i]) append("the rename of " + json_string(renames[i].in_file) + " applies to no name in the file");
+      if (!used[i]) append(unused(file, renames[i].in_file));
   }
 
   /// The tensor that the model has under this name; null if there is none.
@@ -86,6 +86,13 @@ class renamed_tensors {
     bool wanted = false;
   };
 
+  static std::string unused(const safetensors_file& file, const std::string& in_file) {
+    const std::string beginning = in_file + ".";
+    const bool begins = std::any_of(file.tensors().begin(), file.tensors().end(),
+                                    [&](const auto& entry) { return entry.name.starts_with(beginning); });
+    return "the rename of " + json_string(in_file) + " applies to no name in the file" +
+           (begins ? ", of which some begin with " + json_string(beginning) : std::string());
+  }
   std::size_t position_of(std::string_view name) const {
     const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name,
                                      [](const tensor& t, std::string_view wanted) { return t.name < wanted; });
