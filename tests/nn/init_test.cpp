@@ -104,3 +104,19 @@ TEST_CASE("initial values are a function of seed, path and index", "[nn]") {
     CHECK(drawn<double>(how, 10000) == values);
   }
 }
+
+TEST_CASE("ranges of initial values have the bits of single ones, which devices compute", "[nn]") {
+  dp::nn::initialization with_zeros = init::normal(0.5, 0.25);
+  with_zeros.first_zero = 30;
+  with_zeros.zeros = 9;
+  for (const dp::nn::initialization& how : {init::constant(3), init::uniform(0.1), with_zeros}) {
+    std::vector<float> in_ranges(100), one_by_one(100);
+    const dp::nn::detail::initial_values<float> ranges{in_ranges.data(), how, 1, 2},
+        single{one_by_one.data(), how, 1, 2};
+    for (std::size_t begin = 0, length = 1; begin < 100; begin += length, length = length * 2 + 1)
+      ranges.range(begin, std::min<std::size_t>(100, begin + length));
+    for (std::size_t i = 0; i < 100; ++i)
+      single(i);
+    CHECK(in_ranges == one_by_one);
+  }
+}

@@ -208,6 +208,16 @@ TEST_CASE("ranges of any begin and end give the elements one by one", "[ops][ran
     for (std::size_t begin = 0, length = 1; begin < n; begin += length, length = length * 2 + 1)
       ranges.range(begin, std::min(n, begin + length));
     CHECK(in_ranges == one_by_one);
+
+    const std::size_t size = n - 1;  // the last pair is half outside
+    std::fill(in_ranges.begin(), in_ranges.end(), T(0));
+    const dp::detail::normal_body<T> pairs{in_ranges.data(), size, random, 1, 2};
+    for (std::size_t i = 0; i < n; i += pairs.at_once)
+      pairs.several(i, &one_by_one[i]);
+    one_by_one[size] = T(0);
+    for (std::size_t begin = 0, length = 1; begin < n / 2; begin += length, length = length * 2 + 1)
+      pairs.range(begin, std::min(n / 2, begin + length));
+    CHECK(in_ranges == one_by_one);
   };
   check(0.0f);
   check(0.0);

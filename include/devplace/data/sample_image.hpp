@@ -47,7 +47,7 @@ class sample_random {
       left_ = 4;
     }
     left_ -= 2;
-    return detail::unit_interval<double>(words_.word + left_);
+    return detail::unit_interval(words_.word[left_], words_.word[left_ + 1]);
   }
 
   /// The next number from 0 to `count` - 1; `count` is not 0, and less than 2^53.

@@ -34,26 +34,64 @@ struct initial_values {
   std::uint64_t seed;
   std::uint64_t path;
 
+  static constexpr bool allows_fma = true;
+
   DEVPLACE_HD void operator()(std::size_t i) const {
-    double value = how.center;
-    if (how.kind != initialization::distribution::constant) {
-      const devplace::detail::philox_block random = devplace::detail::random_sequence(seed, path).block(i);
-      const double first = unit_interval(random.word[0], random.word[1]);
-      if (how.kind == initialization::distribution::uniform) {
-        value = std::fma(how.spread, 2 * first - 1, how.center);
-      } else {  // Box and Muller 1958
-        const double second = unit_interval(random.word[2], random.word[3]);
-        const double radius = std::sqrt(-2 * devplace::detail::portable_log(1 - first));
-        value = std::fma(how.spread, radius * devplace::detail::portable_cosine_and_sine(second).cosine, how.center);
+    const devplace::detail::philox_block random = sequence().block(i);
+    const auto& word = random.word;
+    if (how.kind == distribution::constant)
+      store(i, how.center);
+    else if (how.kind == distribution::uniform)
+      store(i, uniform(word[0], word[1]));
+    else
+      store(i, normal(std::sqrt(squared_radius(word[0], word[1])), word[2], word[3]));
+  }
+
+  void range(std::size_t begin, std::size_t end) const {
+    constexpr std::size_t lanes = devplace::detail::philox_lanes;
+    std::uint32_t word[4][lanes];
+    double value[lanes];
+    for (std::size_t k = 0; k < lanes; ++k)
+      value[k] = how.center;
+    for (std::size_t i = begin; i < end; i += lanes) {
+      if (how.kind != distribution::constant) sequence().blocks(i, word);
+      if (how.kind == distribution::uniform) {
+        for (std::size_t k = 0; k < lanes; ++k)
+          value[k] = uniform(word[0][k], word[1][k]);
+      } else if (how.kind == distribution::normal) {
+        for (std::size_t k = 0; k < lanes; ++k)
+          value[k] = squared_radius(word[0][k], word[1][k]);
+        for (std::size_t k = 0; k < lanes; ++k)
+          value[k] = std::sqrt(value[k]);
+        for (std::size_t k = 0; k < lanes; ++k)
+          value[k] = normal(value[k], word[2][k], word[3][k]);
       }
+      const std::size_t count = end - i < lanes ? end - i : lanes;
+      for (std::size_t k = 0; k < count; ++k)
+        store(i + k, value[k]);
     }
-    data[i] = static_cast<T>(i - how.first_zero < how.zeros ? 0 : value);
   }
 
  private:
-  /// A multiple of 2^-53 in [0, 1).
-  DEVPLACE_HD static double unit_interval(std::uint32_t high, std::uint32_t low) {
-    return static_cast<double>((std::uint64_t{high} << 32 | low) >> 11) * (1.0 / 9007199254740992.0);
+  using distribution = initialization::distribution;
+
+  DEVPLACE_HD devplace::detail::random_sequence sequence() const { return {seed, path}; }
+
+  DEVPLACE_HD void store(std::size_t i, double value) const {
+    data[i] = static_cast<T>(i - how.first_zero < how.zeros ? 0 : value);
+  }
+
+  DEVPLACE_HD double uniform(std::uint32_t high, std::uint32_t low) const {
+    return std::fma(how.spread, 2 * devplace::detail::unit_interval(low, high) - 1, how.center);
+  }
+
+  // Box and Muller 1958.
+  DEVPLACE_HD static double squared_radius(std::uint32_t high, std::uint32_t low) {
+    return -2 * devplace::detail::portable_log(1 - devplace::detail::unit_interval(low, high));
+  }
+  DEVPLACE_HD double normal(double radius, std::uint32_t high, std::uint32_t low) const {
+    const double second = devplace::detail::unit_interval(low, high);
+    return std::fma(how.spread, radius * devplace::detail::portable_cosine_and_sine(second).cosine, how.center);
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include <devplace/config.hpp>
 
+DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
 /// Four random 32-bit words, or the counter that they are computed from.
@@ -24,7 +25,9 @@ template <std::size_t Lanes>
 DEVPLACE_HD constexpr void philox(std::uint32_t (&word)[4][Lanes], philox_key key) {
   constexpr std::uint64_t multiplier_0 = 0xD2511F53u, multiplier_1 = 0xCD9E8D57u;
   constexpr std::uint32_t weyl_0 = 0x9E3779B9u, weyl_1 = 0xBB67AE85u;
+  DEVPLACE_NO_UNROLL
   for (int round = 0; round < 10; ++round) {
+    DEVPLACE_NO_UNROLL
     for (std::size_t lane = 0; lane < Lanes; ++lane) {
       const std::uint64_t product_0 = multiplier_0 * word[0][lane], product_1 = multiplier_1 * word[2][lane];
       word[0][lane] = static_cast<std::uint32_t>(product_1 >> 32) ^ word[1][lane] ^ key.word[0];
@@ -77,7 +80,20 @@ struct random_sequence {
   }
 };
 
+/// The words of blocks, as random_sequence::blocks gives them, in the sequence's order.
+template <std::size_t Lanes>
+constexpr void put_in_order(const std::uint32_t (&word)[4][Lanes], std::uint32_t* in_order) {
+  DEVPLACE_NO_UNROLL
+  for (std::size_t lane = 0; lane < Lanes; ++lane) {
+    in_order[4 * lane] = word[0][lane];
+    in_order[4 * lane + 1] = word[1][lane];
+    in_order[4 * lane + 2] = word[2][lane];
+    in_order[4 * lane + 3] = word[3][lane];
+  }
+}
+
 /// Number of blocks that CPU loops compute at once: two AVX-512 vectors or four AVX2 vectors.
 inline constexpr std::size_t philox_lanes = 16;
 
 }  // namespace devplace::detail
+DEVPLACE_HOST_PRAGMAS_END

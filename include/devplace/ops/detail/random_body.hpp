@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/computed_type.hpp>
+#include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/philox.hpp>
 
 // Functors that turn random words into numbers, in CPU loops and, `several` elements at a time, in GPU threads.
@@ -23,15 +25,18 @@ inline constexpr std::size_t random_grain = 4096;
 template <class T>
 inline constexpr std::size_t words_of = sizeof(T) / sizeof(std::uint32_t);
 
+/// The leading 53 of 64 random bits, an exact number. Of signed numbers, whose conversion is vectorised.
+DEVPLACE_HD constexpr double leading_bits(std::uint32_t low, std::uint32_t high) {
+  const double upper = static_cast<double>(static_cast<std::int32_t>(high ^ 0x8000'0000)) + 0x1p31;
+  return upper * 0x1p21 + static_cast<double>(static_cast<std::int32_t>(low >> 11));
+}
+
 /// A uniformly distributed number from its words: uses as many leading bits as T's significand has.
-template <class T>
-DEVPLACE_HD constexpr T unit_interval(const std::uint32_t* words) {
-  if constexpr (words_of<T> == 1) {
-    return static_cast<T>(words[0] >> 8) * static_cast<T>(0x1p-24);
-  } else {
-    const std::uint64_t both = std::uint64_t{words[1]} << 32 | words[0];
-    return static_cast<T>(both >> 11) * static_cast<T>(0x1p-53);
-  }
+DEVPLACE_HD constexpr float unit_interval(std::uint32_t word) {
+  return static_cast<float>(static_cast<std::int32_t>(word >> 8)) * 0x1p-24F;
+}
+DEVPLACE_HD constexpr double unit_interval(std::uint32_t low, std::uint32_t high) {
+  return leading_bits(low, high) * 0x1p-53;
 }
 
 /// A uniform distribution in [low, high); `last` is the predecessor of high.
@@ -45,14 +50,16 @@ struct uniform_body {
   static constexpr unsigned at_once = per_block;
   static constexpr std::size_t grain = random_grain;
   static constexpr std::size_t indices(std::size_t elements) { return elements; }
+  static constexpr bool allows_fma = true;
 
   DEVPLACE_HD T element(const std::uint32_t* words) const {
-    const T unit = unit_interval<T>(words);
     T value{};
-    if constexpr (words_of<T> == 1)  // the product of two 24-bit numbers is exact in double
-      value = static_cast<T>(static_cast<double>(low) + static_cast<double>(unit) * static_cast<double>(width));
-    else
-      value = std::fma(unit, width, low);
+    if constexpr (words_of<T> == 1) {  // the product of two 24-bit numbers is exact in double
+      const double unit = static_cast<double>(unit_interval(words[0]));
+      value = static_cast<T>(static_cast<double>(low) + unit * static_cast<double>(width));
+    } else {
+      value = std::fma(unit_interval(words[0], words[1]), width, low);
+    }
     return value < last ? value : last;
   }
 
@@ -67,39 +74,47 @@ struct uniform_body {
   void range(std::size_t begin, std::size_t end) const {
     constexpr std::size_t chunk = philox_lanes * per_block;
     std::uint32_t word[4][philox_lanes], in_order[4 * philox_lanes];
+    T values[chunk];
     for (std::size_t i = begin / chunk * chunk; i < end; i += chunk) {
       random.blocks(i / per_block, word);
-      for (std::size_t k = 0; k < 4 * philox_lanes; ++k)
-        in_order[k] = word[k % 4][k / 4];
+      put_in_order(word, in_order);
+      for (std::size_t k = 0; k < chunk; ++k)
+        values[k] = element(in_order + k * words_of<T>);
       const std::size_t from = i < begin ? begin - i : 0, to = end - i < chunk ? end - i : chunk;
       for (std::size_t k = from; k < to; ++k)
-        destination[i + k] = element(in_order + k * words_of<T>);
+        destination[i + k] = values[k];
     }
   }
 };
 
-/// Polynomial with the given coefficients, highest power first.
-template <std::size_t Count>
-DEVPLACE_HD inline double polynomial(double x, const double (&coefficients)[Count]) {
+/// Polynomial with the given coefficients, highest power first. Not a loop, so that loops around it are vectorised.
+///@{
+template <std::size_t Count, std::size_t... K>
+DEVPLACE_HD inline double polynomial(double x, const double (&coefficients)[Count], std::index_sequence<K...>) {
   double result = coefficients[0];
-  for (std::size_t k = 1; k < Count; ++k)
-    result = std::fma(result, x, coefficients[k]);
+  ((result = std::fma(result, x, coefficients[K + 1])), ...);
   return result;
 }
+template <std::size_t Count>
+DEVPLACE_HD inline double polynomial(double x, const double (&coefficients)[Count]) {
+  return polynomial(x, coefficients, std::make_index_sequence<Count - 1>{});
+}
+///@}
 
 /// Natural logarithm of a positive normal number, with an error of a few ulp.
 DEVPLACE_HD inline double portable_log(double x) {
-  int exponent = 0;
-  double m = std::frexp(x, &exponent);  // in [0.5, 1)
-  if (m < 0.70710678118654752) {
-    m *= 2;
-    --exponent;
-  }
+  // x = m 2^exponent with m in [sqrt(1/2), sqrt(2)), by whole numbers, which compilers vectorise
+  constexpr std::uint64_t least = 0x3FE6'A09E'667F'3BCD, bias = std::uint64_t{1023} << 52;
+  const std::uint64_t bits = same_bits<std::uint64_t>(x);
+  const std::uint64_t biased = (bits + bias - least) >> 52;
+  const double m = same_bits<double>(bits + bias - (biased << 52));
+  constexpr double two_to_52 = 0x1p52;
+  const double exponent = same_bits<double>(same_bits<std::uint64_t>(two_to_52) | biased) - (two_to_52 + 1023);
   // log m = 2 artanh(s) = 2 s (1 + s^2 / 3 + s^4 / 5 + ...), |s| < 0.172
   const double s = (m - 1) / (m + 1), square = s * s;
   constexpr double odd_reciprocals[] = {1. / 23, 1. / 21, 1. / 19, 1. / 17, 1. / 15, 1. / 13,
                                         1. / 11, 1. / 9,  1. / 7,  1. / 5,  1. / 3,  1.};
-  return std::fma(static_cast<double>(exponent), 0.69314718055994531, 2 * s * polynomial(square, odd_reciprocals));
+  return std::fma(exponent, 0.69314718055994531, 2 * s * polynomial(square, odd_reciprocals));
 }
 
 struct cosine_and_sine {
@@ -121,29 +136,21 @@ DEVPLACE_HD inline cosine_and_sine portable_cosine_and_sine(double turns) {
                                   1. / 24,
                                   -1. / 2,
                                   1.};
-  const double sine = x * polynomial(square, of_sine), cosine = polynomial(square, of_cosine);
-  switch (quarter % 4) {
-    case 0:
-      return {cosine, sine};
-    case 1:
-      return {-sine, cosine};
-    case 2:
-      return {-cosine, -sine};
-    default:
-      return {sine, -cosine};
-  }
+  const auto sine = same_bits<std::uint64_t>(x * polynomial(square, of_sine));
+  const auto cosine = same_bits<std::uint64_t>(polynomial(square, of_cosine));
+  // A quarter turn later the cosine is -sine and the sine is the cosine.
+  const auto quarters = static_cast<std::uint64_t>(static_cast<std::uint32_t>(quarter));
+  const std::uint64_t exchanged = (cosine ^ sine) & (0 - (quarters & 1));
+  const std::uint64_t cosine_sign = ((quarters + 1) & 2) << 62, sine_sign = (quarters & 2) << 62;
+  return {same_bits<double>((cosine ^ exchanged) ^ cosine_sign), same_bits<double>((sine ^ exchanged) ^ sine_sign)};
 }
 
-/// Two independent standard normal numbers from one block (Box and Muller 1958).
-DEVPLACE_HD inline cosine_and_sine normal_pair(const philox_block& block) {
-  const std::uint64_t radius_bits = (std::uint64_t{block.word[1]} << 32 | block.word[0]) >> 11;
-  const double radius_unit = (static_cast<double>(radius_bits) + 0.5) * 0x1p-53;  // in (0, 1]
-  const double radius = std::sqrt(-2 * portable_log(radius_unit));
-  const cosine_and_sine direction = portable_cosine_and_sine(unit_interval<double>(block.word + 2));
-  return {radius * direction.cosine, radius * direction.sine};
+/// The square of the radius of a pair of standard normal numbers, from the first two words of its block.
+DEVPLACE_HD inline double squared_radius(std::uint32_t low, std::uint32_t high) {
+  return -2 * portable_log((leading_bits(low, high) + 0.5) * 0x1p-53);  // of a number in (0, 1]
 }
 
-/// A normal distribution. Index i generates the elements 2 i and 2 i + 1.
+/// A normal distribution (Box and Muller 1958). Index i generates the elements 2 i and 2 i + 1 from block i.
 template <class T>
 struct normal_body {
   T* destination;
@@ -154,26 +161,42 @@ struct normal_body {
   static constexpr unsigned at_once = 16 / sizeof(T);
   static constexpr std::size_t grain = random_grain / 4;
   static constexpr std::size_t indices(std::size_t elements) { return (elements + 1) / 2; }
+  static constexpr bool allows_fma = true;
 
-  void operator()(std::size_t i) const {
-    T values[2];
-    pair(i, values);
-    destination[2 * i] = values[0];
-    if (2 * i + 1 < size) destination[2 * i + 1] = values[1];
+  void range(std::size_t begin, std::size_t end) const {
+    constexpr std::size_t lanes = philox_lanes;
+    std::uint32_t word[4][lanes];
+    double radius[lanes];
+    T values[2 * lanes];
+    for (std::size_t i = begin; i < end; i += lanes) {
+      random.blocks(i, word);
+      for (std::size_t k = 0; k < lanes; ++k)
+        radius[k] = squared_radius(word[0][k], word[1][k]);
+      for (std::size_t k = 0; k < lanes; ++k)
+        radius[k] = std::sqrt(radius[k]);
+      for (std::size_t k = 0; k < lanes; ++k)
+        pair(radius[k], word[2][k], word[3][k], values + 2 * k);
+      const std::size_t first = 2 * i, last = size < 2 * end ? size : 2 * end;
+      const std::size_t count = last - first < 2 * lanes ? last - first : 2 * lanes;
+      for (std::size_t k = 0; k < count; ++k)
+        destination[first + k] = values[k];
+    }
   }
 
   /// Elements first to first + at_once - 1; `first` must be a multiple of at_once.
   DEVPLACE_DEVICE void several(std::size_t first, T* values) const {
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned k = 0; k < at_once; k += 2)
-      pair((first + k) / 2, values + k);
+    for (unsigned k = 0; k < at_once; k += 2) {
+      const philox_block block = random.block((first + k) / 2);
+      pair(std::sqrt(squared_radius(block.word[0], block.word[1])), block.word[2], block.word[3], values + k);
+    }
   }
 
  private:
-  DEVPLACE_HD void pair(std::size_t i, T* values) const {
-    const cosine_and_sine normal = normal_pair(random.block(i));
-    values[0] = static_cast<T>(std::fma(deviation, normal.cosine, mean));
-    values[1] = static_cast<T>(std::fma(deviation, normal.sine, mean));
+  DEVPLACE_HD void pair(double radius, std::uint32_t low, std::uint32_t high, T* values) const {
+    const cosine_and_sine direction = portable_cosine_and_sine(unit_interval(low, high));
+    values[0] = static_cast<T>(std::fma(deviation, radius * direction.cosine, mean));
+    values[1] = static_cast<T>(std::fma(deviation, radius * direction.sine, mean));
   }
 };
 
@@ -208,8 +231,7 @@ struct dropout_body {
       for (std::size_t column = begin - start; column < row_end;) {
         const std::size_t aligned = column / chunk * chunk;
         random.blocks(aligned / 4, word);
-        for (std::size_t k = 0; k < chunk; ++k)
-          in_order[k] = word[k % 4][k / 4];
+        put_in_order(word, in_order);
         const std::size_t stop = row_end < aligned + chunk ? row_end : aligned + chunk;
         DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
         for (std::size_t c = column; c < stop; ++c)

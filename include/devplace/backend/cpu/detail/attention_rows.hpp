@@ -39,8 +39,7 @@ struct attention_scores {
     const std::size_t head = sequence % shape.heads;
     dropout.of_sample(sequence / shape.heads)
         .blocks(attention_dropout<T>::first_block(shape, head, query + row) + key / 4, word);
-    for (std::size_t k = 0; k < attention_block; ++k)
-      in_order[k] = word[k % 4][k / 4];
+    put_in_order(word, in_order);
     independent_loop(0, keys, [&f, &in_order](std::size_t k) { f(k, in_order[k]); });
   }
 };

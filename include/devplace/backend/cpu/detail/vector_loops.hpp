@@ -10,7 +10,8 @@
 // Loops over elements, compiled for the target of the command line, for AVX2 if that is not part of it and, by g++, for
 // AVX-512 where F::computes_much says that it is worth its compile time. The last two have no fused multiply-adds: a
 // program gives the same bits on every processor unless its own flags allow them, and elements that are left over after
-// whole vectors are computed like the others.
+// whole vectors are computed like the others. Where F::allows_fma says that no product and sum can be contracted
+// differently, AVX2 comes with them, for std::fma, which is a slow function without.
 namespace devplace::detail {
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
@@ -22,6 +23,11 @@ template <class F>
 template <class F>
 [[gnu::noinline, gnu::flatten, gnu::target("avx2")]] void range_for_avx2(const F& f, std::size_t begin,
                                                                          std::size_t end) {
+  f.range(begin, end);
+}
+template <class F>
+[[gnu::noinline, gnu::flatten, gnu::target("avx2,fma")]] void range_for_avx2_with_fma(const F& f, std::size_t begin,
+                                                                                      std::size_t end) {
   f.range(begin, end);
 }
 #endif
@@ -42,7 +48,12 @@ void run_range(const F& f, std::size_t begin, std::size_t end) {
     if (current_isa() == cpu_isa::avx512) return range_for_avx512(f, begin, end);
 #endif
 #if defined(__x86_64__) && !defined(__AVX2__)
-  if (current_isa() != cpu_isa::generic) return range_for_avx2(f, begin, end);
+  if (current_isa() != cpu_isa::generic) {
+    if constexpr (requires { requires F::allows_fma; })
+      return range_for_avx2_with_fma(f, begin, end);
+    else
+      return range_for_avx2(f, begin, end);
+  }
 #endif
   range_for_target(f, begin, end);
 }
