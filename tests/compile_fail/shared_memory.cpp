@@ -70,7 +70,6 @@ void save(model_type& model) {
 #endif
 
 #if defined(CHECKPOINT_WITHOUT_A_POSITION)  // expect: GIVE_THE_TRAINER_THE_POSITION|devplace: save_checkpoint: a
-                                            // checkpoint
 void save(model_type& model) {
   auto step = step_of(model);
   dp::save_checkpoint(step, "x");
@@ -78,20 +77,18 @@ void save(model_type& model) {
 #endif
 
 #if defined(CHECKPOINT_INTO_A_MODEL)  // expect: GIVE_THE_TRAINER_AND_THE_PATH|devplace: load_checkpoint: a checkpoint
-                                      // is
 void load(model_type& model) {
   dp::load_checkpoint(model, "x");
 }
 #endif
 
 #if defined(READ_PREDICTOR_WITHOUT_A_BATCH)  // expect: GIVE_THE_FILE_AND_THE_LARGEST_BATCH|devplace: read_predictor:
-                                             // the
 void read() {
   auto p = dp::read_predictor<net, dp::on<dp::cpu>>("x");
 }
 #endif
 
-#if defined(READ_PREDICTOR_FOR_A_NUMBER)  // expect: GIVE_THE_FILE_AND_THE_LARGEST_BATCH|devplace: read_predictor: the
+#if defined(READ_PREDICTOR_FOR_A_NUMBER)  // expect: GIVE_THE_FILE_AND_THE_LARGEST_BATCH|devplace: read_predictor:
 void read() {
   auto p = dp::read_predictor<net, dp::on<dp::cpu>>("x", 256);
 }
