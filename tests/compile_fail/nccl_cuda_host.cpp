@@ -15,6 +15,8 @@ namespace dp = devplace;
 using net = dp::nn::sequential<dp::nn::linear<4, 2>>;
 using by_nccl = dp::collective::all_reduce<dp::collective::nccl>;
 static_assert(dp::collective_policy<by_nccl, dp::backend::cuda>);
+static_assert(dp::collective_policy<dp::collective::all_reduce<dp::collective::wire<dp::bf16, dp::collective::nccl>>,
+                                    dp::backend::cuda>);
 
 #if defined(NCCL_BETWEEN_CPUS)  // expect: devplace: collective::nccl connects CUDA devices, and these places have none
 void train(dp::model<net, dp::across<dp::cpu>>& model) {
@@ -28,16 +30,9 @@ void sum(dp::parallel::nccl_communicator<dp::backend::cuda>& devices, std::span<
 }
 #endif
 
-#if defined(NCCL_SUMS_OF_BF16)  // expect: devplace: collective::nccl does not take bf16 and half
-void sum(dp::parallel::nccl_communicator<dp::backend::cuda>& devices, std::span<dp::bf16* const> buffers) {
-  devices.all_reduce(buffers, 1, dp::reduction::sum);
-}
-#endif
-
-#if defined(GRADIENTS_IN_16_BITS_BY_NCCL)  // expect: devplace: collective::wire rounds .* NCCL would round every
-                                           // addition
+#if defined(SHORT_NCCL_BETWEEN_CPUS)  // expect: devplace: collective::nccl connects CUDA devices, and these places
 using in_bf16 = dp::collective::all_reduce<dp::collective::wire<dp::bf16, dp::collective::nccl>>;
-void train(dp::model<net, dp::replicated<0, 1>>& model) {
+void train(dp::model<net, dp::across<dp::cpu>>& model) {
   dp::trainer step{model, dp::nn::cross_entropy{}, dp::optim::sgd{}, in_bf16{}};
 }
 #endif

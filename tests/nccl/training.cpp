@@ -16,6 +16,7 @@
 #include <devplace/all.hpp>
 #include <devplace/parallel/launch.hpp>
 #include <devplace/parallel/nccl.hpp>
+#include <devplace/parallel/wire.hpp>
 
 namespace dp = devplace;
 namespace nn = dp::nn;
@@ -103,6 +104,9 @@ int main() try {
   compare<collective::all_reduce<collective::nccl>>("all_reduce", expected, data, processes);
   compare<collective::sharded_all_reduce<collective::nccl>>("sharded_all_reduce", expected, data, processes);
   compare<collective::reduce_and_broadcast<collective::nccl>>("reduce_and_broadcast", expected, data, processes);
+  using in_bf16 = collective::all_reduce<collective::wire<dp::bf16, collective::nccl>>;
+  compare<in_bf16>("all_reduce in bf16", train<collective::all_reduce<collective::wire<dp::bf16>>>(data), data,
+                   processes);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

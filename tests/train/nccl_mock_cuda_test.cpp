@@ -14,6 +14,8 @@
 #include <devplace/optim/adam.hpp>
 #include <devplace/parallel/nccl.hpp>
 #include <devplace/parallel/to_batch.hpp>
+#include <devplace/parallel/wire.hpp>
+#include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
@@ -52,7 +54,8 @@ names step_of() {
   names all;
   for (const cuda::launch& l : cuda::launches()) {
     if (l.device != 0) continue;
-    for (const char* const part : {"nccl", "cublasLtMatmul", "cross_entropy_row", "relu_gradient", "adam_formula"})
+    for (const char* const part :
+         {"nccl", "cublasLtMatmul", "cross_entropy_row", "relu_gradient", "adam_formula", "add_received_parts"})
       if (l.name.find(part) != std::string::npos) all.push_back(part == std::string("nccl") ? l.name : part);
   }
   for (const std::string& call : cuda::calls())
@@ -96,6 +99,25 @@ TEST_CASE("NCCL takes part in every policy", "[train][nccl]") {
   CHECK(count(before, "ncclReduceScatter") == 3);
   CHECK(count(after, "ncclAllGather") == 3);
   CHECK(count(before, "ncclReduce") == 2);  // the first bucket ends with sums, so its shares are unequal
+}
+
+TEST_CASE("NCCL moves gradients in 16 bits, bucket by bucket during backward, and devplace adds them",
+          "[train][nccl]") {
+  using where = dp::replicated<0, 1>;
+  using in_bf16 = collective::sharded_all_reduce<collective::wire<dp::bf16, collective::nccl>, small>;
+  const names all = step_of<where, in_bf16>();
+  INFO(Catch::Detail::stringify(all));
+  const auto update = std::find(all.begin(), all.end(), "adam_formula");
+  const names before(all.begin(), update), after(update, all.end());
+  CHECK(count(before, "ncclSend") == 3);  // the 32 biases are the first place's share
+  CHECK(count(before, "ncclRecv") == 4);
+  CHECK(count(before, "add_received_parts") == 4);
+  CHECK(count(before, "ncclReduceScatter") == 0);
+  CHECK(count(before, "ncclAllReduce") == 1);  // the sums that follow the gradients, in float
+  CHECK(count(after, "ncclAllGather") == 3);
+  // All gradients in 16 bits, and half of the largest bucket's, which the other place sends.
+  using plan = dp::memory_plan<dp::model<net, where>, dp::batch<64>, dp::optim::adam, in_bf16>;
+  STATIC_REQUIRE(plan::reduction_buffer == 2 * (96 * 64 + 64 + 64 * 32 + 32) + 2 * (96 * 64 / 2));
 }
 
 TEST_CASE("a model across processes uses NCCL with the group of the scope", "[train][nccl]") {

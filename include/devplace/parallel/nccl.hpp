@@ -16,17 +16,19 @@
   #include <span>
   #include <string_view>
   #include <type_traits>
+  #include <utility>
 
   #include <devplace/parallel/communicator.hpp>
   #include <devplace/parallel/detail/check_collective.hpp>
-  #include <devplace/parallel/detail/nccl_ranks.hpp>
+  #include <devplace/parallel/detail/nccl_short_sums.hpp>
   #include <devplace/parallel/process_group.hpp>
 
 namespace devplace::parallel {
 
 /// The communicator of CUDA devices of one or several processes, by NVIDIA's NCCL: over NVLink, PCIe or the network,
 /// whatever NCCL finds. Sums have no documented order, so their bits may differ from those of `direct` and between
-/// numbers of devices; all participants get the same bits. Sums only, and extrema of integers.
+/// numbers of devices; all participants get the same bits. Sums only, and extrema of integers. Sums of bf16 and half
+/// are formed in float in the order of the ranks, and rounded once, by devplace: their bits are those of `direct`.
 ///
 /// A call returns when NCCL has given the collective to the devices. Each device executes it on a stream of its own,
 /// after its earlier work and before its later work. A rank that does not come is found while the calling thread passes
@@ -48,14 +50,14 @@ class nccl_communicator {
   /// For these devices, and the same number in each of the processes, which make it together. Throws
   /// communication_error if NCCL cannot connect them within process_options::init_timeout, if it is older than the one
   /// of the compilation, or if two ranks use one GPU.
-  nccl_communicator(std::span<const int> ordinals, const process_group& processes)
-      : ranks_(std::make_unique<detail::nccl_ranks>(ordinals, processes)) {}
+  explicit nccl_communicator(std::span<const int> ordinals, const process_group& processes = process_group())
+      : sums_(std::make_unique<detail::nccl_short_sums>(ordinals, processes)) {}
 
   /// The participants of all processes, and this process's.
   ///@{
-  int size() const { return ranks_->size(); }
-  int first_rank() const { return ranks_->first_rank(); }
-  int local_count() const { return ranks_->local_count(); }
+  int size() const { return ranks().size(); }
+  int first_rank() const { return ranks().first_rank(); }
+  int local_count() const { return ranks().local_count(); }
   ///@}
 
   /// The collectives of parallel/communicator.hpp.
@@ -97,11 +99,13 @@ class nccl_communicator {
   }
   ///@}
 
-  /// The further members of an overlapping_communicator (parallel/communicator.hpp). NCCL needs no workspace of
-  /// devplace's.
+  /// The further members of an overlapping_communicator (parallel/communicator.hpp). Sums of elements of 16 bits need
+  /// workspace of devplace's, for about as many elements as are summed; NCCL's own do not.
   ///@{
-  void prepare(std::size_t, std::size_t) {}
-  void mark_ready(std::size_t k) { ranks_->mark(k); }
+  void prepare(std::size_t count, std::size_t element_bytes) {
+    if (element_bytes == sizeof(bf16)) sums_->prepare(count);
+  }
+  void mark_ready(std::size_t k) { ranks().mark(k); }
   template <class T>
   void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     all_reduce(buffers, count, op, started);
@@ -114,9 +118,9 @@ class nccl_communicator {
   void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     reduce_scatter(buffers, begins, op, started);
   }
-  void progress() { ranks_->progress(); }
-  void finish() { ranks_->finish(); }
-  void abandon() noexcept { ranks_->abandon(); }
+  void progress() { ranks().progress(); }
+  void finish() { ranks().finish(); }
+  void abandon() noexcept { ranks().abandon(); }
   ///@}
 
  private:
@@ -126,24 +130,31 @@ class nccl_communicator {
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op, execution how) {
     check(buffers.size());
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
-    execute(how, count, "ncclAllReduce", {"all_reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
-      return ncclAllReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, to...);
-    });
+    if constexpr (short_element<T>)
+      sums_->all_reduce(buffers, count, how);
+    else
+      execute(how, count, "ncclAllReduce", {"all_reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
+        return ncclAllReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, to...);
+      });
   }
   template <class T>
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root, execution how) {
     check(buffers.size());
     check_root(root);
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
-    execute(how, count, "ncclReduce", {"reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
-      return ncclReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, root, to...);
-    });
+    if constexpr (short_element<T>)
+      sums_->reduce(buffers, count, root, how);
+    else
+      execute(how, count, "ncclReduce", {"reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
+        return ncclReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, root, to...);
+      });
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, execution how) {
     check(buffers.size());
     check(begins);
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
+    if constexpr (short_element<T>) return sums_->reduce_scatter(buffers, begins, how);
     const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
     execute(how, all, equal != 0 ? "ncclReduceScatter" : "ncclReduce", {"reduce_scatter", begins.back(), sizeof(T)},
             [&](std::size_t k, auto... to) {
@@ -162,11 +173,13 @@ class nccl_communicator {
   void execute(execution how, std::size_t elements, const char* nccl_call, const collective_call& call,
                const F& enqueue) {
     if (how == started)
-      ranks_->start(nccl_call, call, elements, enqueue);
+      ranks().start(nccl_call, call, elements, enqueue);
     else
-      ranks_->run(nccl_call, call, elements, enqueue);
+      ranks().run(nccl_call, call, elements, enqueue);
   }
-  std::size_t rank(std::size_t k) const { return static_cast<std::size_t>(ranks_->rank(k)); }
+  detail::nccl_ranks& ranks() { return sums_->ranks(); }
+  const detail::nccl_ranks& ranks() const { return std::as_const(*sums_).ranks(); }
+  std::size_t rank(std::size_t k) const { return static_cast<std::size_t>(ranks().rank(k)); }
 
   /// The number of elements of every part; 0 if they differ.
   static std::size_t equal_part(std::span<const std::size_t> begins) {
@@ -191,7 +204,7 @@ class nccl_communicator {
   }
   void check_root(int root) const { detail::check_root(root, static_cast<std::size_t>(size())); }
 
-  std::unique_ptr<detail::nccl_ranks> ranks_;
+  std::unique_ptr<detail::nccl_short_sums> sums_;
 };
 
 }  // namespace devplace::parallel
@@ -200,12 +213,19 @@ namespace devplace::collective {
 
 /// The engine that sums by NVIDIA's NCCL, for CUDA devices of one process or of several: `all_reduce<nccl>`,
 /// `reduce_and_broadcast<nccl>`, `sharded_all_reduce<nccl>`. The order of summation is NCCL's choice: all places have
-/// the same bits, which need not be those of `direct`, nor `sharded_all_reduce` those of `all_reduce`.
+/// the same bits, which need not be those of `direct`, nor `sharded_all_reduce` those of `all_reduce`. With
+/// `wire<bf16, nccl>` NCCL moves gradients in 16 bits, and the sums have the bits of `wire<bf16>`.
 struct nccl {
   /// The name in output.
   static constexpr std::string_view name = "nccl";
   /// Bytes of devplace's workspace on each place. NCCL has buffers of its own, which plans do not count.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
+  /// Sums of bf16 and half are formed in float in the order of the participants, as `wire` requires.
+  static constexpr bool adds_in_float = true;
+  /// Bytes of workspace on each place for summing `count` elements of 16 bits.
+  static constexpr std::size_t short_workspace_bytes(std::size_t participants, std::size_t count) {
+    return parallel::detail::nccl_short_sums::received_elements(participants, count) * sizeof(bf16);
+  }
   /// The communicator of a backend's devices in one process, and in several.
   ///@{
   template <class Backend>
@@ -216,7 +236,7 @@ struct nccl {
   /// Creates it; the first device is rank 0.
   template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
-    return communicator<Backend>(ordinals, process_group());
+    return communicator<Backend>(ordinals);
   }
   /// The same for the processes of a group, over MPI, shared memory or the launcher's rendezvous, through which they
   /// only find each other: ranks are ordered by process.

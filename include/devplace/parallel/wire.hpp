@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/parallel/across_processes.hpp>
 #include <devplace/parallel/detail/combine.hpp>
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/policy.hpp>
+#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/replica_error.hpp>
 #include <devplace/runtime/round_elements.hpp>
@@ -38,6 +38,11 @@ class rounding : public Communicator {
     devplace::detail::fail_without_memory("a communicator");
   }
 
+  /// Allocates the memory for reductions of up to `count` elements, rounded ones too.
+  void prepare(std::size_t count, std::size_t element_bytes) {
+    Communicator::prepare(count, element_bytes);
+    if (this->size() != 1) Communicator::prepare(count, sizeof(Short));
+  }
   /// Allocates the memory for `count` rounded elements of each device.
   void prepare_rounded(std::size_t count) {
     for (std::size_t k = 0; k != ordinals_.size(); ++k) {
@@ -121,23 +126,25 @@ class rounding : public Communicator {
 
 namespace collective {
 
-/// The engine that sends gradients in 16 bits: `all_reduce<wire<bf16>>`. Each place rounds its gradients, their sums
-/// are formed in float in the order of `direct`, and are rounded: an element's error is about 2^-7 (bf16) or 2^-10
-/// (half) of the sum of the summands' magnitudes at most, and all places get the same bits. Half overflows above 65504;
-/// numbers below 2^-14 it rounds with an error of up to 2^-25, about 3e-8, and those below that become 0. Half as many
-/// bytes are moved as by `direct`, which reduces them; the sums of losses and weights, parameters and buffers are sent
-/// as they are. Other engines, which are refused, add in their own ways.
+/// The engine that sends gradients in 16 bits: `all_reduce<wire<bf16>>`, between GPUs by NCCL `all_reduce<wire<bf16,
+/// nccl>>`. Each place rounds its gradients, their sums are formed in float in the order of `direct`, and are rounded:
+/// an element's error is about 2^-7 (bf16) or 2^-10 (half) of the sum of the summands' magnitudes at most, and all
+/// places get the same bits, with both engines. Half overflows above 65504; numbers below 2^-14 it rounds with an error
+/// of up to 2^-25, about 3e-8, and those below that become 0. Half as many bytes are moved as in float; the sums of
+/// losses and weights, parameters and buffers are sent as they are. Other engines, which are refused, add in their own
+/// ways.
 template <short_element Short = bf16, class Engine = direct>
 struct wire {
-  /// Whether `Engine` is the one whose order the sums have, the only one that is taken.
-  static constexpr bool by_direct = std::is_same_v<Engine, direct>;
-  static_assert(by_direct,
-                "devplace: collective::wire rounds gradients to 16 bits and lets collective::direct add them in float; "
-                "other engines do not, and NCCL would round every addition. Leave the engine out, wire<bf16>, or let "
-                "the other engine send gradients in float, as in all_reduce<nccl>.");
+  /// Whether `Engine` adds elements of 16 bits in float in the order of the participants. One of your own says so by
+  /// `static constexpr bool adds_in_float = true`.
+  static constexpr bool in_float = std::is_same_v<Engine, direct> || requires { requires Engine::adds_in_float; };
+  static_assert(in_float,
+                "devplace: collective::wire rounds gradients to 16 bits and lets collective::direct or "
+                "collective::nccl add them in float, in the order of the places; other engines do not. Leave the "
+                "engine out, wire<bf16>, take wire<bf16, nccl>, or let the other engine send gradients in float.");
   /// The type of gradients between places.
   using wire_type = Short;
-  /// The name in output.
+  /// The name in output, without that of the engine.
   static constexpr std::string_view name = std::is_same_v<Short, bf16> ? "wire<bf16>" : "wire<half>";
   /// Bytes of workspace on each place: the rounded gradients, `count` elements.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t count, std::size_t) {
@@ -145,13 +152,20 @@ struct wire {
   }
   /// The same across processes.
   static constexpr std::size_t workspace_bytes_across(std::size_t count) { return count * sizeof(Short); }
+  /// Bytes of workspace on each place that the engine needs besides, for buckets of up to `count` elements.
+  static constexpr std::size_t bucket_workspace_bytes(std::size_t participants, std::size_t count) {
+    if constexpr (requires { Engine::short_workspace_bytes(participants, count); })
+      return Engine::short_workspace_bytes(participants, count);
+    else
+      return 0;
+  }
   /// The communicator of a backend's devices in one process, and in several.
   ///@{
   template <class Backend>
-  using communicator = parallel::rounding<Backend, parallel::direct<Backend>, Short>;
+  using communicator = parallel::rounding<Backend, typename Engine::template communicator<Backend>, Short>;
   template <class Backend>
   using communicator_across =
-      parallel::rounding<Backend, parallel::across_processes<Backend, parallel::summation::by_rank>, Short>;
+      parallel::rounding<Backend, typename Engine::template communicator_across<Backend>, Short>;
   ///@}
   /// Creates it; the first device is rank 0.
   template <class Backend>
@@ -161,7 +175,11 @@ struct wire {
   /// The same for the processes of a group: ranks are ordered by process.
   template <class Backend>
   communicator_across<Backend> connect_across(std::span<const int> ordinals, const process_group& processes) const {
-    return communicator_across<Backend>(ordinals, processes.transport());
+    using connected = typename Engine::template communicator_across<Backend>;
+    if constexpr (std::is_constructible_v<connected, std::span<const int>, const process_group&>)
+      return communicator_across<Backend>(ordinals, processes);
+    else
+      return communicator_across<Backend>(ordinals, processes.transport());
   }
 };
 

@@ -242,11 +242,13 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
     constexpr bool rounds = requires {
       typename engine::wire_type;
     };
-    constexpr std::size_t bucket =
-        rounds ? plan::parameter_elements : bucket_plan<model<Net, Where, P>, policy_type>::largest;
+    constexpr std::size_t largest = bucket_plan<model<Net, Where, P>, policy_type>::largest;
+    constexpr std::size_t bucket = rounds ? plan::parameter_elements : largest;
     constexpr std::size_t meeting = rounds ? 0 : plan::meeting_numbers;
     if constexpr (participants == 1)
       return std::size_t{0};
+    else if constexpr (requires { engine::bucket_workspace_bytes(participants, largest); })
+      return engine::workspace_bytes_across(bucket) + engine::bucket_workspace_bytes(participants, largest);
     else if constexpr (spans_processes<Where>)
       return std::max(collective::workspace_bytes_across<policy_type>(bucket),
                       collective::workspace_bytes_across<policy_type>(meeting));

@@ -39,9 +39,18 @@ struct rank_slot {
   alignas(64) unsigned char data[most_bytes];
 };
 
+/// What a rank sends to another one. A message is posted when the other has read the previous one.
+struct mailbox {
+  std::atomic<std::uint64_t> posted{0}, read{0};
+  std::uint64_t count;
+  int type;
+  alignas(64) unsigned char data[most_bytes / 16];
+};
+
 /// A communicator's memory, which its ranks share.
 struct clique {
   rank_slot ranks[most_ranks];
+  mailbox mail[most_ranks][most_ranks];  ///< from, to
 };
 
 constexpr int most_cliques = 16;
@@ -51,7 +60,16 @@ struct world {
   clique cliques[most_cliques];
 };
 
-/// An enqueued collective.
+/// A part of an enqueued group of sends and receives.
+struct message {
+  bool sends;
+  void* data;
+  std::uint64_t count;
+  int type, peer;
+  bool posted = false, done = false;
+};
+
+/// An enqueued collective, or a group of messages.
 struct operation {
   call_text call;
   const void* from;
@@ -60,6 +78,7 @@ struct operation {
   int delay;
   ncclResult_t outcome;
   bool posted = false;
+  std::vector<message> messages{};
 };
 
 }  // namespace
@@ -95,11 +114,12 @@ struct library {
   bool hangs = false;
   int depth = 0;
   bool group_failed = false;
+  bool moved = false;  ///< whether an operation, or a part of one, has come further
   std::string last_error;
   std::map<std::string, planned> failures;
   std::vector<std::string> calls, violations;
   std::vector<cudaStream_t> streams;
-  std::vector<ncclComm*> live, grouped;
+  std::vector<ncclComm*> live, grouped, exchanging;
   int aborted = 0;
 };
 
@@ -220,6 +240,34 @@ void execute(ncclComm* c, const operation& o) {
   }
 }
 
+/// Works on a message, whose peers see the messages of a rank to another one in their order; whether it is done.
+bool advance(ncclComm* c, message& m) {
+  mailbox& box = m.sends ? c->with->mail[c->rank][m.peer] : c->with->mail[m.peer][c->rank];
+  const std::uint64_t read = box.read.load(std::memory_order_acquire);
+  const std::uint64_t posted = box.posted.load(std::memory_order_acquire);
+  const std::size_t bytes = m.count * type_bytes(m.type);
+  if (bytes > sizeof box.data) violate("more elements in a message than the mock has room for");
+  if (m.sends && !m.posted) {
+    if (posted != read) return false;
+    box.count = m.count;
+    box.type = m.type;
+    std::memcpy(box.data, m.data, bytes);
+    m.posted = of_process().moved = true;
+    box.posted.store(posted + 1, std::memory_order_release);
+    return false;
+  }
+  if (m.sends) return read == posted;
+  if (posted == read) return false;
+  if (box.count != m.count || box.type != m.type) {
+    violate("ncclRecv: the other rank sends another number of elements, or another type");
+    of_process().hangs = true;
+    return false;
+  }
+  std::memcpy(m.data, box.data, bytes);
+  box.read.store(read + 1, std::memory_order_release);
+  return true;
+}
+
 /// Works on the first call of a communicator's queue; whether it is done.
 bool advance(ncclComm* c) {
   operation& o = c->queue.front();
@@ -234,6 +282,14 @@ bool advance(ncclComm* c) {
     return true;
   }
   if (of_process().hangs) return false;
+  if (!o.messages.empty()) {
+    bool done = o.delay-- <= 0;
+    for (message& m : o.messages) {
+      if (!m.done && advance(c, m)) m.done = of_process().moved = true;
+      done = done && m.done;
+    }
+    return done;
+  }
   if (!o.posted) {
     if (!all(&rank_slot::read, c->number)) return false;
     own.call = o.call;
@@ -258,14 +314,15 @@ bool advance(ncclComm* c) {
 
 /// Works on all communicators of this process, since their ranks may wait for each other.
 void advance_all() {
-  for (bool moved = true; moved;) {
+  bool& moved = of_process().moved;
+  do {
     moved = false;
     for (ncclComm* const c : of_process().live)
       if (!c->queue.empty() && c->failed == ncclSuccess && advance(c)) {
         c->queue.pop_front();
         moved = true;
       }
-  }
+  } while (moved);
 }
 
 call_text text_of(const char* name, std::size_t count, int type, int op, int root) {
@@ -307,8 +364,37 @@ ncclResult_t enqueue(const char* name, ncclComm* c, const void* from, void* to, 
   return l.depth > 0 ? ncclSuccess : ncclInProgress;
 }
 
+ncclResult_t enqueue(ncclComm* c, message m, cudaStream_t stream) {
+  const char* const name = m.sends ? "ncclSend" : "ncclRecv";
+  if (!is_live(c, name)) return ncclInvalidArgument;
+  ncclResult_t later = ncclSuccess;
+  const ncclResult_t now = begin(name,
+                                 rank_text(c) + ", " + std::to_string(m.count) + " " + type_text(m.type) +
+                                     (m.sends ? ", to rank " : ", from rank ") + std::to_string(m.peer) +
+                                     ", on device " + std::to_string(c->device),
+                                 &later);
+  if (now != ncclSuccess) return now;
+  library& l = of_process();
+  if (m.peer < 0 || m.peer >= c->size || m.peer == c->rank) return ncclInvalidArgument;
+  if (l.depth == 0) violate(std::string(name) + ": outside of a group");
+  if (c->finalizing) violate(std::string(name) + ": after ncclCommFinalize");
+  if (current_device() != c->device) violate(std::string(name) + ": another device is the current one");
+  const bool first = std::find(l.exchanging.begin(), l.exchanging.end(), c) == l.exchanging.end();
+  if (!c->queue.empty() && first) violate(std::string(name) + ": an earlier call is still in progress");
+  l.streams.push_back(stream);
+  if (mock_cuda::launch_of_library(name, stream) != cudaSuccess) return ncclUnhandledCudaError;
+  mock_cuda::library_uses(name, stream, m.data, m.count * type_bytes(m.type), !m.sends);
+  if (first) {
+    c->queue.push_back({text_of("messages", 0, 0, 0, 0), nullptr, nullptr, stream, l.delay, ncclSuccess});
+    l.exchanging.push_back(c);
+  }
+  if (later != ncclSuccess) c->queue.back().outcome = later;
+  c->queue.back().messages.push_back(m);
+  return ncclSuccess;
+}
+
 void forget(ncclComm* c) {
-  for (std::vector<ncclComm*>* const all : {&of_process().live, &of_process().grouped})
+  for (std::vector<ncclComm*>* const all : {&of_process().live, &of_process().grouped, &of_process().exchanging})
     all->erase(std::remove(all->begin(), all->end(), c), all->end());
   delete c;
 }
@@ -392,6 +478,11 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
     slot.posted = 0;
     slot.read = 0;
   }
+  for (auto& from : mock::shared_world().cliques[number].mail)
+    for (mock::mailbox& box : from) {
+      box.posted = 0;
+      box.read = 0;
+    }
   std::memcpy(id->internal, &number, sizeof number);
   id->internal[NCCL_UNIQUE_ID_BYTES - 1] = 'x';
   return ncclSuccess;
@@ -434,6 +525,7 @@ ncclResult_t ncclGroupStart() {
   if (code != ncclSuccess) return code;
   if (mock::of_process().depth++ == 0) {
     mock::of_process().grouped.clear();
+    mock::of_process().exchanging.clear();
     mock::of_process().group_failed = false;
   }
   return ncclSuccess;
@@ -453,8 +545,9 @@ ncclResult_t ncclGroupEnd() {
       if (!l.group_failed && other->with == c->with &&
           std::count(l.grouped.begin(), l.grouped.end(), other) != std::count(l.grouped.begin(), l.grouped.end(), c))
         mock::violate("ncclGroupEnd: the devices of this process make different numbers of calls");
-  const bool works = !l.grouped.empty();
+  const bool works = !l.grouped.empty() || !l.exchanging.empty();
   l.grouped.clear();
+  l.exchanging.clear();
   if (code != ncclSuccess) return code;
   return works ? ncclInProgress : ncclSuccess;
 }
@@ -509,6 +602,13 @@ ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count, nc
 ncclResult_t ncclAllGather(const void* from, void* to, std::size_t count, ncclDataType_t type, ncclComm_t c,
                            cudaStream_t stream) {
   return mock::enqueue("ncclAllGather", c, from, to, count, type, -1, -1, stream);
+}
+ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int peer, ncclComm_t c,
+                      cudaStream_t stream) {
+  return mock::enqueue(c, {true, const_cast<void*>(from), count, type, peer}, stream);
+}
+ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int peer, ncclComm_t c, cudaStream_t stream) {
+  return mock::enqueue(c, {false, to, count, type, peer}, stream);
 }
 
 }  // extern "C"

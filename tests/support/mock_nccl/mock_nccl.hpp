@@ -11,9 +11,10 @@
 /// A mock of NCCL for tests without a GPU, written from the documentation in nccl.h and linked instead of NVIDIA's
 /// library, together with the mock of CUDA's runtime, whose device memory is host memory. It executes the collectives,
 /// between the devices of a process and, after meet_in_shared_memory(), between forked processes: sums are added in the
-/// order of the ranks. Communicators must be non-blocking; a call works, as NCCL's do, until ncclCommGetAsyncError says
-/// that it is done, and for ever if another rank does not come. The mock records the calls, checks rules whose
-/// violation NCCL answers by a hang or by wrong values, and fails on request. Each test case runs in its own process.
+/// order of the ranks, of numbers of 4 bytes or more; the sends and receives of a group are done when all have come.
+/// Communicators must be non-blocking; a call works, as NCCL's do, until ncclCommGetAsyncError says that it is done,
+/// and for ever if another rank does not come. The mock records the calls, checks rules whose violation NCCL answers by
+/// a hang or by wrong values, and fails on request. Each test case runs in its own process.
 namespace devplace::test::mock_nccl {
 
 /// To be called before processes are forked that communicate with each other.

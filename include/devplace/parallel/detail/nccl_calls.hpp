@@ -73,12 +73,11 @@ inline void check_nccl(ncclResult_t code, const char* call) {
 template <class T>
 constexpr ncclDataType_t nccl_type() {
   constexpr bool of_16_bits = short_element<T>;
-  static_assert(!of_16_bits,
-                "devplace: collective::nccl does not take bf16 and half, of which NCCL would round every sum of two to "
-                "16 bits. Send numbers in float, or use collective::wire, which adds in float without NCCL.");
   static_assert(of_16_bits || (std::is_arithmetic_v<T> && sizeof(T) <= 8),
                 "devplace: NCCL reduces numbers of up to 8 bytes.");
-  if constexpr (std::is_floating_point_v<T> || of_16_bits)
+  if constexpr (of_16_bits)
+    return std::is_same_v<T, bf16> ? ncclBfloat16 : ncclFloat16;
+  else if constexpr (std::is_floating_point_v<T>)
     return sizeof(T) == 4 ? ncclFloat32 : ncclFloat64;
   else if constexpr (sizeof(T) == 1)
     return std::is_signed_v<T> ? ncclInt8 : ncclUint8;
@@ -99,7 +98,7 @@ ncclRedOp_t nccl_operation(reduction op) {
     throw argument_error(
         "collective::nccl: NCCL computes sums; a mean would be rounded twice. Divide after a sum, as optimizers do, or "
         "use collective::direct.");
-  if (std::is_floating_point_v<T>)
+  if (std::is_floating_point_v<T> || short_element<T>)
     throw argument_error(
         "collective::nccl: NCCL's maximum and minimum of floating-point numbers ignore NaN, which devplace keeps. Use "
         "collective::direct.");

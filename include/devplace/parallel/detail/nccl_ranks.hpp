@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <span>
 #include <thread>
 #include <utility>
@@ -65,27 +66,57 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   /// Calls `enqueue(k, communicator, stream)` for each device of this process in one group of calls; it returns NCCL's
   /// result. The collective is ordered after each device's oldest mark that no other start has used. Waits for nothing
   /// but that NCCL has passed on the call before. Without elements NCCL is not called, on any rank.
+  ///
+  /// `then`, if given, is called when NCCL has given the collective to the devices, in progress() or in one of the next
+  /// calls: it enqueues what comes next on the same streams, by on_streams() and go_on().
   template <class F>
-  void start(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue) {
+  void start(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue,
+             const std::function<void()>& then = {}) {
     for (const lane& l : lanes_)
       check_marked(l.marked > used_);
     const std::size_t use = used_++;
     if (elements == 0) return;
     const announced_call announced(via(), call);
     pass_on(
-        nccl_call, enqueue, [use](const lane& l) -> const auto& { return l.marks[use]; });
+        nccl_call, enqueue, then, [use](const lane& l) -> const auto& { return l.marks[use]; });
   }
   /// The same after all that the devices have been given so far, and before all that they will be given.
   template <class F>
-  void run(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue) {
+  void run(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue,
+           const std::function<void()>& then = {}) {
     if (elements == 0) return;
     for (std::size_t k = 0; k != lanes_.size(); ++k)
       on_device(k, [&] { devplace::detail::record_event<backend::cuda>(lanes_[k].before); });
     const announced_call announced(via(), call);
     pass_on(
-        nccl_call, enqueue, [](const lane& l) -> const auto& { return l.before; });
+        nccl_call, enqueue, then, [](const lane& l) -> const auto& { return l.before; });
     settle();
     join();
+  }
+  /// For `then` of the above: calls `f(k)` for each device while the stream of its collectives is the current one.
+  template <class F>
+  void on_streams(const F& f) {
+    for (std::size_t k = 0; k != lanes_.size(); ++k)
+      on_device(k, [&] {
+        const auto on_stream = use_stream(k);
+        f(k);
+      });
+  }
+  /// For `then` of the above: a further group of calls of the collective.
+  template <class F>
+  void go_on(const char* nccl_call, const F& enqueue) {
+    last_ = nccl_call;
+    in_progress_ = true;
+    issue(nccl_call, [&](std::size_t k, ncclComm_t communicator) {
+      return enqueue(k, communicator, static_cast<cudaStream_t>(lanes_[k].stream.get()));
+    });
+  }
+  /// Returns when NCCL has given all collectives to the devices: nothing may be enqueued on their streams before.
+  void settle() {
+    while (in_progress_ || next_) {
+      if (in_progress_ && !failed()) wait_for_nccl(last_);
+      take_next();
+    }
   }
   /// Orders the devices' later work after the collectives so far, and forgets all marks.
   void finish() {
@@ -99,15 +130,17 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   /// The same after an exception, without waiting: what NCCL has not given to the devices yet is aborted.
   void abandon() noexcept {
     try {
-      if (in_progress_ && !failed() && !ask(last_)) abort();
-      in_progress_ = false;
+      while (in_progress_ || next_) {
+        if (!failed() && !ask(last_)) abort();
+        take_next();
+      }
       finish();
     } catch (...) {  // NCCL was aborted, or a device is lost
     }
   }
   /// Asks NCCL for errors, without waiting.
   void progress() {
-    if (unordered_ && !failed() && ask(last_)) in_progress_ = false;
+    if (unordered_ && !failed() && ask(last_)) take_next();
   }
 
   void check(int ordinal, double waited) override {
@@ -164,7 +197,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
 
   /// Enqueues a collective on the devices' streams, after an event of each.
   template <class F, class EventOf>
-  void pass_on(const char* nccl_call, const F& enqueue, const EventOf& event_of) {
+  void pass_on(const char* nccl_call, const F& enqueue, const std::function<void()>& then, const EventOf& event_of) {
     require_usable();
     settle();
     for (std::size_t k = 0; k != lanes_.size(); ++k)
@@ -173,16 +206,15 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
         devplace::detail::follow_event<backend::cuda>(ordinals()[k], event_of(lanes_[k]));
       });
     thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    last_ = nccl_call;
-    unordered_ = in_progress_ = true;
-    issue(nccl_call, [&](std::size_t k, ncclComm_t communicator) {
-      return enqueue(k, communicator, static_cast<cudaStream_t>(lanes_[k].stream.get()));
-    });
+    unordered_ = true;
+    go_on(nccl_call, enqueue);
+    next_ = then;
   }
-  /// Returns when NCCL has given the last collective to the devices: nothing may be enqueued on their streams before.
-  void settle() {
-    if (in_progress_ && !failed()) wait_for_nccl(last_);
+  /// Enqueues what comes next in the last collective, which NCCL has given to the devices, or has given up.
+  void take_next() {
     in_progress_ = false;
+    const std::function<void()> next = std::exchange(next_, nullptr);
+    if (next && !failed()) next();
   }
   /// Orders the devices after their streams.
   void join() {
@@ -207,6 +239,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   std::vector<lane> lanes_;
   std::atomic<std::thread::id> thread_{};  // of the last collective; the others are this thread's alone
   const char* last_ = "";                  // the last collective
+  std::function<void()> next_;             // what its next part is, once NCCL has given this one to the devices
   std::size_t used_ = 0;                   // marks of each device that start() has used
   bool in_progress_ = false;               // whether NCCL may not have given the last collective to the devices yet
   bool unordered_ = false;                 // whether the devices' later work is not ordered after it

@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <devplace/config.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/parallel/detail/nccl_calls.hpp>
+#include <devplace/parallel/detail/nccl_ranks.hpp>
+#include <devplace/place/replica_error.hpp>
+
+namespace devplace::parallel::detail {
+
+/// A part of rank `rank`, to which the received parts of the other ranks, `stride` elements apart, are added in the
+/// order of the ranks: ((g0 + g1) + g2) + ..., in float, and rounded at the end. These are the bits of
+/// reduce_in_rank_order.
+template <class T>
+struct add_received_parts {
+  T* own;
+  const T* received;
+  std::size_t stride;
+  int rank, ranks;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const T* next = received + i;
+    devplace::detail::computed_t<T> total = 0;
+    for (int r = 0; r < ranks; ++r) {
+      const T& one = r == rank ? own[i] : *next;
+      total = r == 0 ? static_cast<devplace::detail::computed_t<T>>(one) : total + one;
+      if (r != rank && r + 1 < ranks) next += stride;
+    }
+    own[i] = T(total);
+  }
+};
+
+/// Sums of bf16 and half over NCCL's ranks. NCCL would round every sum of two, so it only moves the elements: each rank
+/// receives its part of all others' buffers, adds in float in the order of the ranks, rounds once, and sends the sums
+/// to those who need them. As many bytes are moved as by NCCL's ring.
+class nccl_short_sums {
+ public:
+  /// Of these devices and the same number in each process. All processes make it together.
+  nccl_short_sums(std::span<const int> ordinals, const process_group& processes)
+      : ordinals_(ordinals.begin(), ordinals.end()),
+        received_(ordinals.size()),
+        buffers_(ordinals.size()),
+        ranks_(ordinals, processes),
+        begins_(static_cast<std::size_t>(ranks_.size()) + 1) {}
+
+  /// What executes the collectives, of all types.
+  nccl_ranks& ranks() { return ranks_; }
+  const nccl_ranks& ranks() const { return ranks_; }
+
+  /// The elements that a rank receives at most for a sum of `count`, in equal parts or in those of share_begin().
+  static constexpr std::size_t received_elements(std::size_t ranks, std::size_t count) {
+    const std::size_t lines = (count + line - 1) / line;
+    return (ranks - 1) * (lines - (ranks - 1) * (lines / ranks)) * line;
+  }
+  /// Allocates the memory for the received parts of a sum of `count` elements.
+  void prepare(std::size_t count) { reserve(received_elements(begins_.size() - 1, count)); }
+
+  /// The sums on all ranks, on one, and of each rank's part on that. `started`: as overlapping_communicator says.
+  ///@{
+  template <class T>
+  void all_reduce(std::span<T* const> buffers, std::size_t count, bool started) {
+    divide(count);
+    exchange(buffers, {"all_reduce", count, sizeof(T)}, everyone, started);
+  }
+  template <class T>
+  void reduce(std::span<T* const> buffers, std::size_t count, int root, bool started) {
+    divide(count);
+    exchange(buffers, {"reduce", count, sizeof(T)}, root, started);
+  }
+  template <class T>
+  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, bool started) {
+    ranks_.settle();
+    std::copy(begins.begin(), begins.end(), begins_.begin());
+    exchange(buffers, {"reduce_scatter", begins.back(), sizeof(T)}, owner, started);
+  }
+  ///@}
+
+ private:
+  /// Who gets the sums of a part, instead of one rank: all ranks, or the rank whose part it is.
+  static constexpr int everyone = -1, owner = -2;
+  /// Parts begin at multiples of so many elements, which vectors of every width can load.
+  static constexpr std::size_t line = 16;
+
+  /// Parts of equal size, which one call of NCCL can gather; the last one has the rest too.
+  void divide(std::size_t count) {
+    ranks_.settle();  // whose collective has the parts so far
+    const std::size_t ranks = begins_.size() - 1;
+    for (std::size_t r = 0; r != ranks; ++r)
+      begins_[r] = r * (count / line / ranks * line);
+    begins_[ranks] = count;
+  }
+
+  template <class T>
+  void exchange(std::span<T* const> buffers, const collective_call& call, int target, bool started) {
+    std::size_t most = 0;
+    for (std::size_t k = 0; k != ordinals_.size(); ++k)
+      most = std::max(most, (begins_.size() - 2) * stride(k));
+    if (started && most > capacity())
+      throw argument_error(
+          "communicator: a started collective needs more workspace than prepare(count, element_bytes) has allocated; "
+          "call that with the largest number of elements before the first start.");
+    reserve(most);
+    std::copy(buffers.begin(), buffers.end(), buffers_.begin());
+    target_ = target;
+    const auto swap_parts = [this](std::size_t k, auto... to) { return this->template send_and_receive<T>(k, to...); };
+    const auto then = [this] { add<T>(); };  // of one pointer, for which std::function allocates nothing
+    const std::size_t elements = begins_.back() - begins_.front();
+    if (started)
+      ranks_.start("ncclSend and ncclRecv", call, elements, swap_parts, then);
+    else
+      ranks_.run("ncclSend and ncclRecv", call, elements, swap_parts, then);
+  }
+
+  template <class T, class... To>
+  ncclResult_t send_and_receive(std::size_t k, To... to) {
+    T* free = received<T>(k);
+    for (int r = 0; r != ranks_.size(); ++r) {
+      if (r == ranks_.rank(k)) continue;
+      if (const ncclResult_t sent = send<T>(k, r, r, to...); failed(sent)) return sent;
+      if (const ncclResult_t got = receive(free, ranks_.rank(k), r, to...); failed(got)) return got;
+      free += stride(k);
+    }
+    return ncclSuccess;
+  }
+
+  /// The sums of each rank's part, and their way to the others.
+  template <class T>
+  void add() {
+    if (ranks_.size() == 1) return;
+    ranks_.on_streams([this](std::size_t k) {
+      const int rank = ranks_.rank(k);
+      devplace::detail::for_each_index<backend::cuda>(
+          ordinals_[k], size(rank), 1,
+          add_received_parts<T>{at<T>(k, rank), received<T>(k), stride(k), rank, ranks_.size()});
+    });
+    if (target_ == everyone)
+      ranks_.go_on("ncclAllGather", [this](std::size_t k, auto... to) { return this->template gather<T>(k, to...); });
+    else if (target_ != owner)
+      ranks_.go_on("ncclSend and ncclRecv",
+                   [this](std::size_t k, auto... to) { return this->template collect<T>(k, to...); });
+  }
+  template <class T, class... To>
+  ncclResult_t gather(std::size_t k, To... to) {
+    const int last = ranks_.size() - 1;
+    const std::size_t equal = begins_[1] - begins_[0], rest = size(last) - equal;
+    T* const whole = at<T>(k, 0);
+    if (equal != 0)
+      if (const ncclResult_t gathered = ncclAllGather(at<T>(k, ranks_.rank(k)), whole, equal, nccl_type<T>(), to...);
+          failed(gathered))
+        return gathered;
+    T* const other = at<T>(k, last) + equal;
+    return rest == 0 ? ncclSuccess : ncclBroadcast(other, other, rest, nccl_type<T>(), last, to...);
+  }
+  template <class T, class... To>
+  ncclResult_t collect(std::size_t k, To... to) {
+    if (ranks_.rank(k) != target_) return send<T>(k, ranks_.rank(k), target_, to...);
+    for (int r = 0; r != ranks_.size(); ++r)
+      if (r != target_)
+        if (const ncclResult_t got = receive(at<T>(k, r), r, r, to...); failed(got)) return got;
+    return ncclSuccess;
+  }
+
+  /// Sends part `part` of device `k`'s elements to a rank, or receives part `part` from one. Empty parts are not sent.
+  ///@{
+  template <class T, class... To>
+  ncclResult_t send(std::size_t k, int part, int rank, To... to) {
+    return size(part) == 0 ? ncclSuccess : ncclSend(at<T>(k, part), size(part), nccl_type<T>(), rank, to...);
+  }
+  template <class T, class... To>
+  ncclResult_t receive(T* elements, int part, int rank, To... to) {
+    return size(part) == 0 ? ncclSuccess : ncclRecv(elements, size(part), nccl_type<T>(), rank, to...);
+  }
+  ///@}
+  static bool failed(ncclResult_t result) { return result != ncclSuccess && result != ncclInProgress; }
+
+  std::size_t begin(int rank) const { return begins_[static_cast<std::size_t>(rank)]; }
+  std::size_t size(int rank) const { return begin(rank + 1) - begin(rank); }
+  template <class T>
+  T* at(std::size_t k, int part) const {
+    return static_cast<T*>(buffers_[k]) + begin(part);
+  }
+  template <class T>
+  T* received(std::size_t k) const {
+    return static_cast<T*>(received_[k].data());
+  }
+  /// Between the received parts of two ranks, for device `k`.
+  std::size_t stride(std::size_t k) const { return (size(ranks_.rank(k)) + line - 1) / line * line; }
+
+  std::size_t capacity() const { return received_.front().bytes() / element_bytes; }
+  void reserve(std::size_t elements) {
+    if (elements <= capacity()) return;
+    ranks_.finish();  // which use the memory so far
+    for (std::size_t k = 0; k != ordinals_.size(); ++k) {
+      received_[k] = {};
+      devplace::detail::on_behalf_of_replica<backend::cuda>(k, ordinals_.size(), ordinals_[k], [&] {
+        received_[k] = devplace::detail::allocate<backend::cuda>(ordinals_[k], elements * element_bytes,
+                                                                 memory_purpose::workspace);
+      });
+    }
+  }
+  static constexpr std::size_t element_bytes = 2;
+
+  std::vector<int> ordinals_;
+  std::vector<devplace::detail::memory_block> received_;  // of each device; freed after ranks_ has ended its work
+  std::vector<void*> buffers_;                            // of the last collective
+  int target_ = everyone;
+  nccl_ranks ranks_;
+  std::vector<std::size_t> begins_;  // of the last collective's parts
+};
+
+}  // namespace devplace::parallel::detail
