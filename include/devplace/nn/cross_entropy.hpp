@@ -69,8 +69,7 @@ struct cross_entropy {
   /// Binds the loss to one place. Throws argument_error for options out of range.
   template <class T, class Backend>
   bound<T> bind(int ordinal) const {
-    if (reduce != reduction::mean && reduce != reduction::sum)
-      throw argument_error("cross_entropy: reduce must be reduction::mean or reduction::sum.");
+    detail::require_mean_or_sum("cross_entropy", reduce);
     if (devplace::detail::is_nan(label_smoothing) || label_smoothing < 0 || label_smoothing > 1)
       throw argument_error("cross_entropy: label_smoothing is " + std::to_string(label_smoothing) +
                            "; it must lie between 0 and 1.");

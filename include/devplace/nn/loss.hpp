@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include <devplace/nn/loss_result.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/detail/refusal.hpp>
+#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/round_elements.hpp>
 #include <devplace/tensor/copy.hpp>
@@ -62,10 +64,33 @@ concept computes_losses = requires(const Bound& bound, const Sums& sums, const G
 
 namespace devplace::nn::detail {
 
+/// False for two arrays of different ranks, and for two of one rank with different static extents; evaluate_loss
+/// asserts what else a loss requires.
+///@{
+template <class Output, class Target>
+inline constexpr bool same_ranks = true;
+template <tensor_like Output, tensor_like Target>
+inline constexpr bool same_ranks<Output, Target> = Output::rank == Target::rank;
+template <class Output, class Target>
+inline constexpr bool same_sizes = true;
+template <tensor_like Output, tensor_like Target>
+  requires same_ranks<Output, Target>
+inline constexpr bool same_sizes<Output, Target> =
+    devplace::detail::compatible<typename Output::extents_type, typename Target::extents_type>;
+///@}
+
+/// Throws argument_error for other reductions. A template, so that only programs with such a loss compile it.
+template <class Reduction>
+void require_mean_or_sum(const char* loss, Reduction how) {
+  if (how != reduction::mean && how != reduction::sum)
+    throw argument_error(std::string(loss) + ": reduce must be reduction::mean or reduction::sum.");
+}
+
 /// For rejected arguments, so that no other errors follow.
 struct rejected_loss {
   devplace::detail::refusal loss;
   loss_gradient<float, extents<dyn>, on<cpu>> gradient;
+  devplace::detail::refusal item() const;
 };
 rejected_loss no_loss();  // never called
 

@@ -5,25 +5,6 @@
 #include <devplace/nn/loss.hpp>
 #include <devplace/ops/mse.hpp>
 
-namespace devplace::nn::detail {
-
-/// False for two arrays of different ranks, and for two of one rank with different static extents; evaluate_loss
-/// asserts what else a loss requires.
-///@{
-template <class Output, class Target>
-inline constexpr bool same_ranks = true;
-template <tensor_like Output, tensor_like Target>
-inline constexpr bool same_ranks<Output, Target> = Output::rank == Target::rank;
-template <class Output, class Target>
-inline constexpr bool same_sizes = true;
-template <tensor_like Output, tensor_like Target>
-  requires same_ranks<Output, Target>
-inline constexpr bool same_sizes<Output, Target> =
-    devplace::detail::compatible<typename Output::extents_type, typename Target::extents_type>;
-///@}
-
-}  // namespace devplace::nn::detail
-
 namespace devplace::nn {
 
 /// Squared differences between output and target, both [batch, ...]: the mean over all elements, or the sum.
@@ -48,8 +29,7 @@ struct mse {
   /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
   template <class T, class Backend>
   bound<T> bind(int) const {
-    if (reduce != reduction::mean && reduce != reduction::sum)
-      throw argument_error("mse: reduce must be reduction::mean or reduction::sum.");
+    detail::require_mean_or_sum("mse", reduce);
     return {};
   }
 

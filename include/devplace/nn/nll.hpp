@@ -130,8 +130,7 @@ struct nll {
   /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
   template <class T, class Backend>
   bound<T> bind(int ordinal) const {
-    if (reduce != reduction::mean && reduce != reduction::sum)
-      throw argument_error("nll: reduce must be reduction::mean or reduction::sum.");
+    detail::require_mean_or_sum("nll", reduce);
     return {ignore_index, detail::place_weights<T, Backend>(ordinal, class_weights)};
   }
 

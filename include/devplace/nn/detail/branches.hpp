@@ -47,11 +47,6 @@ struct branches : plan_list<Plans...> {
     return Join::adds && output_is_free ? branch_result::output : branch_result::scratch;
   }
 
-  static constexpr bool uses_scratch(mode m) {
-    for (std::size_t i = 0; i < n; ++i)
-      if (result_of(i, m) == branch_result::scratch) return true;
-    return false;
-  }
   /// Whether a branch, after the first one, adds its gradient of the input to what is there, in backward's order.
   static constexpr bool adds_gradient(std::size_t index) {
     return index + 1 != n && !passes_on[index] && !(Join::adds && index + 2 == n && passes_on[n - 1]);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <type_traits>
 
 #include <devplace/nn/loss.hpp>
@@ -46,15 +45,6 @@ struct pointwise_sample {
   "devplace: loss: the targets must have the output's element type, float or double; convert them with cast<T>(x)." \
   " Losses of class numbers are nn::cross_entropy and nn::nll."
 
-template <class Output, class Target>
-inline constexpr bool one_rank = Output::rank == Target::rank;
-template <class Output, class Target>
-inline constexpr bool one_shape = true;
-template <class Output, class Target>
-  requires one_rank<Output, Target>
-inline constexpr bool one_shape<Output, Target> =
-    devplace::detail::compatible<typename Output::extents_type, typename Target::extents_type>;
-
 /// The losses and the gradient of one place's part of a batch; the weight of a sample is its number of elements, or 1.
 /// Throws shape_error for different extents.
 // auto, as of each loss's into(): it is instantiated where it is called, and nvcc's errors name the line of the user.
@@ -62,7 +52,7 @@ template <class Sums, class Gradient, class Rows, class Output, class Target, cl
 auto pointwise_into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
                     const Target& target, const Formula& formula, bool of_elements = true) {
   using T = typename Output::value_type;
-  constexpr bool same_rank = one_rank<Output, Target>, same_shape = one_shape<Output, Target>,
+  constexpr bool same_rank = same_ranks<Output, Target>, same_shape = same_sizes<Output, Target>,
                  same_elements = std::is_same_v<T, typename Target::value_type> && floating_element<T>;
   static_assert(same_rank, DEVPLACE_DETAIL_LOSS_OTHER_RANK);
   static_assert(same_shape, DEVPLACE_DETAIL_LOSS_OTHER_EXTENTS);
@@ -90,13 +80,6 @@ struct bound_formula {
     pointwise_into(sums, gradient, rows, output, target, formula, of_elements);
   }
 };
-
-// A template, like throw_nll_label, so that only programs that use such a loss compile it.
-template <class Reduction>
-void require_mean_or_sum(const char* loss, Reduction how) {
-  if (how != reduction::mean && how != reduction::sum)
-    throw argument_error(std::string(loss) + ": reduce must be reduction::mean or reduction::sum.");
-}
 
 /// The sign of a difference; NaN stays.
 template <class T>
