@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstddef>
 #include <locale>
-#include <ostream>
 #include <sstream>
 #include <string>
 #include <utility>

@@ -7,7 +7,6 @@
 #include <new>
 #include <span>
 #include <string>
-#include <type_traits>
 
 #include <devplace/config.hpp>
 #include <devplace/io/csv_options.hpp>

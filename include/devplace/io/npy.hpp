@@ -6,7 +6,6 @@
 #include <new>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include <devplace/config.hpp>

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <new>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <tuple>
-#include <type_traits>
 
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>

@@ -8,7 +8,6 @@
 #include <new>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <devplace/config.hpp>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <mutex>
 
 #include <devplace/backend/cuda/cudnn_cache.hpp>

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-
 namespace devplace::detail {
 
 /// N neighbouring elements that a GPU thread reads or writes together: with one instruction up to 16 bytes, and with

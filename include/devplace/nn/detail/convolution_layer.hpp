@@ -6,7 +6,6 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <type_traits>
 
 #include <devplace/nn/detail/computed.hpp>
 #include <devplace/nn/detail/in_place_layer.hpp>

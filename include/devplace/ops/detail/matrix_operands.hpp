@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 
 #include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/ops/detail/broadcast.hpp>

@@ -6,7 +6,6 @@
 #include <concepts>
 #include <cstddef>
 #include <string>
-#include <type_traits>
 
 #include <devplace/ops/detail/broadcast.hpp>
 #include <devplace/place/axis.hpp>

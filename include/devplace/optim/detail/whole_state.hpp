@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/optim/detail/replica_update.hpp>

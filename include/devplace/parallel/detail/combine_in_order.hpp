@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/parallel/detail/combine.hpp>

@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <devplace/parallel/detail/control_role.hpp>

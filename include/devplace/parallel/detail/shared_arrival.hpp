@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <climits>
-#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <string>

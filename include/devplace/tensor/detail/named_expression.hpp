@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <type_traits>
-
 namespace devplace::detail {
 
 /// An expression that has a name and was not made by lazy() (ops/elementwise.hpp). `X` is deduced from a forwarding

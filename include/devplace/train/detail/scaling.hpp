@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>

@@ -8,7 +8,6 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <type_traits>
 
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
