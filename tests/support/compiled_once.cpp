@@ -14,5 +14,13 @@ namespace devplace::test {
 template double product_element(const detail::gemm_arguments<float>&, const float*, std::size_t, std::size_t, double&);
 template double product_element(const detail::gemm_arguments<double>&, const double*, std::size_t, std::size_t,
                                 double&);
+template double product_element(const detail::gemm_arguments<bf16, bf16>&, const bf16*, std::size_t, std::size_t,
+                                double&);
+template double product_element(const detail::gemm_arguments<bf16, float>&, const float*, std::size_t, std::size_t,
+                                double&);
+template double product_element(const detail::gemm_arguments<half, half>&, const half*, std::size_t, std::size_t,
+                                double&);
+template double product_element(const detail::gemm_arguments<half, float>&, const float*, std::size_t, std::size_t,
+                                double&);
 
 }  // namespace devplace::test
