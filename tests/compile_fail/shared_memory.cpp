@@ -6,6 +6,7 @@
 #include <devplace/parallel/policy.hpp>
 #include <devplace/shared_memory.hpp>
 #include <devplace/train/checkpoint.hpp>
+#include <devplace/train/early_stopping.hpp>
 #include <devplace/train/moving_average.hpp>
 #include <devplace/train/read_predictor.hpp>
 
@@ -59,6 +60,12 @@ void by_ring(model_type& model) {
 #if defined(AVERAGE_OF_A_SHARED_MODEL)  // expect: devplace: moving_average: the model is in shared memory
 void average_of(model_type& model) {
   dp::moving_average average{model, {.decay = 0.9}};
+}
+#endif
+
+#if defined(EARLY_STOPPING_OF_A_SHARED_MODEL)  // expect: devplace: early_stopping: the model is in shared memory
+void stop_early(model_type& model) {
+  dp::early_stopping stopping{model, {.patience = 3}};
 }
 #endif
 

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/place/place.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 
 namespace devplace {
@@ -48,6 +50,11 @@ struct early_stopping_state {
 /// call waits for it. In several processes all must be told the same metrics. One thread at a time.
 template <class Model>
 class early_stopping {
+  static constexpr bool in_own_memory = !std::is_same_v<typename Model::placement_type, shared_memory>;
+  static_assert(in_own_memory,
+                "devplace: early_stopping: the model is in shared memory, where others change it meanwhile; keep the "
+                "best of a copy of it, to<cpu>(model).");
+
  public:
   /// Copies the model. Waits for its places and throws their failures; argument_error for invalid options.
   template <detail::configured = detail::configuration>
