@@ -21,7 +21,7 @@ namespace {
 /// The array in these bytes; throws file_error.
 devplace::detail::stored_array read_whole(std::span<const unsigned char> bytes) {
   memory_source source(bytes);
-  const devplace::detail::stored_array array = devplace::detail::read_npy_header(source, "input");
+  const devplace::detail::stored_array array = devplace::detail::read_npy_header(source, {"read_npy", "input"});
   devplace::detail::check_elements(array, source.following(), "read_npy", "input");
   require(array.bytes <= bytes.size());
   std::vector<unsigned char> elements(array.bytes);

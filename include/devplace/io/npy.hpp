@@ -24,10 +24,11 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// The array of a whole .npy file. Throws file_error.
 template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_npy_from(byte_source& source, std::string_view operation, std::string_view name) {
-  const stored_array array = read_npy_header(source, name);
+  const npy_origin from{operation, name};
+  const stored_array array = read_npy_header(source, from);
   constexpr const stored_type* asked = stored_type_of<T>();
   if (array.type != asked)
-    fail_npy(name, "holds elements of type '" + std::string(array.type->npy) + "' and " + dtype_name<T>() + " ('" +
+    fail_npy(from, "holds elements of type '" + std::string(array.type->npy) + "' and " + dtype_name<T>() + " ('" +
                        std::string(asked->npy) + "') was asked for; read it as " + array.type->name +
                        ", or convert the array with .astype('" + std::string(asked->npy) + "') before np.save.");
   return read_array<T, Extents>(source, array, operation, name);

@@ -31,8 +31,13 @@ static_assert(
     "devplace: .npy files are read and written on little-endian machines only; this machine is big-endian, so "
     "do not include devplace/io/npy.hpp.");
 
-[[noreturn]] inline void fail_npy(std::string_view name, const std::string& found) {
-  throw file_error("read_npy: " + in_quotes(name) + " " + found);
+/// What is read: for messages, the function that reads and the file's name, or the file's and the member's.
+struct npy_origin {
+  std::string_view operation, name;
+};
+
+[[noreturn]] inline void fail_npy(const npy_origin& from, const std::string& found) {
+  throw file_error(std::string(from.operation) + ": " + in_quotes(from.name) + " " + found);
 }
 
 /// How to save an array whose element type, without byte order, is not read.
@@ -60,7 +65,7 @@ inline std::string npy_advice(std::string_view kind) {
 /// Parses the dict literal of a header: the three keys in any order, either kind of quotes, any white space.
 class npy_header_parser {
  public:
-  npy_header_parser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+  npy_header_parser(std::string_view text, const npy_origin& from) : text_(text), from_(from) {}
 
   /// Leaves `bytes` of the result 0.
   stored_array parse() {
@@ -164,10 +169,10 @@ class npy_header_parser {
          ". Write the file again with np.save");
   }
 
-  [[noreturn]] void fail(const std::string& found) const { fail_npy(name_, found + "."); }
+  [[noreturn]] void fail(const std::string& found) const { fail_npy(from_, found + "."); }
 
   std::string_view text_;
-  std::string_view name_;
+  npy_origin from_;
   std::size_t at_ = 0;
   stored_array result_;
 };
@@ -175,9 +180,9 @@ class npy_header_parser {
 /// Size of the longest header that is read: NumPy's own are 128 bytes, more only for structured arrays.
 inline constexpr std::size_t longest_npy_header = std::size_t{1} << 16;
 
-/// Reads the header of a .npy file. Throws file_error naming `name`, what was found and what was expected.
-inline stored_array read_npy_header(byte_source& source, std::string_view name) {
-  const auto fail = [&](const std::string& found) { fail_npy(name, found); };
+/// Reads the header of a .npy file. Throws file_error naming where it is from, what was found and what was expected.
+inline stored_array read_npy_header(byte_source& source, const npy_origin& from) {
+  const auto fail = [&](const std::string& found) { fail_npy(from, found); };
   const auto fail_inside = [&](std::uint64_t after) {
     fail("ends inside its header, after " + bytes_text(after) + ". Copy it again.");
   };
@@ -209,7 +214,7 @@ inline stored_array read_npy_header(byte_source& source, std::string_view name) 
   got += source.read(text.data(), length);
   if (got < 8 + length_bytes + length) fail_inside(got);
 
-  stored_array result = npy_header_parser(text, name).parse();
+  stored_array result = npy_header_parser(text, from).parse();
   const auto bytes = stored_bytes(result.extents, result.type->bytes);
   if (!bytes) fail("announces an array larger than any memory; its header is damaged.");
   result.bytes = *bytes;
