@@ -223,6 +223,19 @@ TEST_CASE("what does not fit is refused with the remedy, and given back", "[io]"
   source.strides = {0, 1};
   const dp::dlpack_handle repeated = source.handle();
   CHECK_THROWS_WITH((dp::view_dlpack<float, dp::extents<2, 3>>(repeated)), ContainsSubstring("repeats its elements"));
+  for (const std::array<std::int64_t, 2> strides : {std::array<std::int64_t, 2>{1, 1}, {2, 1}, {3, 2}}) {
+    producer windows;
+    windows.strides = strides;
+    const dp::dlpack_handle overlapping = windows.handle();
+    CHECK_THROWS_WITH((dp::view_dlpack<float, dp::extents<2, 3>>(overlapping)),
+                      ContainsSubstring("has overlapping rows: its strides are ") &&
+                          ContainsSubstring("Take a view of const elements"));
+    CHECK(dp::view_dlpack<const float, dp::extents<2, 3>>(overlapping).size() == 6);
+  }
+  producer columns;
+  columns.strides = {1, 2};
+  const dp::dlpack_handle by_columns = columns.handle();
+  CHECK(dp::view_dlpack<float, dp::extents<2, 3>>(by_columns).stride(1) == 2);
 }
 
 TEST_CASE("tensors of devices carry the device's number", "[io]") {

@@ -191,6 +191,24 @@ class dlpack_checks {
         fail_shape("repeats its elements along axis " + std::to_string(axis) +
                    ", where its stride is 0, so that they cannot be written one by one. Take a view of const elements, "
                    "or let the producer copy it.");
+    check_nested(extents, strides);
+  }
+  /// Elements are distinct if a step along an axis goes beyond all that the axes with smaller steps reach.
+  void check_nested(std::span<const std::size_t> extents, std::span<const std::size_t> strides) const {
+    const auto before = [&](std::size_t a, std::size_t b) {
+      return strides[a] != strides[b] ? strides[a] < strides[b] : a < b;
+    };
+    for (std::size_t axis = 0; axis != extents.size(); ++axis) {
+      if (extents[axis] <= 1) continue;
+      std::size_t reach = 0;
+      for (std::size_t other = 0; other != extents.size(); ++other)
+        if (extents[other] > 1 && before(other, axis)) reach += strides[other] * (extents[other] - 1);
+      if (strides[axis] <= reach)
+        fail_shape("has overlapping rows: its strides are " + sizes_text(strides) + " elements for the shape " +
+                   sizes_text(extents) +
+                   ", so that several positions may be one element, which cannot be written one by one. Take a view "
+                   "of const elements, or let the producer copy it.");
+    }
   }
 
   void* address(bool empty) const {
