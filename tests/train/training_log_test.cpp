@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -167,6 +168,17 @@ TEST_CASE("wrong uses of a training log are errors that name the fix", "[train]"
   CHECK_THROWS_WITH(dp::training_log(other, columns), ContainsSubstring("does not begin with the names"));
   const auto text = folder.write("text.csv", std::string("step,loss\n1,x\n"));
   CHECK_THROWS_WITH(dp::read_training_log(text), ContainsSubstring("which is no double, in line 2, column 2 ('loss')"));
+  for (const char* const cell : {"one", "", "\"2\"", " 2", "2x", "nan"}) {
+    const std::string line = std::string(cell) + ",1,\n";
+    const std::string edited = folder.write("edited.csv", "step,loss,accuracy\n1,1,\n\n" + line + "3,1,\n");
+    const std::string found = "has '" + std::string(cell) + "' in the first column of line 4";
+    CHECK_THROWS_WITH(dp::training_log(edited, columns), ContainsSubstring(found));
+    CHECK_THROWS_WITH(dp::read_training_log(edited), ContainsSubstring(found));
+    const auto open = folder.write("open.csv", std::string("step,loss,accuracy\n1,1,\n"));
+    dp::training_log going{open, columns};
+    std::ofstream(open, std::ios::app) << line;
+    CHECK_THROWS_WITH(going.rewind(2), ContainsSubstring("in the first column of line 3"));
+  }
   const auto ragged = folder.write("ragged.csv", std::string("step,loss\n1,2\n1\n"));
   CHECK_THROWS_WITH(dp::read_training_log(ragged), ContainsSubstring("has 1 field in line 3, and 2 in its first line"));
   CHECK_THROWS_WITH(dp::read_training_log(folder.write("empty.csv", std::string())),

@@ -104,22 +104,23 @@ class training_log {
   }
 
   /// Removes the rows whose first column is `first` or above, for a training that goes on from there.
-  /// Throws argument_error for NaN.
+  /// Throws argument_error for NaN, and file_error for a row before without a number.
   void rewind(double first) {
     if (detail::is_nan(first))
       throw argument_error("training_log: rewind takes the number of the first row to remove, and this is NaN.");
     if (file_ < 0) return;
     const std::string text = contents();
     std::size_t end = text.size();
-    last_ = -std::numeric_limits<double>::infinity();
-    train::detail::for_each_row(text, [&](double number, std::size_t begin) {
+    double last = -std::numeric_limits<double>::infinity();
+    train::detail::for_each_row(text, path_, [&](double number, std::size_t begin) {
       if (number < first)
-        last_ = number;
+        last = number;
       else
         end = begin;
       return number < first;
     });
     cut(end);
+    last_ = last;
   }
 
   /// Returns when all rows are on the disk.
@@ -213,7 +214,7 @@ struct training_record {
 };
 
 /// Reads what a training_log has written, also while it is being written: a last row that is not whole is left out.
-/// Throws file_error, as read_csv does, which names the line and the column of what is no number.
+/// Throws file_error, which names the line and the column of what is no number.
 inline training_record read_training_log(const std::string& path) {
   std::string text = train::detail::text_of_file(path, "read_training_log");
   text.resize(text.rfind('\n') + 1);

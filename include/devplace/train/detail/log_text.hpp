@@ -9,11 +9,14 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <devplace/io/csv.hpp>
+#include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 
 // The text of a training_log's file.
 
@@ -73,8 +76,30 @@ inline std::vector<std::string> names_in(std::string_view text) {
   return names;
 }
 
+/// Calls `f(number, begin)` with the number of each row and where its line begins, until f returns false. Blank lines
+/// are no rows. Throws file_error for a row without a number, which a training_log does not write.
+template <class F>
+void for_each_row(std::string_view text, const std::string& path, const F& f) {
+  std::size_t line = 2;
+  for (std::size_t begin = text.find('\n') + 1; begin != 0 && begin < text.size();
+       begin = text.find('\n', begin) + 1, ++line) {
+    const std::string_view row = text.substr(begin, text.find('\n', begin) - begin);
+    if (row.find_first_not_of(" \t\r") == row.npos) continue;
+    const std::string_view cell = row.substr(0, row.find(','));
+    double number = 0;
+    const auto [end, code] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+    if (code != std::errc{} || end != cell.data() + cell.size() || !devplace::detail::is_finite(number))
+      throw file_error("training_log: " + devplace::detail::in_quotes(path) + " has " +
+                       devplace::detail::in_quotes(cell) + " in the first column of line " + std::to_string(line) +
+                       ", where the row's number belongs. Write it there, without spaces and quotes, or remove the "
+                       "line.");
+    if (!f(number, begin)) return;
+  }
+}
+
 /// The numbers of each column; NaN for empty cells. Throws file_error.
 inline std::vector<std::vector<double>> numbers_in(std::string_view text, const std::string& path) {
+  for_each_row(text, path, [](double, std::size_t) { return true; });
   const csv_options options{.missing = std::numeric_limits<double>::quiet_NaN()};
   devplace::detail::csv_text file(text, options, path);
   const std::size_t rows = file.rows(), columns = file.columns();
@@ -84,15 +109,6 @@ inline std::vector<std::vector<double>> numbers_in(std::string_view text, const 
   for (std::size_t i = 0; i < numbers.size(); ++i)
     values[i % columns][i / columns] = numbers[i];
   return values;
-}
-
-/// Calls `f(number, begin)` with the number of each row and where its line begins, until f returns false.
-template <class F>
-void for_each_row(std::string_view text, const F& f) {
-  for (std::size_t begin = text.find('\n') + 1; begin != 0 && begin < text.size(); begin = text.find('\n', begin) + 1) {
-    const std::string_view line = text.substr(begin);
-    if (!f(number_of(line.substr(0, line.find_first_of(",\n"))), begin)) return;
-  }
 }
 
 }  // namespace devplace::train::detail
