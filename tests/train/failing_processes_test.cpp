@@ -27,6 +27,7 @@
 #include <devplace/parallel.hpp>
 #include <devplace/parallel/launch.hpp>
 #include <devplace/train/trainer.hpp>
+#include <devplace/train/training_log.hpp>
 
 #include "parallel/control_job.hpp"
 #include "parallel/torchrun.hpp"
@@ -115,6 +116,17 @@ const std::vector<failure> cases{
        group.barrier();  // until the file is there
        return 0;
      }},
+    {"cannot write its log",
+     [](const dp::process_group&) {
+       std::signal(SIGXFSZ, SIG_IGN);
+       const support::temporary_folder folder;
+       dp::training_log log{folder.file("log.csv"), {"step"}};
+       const ::rlimit nothing{0, RLIM_INFINITY};
+       ::setrlimit(RLIMIT_FSIZE, &nothing);
+       log.append({{"step", 5}});
+       return 0;
+     },
+     "exit 3", "left the group because of an exception", 0},
 };
 
 int rounds() {

@@ -182,8 +182,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// are the program's. The state is stored whole, whatever the placement and the policy; it is copied to the host first.
 /// The file is in the format safetensors, parameters under their names (docs/files.md); it replaces an old one when it
 /// is complete and on the disk, so that a program that is killed leaves the old file or the new one. Waits for the
-/// places. Across processes all call it, and the first one writes. Throws file_error, failures of the places, and error
-/// between the batches of one accumulation.
+/// places. Across processes all call it, and the first one writes; what it throws is thrown there alone, and ends the
+/// others as every failure of a process does (docs/data_parallel.md). Throws file_error, failures of the places, and
+/// error between the batches of one accumulation.
 ///
 /// `extras` are objects beside the trainer that shall go on, too, as moving_average and early_stopping. One of your own
 /// has `for_checkpoint(of_model, of_number)`, which calls of_model(m) for models of its own and of_number(name, number)
