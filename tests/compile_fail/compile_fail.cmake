@@ -79,10 +79,12 @@ function(devplace_add_compile_fail_tests source)
   foreach(line IN ITEMS "control" LISTS lines)
     set(case CONTROL)
     set(expect "")
+    set(unless_found "")
     set(required "${fixtures}")
     if(line MATCHES "defined\\(([A-Z0-9_]+)\\) *// expect: (.*)$")
       set(case ${CMAKE_MATCH_1})
-      set(expect -DEXPECT=${CMAKE_MATCH_2} -DCASE=${case} -DSOURCE=${path} -DTOGETHER=${together}.log)
+      set(expect -DEXPECT=${CMAKE_MATCH_2})
+      set(unless_found sh ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/unless_found.sh ${together}.log.found ${case})
       list(APPEND required ${target})
     endif()
     set(output "")
@@ -91,7 +93,7 @@ function(devplace_add_compile_fail_tests source)
     endif()
     add_test(
       NAME "${target}: ${case}"
-      COMMAND ${CMAKE_COMMAND} ${expect} -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --
+      COMMAND ${unless_found} ${CMAKE_COMMAND} ${expect} -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --
               ${flags} ${output} -D${case} ${path}
       COMMAND_EXPAND_LISTS)
     set_tests_properties("${target}: ${case}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT}

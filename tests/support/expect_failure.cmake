@@ -8,9 +8,7 @@
 # With -DTOGETHER=<file> -DSOURCE=<file> instead of EXPECT, the command must fail with all cases of the source enabled;
 # its output is kept in the file. A compiler reports an error that several cases share only once, and may stop before it
 # has seen all cases, so the cases without an error are compiled again together as long as that finds more of them and
-# more than one is left.
-# With -DCASE=<name> and EXPECT, that file is searched first (see errors_of_case.awk), and the command runs only if the
-# case's error is not found there.
+# more than one is left. <file>.found receives "<case>: <error>" of each case whose error is there.
 set(ENV{LC_ALL} C) # elsewhere g++ quotes names with UTF-8 quotation marks
 set(command "")
 set(in_command FALSE)
@@ -50,7 +48,7 @@ function(find_error_of_case result case)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
-if(TOGETHER AND NOT DEFINED EXPECT)
+if(TOGETHER)
   set(cases "")
   file(STRINGS ${SOURCE} lines REGEX "defined\\([A-Z0-9_]+\\) *// expect: ")
   foreach(line IN LISTS lines)
@@ -59,6 +57,7 @@ if(TOGETHER AND NOT DEFINED EXPECT)
     string(REPLACE ";" " " expect_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
   endforeach()
   file(WRITE ${TOGETHER} "")
+  file(WRITE ${TOGETHER}.found "")
   set(before 0)
   list(LENGTH cases count)
   while((count GREATER 0 AND before EQUAL 0) OR (count GREATER 1 AND count LESS before))
@@ -72,7 +71,9 @@ if(TOGETHER AND NOT DEFINED EXPECT)
     foreach(case IN LISTS cases)
       set(EXPECT "${expect_${case}}")
       find_error_of_case(found ${case})
-      if(NOT found)
+      if(found)
+        file(APPEND ${TOGETHER}.found "${case}: ${found}\n")
+      else()
         list(APPEND missing ${case})
       endif()
     endforeach()
@@ -82,14 +83,6 @@ if(TOGETHER AND NOT DEFINED EXPECT)
   endwhile()
   message(STATUS "To be compiled alone: ${cases}")
   return()
-endif()
-
-if(TOGETHER)
-  find_error_of_case(found ${CASE})
-  if(found)
-    message(STATUS "${found}")
-    return()
-  endif()
 endif()
 
 execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
