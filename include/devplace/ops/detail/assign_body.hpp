@@ -38,12 +38,30 @@ struct assign_linear {
   }
 };
 
+/// Copies [rows, columns] elements between arrays of any strides, several rows at a time: where the source's
+/// neighbouring elements are in one column, each of its cache lines is then used before it is evicted.
+template <class T, class Stride>
+void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from, const std::size_t* strides,
+               std::size_t rows, std::size_t columns) {
+  constexpr std::size_t at_once = 8;
+  const auto part = [&](std::size_t begin, auto count) {
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t k = begin; k < begin + count; ++k)
+        to[row * row_stride + k * stride] = from[row * strides[0] + k * strides[1]];
+  };
+  std::size_t column = 0;
+  for (; column + at_once <= columns; column += at_once)
+    part(column, std::integral_constant<std::size_t, at_once>{});
+  if (column < columns) part(column, columns - column);
+}
+
 /// The element addresses of a row-major destination.
 template <class T, std::size_t Rank>
 struct row_major_target {
   T* data;
 
   DEVPLACE_HD T* at(std::size_t i, const position<Rank>&) const { return data + i; }
+  static std::size_t stride_between_rows(const std::size_t* extents) { return extents[Rank - 1]; }
   static constexpr std::integral_constant<std::size_t, 1> row_stride() { return {}; }
 };
 
@@ -54,6 +72,7 @@ struct strided_target {
   std::size_t strides[Rank];
 
   DEVPLACE_HD T* at(std::size_t, const position<Rank>& p) const { return data + p.offset(strides); }
+  std::size_t stride_between_rows(const std::size_t*) const { return strides[Rank - 2]; }
   std::size_t row_stride() const { return strides[Rank - 1]; }
 };
 
@@ -85,6 +104,15 @@ struct assign_strided {
       const position<Rank> start = position_of(begin);
       const std::size_t rest_of_row = extents[Rank - 1] - start.index[Rank - 1];
       const std::size_t count = end - begin < rest_of_row ? end - begin : rest_of_row;
+      if constexpr (Rank >= 2 && is_strided_leaf<Tree>) {
+        const std::size_t rows = linear_rows ? 0 : rows_at_once(start, end - begin);
+        if (rows > 1) {
+          copy_rows(destination.at(begin, start), destination.stride_between_rows(extents), destination.row_stride(),
+                    tree.data + start.offset(tree.strides), tree.strides + (Rank - 2), rows, extents[Rank - 1]);
+          begin += rows * extents[Rank - 1];
+          continue;
+        }
+      }
       if (linear_rows)
         assign_row(destination.at(begin, start), transformed(row_at<Rank, true>(start), tree), 0, count);
       else
@@ -92,6 +120,16 @@ struct assign_strided {
                    destination.row_stride());
       begin += count;
     }
+  }
+
+ private:
+  /// The number of whole rows of `count` elements that copy_rows takes from a position on.
+  std::size_t rows_at_once(const position<Rank>& start, std::size_t count) const {
+    constexpr std::size_t most = 64;
+    const std::size_t whole = start.index[Rank - 1] == 0 ? count / extents[Rank - 1] : 0;
+    const std::size_t rest = extents[Rank - 2] - start.index[Rank - 2];
+    const std::size_t rows = whole < rest ? whole : rest;
+    return rows < most ? rows : most;
   }
 };
 

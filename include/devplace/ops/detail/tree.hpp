@@ -73,6 +73,11 @@ struct strided_leaf {
   DEVPLACE_HD constexpr T at(const position<Rank>& p) const { return data[p.offset(strides)]; }
 };
 
+template <class Tree>
+inline constexpr bool is_strided_leaf = false;
+template <class T, std::size_t Rank>
+inline constexpr bool is_strided_leaf<strided_leaf<T, Rank>> = true;
+
 template <std::size_t I, class Child>
 struct branch {
   Child child;
