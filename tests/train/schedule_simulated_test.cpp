@@ -335,6 +335,10 @@ TEST_CASE("a learning rate that is none is refused before the step, and the trai
                    optim::scheduled{sgd, negative_momentum{}}.validate_step(1);
                  }),
                  "sgd: momentum is -1.000000"));
+  const optim::scheduled inner{sgd, [](std::int64_t at) { return at == 0 ? 1.0 : std::nan(""); }};
+  const optim::scheduled nested{inner, [](std::int64_t) { return 0.5; }};
+  nested.validate_step(1);
+  CHECK(contains(message_of([&] { nested.validate_step(2); }), "the schedule gives the learning rate nan in step 1"));
   CHECK(contains(refused(optim::cosine{}), "cosine: steps is 0; it is a number of steps, at least 1."));
   CHECK(contains(refused(optim::one_cycle{.steps = 9, .rise = 2}), "one_cycle: rise is 2.0"));
   CHECK(contains(refused(optim::linear{.steps = 5}.then(optim::step_decay{})), "step_decay: every is 0"));

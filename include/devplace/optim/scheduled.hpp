@@ -90,7 +90,10 @@ struct scheduled : Rule {
       throw argument_error("scheduled: the schedule gives the learning rate " + std::to_string(rate) + " in step " +
                            std::to_string(step - 1) +
                            ", counted from 0; it must be a finite number that is not negative.");
-    now.validate();
+    if constexpr (requires { now.validate_step(step); })  // a rule that has a schedule of its own
+      now.validate_step(step);
+    else
+      now.validate();
   }
 
   /// One update; see optimizer_rule.
