@@ -65,6 +65,23 @@ double sum(std::int64_t n) {
   return time_of([&] { static_cast<void>(a.sum().item<float>()); });
 }
 
+double argmax(const devplace::bench::row_shape& s) {
+  const Tensor x = numbers(static_cast<std::int64_t>(s.rows), static_cast<std::int64_t>(s.columns));
+  Tensor positions = torch::empty({x.size(0)}, torch::kLong);
+  return time_of([&] { at::argmax_out(positions, x, 1); });
+}
+
+double transposed(const devplace::bench::row_shape& s) {
+  const Tensor x = numbers(static_cast<std::int64_t>(s.rows), static_cast<std::int64_t>(s.columns));
+  Tensor y = torch::empty({x.size(1), x.size(0)});
+  return time_of([&] { y.copy_(x.t()); });
+}
+
+double normal(std::int64_t n) {
+  Tensor x = numbers(1, n);
+  return time_of([&] { x.normal_(); });
+}
+
 double update(std::int64_t n) {
   const Tensor parameters = numbers(1, n), gradients = numbers(1, n), first = torch::zeros({1, n}),
                second = torch::zeros({1, n}), step = torch::zeros({});
@@ -86,6 +103,9 @@ double measure(const std::string& what, const std::string& of) {
   if (what == "cross_entropy") return cross_entropy(devplace::bench::row_shape(of));
   if (what == "chain") return chain(std::stol(of));
   if (what == "sum") return sum(std::stol(of));
+  if (what == "argmax") return argmax(devplace::bench::row_shape(of));
+  if (what == "transposed") return transposed(devplace::bench::row_shape(of));
+  if (what == "normal") return normal(std::stol(of));
   if (what == "update") return update(std::stol(of));
   if (what == "copy") return copy(std::stol(of));
   return devplace::bench::not_done;

@@ -5,8 +5,10 @@
 //
 // Answers questions on standard input, one a line, with `threads <count>` before:
 // - `product <type>/<m>x<n>x<k>/<nn, nt or tn>`: a matrix product of float or double;
-// - `softmax <rows>x<columns>`, `cross_entropy <rows>x<classes>` (losses and gradient), of float;
-// - `chain <n>`: max(a * b + c, 0) * d - e in one assignment; `sum <n>`; `update <n>`: Adam's, of float;
+// - `softmax <rows>x<columns>`, `cross_entropy <rows>x<classes>` (losses and gradient), `argmax <rows>x<columns>` of
+//   rows, `transposed <rows>x<columns>`: a copy with the axes exchanged, of float;
+// - `chain <n>`: max(a * b + c, 0) * d - e in one assignment; `sum <n>`; `normal <n>`: random numbers;
+//   `update <n>`: Adam's, of float;
 // - `multiply_add <type>`: seconds of 10^9 floating-point operations at the peak; `bandwidth <n>`: of 10^9 bytes to and
 //   from memory, in arrays of n floats.
 // benchmarks/peers/cpu/compare.py asks it and the peers in turn.
@@ -25,11 +27,13 @@
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/matmul.hpp>
+#include <devplace/ops/random.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/place/thread_team.hpp>
+#include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/transposed.hpp>
 
 #include "support/bandwidth.hpp"
@@ -96,6 +100,22 @@ double sum(std::size_t n) {
   return time_of([&] { static_cast<void>(dp::sum(a)); });
 }
 
+double argmax(const dp::bench::row_shape& s) {
+  const auto x = rows(s);
+  return time_of([&] { static_cast<void>(dp::argmax(x, dp::axis<1>{})); });
+}
+
+double transposed(const dp::bench::row_shape& s) {
+  const auto x = rows(s);
+  dp::tensor<float, matrix_extents, on_cpu> y(matrix_extents{s.columns, s.rows});
+  return time_of([&] { dp::copy(y, dp::transposed(x)); });
+}
+
+double normal(std::size_t n) {
+  auto x = numbers(n, 1);
+  return time_of([&] { dp::normal_into(x, dp::seed{1}, 0, 0.0F, 1.0F); });
+}
+
 /// The updates alone, of a layer with about n parameters: gradients come from a batch of one sample that is not timed.
 double update(std::size_t n) {
   constexpr std::size_t side = 3162;
@@ -127,6 +147,9 @@ double measure(const std::string& what, const std::string& of) {
   if (what == "cross_entropy") return cross_entropy(dp::bench::row_shape(of));
   if (what == "chain") return chain(std::stoul(of));
   if (what == "sum") return sum(std::stoul(of));
+  if (what == "argmax") return argmax(dp::bench::row_shape(of));
+  if (what == "transposed") return transposed(dp::bench::row_shape(of));
+  if (what == "normal") return normal(std::stoul(of));
   if (what == "update") return update(std::stoul(of));
   if (what == "bandwidth") return 1e9 / dp::bench::bandwidth(std::stoul(of), 0.1);
   if (what == "multiply_add")

@@ -16,7 +16,7 @@ PARTS = [
     ("optimizer", r"runtime::update<|::update_arrays<"),
     ("loss", r"cross_entropy|pointwise_loss|with_logits"),
     ("activations", r"relu|elementary|gated|tanh|assign_linear"),
-    ("sums of columns", r"op::reduce|column"),
+    ("sums of columns", r"op::reduce|reduced_block|column"),
     ("initial values", r"uniform_body|normal_body|initial_values|op::random|__(cos|sin|log|log1p|fma)"),
     ("threads", r"thread_team|futex|sched_yield|parallel_"),
     ("copies and fills", r"__mem(set|move|cpy)"),

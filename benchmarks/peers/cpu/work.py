@@ -77,6 +77,9 @@ def items():
         streaming("softmax", "4096x1024", "softmax, 4,096 rows of 1,024", 2 * 4 * 4096 * 1024, quick=True),
         streaming("chain", many, "max(a b + c, 0) d - e, 10 million", 6 * 4 * many, quick=True),
         streaming("sum", many, "sum, 10 million", 4 * many, quick=True),
+        streaming("argmax", "4096x1024", "argmax of 4,096 rows of 1,024", 4 * 4096 * 1024, quick=True),
+        streaming("transposed", "4096x1024", "transposed copy, 4,096 x 1,024", 2 * 4 * 4096 * 1024, quick=True),
+        streaming("normal", many, "normal random numbers, 10 million", 4 * many),
         streaming("update", UPDATED, "Adam's update, 10 million", 7 * 4 * UPDATED, quick=True),
     ]
     return found
