@@ -421,6 +421,12 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(INPUT_GRADIENT_WITHOUT_MOVE)  // expect: SAVED_IS_USED_UP|devplace: backward_to_input: it uses up
   model.backward_to_input(saved, gradient);
 #endif
+#if defined(PREDICT_INTO_A_VECTOR)  // expect: devplace: predict_into: the result is a tensor or view to write to
+  {
+    float results[6];
+    model.predict_into(results, x);
+  }
+#endif
 #if defined(PREDICT_INTO_CONST)  // expect: devplace: predict_into: the result's elements are const
   model.predict_into(std::as_const(output), x);
 #endif
@@ -539,6 +545,11 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(VECTOR_OF_LABELS)  // expect: devplace: a loss takes two tensors or views
   { auto [wrong, slope] = nn::cross_entropy{}(output, std::vector<int>(4)); }
+#endif
+#if defined(ACCUMULATE_BEFORE_POLICY)  // expect: devplace: trainer: its arguments are a model, a loss and a rule, in
+  {
+    dp::trainer wrong{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::accumulate<2>{}, dp::collective::all_reduce{}};
+  }
 #endif
 #if defined(LOSS_BEFORE_MODEL)  // expect: devplace: trainer: its arguments are a model, a loss and a rule, in this
                                 // order

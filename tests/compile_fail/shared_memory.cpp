@@ -101,6 +101,12 @@ void read() {
 }
 #endif
 
+#if defined(PATH_BEFORE_THE_MODEL)  // expect: GIVE_THE_MODEL_BEFORE_THE_PATH|devplace: load_parameters: the model is
+void load(model_type& model) {
+  dp::load_parameters("x", model);
+}
+#endif
+
 #if defined(FILE_OF_A_PREDICTOR)  // expect: A_PREDICTOR_IS_SAVED_BY_as_model|devplace: save_parameters: a predictor has
 void save(const model_type& model) {
   dp::save_parameters(dp::predictor<net, dp::on<dp::cpu>>{model, dp::batch<4>{}}, "x");

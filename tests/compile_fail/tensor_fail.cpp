@@ -65,6 +65,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(TENSOR_FROM_A_VECTOR)  // expect: (USE_to_OR_cast_OR_wrap|deleted constructor|a deleted function)
   dp::tensor<float, dp::extents<3>, on_cpu> of_vector(std::vector<float>{1, 2, 3});
 #endif
+#if defined(TO_AN_ELEMENT_TYPE)  // expect: USE_cast_FOR_ANOTHER_ELEMENT_TYPE|devplace: to: an element type is no place
+  auto converted = dp::to<double>(a);
+#endif
 #if defined(TENSOR_DEDUCED_FROM_A_VIEW)  // expect: (USE_to_OR_cast_OR_wrap|deleted constructor|a deleted function)
   { dp::tensor some = constant.slice(0, 1); }
 #endif

@@ -92,6 +92,8 @@ namespace devplace {
 
 /// Appears in the compiler's message for a predictor whose parameters are saved or loaded.
 struct A_PREDICTOR_IS_SAVED_BY_as_model_AND_READ_BY_read_predictor;
+/// Appears in the compiler's message for a path in front of the model.
+struct GIVE_THE_MODEL_BEFORE_THE_PATH;
 
 /// Refuse predictors, whose memory is planned when they are made.
 ///@{
@@ -102,6 +104,16 @@ template <class Net, class Where, class P, class FIX = A_PREDICTOR_IS_SAVED_BY_a
 detail::refusal load_parameters(const predictor<Net, Where, P>&, const std::string&) DEVPLACE_REFUSED(
     "load_parameters: a predictor is made from a file by read_predictor<net, Where>(file, batch<256>{}), or takes the "
     "parameters of a model by predictor.assign(model).");
+///@}
+
+/// Refuse a path in front of the model.
+///@{
+template <class Net, class Where, class P, class FIX = GIVE_THE_MODEL_BEFORE_THE_PATH>
+detail::refusal save_parameters(const std::string&, const model<Net, Where, P>&)
+    DEVPLACE_REFUSED("save_parameters: the model is the first argument: save_parameters(model, path).");
+template <class Net, class Where, class P, class FIX = GIVE_THE_MODEL_BEFORE_THE_PATH>
+detail::refusal load_parameters(const std::string&, const model<Net, Where, P>&)
+    DEVPLACE_REFUSED("load_parameters: the model is the first argument: load_parameters(model, path).");
 ///@}
 
 }  // namespace devplace

@@ -45,6 +45,18 @@ class model {
   ///@}
 };
 
+/// Refuses networks whose first layer takes samples of any extents.
+template <class Net, placement Where, precision P>
+  requires(std::is_class_v<Net> && !nn::detail::knows_input<Net>)
+class model<Net, Where, P> {
+  static_assert(nn::detail::knows_input<Net>, DEVPLACE_DETAIL_UNKNOWN_INPUT);
+
+ public:
+  /// Takes what the assertion has rejected.
+  template <class... Any>
+  explicit model(const Any&...) {}
+};
+
 /// The parameters of `Net` on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is the precision:
 /// `float`, `double`, `tf32`, whose elements are float, `mixed<bf16>` or `mixed<half>`. One arena on each place, with a
 /// layout known at compile time; initialised from a seed with the distributions of PyTorch's layers, with the same
@@ -52,7 +64,7 @@ class model {
 /// What trains or changes it (trainers, forward, backward, optimizers, assign) must be the only use: two such calls at
 /// once throw.
 template <class Net, placement Where, precision P>
-  requires std::is_class_v<Net>
+  requires(std::is_class_v<Net>&& nn::detail::knows_input<Net>)
 class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   using base = model_parameters<Net, Where, P>;
   using base::live;

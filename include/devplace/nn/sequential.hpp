@@ -101,8 +101,9 @@ struct layer_plan<sequential<Layers...>, In> : chain<In, typename chain_plans<0,
   using first_misfit = typename misfit_in<plans::fitting, plans>::type;
 };
 
+/// One sample's extents at a network's input, `type`, if its first layer tells them.
 template <class Net>
-struct network_input;
+struct network_input {};
 template <class Net>
   requires fixes_input<Net>
 struct network_input<Net> {
@@ -128,11 +129,13 @@ concept knows_input = requires {
   typename network_input<Net>::type;
 };
 
+#define DEVPLACE_DETAIL_UNKNOWN_INPUT                                                                                \
+  "devplace: the network's input extents are unknown; put nn::input<28, 28> (one sample's extents) in front of its " \
+  "layers."
+
 template <class Net>
 struct checked_input {
-  static_assert(knows_input<Net>,
-                "devplace: the network's input extents are unknown; put nn::input<28, 28> (one sample's extents) in "
-                "front of its layers.");
+  static_assert(knows_input<Net>, DEVPLACE_DETAIL_UNKNOWN_INPUT);
   using type = typename network_input<Net>::type;
 };
 

@@ -153,7 +153,11 @@ void predict_tiles(State& state, Output& outputs, const Batch& samples, std::siz
 /// The same after checks of the user's arguments.
 template <class Model, class State, class Output, class Batch>
 void predict_into(State& state, Output& outputs, const Batch& samples, std::size_t tile) {
-  if constexpr (accepts_batch<Model, Batch, true>()) {
+  constexpr bool is_tensor = tensor_like<Output>;
+  static_assert(is_tensor,
+                "devplace: predict_into: the result is a tensor or view to write to; numbers elsewhere in the host's "
+                "memory, as in a std::vector, are viewed by wrap(values, extents<dyn, 1>(n)).");
+  if constexpr (is_tensor && accepts_batch<Model, Batch, true>()) {
     check_output<Model>(outputs, samples);
     predict_tiles<Model>(state, outputs, samples, tile);
   }

@@ -164,6 +164,7 @@ DEVPLACE_REFUSED(
 ///@{
 struct NAME_THE_PLACE_AS_IN_to_cuda_0_OF_x;
 struct WRAP_A_VECTOR_AND_COMPUTE_AN_EXPRESSION_FIRST;
+struct USE_cast_FOR_ANOTHER_ELEMENT_TYPE;
 template <class... X, class FIX = NAME_THE_PLACE_AS_IN_to_cuda_0_OF_x>
 detail::refusal to(const X&...) DEVPLACE_REFUSED(
     "to: name the place in angle brackets, as in to<cuda<0>>(x), and give it one tensor, view or model.");
@@ -171,6 +172,9 @@ template <int... Ordinal, class X, class FIX = NAME_THE_PLACE_AS_IN_to_cuda_0_OF
   requires(sizeof...(Ordinal) != 0)
 detail::refusal to(const X&)
 DEVPLACE_REFUSED("to: a number is no place; write to<cuda<0>>(x).");
+template <element T, class X, class FIX = USE_cast_FOR_ANOTHER_ELEMENT_TYPE>
+detail::refusal to(const X&) DEVPLACE_REFUSED(
+    "to: an element type is no place; tensor y = cast<double>(x) converts elements, and to<cuda<0>>(x) moves them.");
 template <placement Where, class X, class FIX = WRAP_A_VECTOR_AND_COMPUTE_AN_EXPRESSION_FIRST>
   requires(!tensor_like<X> && !requires { typename std::remove_cvref_t<X>::network_type; })
 detail::refusal to(const X&)

@@ -32,12 +32,19 @@ struct arguments {};
 /// The first argument that is not what it must be, as far as the types tell.
 enum class trainer_fault : unsigned char { order, loss, rule, const_model, inference };
 
+/// Whether accumulate<k> stands in front of the policy.
+template <class... Rest>
+inline constexpr bool accumulates_first = false;
+template <std::size_t Batches, class Policy>
+inline constexpr bool accumulates_first<accumulate<Batches>, Policy> = true;
+
 template <class Model, class Loss, class Rule>
 inline constexpr trainer_fault fault_of_trainer = fault_of_trainer<arguments<Model, Loss, Rule>, void, void>;
 template <class... Arguments>
 inline constexpr trainer_fault fault_of_trainer<arguments<Arguments...>, void, void> = trainer_fault::order;
 template <class Net, class Where, class P, class Loss, class Rule, class... Rest>
 inline constexpr trainer_fault fault_of_trainer<arguments<model<Net, Where, P>, Loss, Rule, Rest...>, void, void> = [] {
+  if (accumulates_first<Rest...>) return trainer_fault::order;
   if (nn::loss<Loss>) return optim::optimizer_rule<Rule> ? trainer_fault::const_model : trainer_fault::rule;
   return nn::loss<Rule> ? trainer_fault::order : trainer_fault::loss;
 }();
