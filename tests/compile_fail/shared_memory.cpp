@@ -77,32 +77,32 @@ void save(model_type& model) {
 #endif
 
 #if defined(CHECKPOINT_WITHOUT_A_POSITION)  // expect: GIVE_THE_TRAINER_THE_POSITION|devplace: save_checkpoint: a
-void save(model_type& model) {
+void save_without_position(model_type& model) {
   auto step = step_of(model);
   dp::save_checkpoint(step, "x");
 }
 #endif
 
 #if defined(CHECKPOINT_INTO_A_MODEL)  // expect: GIVE_THE_TRAINER_AND_THE_PATH|devplace: load_checkpoint: a checkpoint
-void load(model_type& model) {
+void load_into(model_type& model) {
   dp::load_checkpoint(model, "x");
 }
 #endif
 
 #if defined(READ_PREDICTOR_WITHOUT_A_BATCH)  // expect: GIVE_THE_FILE_AND_THE_LARGEST_BATCH|devplace: read_predictor:
-void read() {
+void read_without_batch() {
   auto p = dp::read_predictor<net, dp::on<dp::cpu>>("x");
 }
 #endif
 
 #if defined(READ_PREDICTOR_FOR_A_NUMBER)  // expect: GIVE_THE_FILE_AND_THE_LARGEST_BATCH|devplace: read_predictor:
-void read() {
+void read_for_a_number() {
   auto p = dp::read_predictor<net, dp::on<dp::cpu>>("x", 256);
 }
 #endif
 
 #if defined(PATH_BEFORE_THE_MODEL)  // expect: GIVE_THE_MODEL_BEFORE_THE_PATH|devplace: load_parameters: the model is
-void load(model_type& model) {
+void load_by_path(model_type& model) {
   dp::load_parameters("x", model);
 }
 #endif
