@@ -50,10 +50,12 @@ struct range_terms : largest_keys {
 
   struct summand {
     const X* x;
-    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const {
-      const auto value = static_cast<double>(static_cast<F>(x[i]));
+    DEVPLACE_HD one_input<X> inputs() const { return {x}; }
+    DEVPLACE_HD pair_of<double> of(X element) const {
+      const auto value = static_cast<double>(static_cast<F>(element));
       return {value, -value};
     }
+    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return of(x[i]); }
   };
   DEVPLACE_HD summand of_channel(std::size_t) const { return {x}; }
 };
@@ -83,10 +85,12 @@ struct exact_moment_terms : integer_sums {
     const X* x;
     double shift, unit;
     exact_scale scale;
-    DEVPLACE_HD pair_of<std::int64_t> operator()(std::size_t i) const {
-      const double difference = scale.normalized(static_cast<double>(static_cast<F>(x[i])) - shift);
+    DEVPLACE_HD one_input<X> inputs() const { return {x}; }
+    DEVPLACE_HD pair_of<std::int64_t> of(X value) const {
+      const double difference = scale.normalized(static_cast<double>(static_cast<F>(value)) - shift);
       return {scale.summand(difference, unit), scale.summand(difference * difference, unit)};
     }
+    DEVPLACE_HD pair_of<std::int64_t> operator()(std::size_t i) const { return of(x[i]); }
   };
   DEVPLACE_HD summand of_channel(std::size_t c) const {
     const auto range = channel_range<F>::of(keys, c);
@@ -119,10 +123,12 @@ struct gradient_range_terms : largest_keys {
 
   struct summand {
     batch_norm_products<X, F> products;
-    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const {
-      const auto p = products(i);
+    DEVPLACE_HD two_inputs<X, X> inputs() const { return products.inputs(); }
+    DEVPLACE_HD pair_of<double> of(X value, X gradient) const {
+      const auto p = products.of(value, gradient);
       return {p.first < 0 ? -p.first : p.first, p.second < 0 ? -p.second : p.second};
     }
+    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return of(products.x[i], products.dy[i]); }
   };
   DEVPLACE_HD summand of_channel(std::size_t c) const { return {{x, dy, scales, c}}; }
 };
@@ -140,10 +146,12 @@ struct exact_gradient_terms : integer_sums {
     batch_norm_products<X, F> products;
     exact_scale first, second;
     double unit;
-    DEVPLACE_HD pair_of<std::int64_t> operator()(std::size_t i) const {
-      const auto p = products(i);
+    DEVPLACE_HD two_inputs<X, X> inputs() const { return products.inputs(); }
+    DEVPLACE_HD pair_of<std::int64_t> of(X value, X gradient) const {
+      const auto p = products.of(value, gradient);
       return {first.summand(first.normalized(p.first), unit), second.summand(second.normalized(p.second), unit)};
     }
+    DEVPLACE_HD pair_of<std::int64_t> operator()(std::size_t i) const { return of(products.x[i], products.dy[i]); }
   };
   DEVPLACE_HD summand of_channel(std::size_t c) const {
     return {

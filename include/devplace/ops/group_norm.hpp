@@ -97,9 +97,11 @@ struct group_norm_gradient_terms {
   struct summand {
     const T* terms;
     const Element* dy;
-    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const {
-      return {static_cast<double>(terms[i]), static_cast<double>(static_cast<T>(dy[i]))};
+    DEVPLACE_HD two_inputs<T, Element> inputs() const { return {terms, dy}; }
+    DEVPLACE_HD pair_of<double> of(T term, Element gradient) const {
+      return {static_cast<double>(term), static_cast<double>(static_cast<T>(gradient))};
     }
+    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return of(terms[i], dy[i]); }
   };
   DEVPLACE_HD summand of_channel(std::size_t) const { return {terms, dy}; }
   DEVPLACE_HD static constexpr double neutral() { return 0; }

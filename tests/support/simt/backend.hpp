@@ -61,20 +61,22 @@ struct implementation<test::simt::backend, op::reduce> {
   template <class Source, class Reducer>
   static void run(int, const detail::reduction_plan<Source, Reducer>& plan) {
     if (plan.inner == 1)
-      launch(detail::make_reduce_kernel<true>(plan));
+      detail::with_reduce_kernel<true>(plan, launch{});
     else
-      launch(detail::make_reduce_kernel<false>(plan));
+      detail::with_reduce_kernel<false>(plan, launch{});
   }
 
  private:
-  template <class Kernel>
-  static void launch(Kernel kernel) {
-    std::vector<unsigned> tickets(detail::most_partial_blocks);
-    std::vector<typename Kernel::accumulator> partials(detail::most_partial_blocks * detail::most_block_columns);
-    kernel.tickets = tickets.data();
-    kernel.partials = partials.data();
-    detail::some_blocks{}(kernel.layout.blocks(), kernel);
-  }
+  struct launch {
+    template <class Kernel>
+    void operator()(Kernel kernel) const {
+      std::vector<unsigned> tickets(detail::most_partial_blocks);
+      std::vector<typename Kernel::accumulator> partials(detail::most_partial_blocks * detail::most_block_columns);
+      kernel.tickets = tickets.data();
+      kernel.partials = partials.data();
+      detail::some_blocks{}(kernel.layout.blocks(), kernel);
+    }
+  };
 };
 
 template <>

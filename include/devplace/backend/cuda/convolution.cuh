@@ -48,11 +48,10 @@ template <>
 struct implementation<backend::cuda, op::convolution_bias_gradient> {
   template <class T>
   static void run(int ordinal, const detail::convolution_bias_gradient_arguments<T>& g) {
-    using reducer = detail::sum_reducer<detail::computed_t<T>>;
+    using reducer = detail::sum_reducer<T, detail::computed_t<T>>;
     implementation<backend::cuda, op::reduce>::run(
-        ordinal,
-        detail::reduction_plan<detail::convolution_bias_source<T>, reducer>{
-            g.channels, g.samples * g.plane, 1, {g.samples, g.channels, g.plane, g.x}, reducer{g.sums, g.beta}});
+        ordinal, detail::reduction_plan<detail::convolution_bias_source<T>, reducer>{
+                     g.channels, g.samples * g.plane, 1, {g.plane, {g.x}}, reducer{g.sums, g.beta}});
   }
 };
 

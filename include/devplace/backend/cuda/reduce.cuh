@@ -14,13 +14,16 @@ template <>
 struct implementation<backend::cuda, op::reduce> {
   template <class Source, class Reducer>
   static void run(int ordinal, const detail::reduction_plan<Source, Reducer>& plan) {
-    constexpr bool reduces_all = requires {
+    constexpr bool only_along = requires {
       Reducer::reduces_all;
+    }
+    || requires {
+      Source::has_only_runs;
     };
-    if (reduces_all || plan.inner == 1)
-      launch(ordinal, detail::make_reduce_kernel<true>(plan));
-    else if constexpr (!reduces_all)
-      launch(ordinal, detail::make_reduce_kernel<false>(plan));
+    if (only_along || plan.inner == 1)
+      detail::with_reduce_kernel<true>(plan, launcher{ordinal});
+    else if constexpr (!only_along)
+      detail::with_reduce_kernel<false>(plan, launcher{ordinal});
   }
 
  private:
@@ -29,17 +32,21 @@ struct implementation<backend::cuda, op::reduce> {
     return static_cast<char*>(detail::cuda_workspace<detail::cuda_reduction_workspace>(ordinal, device));
   }
 
-  template <class Kernel>
-  static void launch(int ordinal, Kernel kernel) {
-    using accumulator = typename Kernel::accumulator;
-    static_assert(sizeof(accumulator) <= 16 && alignof(accumulator) <= 16);
-    if (kernel.layout.chunks > 1) {
-      char* const workspace = workspace_of(ordinal);
-      kernel.tickets = reinterpret_cast<unsigned*>(workspace);
-      kernel.partials = reinterpret_cast<accumulator*>(workspace + detail::cuda_reduction_workspace::ticket_bytes);
+  struct launcher {
+    int ordinal;
+
+    template <class Kernel>
+    void operator()(Kernel kernel) const {
+      using accumulator = typename Kernel::accumulator;
+      static_assert(sizeof(accumulator) <= 16 && alignof(accumulator) <= 16);
+      if (kernel.layout.chunks > 1) {
+        char* const workspace = workspace_of(ordinal);
+        kernel.tickets = reinterpret_cast<unsigned*>(workspace);
+        kernel.partials = reinterpret_cast<accumulator*>(workspace + detail::cuda_reduction_workspace::ticket_bytes);
+      }
+      detail::kernel_launch{ordinal}(kernel.layout.blocks(), kernel);
     }
-    detail::kernel_launch{ordinal}(kernel.layout.blocks(), kernel);
-  }
+  };
 };
 
 }  // namespace devplace

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/plane_rows.hpp>
+#include <devplace/ops/detail/quotient.hpp>
+#include <devplace/ops/detail/reduced_inputs.hpp>
 #include <devplace/place/backend.hpp>
 
 namespace devplace {
@@ -34,10 +35,6 @@ struct channel_shape {
     const std::size_t plane = quotient(i, extent);
     return plane - quotient(plane, channels) * channels;
   }
-  /// a / b, in 32 bits where that is enough, which takes GPUs a fraction of the time.
-  DEVPLACE_HD static constexpr std::size_t quotient(std::size_t a, std::size_t b) {
-    return ((a | b) >> 32) == 0 ? static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b) : a / b;
-  }
   /// Calls f(channel, begin, end) for the runs of a channel's neighbouring elements in [begin, end), or of samples
   /// without positions f_of_channels(first channel, begin, end) for those of neighbouring channels.
   template <class F, class FOfChannels>
@@ -63,8 +60,9 @@ struct pair_of {
 };
 
 /// `terms` says what is summed. `terms.of_channel(c)` is a functor that gives for element i of all the summands of
-/// channel c as a pair_of<terms.value_type>; `combine(a, b)` adds b to a, in place of a sum perhaps another function
-/// that is commutative and associative, whose neutral element is `neutral()`. `terms.store(c, pair)` takes the results.
+/// channel c as a pair_of<terms.value_type>, and for several at a time by inputs() and of()
+/// (detail/reduced_inputs.hpp); `combine(a, b)` adds b to a, in place of a sum perhaps another function that is
+/// commutative and associative, whose neutral element is `neutral()`. `terms.store(c, pair)` takes the results.
 template <class Terms>
 struct channel_plan {
   channel_shape shape;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/ops/detail/reduced_inputs.hpp>
 #include <devplace/place/backend.hpp>
 
 namespace devplace {
@@ -20,6 +21,10 @@ namespace detail {
 
 /// Elements outer x count x inner, reduced along `count` to outer x inner results. Element (o, k, i) is
 /// `source((o * count + k) * inner + i)`, result (o, i) goes to `reducer.store(o * inner + i, accumulator)`.
+///
+/// On GPUs a source may have functors `of_result(o * inner + i)`, each for the elements of one result, and, with inner
+/// 1, runs: element k of result o is then number (k / n * outer + o) * n + k % n, where n is `run_length()`. A
+/// source used only with inner 1 can declare a static member has_only_runs, which saves code.
 template <class Source, class Reducer>
 struct reduction_plan {
   std::size_t outer;
@@ -27,15 +32,6 @@ struct reduction_plan {
   std::size_t inner;
   Source source;
   Reducer reducer;
-};
-
-/// Elements in memory.
-template <class T>
-struct element_source {
-  const T* data;
-  DEVPLACE_HD T operator()(std::size_t i) const { return data[i]; }
-  /// For kernels that read several elements at a time.
-  DEVPLACE_HD const T* contiguous() const { return data; }
 };
 
 /// Reduces on a backend's device, in the order of its current stream.

@@ -50,10 +50,11 @@ template <bool Neighbours, class Terms>
 void launch_channel_sums(const channel_shape& shape, const Terms& terms) {
   static std::vector<unsigned> tickets(dp::detail::most_partial_blocks);
   static std::vector<double> room(2 * dp::detail::most_partial_blocks * dp::detail::most_block_columns);
-  auto kernel = dp::detail::make_reduce_kernel<!Neighbours>(dp::detail::channel_reduction<Neighbours>(shape, terms));
-  kernel.tickets = tickets.data();
-  kernel.partials = reinterpret_cast<decltype(kernel.partials)>(room.data());
-  simt::launch(static_cast<unsigned>(std::min<std::size_t>(6, kernel.layout.blocks())), kernel, 1);
+  dp::detail::with_reduce_kernel<!Neighbours>(dp::detail::channel_reduction<Neighbours>(shape, terms), [](auto kernel) {
+    kernel.tickets = tickets.data();
+    kernel.partials = reinterpret_cast<decltype(kernel.partials)>(room.data());
+    simt::launch(static_cast<unsigned>(std::min<std::size_t>(6, kernel.layout.blocks())), kernel, 1);
+  });
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ clipped clip(const std::vector<float>& gradients, const float* divisor, double m
   using source = dp::detail::element_source<float>;
   using reducer = dp::runtime::clip_reducer<float>;
   clipped result;
-  auto kernel = dp::detail::make_reduce_kernel<true>(dp::detail::reduction_plan<source, reducer>{
+  auto kernel = dp::detail::make_reduce_kernel<true, 4>(dp::detail::reduction_plan<source, reducer>{
       1, gradients.size(), 1, {gradients.data()}, reducer{{divisor, max_norm, &result.factor, &result.norm}}});
   std::vector<unsigned> tickets(dp::detail::most_partial_blocks);
   std::vector<double> partials(dp::detail::most_partial_blocks * dp::detail::most_block_columns);

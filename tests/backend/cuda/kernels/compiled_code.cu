@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include <devplace/ops/batch_norm.hpp>
+#include <devplace/ops/convolution.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/embedding_gradient.hpp>
@@ -84,6 +86,15 @@ void normalizations() {
   run(dp::detail::normalize_row<float, false, T>{});
 }
 
+/// The sums of batch_norm and of bias gradients of convolutions.
+template <class T>
+void channel_sums() {
+  using namespace dp::detail;
+  sum_channels<dp::backend::cuda>(0, {1, 1, 1}, moment_terms<T, float>{});
+  sum_channels<dp::backend::cuda>(0, {1, 1, 1}, batch_norm_gradient_terms<T, float, float>{nullptr, nullptr, {}, {}});
+  dispatch<dp::op::convolution_bias_gradient, dp::backend::cuda>(0, convolution_bias_gradient_arguments<T>{});
+}
+
 /// Elements of 16 bits beside those of 32: roundings, an update with rounded parameters, dropout, and what stands
 /// beside products.
 template <class T>
@@ -99,6 +110,9 @@ void shorts(matrix<T>& y) {
   dp::detail::dispatch<dp::op::embedding_gradient, dp::backend::cuda>(
       0, dp::detail::embedding_gradient_arguments<T, float, std::int64_t>{});
   dp::detail::dispatch<dp::op::relu_gradient, dp::backend::cuda>(0, dp::detail::relu_gradient_arguments<T, float>{});
+  dp::sum(y, dp::axis<0>{});
+  dp::argmax(y, dp::axis<1>{});
+  channel_sums<T>();
 }
 
 void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix<double>& dy, const matrix<double>& dx,

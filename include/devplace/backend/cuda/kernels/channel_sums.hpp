@@ -10,22 +10,14 @@
 
 namespace devplace::detail {
 
-/// The summands of channels as the source of a reduction. `Neighbours`: channels are neighbours in memory, and element
-/// i of the source is element i of all; otherwise the source has the elements of the channels one after the other.
-template <bool Neighbours, class Terms>
+/// The summands of channels as the source of a reduction: of each channel, from element i of all.
+template <class Terms>
 struct channel_source {
-  channel_shape shape;
+  std::size_t extent;
   Terms terms;
 
-  DEVPLACE_HD auto operator()(std::size_t i) const {
-    if constexpr (Neighbours) {
-      return terms.of_channel(shape.channel_of(i))(i);
-    } else {
-      const std::size_t channel = shape.quotient(i, shape.count()), k = i - channel * shape.count();
-      const std::size_t sample = shape.quotient(k, shape.extent), position = k - sample * shape.extent;
-      return terms.of_channel(channel)((sample * shape.channels + channel) * shape.extent + position);
-    }
-  }
+  DEVPLACE_HD auto of_result(std::size_t channel) const { return terms.of_channel(channel); }
+  std::size_t run_length() const { return extent; }
 };
 
 template <class Terms>
@@ -42,11 +34,12 @@ struct channel_reducer {
   DEVPLACE_HD void store(std::size_t channel, const accumulator& sums) const { terms.store(channel, sums); }
 };
 
-/// The sums of channels as a reduction of outer x count x inner elements.
+/// The sums of channels as a reduction of outer x count x inner elements. `Neighbours`: channels are neighbours in
+/// memory; otherwise their elements are runs of the length `extent`.
 template <bool Neighbours, class Terms>
-reduction_plan<channel_source<Neighbours, Terms>, channel_reducer<Terms>> channel_reduction(const channel_shape& s,
-                                                                                            const Terms& terms) {
-  return {Neighbours ? 1 : s.channels, s.count(), Neighbours ? s.channels : 1, {s, terms}, {terms}};
+reduction_plan<channel_source<Terms>, channel_reducer<Terms>> channel_reduction(const channel_shape& s,
+                                                                                const Terms& terms) {
+  return {Neighbours ? 1 : s.channels, s.count(), Neighbours ? s.channels : 1, {s.extent, terms}, {terms}};
 }
 
 }  // namespace devplace::detail

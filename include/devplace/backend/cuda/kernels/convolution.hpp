@@ -7,6 +7,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
+#include <devplace/ops/detail/reduced_inputs.hpp>
 
 namespace devplace::detail {
 
@@ -160,16 +161,15 @@ struct finish_images_functor {
   }
 };
 
-/// Element i of x [samples, channels, plane] in the order [channels, samples, plane].
+/// The elements of each channel of images [samples, channels, plane].
 template <class T>
 struct convolution_bias_source {
-  std::size_t samples, channels, plane;
-  const T* x;
+  std::size_t plane;
+  element_source<T> x;
+  static constexpr bool has_only_runs = true;  // inner is 1
 
-  DEVPLACE_HD computed_t<T> operator()(std::size_t i) const {
-    const std::size_t row = i / plane;
-    return static_cast<computed_t<T>>(x[((row % samples) * channels + row / samples) * plane + i % plane]);
-  }
+  DEVPLACE_HD element_source<T> of_result(std::size_t) const { return x; }
+  std::size_t run_length() const { return plane; }
 };
 
 }  // namespace devplace::detail

@@ -17,7 +17,7 @@ DEVPLACE_DEVICE void by_group(const normalize_group<T, Element>& p, Access acces
   const auto x = access.values(group, p.x + row * n, exists ? n : 0);
   const auto normalized = scale_of_row<T, true>(group, x, n, p.epsilon);
   x.write(p.y + row * n, [&](std::size_t i, T v) {
-    const std::size_t c = first + channel_shape::quotient(i, p.shape.extent);
+    const std::size_t c = first + quotient(i, p.shape.extent);
     return normalized(v) * p.weight[c] + p.bias[c];
   });
 }
@@ -33,8 +33,7 @@ DEVPLACE_DEVICE void by_group(const normalize_backward_group<T, Element>& p, Acc
   x.write(
       p.terms + row * n,
       [&](std::size_t i, T v, T gradient) {
-        const T product = gradient * normalized(v),
-                weight = p.weight[first + channel_shape::quotient(i, p.shape.extent)];
+        const T product = gradient * normalized(v), weight = p.weight[first + quotient(i, p.shape.extent)];
         mean += weight * gradient;
         slope += weight * product;
         return product;
@@ -46,7 +45,7 @@ DEVPLACE_DEVICE void by_group(const normalize_backward_group<T, Element>& p, Acc
   x.write(
       p.dx + row * n,
       [&](std::size_t i, T v, T gradient) {
-        const T weight = p.weight[first + channel_shape::quotient(i, p.shape.extent)];
+        const T weight = p.weight[first + quotient(i, p.shape.extent)];
         return normalized.scale * ((weight * gradient - mean) - normalized(v) * slope);
       },
       dy);

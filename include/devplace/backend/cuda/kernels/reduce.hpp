@@ -3,50 +3,58 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <type_traits>
+#include <utility>
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
+#include <devplace/backend/cuda/kernels/reduced_elements.hpp>
 #include <devplace/backend/cuda/kernels/reduction_layout.hpp>
-#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/quotient.hpp>
 
 namespace devplace::detail {
 
 template <class Source, class Reducer>
 struct reduction_plan;  // ops/detail/reduction_plan.hpp, which includes this file
 
-/// A source whose elements are contiguous in memory.
-template <class Source>
-concept source_in_memory = requires(const Source& source) {
-  source.contiguous();
+/// Where the elements of results lie: the runs of result r begin at (run * results + r) * length for each run, so that
+/// all elements are contiguous. Packs of `width` begin at its multiples, whichever element is a run's first, so that
+/// rows of any length are read with wide accesses; a run has `packs` of them, or fewer if it begins where one does.
+struct reduced_runs {
+  std::size_t count, results, length, packs;
+
+  static reduced_runs of(std::size_t count, std::size_t results, std::size_t length, unsigned width) {
+    const bool at_packs = count * results == 1 || length % width == 0;
+    return {count, results, length, divided_up(at_packs || length == 0 ? length : length + width - 1, width)};
+  }
+  /// Pack number k of a result.
+  template <unsigned Width>
+  DEVPLACE_HD reduced_pack pack(std::size_t result, std::size_t k) const {
+    const std::size_t run = count == 1 ? 0 : quotient(k, packs);
+    const std::size_t begin = (run * results + result) * length, end = begin + length;
+    const std::size_t at = (begin / Width + (k - run * packs)) * Width;
+    return {at, run * length + (at - begin), begin > at ? static_cast<unsigned>(begin - at) : 0,
+            at >= end          ? 0
+            : end - at < Width ? static_cast<unsigned>(end - at)
+                               : Width};
+  }
 };
 
-/// Number of elements that a thread takes at a time: 16 bytes of float or double, at most 4 elements of smaller types.
-template <class Source>
-constexpr unsigned source_width() {
-  if constexpr (source_in_memory<Source>) {
-    constexpr unsigned widest =
-        widest_access<std::remove_cvref_t<decltype(*std::declval<const Source&>().contiguous())>>;
-    return widest < 4 ? widest : 4;
-  } else {
-    return 1;
-  }
-}
-
-/// A reduction, distributed as its reduction_layout says. With `Along`, inner is 1 and the reduced elements are
-/// contiguous; a thread takes source_width of them at a time, each into its own accumulator, even if it cannot read
-/// them with one access (`wide`). Otherwise neighbouring threads read neighbouring columns.
-template <bool Along, class Source, class Reducer>
+/// A reduction, distributed as its reduction_layout says. With `Along`, inner is 1 and the reduced elements are runs of
+/// neighbours; a thread takes packs of Width of them, element w of each into accumulator w modulo 4. Otherwise it takes
+/// Width neighbouring columns. Neighbouring threads read neighbouring packs. All this depends on the shape and on the
+/// types; whether a pack is read with wide accesses (`wide`) changes nothing else.
+template <bool Along, class Source, class Reducer, unsigned Width>
 struct reduce_kernel {
   static constexpr unsigned threads = reduction_threads;
-  static constexpr unsigned width = Along ? source_width<Source>() : 1;
+  static constexpr unsigned least_blocks = Width < 8 ? 0 : 1;  // or nvcc 13.0 spills to fit more of them
   using accumulator = typename Reducer::accumulator;
 
   reduction_plan<Source, Reducer> plan;
+  reduced_runs runs;
+  std::size_t count;  // elements of a result; with Along those that its packs have room for
   reduction_layout layout;
   bool wide;
-  accumulator* partials;  // layout.columns per block; null if each set has one block
+  accumulator* partials;  // layout.columns * results per block; null if each set has one block
   unsigned* tickets;      // one per set, 0 between launches
 
   template <class Thread>
@@ -56,114 +64,150 @@ struct reduce_kernel {
     for (std::size_t task = t.block_index(); task < layout.blocks(); task += t.grid_size()) {
       const std::size_t set = task / layout.chunks, begin = task % layout.chunks * layout.chunk;
       const std::size_t group = set * layout.groups_per_block() + t.thread_index() / layout.group_threads();
-      const std::size_t inner = group % layout.tiles * layout.columns + column;
+      const std::size_t inner = (group % layout.tiles * layout.columns + column) * results;
       const bool exists = group < layout.groups && inner < plan.inner;
-      const std::size_t end = plan.count - begin < layout.chunk ? plan.count : begin + layout.chunk;
-      accumulator sum = Reducer::identity();
-      if (exists) sum = of_thread(t, group / layout.tiles, inner, begin, end, lane);
-      merge_lanes(t, sum);
+      const std::size_t end = count - begin < layout.chunk ? count : begin + layout.chunk;
+      accumulator sums[results];
+      clear(sums);
+      if (exists) add_elements(t, sums, group / layout.tiles, inner, begin, end, lane);
+      merge_lanes(t, sums);
       if (layout.chunks > 1) {
-        if (lane == 0) t.publish(partials + task * layout.columns + column, sum);
+        if (lane == 0) each_result([&](unsigned w) { t.publish(partial(task, column) + w, sums[w]); });
         if (!is_last_block(t, tickets + set, static_cast<unsigned>(layout.chunks))) continue;
-        sum = Reducer::identity();
+        clear(sums);
         for (std::size_t k = lane; k < layout.chunks; k += layout.lanes)
-          Reducer::merge(sum, t.observe(partials + (set * layout.chunks + k) * layout.columns + column));
-        merge_lanes(t, sum);
+          each_result(
+              [&](unsigned w) { Reducer::merge(sums[w], t.observe(partial(set * layout.chunks + k, column) + w)); });
+        merge_lanes(t, sums);
       }
-      if (exists && lane == 0) plan.reducer.store(group / layout.tiles * plan.inner + inner, sum);
+      if (exists && lane == 0)
+        each_result([&](unsigned w) { plan.reducer.store(group / layout.tiles * plan.inner + inner + w, sums[w]); });
     }
   }
 
  private:
-  static constexpr unsigned at_once = 4;  // accesses of a thread that are in flight together
+  static constexpr unsigned results = Along ? 1 : Width;                             // of a thread
+  static constexpr unsigned accumulators = Along ? (Width < 4 ? Width : 4) : Width;  // of a thread
+  static constexpr unsigned at_once =
+      Width < 8 ? 4 : 1;  // packs of a thread in flight together: 16 bytes of short types
+  using elements = typename reduced_source<Source>::elements;
 
-  /// One thread's reduction of elements begin..end-1, in ascending order for each accumulator.
-  template <class Thread>
-  DEVPLACE_DEVICE accumulator of_thread(const Thread& t, std::size_t outer, std::size_t inner, std::size_t begin,
-                                        std::size_t end, unsigned lane) const {
-    using value = decltype(plan.source(0));
-    accumulator sums[width];
-    for (unsigned w = 0; w < width; ++w)
+  /// The elements of the results of a thread.
+  struct thread_elements {
+    elements of_result[results];
+
+    DEVPLACE_DEVICE const elements& of(unsigned w) const { return of_result[results == 1 ? 0 : w]; }
+  };
+  template <unsigned... W>
+  DEVPLACE_DEVICE thread_elements elements_from(std::size_t result, std::integer_sequence<unsigned, W...>) const {
+    return {{elements_of_result(plan.source, result + W)...}};
+  }
+
+  template <class F>
+  DEVPLACE_DEVICE static void each_result(const F& f) {
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < results; ++w)
+      f(w);
+  }
+  template <unsigned N>
+  DEVPLACE_DEVICE static void clear(accumulator (&sums)[N]) {
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < N; ++w)
       sums[w] = Reducer::identity();
-    const std::size_t base = outer * plan.count * plan.inner + inner;
-    const std::size_t step = std::size_t{layout.lanes} * width;
-    std::size_t k = begin + lane * width;
-    for (; k + (at_once - 1) * step + width <= end; k += at_once * step) {
-      value x[at_once][width];
-      DEVPLACE_DEVICE_UNROLL
-      for (unsigned i = 0; i < at_once; ++i)
-        read(t, base, k + i * step, x[i]);
-      DEVPLACE_DEVICE_UNROLL
-      for (unsigned i = 0; i < at_once; ++i)
-        add(sums, x[i], k + i * step);
-    }
-    for (; k + width <= end; k += step) {
-      value x[width];
-      read(t, base, k, x);
-      add(sums, x, k);
-    }
-    DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w)
-      if (k + w < end) Reducer::add(sums[w], plan.source(base + (k + w) * plan.inner), k + w);
-    for (unsigned w = 1; w < width; ++w)
-      Reducer::merge(sums[0], sums[w]);
-    return sums[0];
+  }
+  DEVPLACE_DEVICE accumulator* partial(std::size_t task, unsigned column) const {
+    return partials + (task * layout.columns + column) * results;
   }
 
-  template <class Value>
-  DEVPLACE_DEVICE static void add(accumulator* sums, const Value* x, std::size_t position) {
-    DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w)
-      Reducer::add(sums[w], x[w], position + w);
-  }
-
-  template <class Thread, class Value>
-  DEVPLACE_DEVICE void read(const Thread& t, std::size_t base, std::size_t k, Value* x) const {
-    if constexpr (width > 1) {
-      if (wide) {
-        const pack<Value, width> several = t.template load<Value, width>(plan.source.contiguous() + base + k);
+  /// Reduces elements begin to end-1 of a thread's results, in ascending order for each accumulator.
+  template <class Thread>
+  DEVPLACE_DEVICE void add_elements(const Thread& t, accumulator (&sums)[results], std::size_t outer, std::size_t inner,
+                                    std::size_t begin, std::size_t end, unsigned lane) const {
+    constexpr unsigned step = Along ? Width : 1;
+    const thread_elements of =
+        elements_from(outer * plan.inner + inner, std::make_integer_sequence<unsigned, results>{});
+    accumulator own[accumulators];
+    clear(own);
+    for (std::size_t k = begin + lane * step; k < end; k += std::size_t{layout.lanes} * step * at_once) {
+      reduced_pack which[at_once];
+      decltype(read(t, of, which[0])) x[at_once];
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned i = 0; i < at_once; ++i) {
+        const std::size_t at = k + std::size_t{layout.lanes} * step * i;
+        which[i] = at < end ? pack_at(outer, inner, at) : reduced_pack{};
+        x[i] = read(t, of, which[i]);
+      }
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned i = 0; i < at_once; ++i) {
         DEVPLACE_DEVICE_UNROLL
-        for (unsigned w = 0; w < width; ++w)
-          x[w] = several.value[w];
-        return;
+        for (unsigned w = 0; w < Width; ++w)
+          if (which[i].first <= w && w < which[i].last)
+            Reducer::add(own[w % accumulators], x[i].element(of.of(w), w), which[i].position + (Along ? w : 0));
       }
     }
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w)
-      x[w] = plan.source(base + (k + w) * (Along ? 1 : plan.inner));
+    for (unsigned w = 0; w < accumulators; ++w)
+      Reducer::merge(sums[w % results], own[w]);
+  }
+
+  DEVPLACE_DEVICE reduced_pack pack_at(std::size_t outer, std::size_t inner, std::size_t k) const {
+    if constexpr (Along)
+      return runs.template pack<Width>(outer, k / Width);
+    else
+      return {(outer * plan.count + k) * plan.inner + inner, k, 0, Width};
+  }
+  /// A pack at the end of all elements may not be complete.
+  template <class Thread>
+  DEVPLACE_DEVICE auto read(const Thread& t, const thread_elements& of, const reduced_pack& which) const {
+    const bool complete = which.last != 0 && which.at + Width <= plan.outer * plan.count * plan.inner;
+    return read_elements<Width>(t, of.of(0), which, wide && complete);
   }
 
   /// Merges the accumulators of a group's lanes for each of its columns; lane 0 gets the result.
   template <class Thread>
-  DEVPLACE_DEVICE void merge_lanes(Thread& t, accumulator& sum) const {
+  DEVPLACE_DEVICE void merge_lanes(Thread& t, accumulator (&sums)[results]) const {
     const unsigned group_threads = layout.group_threads();
     const unsigned span = group_threads < 32 ? group_threads : 32;
     for (unsigned mask = layout.columns; mask < span; mask *= 2)
-      Reducer::merge(sum, t.shuffle_xor(sum, mask));
+      each_result([&](unsigned w) { Reducer::merge(sums[w], t.shuffle_xor(sums[w], mask)); });
     if (group_threads <= 32) return;
     const auto of_warps = t.template shared<accumulator, threads>();
-    const unsigned thread = t.thread_index();
-    if (thread % 32 < layout.columns) of_warps.store(thread, sum);
+    const unsigned thread = t.thread_index(), warp = thread / 32 * 32, column = thread % 32 * results;
+    if (thread % 32 < layout.columns) each_result([&](unsigned w) { of_warps.store(warp + column + w, sums[w]); });
     t.sync();
     if (thread % group_threads < layout.columns)
-      for (unsigned other = thread + 32; other < thread / group_threads * group_threads + group_threads; other += 32)
-        Reducer::merge(sum, of_warps.load(other));
+      for (unsigned other = warp + 32; other < thread / group_threads * group_threads + group_threads; other += 32)
+        each_result([&](unsigned w) { Reducer::merge(sums[w], of_warps.load(other + column + w)); });
     t.sync();  // before of_warps is used again
   }
 };
 
-/// The kernel of a reduction. `partials` and `tickets` need space for most_partial_blocks * most_block_columns
-/// accumulators and for most_partial_blocks tickets.
-template <bool Along, class Source, class Reducer>
-reduce_kernel<Along, Source, Reducer> make_reduce_kernel(const reduction_plan<Source, Reducer>& plan) {
-  using kernel = reduce_kernel<Along, Source, Reducer>;
+/// The kernel of a reduction, of packs of Width. `partials` and `tickets` need space for most_partial_blocks *
+/// most_block_columns accumulators and for most_partial_blocks tickets.
+template <bool Along, unsigned Width, class Source, class Reducer>
+reduce_kernel<Along, Source, Reducer, Width> make_reduce_kernel(const reduction_plan<Source, Reducer>& plan) {
+  std::size_t length = plan.count;
+  if constexpr (requires { plan.source.run_length(); }) length = plan.source.run_length();
+  const auto runs = reduced_runs::of(length == 0 ? 0 : plan.count / length, plan.outer, length, Width);
+  const std::size_t count = Along ? runs.count * runs.packs * Width : plan.count;
   bool wide = false;
-  if constexpr (kernel::width > 1)
-    wide = reinterpret_cast<std::uintptr_t>(plan.source.contiguous()) %
-                   (kernel::width * sizeof(*plan.source.contiguous())) ==
-               0 &&
-           (plan.outer == 1 || plan.count % kernel::width == 0);
-  return {plan, reduction_layout_of(plan.outer, plan.count, plan.inner, kernel::width), wide, nullptr, nullptr};
+  if constexpr (Width > 1)
+    wide = reduced_source<Source>::inputs::begin_wide(elements_of_result(plan.source, 0).inputs());
+  return {plan, runs, count, reduction_layout_of(plan.outer, count, plan.inner, Width), wide, nullptr, nullptr};
+}
+
+/// Calls `launch(kernel)` with the kernel of a reduction. Columns of 16-bit elements are taken in packs if rows consist
+/// of these; wider elements one by one, since neighbouring threads then read 128 bytes together.
+template <bool Along, class Source, class Reducer, class Launch>
+void with_reduce_kernel(const reduction_plan<Source, Reducer>& plan, const Launch& launch) {
+  constexpr unsigned width = reduced_source<Source>::inputs::width;
+  if constexpr (Along) {
+    launch(make_reduce_kernel<true, width>(plan));
+  } else {
+    if constexpr (width == 8)
+      if (plan.inner % width == 0) return launch(make_reduce_kernel<false, width>(plan));
+    launch(make_reduce_kernel<false, 1>(plan));
+  }
 }
 
 }  // namespace devplace::detail

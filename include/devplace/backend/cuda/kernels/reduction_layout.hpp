@@ -14,13 +14,14 @@ inline constexpr unsigned reduction_threads = 256;
 /// Largest number of blocks that pass partial results to a last block: as many as an H100 runs concurrently. A
 /// constant, so that the order of summation is the same on every GPU.
 inline constexpr std::size_t most_partial_blocks = 1024;
-/// Largest number of results, neighbouring columns, that a block computes together.
+/// Largest number of results, neighbours in memory, that a block computes together.
 inline constexpr std::size_t most_block_columns = 32;
 
 /// How the elements of a reduction are distributed over blocks. It depends only on the shape and the element type, and
 /// it determines the order of summation, so the bits depend neither on the GPU nor on addresses.
 ///
-/// A group of columns * lanes threads computes `columns` neighbouring results; its lanes share the elements. A block
+/// A group of columns * lanes threads computes the neighbouring results of `columns`, each of which has one, or a pack
+/// of them; its lanes share the elements. A block
 /// holds as many groups as fit, its set. If there are too few sets to fill a GPU, the elements are cut into chunks, one
 /// per block, and the last block of a set merges the results of the chunks.
 struct reduction_layout {
@@ -41,8 +42,8 @@ constexpr std::size_t divided_up(std::size_t a, std::size_t b) {
   return (a + b - 1) / b;
 }
 
-/// The layout for outer x count x inner elements; if inner is 1, a thread takes `width` neighbouring elements along the
-/// reduced axis at a time.
+/// The layout for outer x count x inner elements, of which a thread takes `width` neighbours at a time: along the
+/// reduced axis if inner is 1, otherwise columns, of which inner is a multiple.
 constexpr reduction_layout reduction_layout_of(std::size_t outer, std::size_t count, std::size_t inner,
                                                unsigned width) {
   constexpr std::size_t warp = 32, few_per_lane = 8, enough_sets = most_partial_blocks / 2;
@@ -54,8 +55,9 @@ constexpr reduction_layout reduction_layout_of(std::size_t outer, std::size_t co
   if (along) {
     if (accesses <= few_per_lane * warp) lanes = accesses < warp ? std::bit_ceil(accesses) : warp;
   } else {
-    layout.columns = static_cast<unsigned>(inner < most_block_columns ? std::bit_ceil(inner) : most_block_columns);
-    layout.tiles = divided_up(inner, layout.columns);
+    const std::size_t packs = inner / width, most = most_block_columns / width;
+    layout.columns = static_cast<unsigned>(packs < most ? std::bit_ceil(packs) : most);
+    layout.tiles = divided_up(packs, layout.columns);
     lanes /= layout.columns;
     if (accesses < lanes) lanes = std::bit_ceil(accesses);
   }

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/backend/cuda/pack.hpp>
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/reduced_inputs.hpp>
+
+// How reductions read their sources (ops/detail/reduced_inputs.hpp), several neighbouring elements at a time.
+
+namespace devplace::detail {
+
+/// Neighbours [first, last) of the elements from index `at` on, which are reduced; the first of all has the number
+/// `position` among the elements of its result.
+struct reduced_pack {
+  std::size_t at, position;
+  unsigned first, last;
+};
+
+/// What a thread has read of a source: `element(of, w)` is what becomes of element w.
+///@{
+template <class Value>
+struct read_value {
+  Value value;
+
+  template <class Elements>
+  DEVPLACE_DEVICE Value element(const Elements&, unsigned) const {
+    return value;
+  }
+};
+template <class A, unsigned N>
+struct read_pack {
+  pack<A, N> a;
+
+  template <class Elements>
+  DEVPLACE_DEVICE auto element(const Elements& of, unsigned w) const {
+    return of.of(a.value[w]);
+  }
+};
+template <class A, class B, unsigned N>
+struct read_packs {
+  pack<A, N> a;
+  pack<B, N> b;
+
+  template <class Elements>
+  DEVPLACE_DEVICE auto element(const Elements& of, unsigned w) const {
+    return of.of(a.value[w], b.value[w]);
+  }
+};
+///@}
+
+/// The elements that become one result.
+template <class Source>
+DEVPLACE_HD auto elements_of_result(const Source& source, std::size_t result) {
+  if constexpr (requires { source.of_result(result); })
+    return source.of_result(result);
+  else
+    return source;
+}
+
+/// What a source has in memory: how many elements a thread takes with an access of 16 bytes to the smallest ones, but 4
+/// bytes, whether arrays begin at such an access, and the elements of a pack. Other sources are read one by one.
+template <class Inputs>
+struct reduced_inputs {
+  static constexpr unsigned width = 1;
+};
+template <class A>
+struct reduced_inputs<one_input<A>> {
+  static constexpr unsigned width = sizeof(A) == 1 ? 4 : widest_access<A>;
+
+  static bool begin_wide(const one_input<A>& x) { return begins_wide<width>(x.a); }
+  template <unsigned N, class Read>
+  DEVPLACE_DEVICE static read_pack<A, N> read(const one_input<A>& x, const Read& read) {
+    return {read(x.a)};
+  }
+};
+template <class A, class B>
+struct reduced_inputs<two_inputs<A, B>> {
+  static constexpr unsigned width = width_of_sizes(std::min(sizeof(A), sizeof(B)), std::max(sizeof(A), sizeof(B)));
+
+  static bool begin_wide(const two_inputs<A, B>& x) { return begins_wide<width>(x.a) && begins_wide<width>(x.b); }
+  template <unsigned N, class Read>
+  DEVPLACE_DEVICE static read_packs<A, B, N> read(const two_inputs<A, B>& x, const Read& read) {
+    return {read(x.a), read(x.b)};
+  }
+};
+
+/// The arrays of a source's elements; void if these are computed otherwise.
+template <class Elements>
+auto inputs_of(const Elements& elements) {
+  if constexpr (requires { elements.inputs(); }) return elements.inputs();
+}
+
+template <class Source>
+struct reduced_source {
+  using elements = decltype(elements_of_result(std::declval<const Source&>(), 0));
+  using inputs = reduced_inputs<decltype(inputs_of(std::declval<const elements&>()))>;
+};
+
+/// Reads N elements of an array, or those of them that are reduced.
+template <unsigned N, class Thread>
+struct pack_reader {
+  const Thread& t;
+  const reduced_pack& which;
+  bool wide;
+
+  template <class T>
+  DEVPLACE_DEVICE pack<T, N> operator()(const T* array) const {
+    if (wide) return t.template load<T, N>(array + which.at);
+    pack<T, N> result;
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < N; ++w)
+      result.value[w] = which.first <= w && w < which.last ? array[which.at + w] : T{};
+    return result;
+  }
+};
+
+/// Reads a pack of a source's elements. `wide`: with wide accesses; those of a pack are at addresses of its multiples.
+template <unsigned N, class Thread, class Elements>
+DEVPLACE_DEVICE auto read_elements(const Thread& t, const Elements& of, const reduced_pack& which, bool wide) {
+  if constexpr (requires { of.inputs(); }) {
+    const auto inputs = of.inputs();
+    return reduced_inputs<std::remove_const_t<decltype(inputs)>>::template read<N>(
+        inputs, pack_reader<N, Thread>{t, which, N > 1 && wide});
+  } else {
+    using value = decltype(of(0));
+    return read_value<value>{which.last != 0 ? of(which.at) : value{}};
+  }
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/config.hpp>
+
+namespace devplace::detail {
+
+/// For kernels that read several elements at a time: the arrays from which a source of a reduction computes its
+/// elements, each from the arrays' elements of the same index. `inputs()` of a source gives them, and `of(a)` or
+/// `of(a, b)` computes an element.
+///@{
+template <class A>
+struct one_input {
+  const A* a;
+};
+template <class A, class B>
+struct two_inputs {
+  const A* a;
+  const B* b;
+};
+///@}
+
+/// Elements in memory.
+template <class T>
+struct element_source {
+  const T* data;
+  DEVPLACE_HD T operator()(std::size_t i) const { return data[i]; }
+  DEVPLACE_HD one_input<T> inputs() const { return {data}; }
+  DEVPLACE_HD static T of(T x) { return x; }
+};
+
+}  // namespace devplace::detail
