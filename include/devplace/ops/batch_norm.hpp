@@ -133,6 +133,8 @@ struct scale_channels_functor {
       return static_cast<X>(((static_cast<F>(value) - shift) - rest) * scale * weight + bias);
     }
   };
+
+ public:
   DEVPLACE_HD map of_channel(std::size_t c) const {
     return {scales.shift[c], scales.rest[c], scales.scale[c], weight[c], bias[c]};
   }
@@ -232,9 +234,13 @@ struct batch_norm_gradient_functor {
       return static_cast<X>(weight * scale * ((static_cast<F>(gradient) - mean) - normalized * slope));
     }
   };
+
+ public:
   DEVPLACE_HD map of_channel(std::size_t c) const {
     return {scales.shift[c], scales.rest[c], scales.scale[c], weight[c], means[c], means[shape.channels + c]};
   }
 };
 
 }  // namespace devplace::detail
+
+#include DEVPLACE_CUDA_KERNELS(batch_norm)

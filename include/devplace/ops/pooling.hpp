@@ -268,3 +268,5 @@ void for_each_in_planes(int ordinal, std::size_t planes, std::size_t plane, cons
 }
 
 }  // namespace devplace::detail
+
+#include DEVPLACE_CUDA_KERNELS(pooling)

@@ -53,3 +53,5 @@ struct upsample_gradient_functor {
 };
 
 }  // namespace devplace::detail
+
+#include DEVPLACE_CUDA_KERNELS(upsample)

@@ -13,12 +13,14 @@
 #include <devplace/ops/linear_gradients.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/normalize.hpp>
+#include <devplace/ops/pooling.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/scale_bytes.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/ops/take_rows.hpp>
+#include <devplace/ops/upsample.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/sgd.hpp>
@@ -95,6 +97,21 @@ void channel_sums() {
   dispatch<dp::op::convolution_bias_gradient, dp::backend::cuda>(0, convolution_bias_gradient_arguments<T>{});
 }
 
+/// What batch_norm, pooling and upsample compute for each element.
+template <class T>
+void images() {
+  using namespace dp::detail;
+  const auto run = [](const auto& f) { for_each_index<dp::backend::cuda>(0, 1, 1, f); };
+  run(scale_channels_functor<T, float>{});
+  run(batch_norm_gradient_functor<T, float>{});
+  run(max_pool_functor<T>{});
+  run(max_pool_gradient_functor<T>{});
+  run(average_pool_functor<T>{});
+  run(average_pool_gradient_functor<T>{});
+  run(upsample_functor<T>{});
+  run(upsample_gradient_functor<T>{});
+}
+
 /// Elements of 16 bits beside those of 32: roundings, an update with rounded parameters, dropout, and what stands
 /// beside products.
 template <class T>
@@ -113,6 +130,7 @@ void shorts(matrix<T>& y) {
   dp::sum(y, dp::axis<0>{});
   dp::argmax(y, dp::axis<1>{});
   channel_sums<T>();
+  images<T>();
 }
 
 void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix<double>& dy, const matrix<double>& dx,

@@ -141,7 +141,8 @@ fi
 # bf16 and half: 8 elements. Roundings from and to float: one access and two; Adam: two for each of 4 loads and 3 stores
 # of float, and the rounded parameters; dropout: a load and a store; rows of more than 16 elements: one of each row of
 # 16 bits, two of weights and terms in float; embedding's gradient: a load, and two stores of float; reductions of rows
-# and of columns: a load of each array; the others as above.
+# and of columns: a load of each array; batch_norm: loads and a store; pooling and upsampling: 8 columns of each row that a
+# thread reads or writes; the others as above.
 short_kernels 4 3 'wide_kernel.*linear_leaf'
 short_kernels 2 15 update_kernel
 short_kernels 2 2 dropout_kernel
@@ -155,6 +156,10 @@ short_kernels 8 1 'reduce_kernel.*14element_source.*Lj8'
 short_kernels 4 1 'reduce_kernel.*12moment_terms.*Lj8'
 short_kernels 4 2 'reduce_kernel.*25batch_norm_gradient_terms.*Lj8'
 short_kernels 2 1 'reduce_kernel.*23convolution_bias_source'
+short_kernels 4 2 'wide_(scale_channels|batch_norm_gradient)'
+short_kernels 4 2 'wide_(max|average)_pool'
+short_kernels 4 1 'wide_pool_gradient'
+short_kernels 4 1 'wide_upsample'
 short_kernels 2 9 'finish_kernelI[^L]*Lj8'
 short_kernels 4 15 'relu_gradient_sourceI[^L]*Lj8'
 

@@ -23,11 +23,21 @@ constexpr unsigned width_of_sizes(std::size_t smallest, std::size_t largest) {
   return static_cast<unsigned>(std::min(16 / smallest, 32 / largest));
 }
 
+/// A body's member `least_blocks`, as a kernel's (launch.cuh).
+template <class Body>
+constexpr unsigned least_blocks_of_body() {
+  if constexpr (requires { Body::least_blocks; })
+    return Body::least_blocks;
+  else
+    return 0;
+}
+
 /// n elements: `groups` groups of Body::width with wide accesses, the others one by one. A Body has `one(i)` for a
 /// single element, `several(thread, i)` for `width` of them, and `is_wide()`: whether it can be called.
 template <class Body>
 struct wide_kernel {
   static constexpr unsigned threads = 256;
+  static constexpr unsigned least_blocks = least_blocks_of_body<Body>();
 
   std::size_t n;
   std::size_t groups;

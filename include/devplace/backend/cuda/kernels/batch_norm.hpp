@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/backend/cuda/pack.hpp>
+#include <devplace/config.hpp>
+#include <devplace/ops/batch_norm.hpp>
+#include <devplace/ops/detail/quotient.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+// What batch normalisation computes for each 16-bit element, 16 bytes at a time, whatever the channels' extent.
+
+namespace devplace::detail {
+
+/// result[w] = f.of_channel(its channel)(element w of each pack) for element i + w of all.
+template <class Functor, class X, unsigned N, class... Packs>
+DEVPLACE_DEVICE void map_channels(const Functor& f, std::size_t i, pack<X, N>& result, const Packs&... x) {
+  const std::size_t plane = quotient(i, f.shape.extent);
+  std::size_t position = i - plane * f.shape.extent, channel = f.shape.channel_of(i);
+  auto map = f.of_channel(channel);
+  DEVPLACE_DEVICE_UNROLL
+  for (unsigned w = 0; w < N; ++w) {
+    if (position == f.shape.extent) {
+      position = 0;
+      channel = channel + 1 == f.shape.channels ? 0 : channel + 1;
+      map = f.of_channel(channel);
+    }
+    result.value[w] = map(x.value[w]...);
+    ++position;
+  }
+}
+
+template <class X, class F>
+struct wide_scale_channels {
+  static constexpr unsigned width = widest_access<X>;
+  scale_channels_functor<X, F> f;
+
+  bool is_wide() const { return begins_wide<width>(f.x) && begins_wide<width>(f.y); }
+  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    pack<X, width> y;
+    map_channels(f, i, y, t.template load<X, width>(f.x + i));
+    t.store(f.y + i, y);
+  }
+};
+
+template <class X, class F>
+struct wide_batch_norm_gradient {
+  static constexpr unsigned width = widest_access<X>;
+  batch_norm_gradient_functor<X, F> f;
+
+  bool is_wide() const { return begins_wide<width>(f.x) && begins_wide<width>(f.dy) && begins_wide<width>(f.dx); }
+  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    pack<X, width> dx;
+    map_channels(f, i, dx, t.template load<X, width>(f.x + i), t.template load<X, width>(f.dy + i));
+    t.store(f.dx + i, dx);
+  }
+};
+
+template <short_element X, class F>
+auto make_kernel(std::size_t n, const scale_channels_functor<X, F>& f) {
+  return make_wide_kernel(n, wide_scale_channels<X, F>{f});
+}
+template <short_element X, class F>
+auto make_kernel(std::size_t n, const batch_norm_gradient_functor<X, F>& f) {
+  return make_wide_kernel(n, wide_batch_norm_gradient<X, F>{f});
+}
+
+}  // namespace devplace::detail

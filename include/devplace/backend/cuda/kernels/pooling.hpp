@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/backend/cuda/pack.hpp>
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
+#include <devplace/ops/detail/quotient.hpp>
+#include <devplace/ops/pooling.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+// Pooling of 16-bit elements in windows of 2 x 2 side by side, whose rows a thread reads 16 bytes at a time: 8 columns
+// of two rows are 4 windows. This needs rows of a multiple of 8 elements. With other lengths rows begin at any address,
+// and with other windows the same elements are read for several of them or only some for any; there neighbouring
+// threads have neighbouring windows, whose elements share cache lines, and packs for each thread would spread a warp's
+// accesses over more of them.
+
+namespace devplace::detail {
+
+/// 8 columns of two neighbouring rows: 4 squares of 2 x 2.
+template <class T>
+struct four_squares {
+  pack<T, 8> upper, lower;
+
+  template <class Thread>
+  DEVPLACE_DEVICE static four_squares load(const Thread& t, const T* at, std::size_t columns) {
+    return {t.template load<T, 8>(at), t.template load<T, 8>(at + columns)};
+  }
+  /// Calls f(element, its number in the square) for the elements of a square, in order.
+  template <class F>
+  DEVPLACE_DEVICE void each(unsigned square, const F& f) const {
+    f(upper.value[2 * square], 0u);
+    f(upper.value[2 * square + 1], 1u);
+    f(lower.value[2 * square], 2u);
+    f(lower.value[2 * square + 1], 3u);
+  }
+  DEVPLACE_DEVICE computed_t<T> sum(unsigned square) const {
+    computed_t<T> result{0};
+    each(square, [&](T x, unsigned) { result += static_cast<computed_t<T>>(x); });
+    return result;
+  }
+};
+
+inline bool in_squares(const pooling_shape& s) {
+  const auto in_twos = [](const window_axis& a) {
+    return a.size == 2 && a.stride == 2 && a.padding == 0 && a.dilation == 1;
+  };
+  return in_twos(s.rows) && in_twos(s.columns) && s.columns.in % 8 == 0;
+}
+
+/// What windows `i` to `i` + 3 read.
+template <class T, class Thread>
+DEVPLACE_DEVICE four_squares<T> squares_of_windows(const Thread& t, const pooling_shape& s, const T* x, std::size_t i) {
+  const std::size_t row = quotient(i, s.columns.out), plane = quotient(row, s.rows.out);
+  const std::size_t at = plane * s.plane() + 2 * ((row - plane * s.rows.out) * s.columns.in + i - row * s.columns.out);
+  return four_squares<T>::load(t, x + at, s.columns.in);
+}
+
+template <class T>
+struct wide_max_pool {
+  static constexpr unsigned width = 4;
+  max_pool_functor<T> f;
+
+  bool is_wide() const { return in_squares(f.s) && begins_wide<8>(f.x) && begins_wide<width>(f.to); }
+  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    const auto squares = squares_of_windows(t, f.s, f.x, i);
+    pack<T, width> best;
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < width; ++w) {
+      best.value[w] = lowest_element<T>;
+      squares.each(w, [&](T x, unsigned) {
+        if (takes_place(x, best.value[w])) best.value[w] = x;
+      });
+    }
+    t.store(f.to + i, best);
+  }
+};
+
+template <class T>
+struct wide_average_pool {
+  static constexpr unsigned width = 4;
+  average_pool_functor<T> f;
+
+  bool is_wide() const { return in_squares(f.s) && begins_wide<8>(f.x) && begins_wide<width>(f.to); }
+  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    const auto squares = squares_of_windows(t, f.s, f.x, i);
+    pack<T, width> means;
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < width; ++w)
+      means.value[w] = static_cast<T>(squares.sum(w) / 4);
+    t.store(f.to + i, means);
+  }
+};
+
+/// 8 neighbouring gradients of inputs, from those of 4 windows; 0 in a last row that is in no window.
+template <class T, class F>
+struct wide_pool_gradient {
+  static constexpr unsigned width = 8;
+  static constexpr unsigned least_blocks = 1;  // or nvcc 13.0 spills to fit more of them
+  F f;
+
+  bool is_wide() const { return in_squares(f.s) && begins(f) && begins_wide<4>(f.dy) && begins_wide<width>(f.dx); }
+  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    const std::size_t line = quotient(i, f.s.columns.in), plane = quotient(line, f.s.rows.in);
+    const std::size_t row = line - plane * f.s.rows.in, column = i - line * f.s.columns.in;
+    pack<T, width> dx;
+    if (row / 2 < f.s.rows.out) {
+      const auto dy = t.template load<T, 4>(f.dy + plane * f.s.windows() + row / 2 * f.s.columns.out + column / 2);
+      each_share(t, f, i - row % 2 * f.s.columns.in, static_cast<unsigned>(row % 2),
+                 [&](unsigned w, bool left, bool right, computed_t<T> divisor) {
+                   const T gradient =
+                       static_cast<T>(computed_t<T>{0} + static_cast<computed_t<T>>(dy.value[w]) / divisor);
+                   dx.value[2 * w] = left ? gradient : T(0.0F);
+                   dx.value[2 * w + 1] = right ? gradient : T(0.0F);
+                 });
+    } else {
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned w = 0; w < width; ++w)
+        dx.value[w] = T(0.0F);
+    }
+    t.store(f.dx + i, dx);
+  }
+
+ private:
+  static bool begins(const max_pool_gradient_functor<T>& of) { return begins_wide<width>(of.x); }
+  static bool begins(const average_pool_gradient_functor<T>&) { return true; }
+
+  /// Calls take(w, left, right, divisor) for window w of 4: which of its two elements in a row, upper or lower, have a
+  /// share in its gradient, and by what this is divided.
+  template <class Thread, class Take>
+  DEVPLACE_DEVICE static void each_share(const Thread& t, const max_pool_gradient_functor<T>& of, std::size_t at,
+                                         unsigned lower, const Take& take) {
+    const auto squares = four_squares<T>::load(t, of.x + at, of.s.columns.in);
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < 4; ++w) {
+      T best = squares.upper.value[2 * w];
+      unsigned found = 0;
+      squares.each(w, [&](T x, unsigned k) {
+        const bool takes = k != 0 && takes_place(x, best);
+        best = takes ? x : best;
+        found = takes ? k : found;
+      });
+      take(w, found == 2 * lower, found == 2 * lower + 1, computed_t<T>{1});
+    }
+  }
+  template <class Thread, class Take>
+  DEVPLACE_DEVICE static void each_share(const Thread&, const average_pool_gradient_functor<T>&, std::size_t, unsigned,
+                                         const Take& take) {
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < 4; ++w)
+      take(w, true, true, computed_t<T>{4});
+  }
+};
+
+template <short_element T>
+auto make_kernel(std::size_t n, const max_pool_functor<T>& f) {
+  return make_wide_kernel(n, wide_max_pool<T>{f});
+}
+template <short_element T>
+auto make_kernel(std::size_t n, const average_pool_functor<T>& f) {
+  return make_wide_kernel(n, wide_average_pool<T>{f});
+}
+template <short_element T>
+auto make_kernel(std::size_t n, const max_pool_gradient_functor<T>& f) {
+  return make_wide_kernel(n, wide_pool_gradient<T, max_pool_gradient_functor<T>>{f});
+}
+template <short_element T>
+auto make_kernel(std::size_t n, const average_pool_gradient_functor<T>& f) {
+  return make_wide_kernel(n, wide_pool_gradient<T, average_pool_gradient_functor<T>>{f});
+}
+
+}  // namespace devplace::detail

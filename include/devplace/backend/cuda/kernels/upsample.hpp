@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/kernels/pooling.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/backend/cuda/pack.hpp>
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/quotient.hpp>
+#include <devplace/ops/upsample.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+// 16-bit elements twice in rows and columns: 4 elements beside 8 columns of two rows, in accesses of 16 bytes to these.
+// With other factors, and if rows are not a multiple of 4, threads have one element each.
+
+namespace devplace::detail {
+
+template <class T>
+struct wide_upsample {
+  static constexpr unsigned width = 8;
+  upsample_functor<T> f;
+
+  bool is_wide() const {
+    return f.factor == 2 && f.columns % 4 == 0 && begins_wide<4>(f.x) && begins_wide<width>(f.to);
+  }
+  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    const std::size_t row = quotient(i, 2 * f.columns), column = i - row * 2 * f.columns;
+    const auto x = t.template load<T, 4>(f.x + row / 2 * f.columns + column / 2);
+    pack<T, width> twice;
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < width; ++w)
+      twice.value[w] = x.value[w / 2];
+    t.store(f.to + i, twice);
+  }
+};
+
+template <class T>
+struct wide_upsample_gradient {
+  static constexpr unsigned width = 4;
+  upsample_gradient_functor<T> f;
+
+  bool is_wide() const {
+    return f.factor == 2 && f.columns % width == 0 && begins_wide<8>(f.dy) && begins_wide<width>(f.dx);
+  }
+  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    const std::size_t row = quotient(i, f.columns);
+    const auto squares = four_squares<T>::load(t, f.dy + 2 * (row * f.columns + i), 2 * f.columns);
+    pack<T, width> dx;
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < width; ++w)
+      dx.value[w] = static_cast<T>(squares.sum(w));
+    t.store(f.dx + i, dx);
+  }
+};
+
+template <short_element T>
+auto make_kernel(std::size_t n, const upsample_functor<T>& f) {
+  return make_wide_kernel(n, wide_upsample<T>{f});
+}
+template <short_element T>
+auto make_kernel(std::size_t n, const upsample_gradient_functor<T>& f) {
+  return make_wide_kernel(n, wide_upsample_gradient<T>{f});
+}
+
+}  // namespace devplace::detail

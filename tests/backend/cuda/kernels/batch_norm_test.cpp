@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/backend/cuda/kernels/batch_norm.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <devplace/backend/cuda/kernels/for_each.hpp>
+#include <devplace/tensor/bf16.hpp>
+
+#include "support/catch.hpp"
+#include "support/simt/emulator.hpp"
+
+namespace dp = devplace;
+namespace simt = devplace::test::simt;
+using dp::bf16;
+
+TEST_CASE("batch_norm of 16-bit elements takes 8 at a time and gives what a loop gives, for any extent", "[cuda]") {
+  for (const auto& s : {dp::detail::channel_shape{5, 3, 1}, {2, 3, 5}, {3, 2, 8}, {2, 3, 49}})
+    for (const std::size_t shift : {0u, 3u}) {
+      INFO(s.channels << " channels of " << s.extent << " positions, from element " << shift << " on");
+      const std::size_t n = s.size();
+      std::vector<dp::detail::pack<bf16, 8>> room(4 * (n / 8 + 2));
+      bf16* const x = reinterpret_cast<bf16*>(room.data()) + shift;
+      bf16 *const dy = x + room.size() * 2, *const found = dy + room.size() * 2,
+                  *const expected = found + room.size() * 2;
+      for (std::size_t i = 0; i < n; ++i) {
+        x[i] = bf16(static_cast<float>(i * 7919 % 23) / 3);
+        dy[i] = bf16(static_cast<float>(i * 31 % 17) - 8);
+      }
+      std::vector<float> numbers(7 * s.channels);
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = static_cast<float>(i % 7) / 4 + 1;
+      const auto scales = dp::detail::channel_scales<float>::in(numbers.data(), s.channels);
+      const float *const weight = numbers.data() + 3 * s.channels, *const bias = weight + s.channels;
+      const auto check = [&](const auto& functor_to) {
+        const auto kernel = make_kernel(n, functor_to(found));
+        CHECK((kernel.groups != 0) == (shift == 0));
+        simt::launch(2, kernel, 1);
+        for (std::size_t i = 0; i < n; ++i)
+          functor_to(expected)(i);
+        for (std::size_t i = 0; i < n; ++i)
+          REQUIRE(found[i].bits() == expected[i].bits());
+      };
+      check([&](bf16* to) { return dp::detail::scale_channels_functor<bf16, float>{s, to, x, scales, weight, bias}; });
+      check([&](bf16* to) {
+        return dp::detail::batch_norm_gradient_functor<bf16, float>{s, to, x, dy, scales, weight, bias};
+      });
+    }
+}
