@@ -14,6 +14,10 @@
 // keys for the gradients of keys and values. It takes the other positions of the sequence 32 at a time, one for each
 // lane, which computes its scores with the rows of the warp. A lane then adds columns lane, lane + 32 and so on of the
 // rows' results, with the scores of all lanes.
+//
+// Elements are float or double, also in mixed precision: the layer converts projections and results of 16 bits, 16
+// bytes at a time, because the gradient needs the results before rounding. A warp reads 32 neighbouring columns of a
+// row together, 128 bytes of float.
 
 namespace devplace::detail {
 
