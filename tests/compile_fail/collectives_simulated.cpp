@@ -246,6 +246,12 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
                                     // place
   dp::memory_statistics();
 #endif
+#if defined(STATISTICS_OF_A_VALUE)  // expect: NAME_THE_PLACE_AS_IN_memory_stat|devplace: memory_statistics: name the
+  dp::memory_statistics(dp::cpu{});
+#endif
+#if defined(PEAK_OF_A_VALUE)  // expect: NAME_THE_PLACE_AS_IN_memory_stat|devplace: reset_peak_memory: name the place
+  dp::reset_peak_memory(dp::cpu{});
+#endif
 #if defined(STATISTICS_BY_NAME)  // expect: NAME_THE_PURPOSE_AS_IN|devplace: of: the purpose is an enumerator
   dp::memory_statistics<dp::cpu>().of("parameters");
 #endif

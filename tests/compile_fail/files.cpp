@@ -48,6 +48,9 @@ void files(const matrix& x) {
 #if defined(NPZ_WITHOUT_TYPES)  // expect: devplace: npz_file: the array's element type and extents are the template
   auto a = dp::npz_file("x.npz").read("weight");
 #endif
+#if defined(NPZ_AS_IN_PYTHON)  // expect: WRITE_file_read_float|npz_file: an array is read with its element type and
+  dp::npz_file("x.npz")["weight"];
+#endif
 #if defined(CSV_OF_HALF)  // expect: devplace: read_csv: the element type \(float, double, std::int32_t, std::int64_t or
   auto a = dp::read_csv<dp::half, dp::extents<dp::dyn, 3>>("x.csv");
 #endif

@@ -197,6 +197,12 @@ auto parts(const dp::image_set& data) {
 }
 #endif
 
+#if defined(HOLD_OUT_OF_TENSORS)  // expect: GIVE_AN_image_set_AND_HOW_MANY|hold_out: give an image_set and how many
+auto parts(const dp::tensor<float, dp::extents<9, 4>, where>& x, const dp::tensor<int, dp::extents<9>, where>& y) {
+  return dp::hold_out(x, y, 3);
+}
+#endif
+
 #if defined(PLACE_FORGOTTEN)  // expect: devplace: loader: say where it gives the batches
 void nowhere(const dp::image_set& data) {
   dp::loader batches{data, {.batch = 64}};

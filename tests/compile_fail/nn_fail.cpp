@@ -597,6 +597,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
                                  // updates
   loss.backward();
 #endif
+#if defined(BACKWARD_OF_A_GRADIENT)  // expect: WRITE_model_backward_std_move|devplace: a model runs backward, from a
+  gradient.backward();
+#endif
 #if defined(NAMED_LR)  // expect: devplace: the hyperparameters are given by name, and lr is named learning_rate
   dp::optim::sgd rule{.lr = 0.1};
 #endif
@@ -648,6 +651,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(DROPOUT_OF_ALL)  // expect: devplace: dropout's probability is at least 0 and below 1
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<std::ratio<1>>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(STEP_OF_A_TRAINER)  // expect: CALL_THE_TRAINER_AS_IN|devplace: trainer: the trainer is called itself
+  step.step(x, y);
 #endif
 #if defined(STEP_WITHOUT_TARGETS)  // expect: GIVE_SAMPLES_AND_TARGETS_AS_IN|devplace: trainer: a step takes samples and
                                    // targets

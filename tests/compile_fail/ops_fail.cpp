@@ -76,7 +76,7 @@ void operations(matrix& a, const labels& classes) {
 #if defined(SORT_BY_A_FUNCTION)  // expect: GIVE_A_TENSOR_ON_ONE_PLACE|sort: give a tensor or view on one place
   dp::sort(a, std::greater<>{});
 #endif
-#if defined(CUMSUM_ALONG_AN_AXIS)  // expect: GIVE_ONE_TENSOR_ON_ONE_PLACE|cumsum: give one operand of one axis
+#if defined(CUMSUM_ALONG_AN_AXIS)  // expect: LEAVE_THE_AXIS_OUT|cumsum: it takes one operand, of one axis, and no axis
   dp::cumsum(a, 0);
 #endif
 #if defined(SUM_AXES_AND_NUMBERS)  // expect: devplace: a reduction takes its axes either as axis<N>
@@ -163,7 +163,7 @@ void operations(matrix& a, const labels& classes) {
     dp::sort(one);
   }
 #endif
-#if defined(CUMSUM_RANK)  // expect: devplace: cumsum: the operand must have one axis
+#if defined(CUMSUM_RANK)  // expect: devplace: cumsum: the operand must have one axis: cumsum.x.i.. of a row
   dp::cumsum(a);
 #endif
 #if defined(CUMSUM_OF_INTEGERS)  // expect: devplace: cumsum: the result has the wrong element type

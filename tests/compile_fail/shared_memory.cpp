@@ -6,6 +6,7 @@
 #include <devplace/parallel/policy.hpp>
 #include <devplace/shared_memory.hpp>
 #include <devplace/train/checkpoint.hpp>
+#include <devplace/train/checkpoints.hpp>
 #include <devplace/train/early_stopping.hpp>
 #include <devplace/train/moving_average.hpp>
 #include <devplace/train/read_predictor.hpp>
@@ -83,6 +84,19 @@ void save_without_position(model_type& model) {
 }
 #endif
 
+#if defined(CHECKPOINTS_WITHOUT_A_POSITION)  // expect: GIVE_THE_TRAINER_AND_THE_POSITION|devplace: checkpoints: save
+void save_without_position(model_type& model, const dp::checkpoints& saved) {
+  auto step = step_of(model);
+  saved.save(step);
+}
+#endif
+
+#if defined(CHECKPOINTS_INTO_A_MODEL)  // expect: GIVE_THE_TRAINER_AS_IN_resume|devplace: checkpoints: resume takes a
+void resume(model_type& model, const dp::checkpoints& saved) {
+  const dp::training_position at = saved.resume(model);
+}
+#endif
+
 #if defined(CHECKPOINT_INTO_A_MODEL)  // expect: GIVE_THE_TRAINER_AND_THE_PATH|devplace: load_checkpoint: a checkpoint
 void load_into(model_type& model) {
   dp::load_checkpoint(model, "x");
@@ -110,6 +124,12 @@ void load_by_path(model_type& model) {
 #if defined(FILE_OF_A_PREDICTOR)  // expect: A_PREDICTOR_IS_SAVED_BY_as_model|devplace: save_parameters: a predictor has
 void save(const model_type& model) {
   dp::save_parameters(dp::predictor<net, dp::on<dp::cpu>>{model, dp::batch<4>{}}, "x");
+}
+#endif
+
+#if defined(PREDICTOR_OF_A_FILE)  // expect: GIVE_A_MODEL_OF_THE_SAME_NETWORK|devplace: predictor.assign takes a model
+void assign(dp::predictor<net, dp::on<dp::cpu>>& p) {
+  p.assign("x");
 }
 #endif
 

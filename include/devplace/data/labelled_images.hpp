@@ -142,4 +142,10 @@ labelled_images hold_out(const image_set& all, Fraction fraction, shuffle_seed s
   return hold_out(all, static_cast<std::size_t>(images + 0.5), shuffle);
 }
 
+/// Other arguments, such as tensors.
+template <class... GIVE_AN_image_set_AND_HOW_MANY_IMAGES>
+detail::refusal hold_out(...) DEVPLACE_REFUSED(
+    "hold_out: give an image_set and how many images: hold_out(image_set{std::move(images), std::move(labels)}, 360, "
+    "seed{1}); of other tensors x.slice(first, last) is a part, and take_rows(x, indices) are chosen rows.");
+
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

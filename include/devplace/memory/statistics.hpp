@@ -130,9 +130,9 @@ template <place P>
 memory_usage memory_statistics() {
   return detail::usage_of(detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal));
 }
-template <class FIX = NAME_THE_PLACE_AS_IN_memory_statistics_cuda_0>
+template <class FIX = NAME_THE_PLACE_AS_IN_memory_statistics_cuda_0, class... X>
   requires(!place<FIX>)
-memory_usage memory_statistics()
+detail::refusal memory_statistics(const X&...)
 DEVPLACE_REFUSED(
     "memory_statistics: name the place, as in memory_statistics<cuda<0>>(); memory_table() is a table of all.");
 
@@ -142,5 +142,9 @@ void reset_peak_memory() {
   detail::memory_counters& c = detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal);
   c.peak.store(c.allocated.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
+template <class FIX = NAME_THE_PLACE_AS_IN_memory_statistics_cuda_0, class... X>
+  requires(!place<FIX>)
+detail::refusal reset_peak_memory(const X&...)
+DEVPLACE_REFUSED("reset_peak_memory: name the place, as in reset_peak_memory<cuda<0>>().");
 
 }  // namespace devplace

@@ -18,6 +18,12 @@
 #include <devplace/runtime/unread_loss.hpp>
 #include <devplace/tensor/distributed.hpp>
 
+namespace devplace {
+
+struct WRITE_model_backward_std_move_saved_gradient;
+
+}  // namespace devplace
+
 namespace devplace::nn::detail {
 
 /// Sums of bf16 and half elements are float, others of their own type.
@@ -97,6 +103,10 @@ struct loss_gradient {
   template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
   devplace::detail::refusal operator*=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
   ///@}
+  /// Refused: models run backward.
+  template <class FIX = WRITE_model_backward_std_move_saved_gradient, class... Any>
+  devplace::detail::refusal backward(const Any&...) const DEVPLACE_REFUSED(
+      "a model runs backward, from a gradient and what forward saved: model.backward(std::move(saved), gradient).");
 };
 
 /// A gradient with respect to the outputs that the program has computed itself, for `model.backward`: an array with the

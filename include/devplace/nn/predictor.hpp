@@ -19,10 +19,12 @@
 
 namespace devplace {
 
-/// Appear in the compiler's message for a predictor without a batch, or with its number alone, and for training one.
+/// Appear in the compiler's message for a predictor without a batch, or with its number alone, for training one, and
+/// for assigning it something else than such a model.
 ///@{
 struct GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch_256;
 struct A_PREDICTOR_HAS_NO_GRADIENTS_TRAIN_A_MODEL;
+struct GIVE_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION_OR_USE_read_predictor;
 ///@}
 
 namespace detail {
@@ -103,6 +105,11 @@ class predictor {
   void assign(const model<Net, From, P>& other) {
     model_.assign(other);
   }
+  /// Other arguments.
+  template <class FIX = GIVE_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION_OR_USE_read_predictor>
+  detail::refusal assign(...) DEVPLACE_REFUSED(
+      "predictor.assign takes a model of the same network and precision; of a file, load_parameters(model, path) and "
+      "then predictor.assign(model), or read_predictor<net, cpu>(path, batch<256>{}), which makes another one.");
 
   /// The parameters as a model, to read: `save_parameters(p.as_model(), file)`, `to<Where>(p.as_model())` for a copy
   /// that can be trained. Predict with the predictor: the model's own tiles may be larger than what was planned.

@@ -53,12 +53,20 @@ constexpr auto check_scan_types() {
                 "devplace: cumsum: the result has the wrong element type: sums have the operand's type, and int64 for "
                 "integers.");
   static_assert(operand_extents_t<X>::rank == 1,
-                "devplace: cumsum: the operand must have one axis; scan a row or a reshaped view.");
+                "devplace: cumsum: the operand must have one axis: cumsum(x[i]) of a row, or of all elements in order "
+                "cumsum(x.reshape(extents<6>{})).");
   static_assert(compatible<operand_extents_t<Y>, operand_extents_t<X>>,
                 "devplace: cumsum: result and operand must have the same extents.");
 }
 
 }  // namespace devplace::detail
+
+namespace devplace {
+
+/// Appears in the compiler's message for cumsum along an axis.
+struct LEAVE_THE_AXIS_OUT_AND_GIVE_A_ROW_AS_IN_cumsum_x_i;
+
+}  // namespace devplace
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
@@ -101,8 +109,14 @@ auto cumsum(const X& x) {
   return y;
 }
 
-/// Other arguments, such as tensors over several places.
+/// Other arguments, such as an axis or tensors over several places.
 ///@{
+template <tensor_like X, class Axis, class FIX = LEAVE_THE_AXIS_OUT_AND_GIVE_A_ROW_AS_IN_cumsum_x_i>
+  requires detail::none_distributed<X> detail::refusal cumsum(const X&, const Axis&)
+DEVPLACE_REFUSED(
+    "cumsum: it takes one operand, of one axis, and no axis: cumsum(x[i]) of a row; of a matrix cumsum_into(y[i], "
+    "x[i]) "
+    "for each row.");
 template <class... GIVE_TWO_TENSORS_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_THEM_FIRST>
 detail::refusal cumsum_into(...) DEVPLACE_REFUSED(
     "cumsum_into: give the result and an operand of one axis on one place; of one over several, x.local(k) or "

@@ -12,12 +12,19 @@
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/parallel/process_group.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/train/checkpoint.hpp>
 #include <devplace/train/detail/checkpoint_folder.hpp>
 
 namespace devplace {
+
+/// Appear in the compiler's message for other arguments of save() and resume().
+///@{
+struct GIVE_THE_TRAINER_AND_THE_POSITION_AS_IN_save_step_at;
+struct GIVE_THE_TRAINER_AS_IN_resume_step;
+///@}
 
 /// How many checkpoints a folder keeps.
 struct checkpoints_options {
@@ -52,17 +59,28 @@ class checkpoints {
   /// Writes the newest checkpoint, as save_checkpoint, and then removes those before the `keep` newest. There is never
   /// more than one in addition, also after programs that were killed.
   template <class Trainer, class... Extras, detail::configured = detail::configuration>
+    requires requires {
+      typename Trainer::model_type;
+    }
   void save(Trainer& step, const training_position& at, Extras&... extras) const {
     const bool writes = !spans_processes<typename Trainer::model_type::placement_type> || is_main_process();
     if (writes) folder_.keep(keep_);  // what a program left that was killed before it removed an old one
     save_checkpoint(step, at, folder_.next_path(), extras...);
     if (writes) folder_.keep(keep_);
   }
+  /// Other arguments.
+  template <class FIX = GIVE_THE_TRAINER_AND_THE_POSITION_AS_IN_save_step_at>
+  detail::refusal save(...) const DEVPLACE_REFUSED(
+      "checkpoints: save takes a trainer and how far the program has come: saved.save(step, {epoch, batch}), or "
+      "saved.save(step, at); objects that go on, too, as a moving_average, follow.");
 
   /// Makes the training go on from the newest checkpoint, as load_checkpoint, and returns how far it had come; the
   /// start, and nothing is changed, if there is none yet. Throws file_error if the newest one is damaged or does not
   /// fit; the message names the one before it.
   template <class Trainer, class... Extras, detail::configured = detail::configuration>
+    requires requires {
+      typename Trainer::model_type;
+    }
   [[nodiscard]] training_position resume(Trainer& step, Extras&... extras) const {
     const std::vector<std::string> all = paths();
     if (all.empty()) return {};
@@ -76,6 +94,11 @@ class checkpoints {
                        ": move the newest one away to resume from that, or give its path to load_checkpoint.");
     }
   }
+  /// Other arguments.
+  template <class FIX = GIVE_THE_TRAINER_AS_IN_resume_step>
+  detail::refusal resume(...) const DEVPLACE_REFUSED(
+      "checkpoints: resume takes a trainer: training_position at = saved.resume(step); load_parameters(model, path) "
+      "reads the parameters alone.");
 
  private:
   train::detail::checkpoint_folder folder_;

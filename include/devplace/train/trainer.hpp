@@ -213,6 +213,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     requires(sizeof...(Other) != 2)
   detail::refusal operator()(const Other&...)
       DEVPLACE_REFUSED("trainer: a step takes samples and targets: step(images, labels).");
+  template <class... Any, class FIX = CALL_THE_TRAINER_AS_IN_step_images_labels>
+  detail::refusal step(const Any&...) DEVPLACE_REFUSED(
+      "trainer: the trainer is called itself, which updates the parameters too: step(images, labels).");
   template <class FIX = GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT>
   detail::refusal zero_grad() DEVPLACE_REFUSED("gradients are written anew by each step; leave zero_grad() out.");
   static constexpr train::detail::rate_of_rule learning_rate{};

@@ -14,11 +14,12 @@
 namespace devplace {
 
 /// Appear in the compiler's message for a trainer of a temporary model, a copy of a trainer, a step without targets,
-/// clipping by a bare number, and PyTorch's zero_grad and learning rate.
+/// clipping by a bare number, and PyTorch's step, zero_grad and learning rate.
 ///@{
 struct KEEP_THE_MODEL_IN_A_VARIABLE;
 struct MAKE_ANOTHER_TRAINER_OR_PASS_A_REFERENCE;
 struct GIVE_SAMPLES_AND_TARGETS_AS_IN_step_images_labels;
+struct CALL_THE_TRAINER_AS_IN_step_images_labels;
 struct NAME_THE_NORM_AS_IN_max_norm_5;
 struct WRITE_step_optimizer_rule_learning_rate;
 ///@}
