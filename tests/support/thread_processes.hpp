@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <devplace/parallel/process_group.hpp>
+#include <devplace/place/detail/function_view.hpp>
 
 namespace devplace::test {
 
@@ -194,10 +195,9 @@ class thread_transport final : public parallel::transport {
   std::vector<std::byte> result_;
 };
 
-/// Runs `f(group)` in `processes` threads, each of which is a process of a group; throws the first exception.
-/// Collective calls take at most `portion` bytes.
-template <class F>
-void in_processes(int processes, const F& f, std::size_t portion = std::size_t{1} << 20) {
+/// Runs `f(transport)` in `processes` threads, each of which is a process of a group; throws the first exception.
+inline void in_threads(int processes, std::size_t portion,
+                       devplace::detail::function_view<const std::shared_ptr<parallel::transport>&> f) {
   const auto hub = std::make_shared<thread_transport::hub>(static_cast<std::size_t>(processes), portion);
   std::vector<std::exception_ptr> failed(static_cast<std::size_t>(processes));
   {
@@ -205,7 +205,7 @@ void in_processes(int processes, const F& f, std::size_t portion = std::size_t{1
     for (int rank = 0; rank != processes; ++rank)
       threads.emplace_back([&, rank] {
         try {
-          f(process_group(std::make_shared<thread_transport>(rank, hub)));
+          f(std::make_shared<thread_transport>(rank, hub));
         } catch (...) {
           failed[static_cast<std::size_t>(rank)] = std::current_exception();
           hub->leave(static_cast<std::size_t>(rank));
@@ -214,6 +214,15 @@ void in_processes(int processes, const F& f, std::size_t portion = std::size_t{1
   }
   for (const std::exception_ptr& failure : failed)
     if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+/// Runs `f(group)` in `processes` threads, each of which is a process of a group; throws the first exception.
+/// Collective calls take at most `portion` bytes.
+template <class F>
+void in_processes(int processes, const F& f, std::size_t portion = std::size_t{1} << 20) {
+  const auto of_group = [&](const std::shared_ptr<parallel::transport>& to_others) { f(process_group(to_others)); };
+  in_threads(processes, portion,
+             devplace::detail::function_view<const std::shared_ptr<parallel::transport>&>(of_group));
 }
 
 }  // namespace devplace::test
