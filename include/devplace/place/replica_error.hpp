@@ -62,10 +62,13 @@ inline void run_for_replica(std::size_t index, std::size_t count, std::string (*
     rethrow_for_replica(std::current_exception(), index, count, name(ordinal));
   }
 }
+template <class Backend>
+std::string name_of_replica(int ordinal) {
+  return std::string(place_name(Backend{}, ordinal));
+}
 template <class Backend, class F>
 void on_behalf_of_replica(std::size_t index, std::size_t count, int ordinal, F&& f) {
-  run_for_replica(
-      index, count, [](int of) { return std::string(place_name(Backend{}, of)); }, ordinal, function_view<>(f));
+  run_for_replica(index, count, &name_of_replica<Backend>, ordinal, function_view<>(f));
 }
 
 }  // namespace devplace::detail

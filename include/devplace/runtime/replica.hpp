@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/place/replica_error.hpp>
@@ -100,11 +102,18 @@ const replica<S>& replica_at(const model_state<S>& state, std::size_t k) {
 }
 
 /// Calls `f(k)` for the first `count` replicas; if the model has several, adds the replica to exceptions.
+///@{
+template <class Backend>
+void for_each_replica(std::span<const int> ordinals, std::size_t count,
+                      devplace::detail::function_view<std::size_t> f) {
+  for (std::size_t k = 0; k < count; ++k)
+    devplace::detail::on_behalf_of_replica<Backend>(k, ordinals.size(), ordinals[k], [&] { f(k); });
+}
 template <class Backend, class S, class F>
 void for_each_replica(const model_state<S>& state, std::size_t count, F&& f) {
-  for (std::size_t k = 0; k < count; ++k)
-    devplace::detail::on_behalf_of_replica<Backend>(k, state.replicas.size(), state.replicas[k].ordinal, [&] { f(k); });
+  for_each_replica<Backend>(state.ordinals, count, devplace::detail::function_view<std::size_t>(f));
 }
+///@}
 
 /// Why a model is unusable after a failure on one of its devices.
 inline constexpr const char* failed_device_text =

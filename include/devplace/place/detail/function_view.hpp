@@ -19,12 +19,17 @@ class function_view {
   template <class Function>
     requires(!std::is_base_of_v<function_view, std::remove_cvref_t<Function>>)
   explicit function_view(Function& function) noexcept
-      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(function)))),
-        call_([](void* object, Arguments... arguments) { (*static_cast<Function*>(object))(arguments...); }) {}
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(function)))), call_(&call<Function>) {}
 
   void operator()(Arguments... arguments) const { call_(object_, arguments...); }
 
  private:
+  // Not a lambda, which is three functions more for a compiler.
+  template <class Function>
+  static void call(void* object, Arguments... arguments) {
+    (*static_cast<Function*>(object))(arguments...);
+  }
+
   void* object_ = nullptr;
   void (*call_)(void*, Arguments...) = nullptr;
 };
