@@ -27,6 +27,7 @@ struct classes_before_label {
   const T* logits;
   const Label* labels;
   std::size_t classes;
+  static constexpr bool has_only_runs = true;
 
   DEVPLACE_HD std::int64_t operator()(std::size_t i) const {
     const std::size_t row = i / classes, column = i % classes;
@@ -43,6 +44,7 @@ struct classes_before_label {
 struct below_source {
   const std::int64_t* numbers;
   std::int64_t limit;
+  static constexpr bool has_only_runs = true;
 
   DEVPLACE_HD std::int64_t operator()(std::size_t i) const { return numbers[i] < limit ? 1 : 0; }
 };

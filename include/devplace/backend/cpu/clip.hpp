@@ -6,6 +6,7 @@
 
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/ops/for_each.hpp>
+#include <devplace/place/detail/parallel_for.hpp>
 #include <devplace/runtime/clip.hpp>
 
 namespace devplace {
@@ -30,7 +31,7 @@ struct lane_squares {
   std::size_t lanes;
   double* sums;
 
-  void range(std::size_t begin, std::size_t end) const {
+  void operator()(std::size_t begin, std::size_t end) const {
     constexpr std::size_t chunk = 1024;
     for (std::size_t first = begin; first < end; first += chunk) {
       const std::size_t count = end - first < chunk ? end - first : chunk;
@@ -66,8 +67,8 @@ struct implementation<backend::cpu, op::clip> {
     using for_each = implementation<backend::cpu, op::for_each>;
     const std::size_t lanes = runtime::norm_lanes(c.n), groups = runtime::norm_groups(c.n);
     double* const sums = c.workspace + lanes;
-    for_each::run(ordinal, lanes, detail::norm_grain(c.n),
-                  detail::lane_squares<T>{c.gradients, c.n, lanes, c.workspace});
+    const detail::lane_squares<T> squares{c.gradients, c.n, lanes, c.workspace};
+    detail::parallel_for(lanes, detail::norm_grain(c.n), squares);
     for_each::run(ordinal, groups, groups, detail::group_sums{c.workspace, groups, sums});
     double sum = 0;
     for (std::size_t group = 0; group < groups; ++group)

@@ -87,7 +87,7 @@ struct implementation<backend::cpu, op::reduce> {
 
    private:
     /// Reduces positions begin..end-1 of a group, halving the range recursively down to blocks.
-    void reduce(accumulator* results, std::size_t group, std::size_t begin, std::size_t end) const {
+    [[gnu::noinline]] void reduce(accumulator* results, std::size_t group, std::size_t begin, std::size_t end) const {
       const std::size_t unit = groups.block();
       if (end - begin <= unit) return detail::run_range(block{plan, groups, begin, end, results}, group, group + 1);
       const std::size_t middle = begin + (end - begin + unit - 1) / unit / 2 * unit;

@@ -14,12 +14,7 @@ template <>
 struct implementation<backend::cuda, op::reduce> {
   template <class Source, class Reducer>
   static void run(int ordinal, const detail::reduction_plan<Source, Reducer>& plan) {
-    constexpr bool only_along = requires {
-      Reducer::reduces_all;
-    }
-    || requires {
-      Source::has_only_runs;
-    };
+    constexpr bool only_along = detail::reduces_only_along<Source, Reducer>;
     if (only_along || plan.inner == 1)
       detail::with_reduce_kernel<true>(plan, launcher{ordinal});
     else if constexpr (!only_along)

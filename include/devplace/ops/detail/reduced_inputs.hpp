@@ -23,6 +23,15 @@ struct two_inputs {
 };
 ///@}
 
+/// Whether plans of this source and reducer (reduction_plan) have inner 1 only.
+template <class Source, class Reducer>
+inline constexpr bool reduces_only_along = requires {
+  Reducer::reduces_all;
+}
+|| requires {
+  Source::has_only_runs;
+};
+
 /// Elements in memory.
 template <class T>
 struct element_source {

@@ -23,8 +23,9 @@ namespace detail {
 /// `source((o * count + k) * inner + i)`, result (o, i) goes to `reducer.store(o * inner + i, accumulator)`.
 ///
 /// On GPUs a source may have functors `of_result(o * inner + i)`, each for the elements of one result, and, with inner
-/// 1, runs: element k of result o is then number (k / n * outer + o) * n + k % n, where n is `run_length()`. A
-/// source used only with inner 1 can declare a static member has_only_runs, which saves code.
+/// 1, runs: element k of result o is then number (k / n * outer + o) * n + k % n, where n is `run_length()`.
+///
+/// A source used only with inner 1 can declare a static member has_only_runs, which saves code.
 template <class Source, class Reducer>
 struct reduction_plan {
   std::size_t outer;

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/ops/detail/reduced_inputs.hpp>
+
 // The loops of a reduction, for run_range.
 namespace devplace::detail {
 
@@ -56,9 +58,9 @@ struct reduced_block {
     for (std::size_t group = first; group != last; ++group) {
       accumulator stored[tile];
       accumulator* const to = results == nullptr ? stored : results;
-      if (plan.inner == 1)
+      if (reduces_only_along<Source, Reducer> || plan.inner == 1)
         *to = along_memory(source, group * plan.count);
-      else
+      else if constexpr (!reduces_only_along<Source, Reducer>)
         across_memory(source, to, group);
       if (results == nullptr) groups.store(plan.reducer, to, group);
     }
