@@ -41,6 +41,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(LIST_NARROWS)  // expect: devplace: the list has floating-point values and the tensor integer elements
   { dp::tensor<std::int32_t, dp::extents<2>, on_cpu> fractions{1.5, 2}; }
 #endif
+#if defined(FRACTION_AS_A_SIZE)  // expect: SIZES_ARE_INTEGERS_ROUND|deleted constructor|a deleted function
+  { const dp::extents<dp::dyn> most(0.8 * 10); }
+#endif
 #if defined(VALUE_BESIDE_EXTENTS)  // expect: USE_full_FOR_ELEMENTS_OF_ONE_VALUE
   { matrix ones(dp::extents<2, 3>{}, 1.0f); }
 #endif

@@ -85,6 +85,10 @@ TEST_CASE("slices along any axis, with a step", "[tensor][view]") {
   CHECK_THROWS_AS(x.slice(axis<2>{}, 1, 5), dp::argument_error);
   CHECK_THROWS_AS(x.slice(axis<2>{}, 3, 2), dp::argument_error);
   CHECK_THROWS_AS(x.slice(axis<2>{}, 0, 2, 0), dp::argument_error);
+  CHECK(x.slice(axis<1>{}, 0, 3, PTRDIFF_MAX).extent(1) == 1);
+  const auto negative = static_cast<std::size_t>(-1);  // as x[0:2:-1] of NumPy
+  CHECK_THROWS_WITH(x.slice(axis<2>{}, 0, 2, negative), Catch::Matchers::ContainsSubstring("slice 0 to 2 by -1 "));
+  CHECK_THROWS_WITH(x.slice(axis<2>{}, negative, 2), Catch::Matchers::ContainsSubstring("slice -1 to 2 by 1 "));
   columns(0, 0, 1) = -1;
   CHECK(of.data[2] == -1);
 }
@@ -254,6 +258,9 @@ TEST_CASE("wrap makes views of the user's memory", "[tensor][wrap]") {
   CHECK(dp::wrap(values, extents<2, 2>{}, {3, 2})(1, 1) == 6);
   CHECK(dp::wrap(values, extents<2, 0>{}, {30, 2}).size() == 0);
   CHECK_THROWS_AS(dp::wrap(values, extents<2, 2>{}, {4, 2}), dp::shape_error);
+  const std::array<std::size_t, 2> backward{static_cast<std::size_t>(-2), 1};  // computed from a negative number
+  CHECK_THROWS_WITH(dp::wrap(values, extents<2, 2>{}, backward),
+                    Catch::Matchers::ContainsSubstring("none is negative"));
   CHECK_THROWS_WITH(dp::wrap(values, extents<dyn>{7}), Catch::Matchers::ContainsSubstring("takes 7"));
   CHECK_THROWS_AS(dp::wrap(values, extents<5>{}), dp::shape_error);
   STATIC_REQUIRE(std::same_as<decltype(dp::wrap<dp::on<dp::cuda<1>>>(values.data(), extents<6>{})),

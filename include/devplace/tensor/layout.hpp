@@ -5,6 +5,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -118,14 +119,17 @@ constexpr auto extents_of_axes([[maybe_unused]] const extents<E...>& e, std::ind
 template <class E, std::size_t... Left>
 using extents_without_t = decltype(extents_of_axes(E{}, axes_without_t<E::rank, Left...>{}));
 
-/// Number of elements from the first to the last one that the strides reach, inclusive; 0 if there are no elements.
+/// Number of elements from the first to the last one that the strides reach, inclusive; 0 if there are no elements, and
+/// the largest number if there would be more than memory can have, as with negative strides.
 constexpr std::size_t spanned(std::span<const std::size_t> extents, std::span<const std::size_t> strides) {
   std::size_t last = 0;
+  bool fits = true;
   for (std::size_t axis = 0; axis != extents.size(); ++axis) {
     if (extents[axis] == 0) return 0;
-    last += (extents[axis] - 1) * strides[axis];
+    fits = fits && (extents[axis] == 1 || strides[axis] <= (PTRDIFF_MAX - last) / (extents[axis] - 1));
+    if (fits) last += (extents[axis] - 1) * strides[axis];
   }
-  return last + 1;
+  return fits ? last + 1 : SIZE_MAX;
 }
 
 /// Whether the elements are contiguous in row-major order.

@@ -43,8 +43,7 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
   static constexpr std::size_t rank = Extents::rank;
   /// Whether the type implies row-major elements, and whether the view stores strides.
   ///@{
-  static constexpr bool is_row_major = std::is_same_v<Layout, row_major>;
-  static constexpr bool is_strided = std::is_same_v<Layout, strided>;
+  static constexpr bool is_row_major = std::is_same_v<Layout, row_major>, is_strided = std::is_same_v<Layout, strided>;
   ///@}
 
   /// A view of memory that it does not own (see wrap()); `device` is used for `here<Backend>` only.
@@ -111,8 +110,7 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
 
   /// Where it lies.
   static constexpr Where placement() { return {}; }
-  /// Address of the first element in the place's memory: a `T*`, or a device_pointer<T> where the host does not reach
-  /// it (memory/device_pointer.hpp).
+  /// Address of the first element: a `T*`, or a device_pointer<T> where the host does not reach the memory.
   constexpr detail::data_pointer<T, Where> data() const { return detail::data_pointer<T, Where>(data_); }
   /// The sizes of all axes.
   constexpr const Extents& extents() const { return extents_; }
@@ -265,13 +263,13 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
   /// A view of every `step`-th index of an axis from `first` on.
   template <std::size_t N, class L>
   constexpr auto cut(std::size_t first, std::size_t last, std::size_t step) const {
-    if (first > last || last > extent(N) || step == 0) detail::throw_no_slice(first, last, step, N, extent(N));
+    const std::size_t count = detail::extent_of_slice(first, last, step, N, extents_.extent(N));
+    const auto of = detail::with_dynamic_axis<Extents, N>::with(count, extents_);
     detail::layout_strides<L, rank> by{};
     if constexpr (std::is_same_v<L, strided>) {
       by.values = strides();
       by.values[N] *= step;
     }
-    const auto of = detail::with_dynamic_axis<Extents, N>::with((last - first + step - 1) / step, extents_);
     return window<L>(at_offset(first * stride(N)), of, by, device_);
   }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,7 +44,9 @@ inline constexpr bool is_host_container<std::array<T, N>> = true;
 [[noreturn]] inline void throw_wrapped_size(std::size_t given, std::span<const std::size_t> extents,
                                             std::size_t needed) {
   throw shape_error("wrap: " + std::to_string(given) + " elements were given for a view of " + sizes_text(extents) +
-                    ", which takes " + std::to_string(needed) + ".");
+                    (needed == SIZE_MAX
+                         ? ", whose strides reach further than memory does; strides count from 0, and none is negative."
+                         : ", which takes " + std::to_string(needed) + "."));
 }
 
 }  // namespace detail
@@ -53,8 +56,8 @@ struct GIVE_MEMORY_OF_ELEMENTS_THEN_extents;
 
 /// A view of the program's own memory, which is ordinary host memory unless another place is given, as in
 /// `wrap<on<cuda<0>>>(pointer, extents<dyn, 3>{n})`. The elements are row-major, or have `strides`, a number of
-/// elements per axis: `wrap(pointer, extents<2, 3>{}, {1, 2})` is a column-major matrix. The memory must outlive the
-/// view; in a view that is written, no two positions may be the same element. Nothing is copied:
+/// elements per axis, none negative: `wrap(pointer, extents<2, 3>{}, {1, 2})` is a column-major matrix. The memory must
+/// outlive the view; in a view that is written, no two positions may be the same element. Nothing is copied:
 /// `to<on<cuda<0>>>(wrap(values, extents<dyn, 3>{n}))` is a tensor with a copy. Memory of a device may be given by a
 /// device_pointer too.
 ///@{

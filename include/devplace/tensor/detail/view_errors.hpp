@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -50,19 +51,35 @@ constexpr bool no_axis(Axis axis) {
   return static_cast<std::size_t>(axis) >= Extents::rank;
 }
 
+/// A negative number that was given where they count from 0 as it was written.
+inline std::string as_written(std::size_t number) {
+  return std::to_string(static_cast<std::ptrdiff_t>(number));
+}
+
 [[noreturn]] inline void throw_past_end(std::size_t index, std::size_t axis, std::size_t extent) {
+  if (index > PTRDIFF_MAX)
+    throw argument_error("index " + as_written(index) + " of axis " + std::to_string(axis) +
+                         " is negative; indices count from 0, and the axis has the extent " + std::to_string(extent) +
+                         ".");
   throw argument_error("index " + std::to_string(index) + " is past the extent " + std::to_string(extent) +
                        " of axis " + std::to_string(axis) + ".");
 }
 [[noreturn]] inline void throw_no_axis(std::size_t axis, std::size_t rank) {
-  throw argument_error("extent: there is no axis " + std::to_string(axis) + " among " + std::to_string(rank) +
+  throw argument_error("extent: there is no axis " + as_written(axis) + " among " + std::to_string(rank) +
                        "; axes count from 0.");
 }
 [[noreturn]] inline void throw_no_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
                                         std::size_t extent) {
-  throw argument_error("slice " + std::to_string(first) + " to " + std::to_string(last) + " by " +
-                       std::to_string(step) + " does not lie in axis " + std::to_string(axis) + ", whose extent is " +
-                       std::to_string(extent) + "; steps count from 1.");
+  throw argument_error("slice " + as_written(first) + " to " + as_written(last) + " by " + as_written(step) +
+                       " does not lie in axis " + std::to_string(axis) + ", whose extent is " + std::to_string(extent) +
+                       "; indices count from 0, steps from 1, and none is negative.");
+}
+/// The extent of every `step`-th index of an axis from `first` to `last`; throws unless they lie in it.
+constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
+                                      std::size_t extent) {
+  if (first > last || last > extent || step == 0 || step > PTRDIFF_MAX)  // which was a negative number
+    throw_no_slice(first, last, step, axis, extent);
+  return (last - first) / step + ((last - first) % step != 0);
 }
 [[noreturn]] inline void throw_reshape(std::span<const std::size_t> from, std::span<const std::size_t> to) {
   const auto count = [](std::span<const std::size_t> sizes) {
