@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Part of config.hpp: the headers that implement operations with the components of this translation unit.
+
+#if defined(DEVPLACE_WITH_CUDA) && defined(DEVPLACE_WITH_SIMULATED_CUDA)
+  #error "devplace: the components cuda and simulated_cuda exclude each other; link one of them."
+#endif
+
+// The component's implementation of functions that also have one without the component.
+#if defined(DEVPLACE_WITH_CBLAS)
+  #define DEVPLACE_CBLAS_ENGINE <devplace/backend/cpu/gemm_cblas.hpp>
+  #define DEVPLACE_DETAIL_MATRIX_LIBRARY cblas
+#else
+  #define DEVPLACE_CBLAS_ENGINE <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_DETAIL_MATRIX_LIBRARY built_in
+#endif
+#if defined(DEVPLACE_WITH_CUDNN) && defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
+  #define DEVPLACE_CUDNN_ENGINE <devplace/backend/cuda/cudnn_convolution.hpp>
+  #define DEVPLACE_CUDNN_ATTENTION <devplace/backend/cuda/cudnn_attention.cuh>
+  #define DEVPLACE_DETAIL_CONVOLUTION_LIBRARY cudnn
+#else
+  #define DEVPLACE_CUDNN_ENGINE <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_CUDNN_ATTENTION <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_DETAIL_CONVOLUTION_LIBRARY built_in
+#endif
+#if defined(DEVPLACE_WITH_ZLIB)
+  #define DEVPLACE_GZIP_READER <devplace/io/detail/gzip_zlib.hpp>
+  #define DEVPLACE_DEFLATE_READER <devplace/io/detail/deflate_zlib.hpp>
+#else
+  #define DEVPLACE_GZIP_READER <devplace/io/detail/gzip_absent.hpp>
+  #define DEVPLACE_DEFLATE_READER <devplace/io/detail/deflate_absent.hpp>
+#endif
+
+#if defined(DEVPLACE_WITH_SIMULATED_CUDA)
+  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/simulated/kernels.hpp>
+  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_CUDA_MEMORY <devplace/backend/simulated/memory.hpp>
+  #define DEVPLACE_CUDA_DEVICES <devplace/backend/simulated/device_query.hpp>
+  #define DEVPLACE_CUDA_EVENTS <devplace/backend/simulated/events.hpp>
+  #define DEVPLACE_CUDA_STREAMS <devplace/backend/simulated/streams.hpp>
+  #define DEVPLACE_CUDA_IPC <devplace/backend/simulated/ipc.hpp>
+#elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
+  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/cuda/name.cuh>
+  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/cuda/kernels/name.hpp>
+  #define DEVPLACE_CUDA_MEMORY <devplace/backend/cuda/memory.hpp>
+  #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
+  #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
+  #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
+  #define DEVPLACE_CUDA_IPC <devplace/backend/cuda/ipc.hpp>
+#elif defined(DEVPLACE_WITH_CUDA)
+  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_CUDA_MEMORY <devplace/backend/cuda/memory.hpp>
+  #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
+  #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
+  #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
+  #define DEVPLACE_CUDA_IPC <devplace/backend/cuda/ipc.hpp>
+#else
+  /// The header that implements operation `name` on cuda places in this translation unit; an empty one if none does.
+  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
+  /// The header with special kernels for the functors that operation `name` passes to for_each; likewise.
+  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
+  /// The header that allocates and copies memory of cuda places in this translation unit; an empty one if none does.
+  #define DEVPLACE_CUDA_MEMORY <devplace/backend/none/kernels.hpp>
+  /// The header that counts and describes the devices of cuda places; an empty one if there can be none.
+  #define DEVPLACE_CUDA_DEVICES <devplace/backend/none/kernels.hpp>
+  /// The header with the events of cuda places in this translation unit; an empty one if there are none.
+  #define DEVPLACE_CUDA_EVENTS <devplace/backend/none/kernels.hpp>
+  /// The header with the streams of cuda places in this translation unit; an empty one if there are none.
+  #define DEVPLACE_CUDA_STREAMS <devplace/backend/none/kernels.hpp>
+  /// The header by which other processes open memory of cuda places; an empty one if there is none.
+  #define DEVPLACE_CUDA_IPC <devplace/backend/none/kernels.hpp>
+#endif
+
+// Real and simulated CUDA in one program would violate the ODR. Object files of both kinds define this absolute symbol,
+// with different values, and the linker rejects duplicate definitions unless the values agree. With link-time
+// optimisation one assembler run processes all files and would silently keep the last value, hence the check.
+#if (defined(DEVPLACE_WITH_CUDA) || defined(DEVPLACE_WITH_SIMULATED_CUDA)) && !defined(__CUDA_ARCH__)
+  #if defined(DEVPLACE_WITH_CUDA)
+    #define DEVPLACE_DETAIL_KIND "1"
+  #else
+    #define DEVPLACE_DETAIL_KIND "2"
+  #endif
+__asm__(
+    ".globl devplace_cuda_backend_must_be_the_same_in_every_file\n"
+    ".ifdef devplace_cuda_backend_must_be_the_same_in_every_file\n"
+    ".if devplace_cuda_backend_must_be_the_same_in_every_file - " DEVPLACE_DETAIL_KIND
+    "\n"
+    ".error \"devplace_cuda_backend_must_be_the_same_in_every_file: real and simulated CUDA meet in one program\"\n"
+    ".endif\n"
+    ".endif\n"
+    ".set devplace_cuda_backend_must_be_the_same_in_every_file, " DEVPLACE_DETAIL_KIND "\n");
+  #undef DEVPLACE_DETAIL_KIND
+#endif
