@@ -36,6 +36,7 @@ DEVPLACE_HD constexpr std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) 
 
 template <class T, class Result = sum_result_t<T>>
 struct sum_reducer {
+  static constexpr bool adds_values = true;
   using accumulator = sum_accumulator_t<T>;
   Result* result;
   Result beta;  // result = beta * result + sum; 0: not read
@@ -53,6 +54,7 @@ struct sum_reducer {
 
 template <class T>
 struct mean_reducer {
+  static constexpr bool adds_values = true;
   using accumulator = double;
   T* result;
   double count;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/backend/cpu/detail/float_sums.hpp>
 #include <devplace/ops/detail/reduced_inputs.hpp>
 
 // The loops of a reduction, for run_range.
@@ -85,17 +86,24 @@ struct reduced_block {
     for (std::size_t lane = 0; lane < Lanes; ++lane)
       sums[lane] = Of::identity();
     std::size_t k = begin;
+    if constexpr (Lanes == lanes && adds_floats<Source, Of>)
+      k += Lanes * added_float_groups(sums, source.data + base + k, (end - k) / Lanes);
     for (; k + Lanes <= end; k += Lanes) {
       for (std::size_t lane = 0; lane < Lanes; ++lane)
         Of::add(sums[lane], source(base + k + lane), k + lane);
     }
     for (std::size_t lane = 0; k < end; ++k, ++lane)
       Of::add(sums[lane], source(base + k), k);
-    for (std::size_t half = Lanes / 2; half != 0; half /= 2) {
-      for (std::size_t lane = 0; lane < half; ++lane)
-        Of::merge(sums[lane], sums[lane + half]);
-    }
+    merge_halves<Of, Lanes / 2>(sums);
     return sums[0];
+  }
+
+  /// The length is a constant, which lets the compilers keep the lanes in registers.
+  template <class Of, std::size_t Half>
+  static void merge_halves(typename Of::accumulator* sums) {
+    for (std::size_t lane = 0; lane < Half; ++lane)
+      Of::merge(sums[lane], sums[lane + Half]);
+    if constexpr (Half != 1) merge_halves<Of, Half / 2>(sums);
   }
 
   /// The first position of a value, which may be NaN.
