@@ -45,7 +45,7 @@ class group_monitor : public std::enable_shared_from_this<group_monitor> {
   /// ranks in the part. All of these processes call it when they make the part, whose calls are numbered apart. By
   /// default these are not compared: the monitor only hears that the processes end or stop. For a monitor that is owned
   /// by a shared_ptr.
-  virtual std::shared_ptr<group_monitor> part(std::span<const int> members);
+  inline virtual std::shared_ptr<group_monitor> part(std::span<const int> members);
 
   /// How long calls may take in this group.
   virtual process_options options() const { return {}; }
