@@ -3,6 +3,16 @@
 
 // Included by instruction_sets.hpp only: products of few rows or columns.
 
+/// The elements `begin` to `depth` - 1 of rows, which are fewer than a vector's, followed by zeros.
+template <class T>
+[[gnu::noinline]] DEVPLACE_TARGET inline void rest_of_rows(T (*__restrict rest)[vector_bytes / sizeof(T)],
+                                                           const T* const* rows, std::size_t count, std::size_t begin,
+                                                           std::size_t depth) {
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t lane = 0; lane < vector_bytes / sizeof(T); ++lane)
+      rest[i][lane] = begin + lane < depth ? rows[i][begin + lane] : T{0};
+}
+
 /// Rows x Columns elements of C as dot products of rows of A with rows of the transposed B, both contiguous, without
 /// packing. `a` and `b` point to the rows; the sums are written to `out`.
 template <class T, std::size_t Rows, std::size_t Columns>
@@ -33,13 +43,9 @@ template <class T, std::size_t Rows, std::size_t Columns>
     }
   }
   if (whole < depth) {
-    T rest[Rows + Columns][lanes] = {};
-    for (std::size_t p = whole; p < depth; ++p) {
-      for (std::size_t i = 0; i < Rows; ++i)
-        rest[i][p - whole] = a[i][p];
-      for (std::size_t j = 0; j < Columns; ++j)
-        rest[Rows + j][p - whole] = b[j][p];
-    }
+    T rest[Rows + Columns][lanes];
+    rest_of_rows(rest, a, Rows, whole, depth);
+    rest_of_rows(rest + Rows, b, Columns, whole, depth);
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
       DEVPLACE_UNROLL

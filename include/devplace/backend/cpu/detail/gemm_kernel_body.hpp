@@ -8,6 +8,21 @@
 // is a sum over p in ascending order, whatever the tile, so results do not depend on how the matrix is divided among
 // threads.
 
+/// What pack_panel leaves over: rows `begin` to `count` - 1 of a panel of `width`, and zeros in those that do not
+/// exist. One function for panels of all widths.
+template <class T>
+[[gnu::noinline]] DEVPLACE_TARGET inline void pack_rest(T* __restrict target, std::size_t width,
+                                                        const T* __restrict source, std::size_t stride_i,
+                                                        std::size_t stride_p, std::size_t begin, std::size_t count,
+                                                        std::size_t depth) {
+  for (std::size_t p = 0; p < depth; ++p) {
+    for (std::size_t i = begin; i < count; ++i)
+      target[p * width + i] = source[i * stride_i + p * stride_p];
+    for (std::size_t i = count; i < width; ++i)
+      target[p * width + i] = T{0};
+  }
+}
+
 /// Copies panels of `Width` rows (or columns) of a matrix into [panel][depth][Width]. Element (i, p) of the matrix is
 /// source[i * stride_i + p * stride_p], and one of the strides is 1. Only `count` rows exist; the rest of a panel is
 /// filled with zeros.
@@ -31,13 +46,7 @@ DEVPLACE_TARGET inline void pack_panel(T* __restrict target, const T* __restrict
         target[p * Width + l] = source[l * stride_i + p];
     }
   }
-  if (whole == Width) return;
-  for (std::size_t p = 0; p < depth; ++p) {
-    for (std::size_t i = whole; i < count; ++i)
-      target[p * Width + i] = source[i * stride_i + p * stride_p];
-    for (std::size_t i = count; i < Width; ++i)
-      target[p * Width + i] = T{0};
-  }
+  if (whole != Width) pack_rest(target, Width, source, stride_i, stride_p, whole, count, depth);
 }
 
 /// How a tile stores its sums: C = then(alpha sum + beta C + bias).
@@ -102,22 +111,20 @@ template <class T, std::size_t Rows, std::size_t Vectors>
   }
 }
 
-/// A tile of which only `rows` x `columns` lie in C: at C's edges the full tile is computed in a local buffer.
-template <class T, std::size_t Rows, std::size_t Vectors>
-DEVPLACE_TARGET inline void tile_within(std::size_t depth, const T* a, std::size_t stride_a, const T* b,
-                                        std::size_t stride_b, T* c, std::size_t ldc, tile_update<T> update,
-                                        std::size_t rows, std::size_t columns) {
-  constexpr std::size_t width = Vectors * vector_bytes / sizeof(T);
-  const bool whole = rows == Rows && columns == width;
-  T aside[Rows * width];
-  T bias[width];
-  if (!whole) {
-    for (T& x : aside)
-      x = T{0};
+/// Elements of C at its edges, in a local buffer of the size of a full tile, and the bias there.
+template <class T>
+struct edge_of_tile {
+  T c[tile_rows * 2 * vector_bytes / sizeof(T)];
+  T bias[2 * vector_bytes / sizeof(T)];
+
+  [[gnu::noinline]] DEVPLACE_TARGET void load(const T* from, std::size_t ldc, std::size_t width, tile_update<T>& update,
+                                              std::size_t rows, std::size_t columns) {
+    for (std::size_t i = 0; i < tile_rows * width; ++i)
+      c[i] = T{0};
     if (update.beta != T{0}) {
       for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t j = 0; j < columns; ++j)
-          aside[i * width + j] = c[i * ldc + j];
+          c[i * width + j] = from[i * ldc + j];
     }
     if (update.bias != nullptr) {
       for (std::size_t j = 0; j < width; ++j)
@@ -125,12 +132,25 @@ DEVPLACE_TARGET inline void tile_within(std::size_t depth, const T* a, std::size
       update.bias = bias;
     }
   }
-  tile<T, Rows, Vectors>(depth, a, stride_a, b, stride_b, whole ? c : aside, whole ? ldc : width, update);
-  if (!whole) {
+  [[gnu::noinline]] DEVPLACE_TARGET void store(T* to, std::size_t ldc, std::size_t width, std::size_t rows,
+                                               std::size_t columns) const {
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < columns; ++j)
-        c[i * ldc + j] = aside[i * width + j];
+        to[i * ldc + j] = c[i * width + j];
   }
+};
+
+/// A tile of which only `rows` x `columns` lie in C: at C's edges the full tile is computed in a local buffer.
+template <class T, std::size_t Rows, std::size_t Vectors>
+DEVPLACE_TARGET inline void tile_within(std::size_t depth, const T* a, std::size_t stride_a, const T* b,
+                                        std::size_t stride_b, T* c, std::size_t ldc, tile_update<T> update,
+                                        std::size_t rows, std::size_t columns) {
+  constexpr std::size_t width = Vectors * vector_bytes / sizeof(T);
+  if (rows == Rows && columns == width) return tile<T, Rows, Vectors>(depth, a, stride_a, b, stride_b, c, ldc, update);
+  edge_of_tile<T> edge;
+  edge.load(c, ldc, width, update, rows, columns);
+  tile<T, Rows, Vectors>(depth, a, stride_a, b, stride_b, edge.c, width, update);
+  edge.store(c, ldc, width, rows, columns);
 }
 
 /// Where the elements of a panel of A or B are read: packed, or in the caller's matrix if packing would not pay off.
