@@ -129,6 +129,7 @@ TEST_CASE("split holds out the last images", "[data]") {
   SECTION("more than there are") {
     CHECK_THROWS_AS(dp::hold_out(all, 1798), dp::argument_error);
     CHECK_THROWS_WITH(dp::hold_out(all, 1798), ContainsSubstring("1798 images were to be held out of 1797"));
+    CHECK_THROWS_WITH(dp::hold_out(all, static_cast<std::size_t>(-3)), ContainsSubstring("-3 images were to be held"));
   }
   SECTION("a fraction of the images") {
     CHECK(dp::hold_out(all, 0.2).test.size() == 359);

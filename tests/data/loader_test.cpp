@@ -387,6 +387,8 @@ TEST_CASE("options out of range are errors", "[data]") {
   CHECK_THROWS_WITH(make({.batch = 1, .prefetch = 0}), ContainsSubstring("option prefetch is 0"));
   CHECK_THROWS_WITH(make({.batch = 1, .standard_deviation = 0}), ContainsSubstring("option standard_deviation is 0"));
   CHECK_THROWS_AS(make({.batch = 1, .standard_deviation = std::nan("")}), dp::argument_error);
+  CHECK_THROWS_WITH(make({.batch = 1, .mean = std::nan("")}), ContainsSubstring("option mean is nan"));
+  CHECK_THROWS_WITH(make({.batch = 1, .scale = HUGE_VAL}), ContainsSubstring("option scale is inf"));
 
   dp::image_set uneven = numbered_images(9);
   uneven.labels = numbered_images(8).labels;

@@ -109,8 +109,9 @@ inline labelled_images hold_out(const image_set& all, std::size_t held_out, shuf
     throw argument_error("hold_out: the set has " + std::to_string(all.images.extent(0)) + " images and " +
                          std::to_string(all.labels.extent(0)) + " labels; give one label for each image.");
   if (held_out > all.size())
-    throw argument_error("hold_out: " + std::to_string(held_out) + " images were to be held out of " +
-                         std::to_string(all.size()) + "; hold out at most all of them.");
+    throw argument_error("hold_out: " + std::to_string(static_cast<std::ptrdiff_t>(held_out)) +
+                         " images were to be held out of " + std::to_string(all.size()) +
+                         "; hold out none, all of them or a number between.");
   const std::size_t height = all.images.extent(1), width = all.images.extent(2);
   sampler order(all.size(), shuffle);
   const auto copies_of = [&](std::span<const std::int64_t> chosen) {

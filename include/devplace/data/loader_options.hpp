@@ -23,7 +23,8 @@ struct loader_options {
   int workers = 0;
   /// Batches that each worker prepares ahead. At least 1.
   int prefetch = 2;
-  /// Features are `(x * scale - mean) / standard_deviation`. Unset: 1/255 for uint8, 1 for floating-point features.
+  /// Features are `(x * scale - mean) / standard_deviation`, of finite numbers. Unset: 1/255 for uint8, 1 for
+  /// floating-point features.
   std::optional<double> scale = {};
   /// Subtracted after scaling.
   double mean = 0;

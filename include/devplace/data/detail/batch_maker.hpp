@@ -149,6 +149,11 @@ class batch_maker {
     if (!is_finite(options.standard_deviation) || options.standard_deviation <= 0)
       throw argument_error("loader: the option standard_deviation is " + std::to_string(options.standard_deviation) +
                            "; give a finite number above 0.");
+    if (!is_finite(options.mean) || !is_finite(options.scale.value_or(1)))
+      throw argument_error("loader: the option " +
+                           (is_finite(options.mean) ? "scale is " + std::to_string(*options.scale)
+                                                    : "mean is " + std::to_string(options.mean)) +
+                           "; give a finite number.");
     return options.batch;
   }
 
