@@ -123,6 +123,26 @@ TEST_CASE("rows with NaN, with infinity, of minus infinity", "[ops]") {
   CHECK(log_y(4, 1) == 0);
 }
 
+TEST_CASE("NaN anywhere in a row of softmax, and numbers far below the largest", "[ops]") {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  constexpr std::size_t n = 64 + 8 + 3;  // the loops of a row take 64, 8 and one
+  for (const std::size_t at : {std::size_t{5}, std::size_t{66}, n - 1}) {
+    dp::tensor<float, dp::extents<2, n>, on_cpu> x;
+    for (const float of : {nan, -nan, -inf, -1e9F}) {
+      x = -100.0F;  // exp is subnormal
+      x(0, 0) = x(1, 0) = 0;
+      x(0, at) = of;
+      const auto y = dp::softmax(x);
+      bool as_expected = y(1, 0) == 1 && y(1, at) == std::exp(-100.0F);
+      for (std::size_t c = 0; c != n; ++c) {
+        const float expected = c == 0 ? 1.0F : c == at ? 0.0F : std::exp(-100.0F);
+        as_expected = as_expected && (std::isnan(of) ? std::isnan(y(0, c)) : y(0, c) == expected);
+      }
+      CHECK(as_expected);
+    }
+  }
+}
+
 TEST_CASE("softmax of no rows and of no columns", "[ops]") {
   CHECK(dp::softmax(dp::tensor<float, dp::dextents<2>, on_cpu>(dp::dextents<2>(0, 3))).size() == 0);
   CHECK(dp::log_softmax(dp::tensor<float, dp::dextents<2>, on_cpu>(dp::dextents<2>(3, 0))).size() == 0);

@@ -43,6 +43,26 @@ TEMPLATE_TEST_CASE("fast_exp's special values", "[ops]", float, double) {
   CHECK(fast_exp(limits::denorm_min()) == 1);
 }
 
+TEMPLATE_TEST_CASE("fast_exp_below_64 is fast_exp, bit for bit", "[ops]", float, double) {
+  using devplace::detail::fast_exp, devplace::detail::fast_exp_below_64, devplace::detail::least_exponent;
+  const TestType least = least_exponent<TestType>;
+  bool same = true;
+  for (int i = 0; i <= 500000; ++i) {
+    const TestType x = least + (64 - least) * static_cast<TestType>(i) / 500000;
+    same = same && fast_exp_below_64(x) == fast_exp(x);
+  }
+  for (int i = -2000; i <= 1000; ++i) {  // halfway between two powers of two, or next to it
+    const auto x = static_cast<TestType>(i * 0.034657359027997265);
+    for (const TestType near : {std::nextafter(x, least), x, std::nextafter(x, TestType{64})})
+      same = same && fast_exp_below_64(near) == fast_exp(near);
+  }
+  CHECK(same);
+  CHECK(fast_exp_below_64(least) == 0);
+  CHECK(fast_exp_below_64(-TestType{0}) == 1);
+  CHECK(std::isnan(fast_exp_below_64(std::numeric_limits<TestType>::quiet_NaN())));
+  CHECK(std::isnan(fast_exp_below_64(-std::numeric_limits<TestType>::quiet_NaN())));
+}
+
 TEMPLATE_TEST_CASE("fast_expm1 is within 3 ulp over the whole range, subnormal numbers included", "[ops]", float,
                    double) {
   using devplace::detail::fast_expm1;

@@ -110,6 +110,27 @@ template <floating_element T>
          power_of_two<T>(static_cast<unsigned_bits>(doubled - half));
 }
 
+/// The least x that the function below takes, of which exp is 0.
+template <floating_element T>
+inline constexpr T least_exponent = -exponential_constants<T>::limit;
+
+/// The bits of fast_exp(x) for least_exponent <= x <= 64, and NaN for NaN, in fewer instructions: 2^k exp(r) with k so
+/// much larger that it is never subnormal.
+template <floating_element T>
+[[gnu::always_inline]] DEVPLACE_HD inline T fast_exp_below_64(T x) {
+  using constants = exponential_constants<T>;
+  using bits = std::make_unsigned_t<typename constants::bits>;
+  // Even numbers, so that halves are rounded to the same integers.
+  constexpr int raised = sizeof(T) == 4 ? 25 : 55, added = raised + static_cast<int>(constants::bias);
+  constexpr T rounder = constants::rounder + static_cast<T>(added);
+  constexpr T lowered = T{1} / static_cast<T>(std::int64_t{1} << raised);
+  const T shifted = DEVPLACE_AS_WRITTEN(x * static_cast<T>(1.44269504088896340736) + rounder);
+  const T whole = DEVPLACE_AS_WRITTEN(shifted - rounder);
+  const T r = DEVPLACE_AS_WRITTEN(x - whole * constants::log2_high) - whole * constants::log2_low;
+  const T series = exponential_series<0, constants::degree>(r);
+  return DEVPLACE_AS_WRITTEN(series * power_of_two<T>(same_bits<bits>(shifted))) * lowered;
+}
+
 /// exp(x) - 1 within 3 ulp, also for small x; exactly -1 and infinity beyond the limits, -0 for -0, NaN for NaN:
 /// 2^k (exp(r) - 1) + (2^k - 1).
 template <floating_element T>

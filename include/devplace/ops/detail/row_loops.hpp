@@ -21,13 +21,24 @@ DEVPLACE_HD inline double sum_of_lanes(const double* lanes) {
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/// exp(x[c] - max) of `Count` elements. Separate loops, because the compiler then vectorises each of them.
+/// exp(x[c] - max) of `Count` elements, with differences below 64. Separate loops, because the compiler then vectorises
+/// each of them; g++ would make a condition of 8 unrolled elements into branches.
 template <std::size_t Count, class T, class From>
 DEVPLACE_HD void exponentials_of(T* e, const From* x, T max) {
+  const auto difference = [=](std::size_t i) {
+    const T exponent = static_cast<T>(x[i]) - max;
+    return exponent < least_exponent<T> ? least_exponent<T> : exponent;
+  };
+  if constexpr (Count == row_lanes) {
+    DEVPLACE_NO_UNROLL
+    for (std::size_t i = 0; i < Count; ++i)
+      e[i] = difference(i);
+  } else {
+    for (std::size_t i = 0; i < Count; ++i)
+      e[i] = difference(i);
+  }
   for (std::size_t i = 0; i < Count; ++i)
-    e[i] = static_cast<T>(x[i]) - max;
-  for (std::size_t i = 0; i < Count; ++i)
-    e[i] = fast_exp<T>(e[i]);
+    e[i] = fast_exp_below_64<T>(e[i]);
 }
 
 /// Sum of `term(c)` for c below n; terms are rounded to T, the sum is not.
@@ -93,7 +104,7 @@ DEVPLACE_HD void add_exponentials(double* lanes, T* e, const From* x, T max) {
     e[i] = terms[i];
 }
 
-/// Sum of exp(x[c] - max); also stores each term in e[c] unless `e` is null. `e` may be `x`.
+/// Sum of exp(x[c] - max), with differences below 64; also stores each term in e[c] unless `e` is null. `e` may be `x`.
 template <class T, class From>
 DEVPLACE_HD double row_exponentials(T* e, const From* x, T max, std::size_t n) {
   constexpr std::size_t many = 8 * row_lanes;  // so that several vectors of exponentials are computed at a time
