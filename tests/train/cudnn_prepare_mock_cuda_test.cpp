@@ -14,6 +14,7 @@
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/sgd.hpp>
+#include <devplace/tensor/tensor.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
@@ -89,4 +90,33 @@ TEST_CASE("prepare makes the plans of a step's convolutions and products, and th
   dnn::clear_calls();
   step(images, labels);
   CHECK(dnn::calls().size() == 5);
+}
+
+TEST_CASE("convolutions of 16 bits are cuDNN's, and without its engines products", "[train]") {
+  using dp::backend::cuda;
+  const auto offered = GENERATE(true, false);
+  if (!offered) dnn::offer(CUDNN_HEUR_MODE_A, {});
+  using images = dp::tensor<dp::bf16, dp::extents<2, 3, 8, 8>, where>;
+  const images x, y;
+  const dp::tensor<dp::bf16, dp::extents<3, 3, 3, 3>, where> weight;
+  const dp::tensor<float, dp::extents<3, 3, 3, 3>, where> dweight;
+  const dp::detail::window_axis axis{8, 8, 3, 1, 1, 1};
+  const dp::detail::convolution_shape shape{2, 1, 3, 3, axis, axis};
+  auto *const x_data = const_cast<dp::bf16*>(x.data().get()), *const y_data = const_cast<dp::bf16*>(y.data().get());
+  auto* const dw = const_cast<float*>(dweight.data().get());
+  const dp::bf16* const w = weight.data().get();
+  dp::detail::cudnn_cache_of(0) = {};  // chosen again
+  mock::clear_calls();
+  dnn::clear_calls();
+  lt::clear_calls();
+  dp::detail::dispatch<dp::op::convolution, cuda>(
+      0, dp::detail::convolution_arguments<dp::bf16>{shape, x_data, w, nullptr, y_data});
+  dp::detail::dispatch<dp::op::convolution_input_gradient, cuda>(
+      0, dp::detail::convolution_input_gradient_arguments<dp::bf16>{shape, y_data, w, nullptr, x_data});
+  dp::detail::dispatch<dp::op::convolution_weight_gradient, cuda>(
+      0, dp::detail::convolution_weight_gradient_arguments<dp::bf16>{shape, y_data, x_data, dw, 1, nullptr});
+  CHECK(cudnn_calls("cudnnBackendExecute") == (offered ? 3 : 0));
+  CHECK(std::count(lt::calls().begin(), lt::calls().end(), "cublasLtMatmul") == (offered ? 0 : 3));
+  CHECK(mock::launches().size() == (offered ? 3 + 1 : 3 + 2 + 2 + 2));  // the gradient of weights is added in float
+  CHECK(mock::violations().empty());
 }

@@ -92,14 +92,14 @@ struct processes {};
 /// Bytes that training needs on the place with the largest demand, known at compile time:
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts all allocations of model,
 /// optimizer and trainer, which is also their peak (`memory_usage::peak`). Not included are batches (`loader`), class
-/// weights, `clipping`, and allocations that exist once per process: on a GPU `gpu_workspace` and 32 MiB more if the
-/// network has convolutions, on the CPU the packing buffers of the matrix engine (one set per thread); nor the copies
-/// of gradients by which `collective::direct` works on devices without access to each other's memory, up to 1 MiB for
-/// each other place; nor what a model keeps after it has predicted, also for `accuracy`: `memory_plan<model_t,
-/// batch<n>>::activations`; nor what `accuracy` has while it runs (member `accuracy`). Without a rule,
-/// `memory_plan<model_t, batch<1024>>` is what the model and `predict_into(outputs, samples, batch<1024>{})` need, for
-/// row-major batches and one call at a time, and `memory_plan<predictor_t, batch<1024>>` what a predictor needs that
-/// was made for that batch.
+/// weights, `clipping`, and allocations that exist once per process: on a GPU `gpu_workspace`, 32 MiB more if the
+/// network has convolutions, and 256 MiB more if some of cuDNN's engines need them, on the CPU the packing buffers of
+/// the matrix engine (one set per thread); nor the copies of gradients by which `collective::direct` works on devices
+/// without access to each other's memory, up to 1 MiB for each other place; nor what a model keeps after it has
+/// predicted, also for `accuracy`: `memory_plan<model_t, batch<n>>::activations`; nor what `accuracy` has while it runs
+/// (member `accuracy`). Without a rule, `memory_plan<model_t, batch<1024>>` is what the model and
+/// `predict_into(outputs, samples, batch<1024>{})` need, for row-major batches and one call at a time, and
+/// `memory_plan<predictor_t, batch<1024>>` what a predictor needs that was made for that batch.
 ///
 /// For a model across processes the last argument is how many they are planned for, and the batch is that of all:
 /// `memory_plan<model<net, across<cuda<0>>>, batch<256>, optim::adam, collective::sharded_all_reduce<>, processes<4>>`.

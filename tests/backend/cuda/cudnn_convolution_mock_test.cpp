@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/memory/statistics.hpp>
@@ -39,18 +40,22 @@ struct integers_for_cudnn {
   integers_for_cudnn(std::size_t n, std::size_t seed)
       : block(dp::detail::allocate<dp::backend::cuda>(0, (n + 1) * sizeof(T))), size(n) {
     for (std::size_t i = 0; i <= n; ++i)
-      data()[i] = static_cast<T>((i * 37 + seed * 11 + i / 7) % 9) - 4;
+      data()[i] = T(static_cast<float>((i * 37 + seed * 11 + i / 7) % 9) - 4);
   }
   T* data() const { return static_cast<T*>(block.data()); }
-  std::vector<T> values() const { return {data(), data() + size + 1}; }
+  std::vector<dp::detail::computed_t<T>> values() const { return {data(), data() + size + 1}; }
 };
 
-/// A convolution with a bias and a relu, its gradients, and the results of the loops.
+/// A convolution with a bias and a relu, its gradients, and the results of the loops, whose sums are exact. Those of 16
+/// bits are rounded, and once more with a bias.
 template <class T>
 struct cudnn_problem {
+  using sum = dp::detail::computed_t<T>;
+
   convolution_shape s;
-  integers_for_cudnn<T> x, weight, bias, dy, into_x, y, dx, dw;
-  std::vector<T> expected_y, expected_dx, expected_dw;
+  integers_for_cudnn<T> x, weight, bias, dy, into_x, y, dx;
+  integers_for_cudnn<sum> dw;
+  std::vector<sum> expected_y, expected_dx, expected_dw;
 
   explicit cudnn_problem(const convolution_shape& shape)
       : s(shape),
@@ -65,19 +70,19 @@ struct cudnn_problem {
         expected_y(y.values()),
         expected_dx(dx.values()),
         expected_dw(dw.values()) {
-    for (std::size_t i = 0; i < y.size; ++i)
-      expected_y[i] = bias.data()[i / s.pixels() % bias.size];
-    for (std::size_t i = 0; i < x.size; ++i)
-      expected_dx[i] = into_x.data()[i / s.plane() % into_x.size];
-    for (std::size_t i = 0; i < dw.size; ++i)
-      expected_dw[i] *= 2;
+    std::vector<sum> sums_y(y.size), sums_dx(x.size), sums_dw(dw.size);
     dp::test::for_each_product(s, [&](std::size_t to, std::size_t from, std::size_t by) {
-      expected_y[to] += x.data()[from] * weight.data()[by];
-      expected_dx[from] += dy.data()[to] * weight.data()[by];
-      expected_dw[by] += dy.data()[to] * x.data()[from];
+      sums_y[to] += sum(x.data()[from]) * sum(weight.data()[by]);
+      sums_dx[from] += sum(dy.data()[to]) * sum(weight.data()[by]);
+      sums_dw[by] += sum(dy.data()[to]) * sum(x.data()[from]);
     });
+    const auto rounded = [](sum value) { return static_cast<sum>(static_cast<T>(value)); };
     for (std::size_t i = 0; i < y.size; ++i)
-      expected_y[i] = expected_y[i] < 0 ? 0 : expected_y[i];
+      expected_y[i] = std::max(rounded(rounded(sums_y[i]) + sum(bias.data()[i / s.pixels() % bias.size])), sum{0});
+    for (std::size_t i = 0; i < x.size; ++i)
+      expected_dx[i] = rounded(rounded(sums_dx[i]) + sum(into_x.data()[i / s.plane() % into_x.size]));
+    for (std::size_t i = 0; i < dw.size; ++i)
+      expected_dw[i] = rounded(sums_dw[i]) + 2 * expected_dw[i];
   }
 
   bool forward(dp::detail::product_math math = dp::detail::product_math::strict) const {
@@ -91,7 +96,7 @@ struct cudnn_problem {
         0, dp::detail::convolution_input_gradient_arguments<T>{s, dy.data(), weight.data(), into_x.data(), dx.data()},
         emulated_after_cudnn{});
   }
-  bool weight_gradient(T beta = 2) const {
+  bool weight_gradient(sum beta = 2) const {
     return convolve_by_cudnn(
         0, dp::detail::convolution_weight_gradient_arguments<T>{s, dy.data(), x.data(), dw.data(), beta, nullptr},
         emulated_after_cudnn{});
@@ -139,17 +144,56 @@ TEST_CASE("cuDNN is given every convolution as it is: float and double, with bia
   CHECK(mock::live_handles() == 1);
 }
 
+TEST_CASE("cuDNN is given numbers of 16 bits as they are, and gradients of weights are sums in float",
+          "[backend][cudnn]") {
+  require_right_cudnn_results<dp::bf16>();
+  CHECK(mock::convolutions().back().type == CUDNN_DATA_BFLOAT16);
+  CHECK(mock::convolutions().back().beta == 0);  // the gradients so far are not rounded
+  require_right_cudnn_results<dp::half>();
+  CHECK(mock::convolutions().back().type == CUDNN_DATA_HALF);
+}
+
+TEST_CASE("a weight gradient of 16 bits lies in the workspace before that of the engine", "[backend][cudnn]") {
+  const auto shape = shape_for_cudnn();
+  const auto limit = static_cast<std::int64_t>(dp::detail::cuda_cudnn_workspace::bytes -
+                                               (shape.weights() * sizeof(dp::half) + 255) / 256 * 256);
+  const cudnn_problem<dp::half> p(shape);
+  REQUIRE(p.weight_gradient(0));  // no engine's
+  CHECK(mock::convolutions().back().workspace == nullptr);
+  CHECK(dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace) ==
+        dp::detail::cuda_unfolding_workspace::bytes);
+  mock::offer(CUDNN_HEUR_MODE_A, {{{}, limit + 1, true}, {{}, limit, true}});
+  dp::detail::cudnn_cache_of(0) = {};
+  REQUIRE(p.weight_gradient(0));
+  CHECK(last_cudnn_engine(CUDNN_HEUR_MODE_A) == 1);
+  const dp::detail::cuda_scope device(0);
+  CHECK(mock::convolutions().back().workspace ==
+        static_cast<std::byte*>(dp::detail::cuda_workspace<dp::detail::cuda_cudnn_workspace>(0, device)) +
+            dp::detail::cuda_cudnn_workspace::bytes - static_cast<std::size_t>(limit));
+  auto large = shape;
+  large.outputs = dp::detail::cuda_cudnn_workspace::bytes;  // more weights than there is workspace
+  const dp::detail::convolution_key key{large,
+                                        dp::detail::convolution_pass::weight_gradient,
+                                        dp::detail::product_element::float16,
+                                        dp::detail::product_math::strict,
+                                        0,
+                                        {256, 256, 256}};
+  CHECK_FALSE(
+      make_cudnn_plan(dp::detail::cudnn_cache_of(0).handle, key, dp::detail::cuda_cudnn_workspace::bytes, 0).plan);
+}
+
 TEST_CASE("the second step makes no descriptor and allocates nothing", "[backend][cudnn]") {
   mock::offer(CUDNN_HEUR_MODE_A, {{{}, 1000, true}});
   const cudnn_problem<float> p(shape_for_cudnn()), other(shape_for_cudnn());
-  const auto step = [](const cudnn_problem<float>& of) {
+  const cudnn_problem<dp::bf16> in_16_bits(shape_for_cudnn());
+  const auto step = [](const auto& of) {
     return of.forward() && of.input_gradient() && of.weight_gradient(0) && of.weight_gradient(1);
   };
-  REQUIRE((step(p) && step(other)));
+  REQUIRE((step(p) && step(other) && step(in_16_bits)));
   const std::size_t blocks = devplace::test::mock_cuda::live_blocks();
   mock::clear_calls();
-  REQUIRE((step(p) && step(other)));
-  CHECK(mock::calls() == std::vector<std::string>(8, "cudnnBackendExecute"));
+  REQUIRE((step(in_16_bits) && step(p) && step(other)));
+  CHECK(mock::calls() == std::vector<std::string>(12, "cudnnBackendExecute"));
   CHECK(devplace::test::mock_cuda::live_blocks() == blocks);
   CHECK(mock::convolutions().back().beta == 1);
 }
@@ -169,6 +213,8 @@ TEST_CASE("engines are used that give the same bits in every run, in the precisi
   REQUIRE(p.forward(dp::detail::product_math::tf32));
   CHECK(last_cudnn_engine(CUDNN_HEUR_MODE_A) == 2);
   REQUIRE(cudnn_problem<double>(shape_for_cudnn()).forward());  // tensor cores compute double as it is
+  CHECK(last_cudnn_engine(CUDNN_HEUR_MODE_A) == 2);
+  REQUIRE(cudnn_problem<dp::half>(shape_for_cudnn()).forward());  // and 16 bits, with sums in float
   CHECK(last_cudnn_engine(CUDNN_HEUR_MODE_A) == 2);
 }
 
@@ -204,13 +250,17 @@ TEST_CASE("engines without a workspace allocate none, small ones use that of pat
 TEST_CASE("a convolution without an engine is left to the products, and is asked for once", "[backend][cudnn]") {
   mock::offer(CUDNN_HEUR_MODE_A, {{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, 0, true}});
   const cudnn_problem<float> p(shape_for_cudnn());
-  const auto y = p.y.values(), dw = p.dw.values();
+  const cudnn_problem<dp::bf16> in_16_bits(shape_for_cudnn());
+  const auto y = p.y.values(), dw = p.dw.values(), other_dw = in_16_bits.dw.values();
   CHECK_FALSE(p.forward());
   CHECK_FALSE(p.weight_gradient());
+  CHECK_FALSE(in_16_bits.weight_gradient());
   CHECK(p.y.values() == y);
   CHECK(p.dw.values() == dw);
+  CHECK(in_16_bits.dw.values() == other_dw);
   mock::clear_calls();
   CHECK_FALSE(p.forward());
+  CHECK_FALSE(in_16_bits.weight_gradient());
   CHECK(mock::calls().empty());
   CHECK(mock::convolutions().empty());
 }
@@ -238,9 +288,13 @@ TEST_CASE("what cuDNN does not support is left to the products, wherever it says
   }
 }
 
-TEST_CASE("every failed call of cuDNN is reported with the convolution and what to do", "[backend][cudnn]") {
+TEMPLATE_TEST_CASE("every failed call of cuDNN is reported with the convolution and what to do", "[backend][cudnn]",
+                   float, dp::bf16) {
   // As many as the calls that the first convolution makes; each fails once, and a later one succeeds.
-  const cudnn_problem<float> p(shape_for_cudnn());
+  const cudnn_problem<TestType> p(shape_for_cudnn());
+  const bool wide = std::is_same_v<TestType, float>;
+  const std::string what = wide ? "a convolution (float; x " : "the weight gradient of a convolution (bf16; x ";
+  const auto run = [&] { return wide ? p.forward() : p.weight_gradient(); };
   for (const auto& [function, count] : {std::pair{"cudnnCreate", 1},
                                         {"cudnnSetStream", 1},
                                         {"cudnnBackendCreateDescriptor", 11},
@@ -253,14 +307,13 @@ TEST_CASE("every failed call of cuDNN is reported with the convolution and what 
       dp::detail::cudnn_cache_of(0) = {};
       mock::set_last_error("the stride is odd");
       mock::fail(function, CUDNN_STATUS_BAD_PARAM, nth);
-      CHECK_THROWS_WITH(
-          p.forward(),
-          Catch::StartsWith("devplace: " + std::string(function) + " on cuda:0 failed for a convolution (float; x ") &&
-              Catch::Contains("2x6x10x9, weight 15x2x3x3, y 2x15x5x7, groups 3, stride 2x1, padding "
-                              "1x1, dilation 1x2): CUDNN_STATUS_BAD_PARAM (2000); cuDNN's last error "
-                              "is: the stride is odd.") &&
-              Catch::Contains("CUDNN_LOGLEVEL_DBG"));
-      REQUIRE(p.forward());
+      CHECK_THROWS_WITH(run(),
+                        Catch::StartsWith("devplace: " + std::string(function) + " on cuda:0 failed for " + what) &&
+                            Catch::Contains("2x6x10x9, weight 15x2x3x3, y 2x15x5x7, groups 3, stride 2x1, padding "
+                                            "1x1, dilation 1x2): CUDNN_STATUS_BAD_PARAM (2000); cuDNN's last error "
+                                            "is: the stride is odd.") &&
+                            Catch::Contains("CUDNN_LOGLEVEL_DBG"));
+      REQUIRE(run());
     }
   CHECK(mock::live_descriptors() == 9);  // those of one plan and one set of addresses
 }

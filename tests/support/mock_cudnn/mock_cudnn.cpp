@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::test::mock_cudnn {
@@ -241,6 +242,18 @@ bool fits(const descriptor& operation) {
   return right;
 }
 
+/// Whether there are engines for an operation: for tensors of one type, whose products are summed in it, or in float.
+bool is_supported(const descriptor& operation) {
+  const names of = names_of(operation.type);
+  const auto type_of = [&](cudnnBackendAttributeName_t name) {
+    return value<cudnnDataType_t>(part(operation, name), CUDNN_ATTR_TENSOR_DATA_TYPE);
+  };
+  const cudnnDataType_t type = type_of(of.x);
+  return type_of(of.weight) == type && type_of(of.y) == type &&
+         value<cudnnDataType_t>(part(operation, of.windows), CUDNN_ATTR_CONVOLUTION_COMP_TYPE) ==
+             (type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT);
+}
+
 /// A tensor of the operation with the data that the variant pack has for its number.
 template <class T>
 struct tensor {
@@ -296,7 +309,8 @@ void compute(const descriptor& operation, const descriptor& pack) {
               }
   const double alpha = factor(operation, of.alpha), beta = factor(operation, of.beta);
   for (std::size_t i = 0; i < sums.size(); ++i)
-    result.data[i] = static_cast<T>(alpha * sums[i] + (beta == 0 ? 0. : beta * static_cast<double>(result.data[i])));
+    result.data[i] = static_cast<T>(static_cast<devplace::detail::computed_t<T>>(
+        alpha * sums[i] + (beta == 0 ? 0. : beta * static_cast<double>(result.data[i]))));
 }
 
 #include "support/mock_cudnn/graph_body.hpp"
@@ -437,6 +451,9 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t handle) {
   if (!fits) return mock::refuse(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "the extents do not match");
   if (d->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)
     d->mode = mock::value<cudnnBackendHeurMode_t>(*d, CUDNN_ATTR_ENGINEHEUR_MODE);
+  if (d->type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR && mock::is_operation(mock::operation_of(*d).type) &&
+      !mock::is_supported(mock::operation_of(*d)))
+    return CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN;
   if (d->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
     const mock::descriptor& configuration = mock::part(*d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
     d->engine = configuration.engine, d->mode = configuration.mode;
@@ -537,6 +554,10 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
       {operation.type, type, plan->engine, plan->mode, mock::factor(operation, of.beta), workspace, stream});
   if (type == CUDNN_DATA_DOUBLE)
     mock::compute<double>(operation, *pack);
+  else if (type == CUDNN_DATA_BFLOAT16)
+    mock::compute<devplace::bf16>(operation, *pack);
+  else if (type == CUDNN_DATA_HALF)
+    mock::compute<devplace::half>(operation, *pack);
   else
     mock::compute<float>(operation, *pack);
   return status;

@@ -16,7 +16,7 @@ struct implementation<backend::cuda, op::convolution> {
   template <class T>
   static void run(int ordinal, const detail::convolution_arguments<T>& g) {
     const detail::kernel_launch launch{ordinal};
-    if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn && floating_element<T>)
+    if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn)
       if (convolve_by_cudnn(ordinal, g, launch)) return;
     detail::convolve(ordinal, g, launch);
   }
@@ -27,7 +27,7 @@ struct implementation<backend::cuda, op::convolution_input_gradient> {
   template <class T>
   static void run(int ordinal, const detail::convolution_input_gradient_arguments<T>& g) {
     const detail::kernel_launch launch{ordinal};
-    if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn && floating_element<T>)
+    if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn)
       if (convolve_by_cudnn(ordinal, g, launch)) return;
     detail::convolve_back(ordinal, g, launch);
   }
@@ -38,7 +38,7 @@ struct implementation<backend::cuda, op::convolution_weight_gradient> {
   template <class T>
   static void run(int ordinal, const detail::convolution_weight_gradient_arguments<T>& g) {
     const detail::kernel_launch launch{ordinal};
-    if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn && floating_element<T>)
+    if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn)
       if (convolve_by_cudnn(ordinal, g, launch)) return;
     detail::convolve_weight(ordinal, g, launch);
   }

@@ -67,6 +67,11 @@ inline cudnn_cache& cudnn_cache_of(int ordinal) {
   return caches[static_cast<std::size_t>(ordinal)];
 }
 
+/// The workspace of a plan: `before` bytes, and then those of the engine. Null if it needs none.
+inline std::byte* workspace_of(int ordinal, const cuda_scope& device, const cudnn_plan& plan) {
+  return static_cast<std::byte*>(cudnn_workspace(ordinal, device, plan.before + plan.workspace));
+}
+
 /// Enqueues a plan that has an engine on the place's current stream, with these addresses; that of the workspace is
 /// added. Returns false, with nothing enqueued, if cuDNN does not support it after all. `name` is for errors.
 inline bool run_plan(int ordinal, const cuda_scope& device, cudnn_cache& cache, cudnn_plan& plan,
@@ -75,7 +80,7 @@ inline bool run_plan(int ordinal, const cuda_scope& device, cudnn_cache& cache, 
     caller.check(cudnnSetStream(cache.handle, device.stream()), "cudnnSetStream");
     cache.stream = device.stream();
   }
-  addresses.back() = cudnn_workspace(ordinal, device, plan.workspace);
+  addresses.back() = plan.workspace == 0 ? nullptr : workspace_of(ordinal, device, plan) + plan.before;
   const cudnn_descriptor& pack = plan.pack_of(addresses, cache.uses, caller);
   if (only_plans()) return true;
   if (!caller.offers(cudnnBackendExecute(cache.handle, plan.plan.get(), pack.get()), "cudnnBackendExecute")) {

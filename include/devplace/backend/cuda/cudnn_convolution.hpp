@@ -14,11 +14,12 @@
 
 namespace devplace::detail {
 
-/// Enqueues a convolution or a gradient of it on the place's current stream. Returns false, with nothing enqueued, if
-/// cuDNN has no engine for it that keeps devplace's promises in the workspace.
-template <class T>
+/// Enqueues a convolution or a gradient of it on the place's current stream, and then what `finish(weight)` enqueues.
+/// Returns false, with nothing enqueued, if cuDNN has no engine for it that keeps devplace's promises in the workspace.
+/// A weight gradient of 16 bits lies in the workspace, and `weight` is null.
+template <class T, class Finish>
 bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shape, product_math math, const T* x,
-               const T* weight, const T* y, T beta = 0) {
+               const T* weight, const T* y, computed_t<T> beta, const Finish& finish) {
   if (shape.samples == 0) return false;
   const convolution_key key{shape,
                             pass,
@@ -31,9 +32,13 @@ bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shap
   const std::lock_guard lock(unfolding_mutex_of(ordinal));
   cudnn_cache& cache = cudnn_cache_of(ordinal);
   cudnn_plan& plan = cache.plan_of(cache.plans, key, ordinal);
-  return plan.plan &&
-         run_plan(ordinal, device, cache, plan, {const_cast<T*>(x), const_cast<T*>(weight), const_cast<T*>(y)},
-                  "a convolution of cuDNN", caller);
+  if (!plan.plan) return false;
+  if (plan.before != 0) weight = reinterpret_cast<const T*>(workspace_of(ordinal, device, plan));
+  if (!run_plan(ordinal, device, cache, plan, {const_cast<T*>(x), const_cast<T*>(weight), const_cast<T*>(y)},
+                "a convolution of cuDNN", caller))
+    return false;
+  finish(weight);
+  return true;
 }
 
 /// image = then(image + bias), of images [samples, channels, pixels].
@@ -44,25 +49,32 @@ void finish_images(std::size_t samples, std::size_t channels, std::size_t pixels
   with_kernel(samples * channels * pixels, finish_images_functor<T>{channels, pixels, bias, then, image}, launch);
 }
 
-/// The operations on arguments. Each returns false, with nothing enqueued, if cuDNN does not compute it.
+/// The operations on arguments. Each returns false, with nothing enqueued, if cuDNN does not compute it. Numbers of 16
+/// bits are multiplied exactly and summed in float; the sums are rounded once, those of y and dx once more with a bias.
 ///@{
 template <class T, class Launch>
 bool convolve_by_cudnn(int ordinal, const convolution_arguments<T>& a, const Launch& launch) {
   const convolution_shape& s = a.shape;
-  if (!run_cudnn<T>(ordinal, convolution_pass::output, s, a.math, a.x, a.weight, a.y)) return false;
-  finish_images(s.samples, s.groups * s.outputs, s.pixels(), a.bias, a.then, a.y, launch);
-  return true;
+  return run_cudnn<T>(ordinal, convolution_pass::output, s, a.math, a.x, a.weight, a.y, 0, [&](const T*) {
+    finish_images(s.samples, s.groups * s.outputs, s.pixels(), a.bias, a.then, a.y, launch);
+  });
 }
 template <class T, class Launch>
 bool convolve_by_cudnn(int ordinal, const convolution_input_gradient_arguments<T>& a, const Launch& launch) {
   const convolution_shape& s = a.shape;
-  if (!run_cudnn<T>(ordinal, convolution_pass::input_gradient, s, a.math, a.dx, a.weight, a.dy)) return false;
-  finish_images(s.samples, s.groups * s.channels, s.plane(), a.bias, epilogue::none, a.dx, launch);
-  return true;
+  return run_cudnn<T>(ordinal, convolution_pass::input_gradient, s, a.math, a.dx, a.weight, a.dy, 0, [&](const T*) {
+    finish_images(s.samples, s.groups * s.channels, s.plane(), a.bias, epilogue::none, a.dx, launch);
+  });
 }
 template <class T, class Launch>
-bool convolve_by_cudnn(int ordinal, const convolution_weight_gradient_arguments<T>& a, const Launch&) {
-  return run_cudnn<T>(ordinal, convolution_pass::weight_gradient, a.shape, a.math, a.x, a.dweight, a.dy, a.beta);
+bool convolve_by_cudnn(int ordinal, const convolution_weight_gradient_arguments<T>& a, const Launch& launch) {
+  constexpr auto pass = convolution_pass::weight_gradient;
+  if constexpr (short_element<T>)
+    return run_cudnn<T>(ordinal, pass, a.shape, a.math, a.x, nullptr, a.dy, 0, [&](const T* rounded) {
+      with_kernel(a.shape.weights(), add_short_gradient_functor<T>{rounded, a.dweight, a.beta}, launch);
+    });
+  else
+    return run_cudnn<T>(ordinal, pass, a.shape, a.math, a.x, a.dweight, a.dy, a.beta, [](const T*) {});
 }
 ///@}
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -19,7 +20,7 @@ enum class convolution_pass : unsigned char { output, input_gradient, weight_gra
 struct convolution_key {
   convolution_shape shape;
   convolution_pass pass;
-  product_element element;  ///< float or double
+  product_element element;  ///< of the tensors; with 16 bits sums are float
   product_math math;
   double beta;                             ///< the factor of the existing result
   std::array<std::uint32_t, 3> alignment;  ///< bytes, powers of two: of x, weight and y
@@ -53,6 +54,13 @@ struct convolution_key {
   friend bool operator<(const convolution_key& a, const convolution_key& b) { return a.numbers() < b.numbers(); }
 };
 
+/// Bytes of a weight gradient of numbers of 16 bits, which cuDNN writes in 16 bits alone, in the workspace; 0 of
+/// others.
+inline std::size_t short_gradient_bytes(const convolution_key& key) {
+  if (key.pass != convolution_pass::weight_gradient || bytes_of(key.element) != 2) return 0;
+  return (key.shape.weights() * 2 + 255) / 256 * 256;
+}
+
 /// For errors: "the weight gradient of a convolution (float; x 8x64x28x28, weight 64x32x3x3, y 8x64x28x28, groups 2,
 /// stride 1x1, padding 1x1, dilation 1x1)".
 inline std::string to_string(const convolution_key& key) {
@@ -66,9 +74,11 @@ inline std::string to_string(const convolution_key& key) {
   std::string text = key.pass == convolution_pass::output           ? "a convolution"
                      : key.pass == convolution_pass::input_gradient ? "the input gradient of a convolution"
                                                                     : "the weight gradient of a convolution";
-  text.append(key.element == product_element::float64 ? " (double"
-              : key.math == product_math::tf32        ? " (tf32"
-                                                      : " (float");
+  text.append(key.element == product_element::float64    ? " (double"
+              : key.element == product_element::bfloat16 ? " (bf16"
+              : key.element == product_element::float16  ? " (half"
+              : key.math == product_math::tf32           ? " (tf32"
+                                                         : " (float");
   text.append("; x ").append(list(s.samples, s.groups * s.channels, s.rows.in, s.columns.in));
   text.append(", weight ").append(list(s.groups * s.outputs, s.channels, s.rows.size, s.columns.size));
   text.append(", y ").append(list(s.samples, s.groups * s.outputs, s.rows.out, s.columns.out));

@@ -57,6 +57,7 @@ struct convolution_shape {
 };
 
 // Numbers of 16 bits are multiplied exactly, summed in float and rounded once, the gradients of parameters not at all.
+// cuDNN rounds these, too, and what a bias is added to.
 
 /// Memory in float of a convolution of numbers of 16 bits, unused otherwise.
 template <class T>

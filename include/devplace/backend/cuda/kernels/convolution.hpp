@@ -152,12 +152,26 @@ struct finish_images_functor {
   T* image;
 
   DEVPLACE_HD void operator()(std::size_t i) const {
-    T value = image[i];
+    computed_t<T> value = image[i];
     if (bias != nullptr)
-      value += bias[i <= UINT32_MAX ? static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(pixels) %
-                                          static_cast<std::uint32_t>(channels)
-                                    : i / pixels % channels];
-    image[i] = then == epilogue::relu && value < T{0} ? T{0} : value;
+      value += static_cast<computed_t<T>>(
+          bias[i <= UINT32_MAX ? static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(pixels) %
+                                     static_cast<std::uint32_t>(channels)
+                               : i / pixels % channels]);
+    image[i] = static_cast<T>(then == epilogue::relu && value < 0 ? 0 : value);
+  }
+};
+
+/// sums = gradient + beta sums, of a gradient of 16 bits.
+template <class T>
+struct add_short_gradient_functor {
+  const T* gradient;
+  float* sums;
+  float beta;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const auto summand = static_cast<float>(gradient[i]);
+    sums[i] = beta == 0 ? summand : summand + beta * sums[i];
   }
 };
 
