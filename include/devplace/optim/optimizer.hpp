@@ -17,6 +17,7 @@
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/optimizer_state.hpp>
 #include <devplace/optim/option_groups.hpp>
+#include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
@@ -153,7 +154,8 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     m.check_lease(gradients);
     const runtime::sole_use use(m.state());
     const auto lease = std::move(gradients);
-    update(m.state(), lease.how() == reduction::mean, {}, [] {});
+    const auto nothing = [] {};
+    update(m.state(), lease.how() == reduction::mean, {}, detail::function_view<>(nothing));
   }
 
   /// Gradients of a replicated model are partial: each place has a summand. Reduce them first.
@@ -190,9 +192,9 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   /// The same on a model's arenas, for callers that reduced the gradients there; `factors` are elements on each place
   /// by which gradients are multiplied, and which say whether the step is skipped. `spread()` is called after the
   /// updates were enqueued, to copy the parameters to the other places.
-  template <class Spread, detail::configured = detail::configuration>
+  template <detail::configured = detail::configuration>
   void update(state_type& state, bool divide, const std::array<runtime::step_factors<T>, places>& factors,
-              Spread&& spread) {
+              detail::function_view<> spread) {
     if (&state != of_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     validate();

@@ -26,6 +26,7 @@
 #include <devplace/runtime/loss_scaling.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/round_elements.hpp>
+#include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/tensor/view.hpp>
 #include <devplace/train/memory_plan.hpp>
 
@@ -110,6 +111,25 @@ struct step_memory {
 [[noreturn]] inline void throw_other_targets_here(std::size_t samples, std::size_t targets) {
   throw shape_error("trainer: the batch's part here has " + std::to_string(samples) + " samples and " +
                     std::to_string(targets) + " targets; split samples and targets in the same way.");
+}
+[[noreturn]] inline void throw_moved_trainer() {
+  throw error("this trainer was moved from; use the variable that it was moved to.");
+}
+
+/// A place's part of a batch.
+template <class X, class Y>
+struct part_of_batch {
+  std::size_t rows;
+  X x;
+  Y y;
+};
+template <class Input, class Samples, class Targets>
+auto part_here(const Samples& samples, const Targets& targets, std::size_t k) {
+  const auto x = devplace::detail::local_part(samples, k);
+  const auto y = devplace::detail::local_part(targets, k);
+  const std::size_t rows = runtime::checked_rows<Input>(x);
+  if (rows != y.extent(0)) throw_other_targets_here(rows, y.extent(0));
+  return part_of_batch<std::remove_const_t<decltype(x)>, std::remove_const_t<decltype(y)>>{rows, x, y};
 }
 [[noreturn]] inline void throw_too_large(std::size_t rows) {
   throw argument_error("trainer: a batch of " + std::to_string(rows) +

@@ -15,6 +15,7 @@
 #include <devplace/optim/loss_scaling.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_reduction.hpp>
+#include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/settle.hpp>
@@ -41,6 +42,7 @@ using devplace::detail::configured;
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
 class training {
   using plan = runtime::network_plan<Net>;
+  using input = typename model<Net, Where, P>::input_extents;
   using roles = precision_traits<P>;
   using T = typename roles::gradient;
   using state_type = runtime::model_state<typename roles::storage>;
@@ -141,9 +143,10 @@ class training {
       require_participants(samples.participants(), targets.participants(), connection_.participants());
     if (!compared_) {
       if constexpr (places > 1) compare_replicas<Net, backend_type>(state, memory_);
-      connection_.compare(state, optimizer_.rule(), norm_.largest(), [&]([[maybe_unused]] auto& all) {
-        if constexpr (scales) add_scaling(all, scaling_.options, scaler());
-      });
+      if constexpr (connection_type::compares)
+        connection_.compare(state, optimizer_.rule(), norm_.largest(), [&]([[maybe_unused]] auto& all) {
+          if constexpr (scales) add_scaling(all, scaling_.options, scaler());
+        });
       compared_ = true;
     }
     [[maybe_unused]] const stay_awake<backend_type> awake{};
@@ -155,32 +158,26 @@ class training {
       if (accumulation_.batches == 0 || scaling_.divisor == 0) scaling_.divisor = scaling_.divisor_for(targets, how_);
     runtime::renew_working_copies<backend_type>(state);
     const bool add = accumulation_.batches != 0;
-    const auto for_each_part = [&](const auto& f) {
-      runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
-        const auto x = devplace::detail::local_part(samples, k);
-        const auto y = devplace::detail::local_part(targets, k);
-        const std::size_t rows = runtime::checked_rows<typename model_type::input_extents>(x);
-        if (rows != y.extent(0)) throw_other_targets_here(rows, y.extent(0));
-        f(k, rows, x, y);
-      });
-    };
     if constexpr (connection_type::joins_passes) {
       joint_passes<Net, P, backend_type, state_type, connection_type, places> passes(state, connection_,
                                                                                      samples.extent(0));
-      for_each_part([&](std::size_t k, std::size_t rows, const auto& x, const auto&) {
-        detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
-        passes.add(k, memory_[k], rows, x.data(), runtime::key_of_part(key, samples, k));
+      runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
+        const auto part = part_here<input>(samples, targets, k);
+        detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, part.rows);
+        passes.add(k, memory_[k], part.rows, part.x.data(), runtime::key_of_part(key, samples, k));
       });
       passes.forward();
-      for_each_part([&](std::size_t k, std::size_t, const auto&, const auto& y) {
-        compute_loss<Net, P, backend_type>(passes[k], replica(k), memory_[k], *losses_[k], y, add, scaling_.divisor);
+      runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
+        compute_loss<Net, P, backend_type>(passes[k], replica(k), memory_[k], *losses_[k],
+                                           part_here<input>(samples, targets, k).y, add, scaling_.divisor);
       });
       passes.backward(memory_, add);
     } else {
-      for_each_part([&](std::size_t k, std::size_t rows, const auto& x, const auto& y) {
-        detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
-        forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], rows, x.data(), y,
-                                                   runtime::key_of_part(key, samples, k), add,
+      runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
+        const auto part = part_here<input>(samples, targets, k);
+        detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, part.rows);
+        forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], part.rows, part.x.data(),
+                                                   part.y, runtime::key_of_part(key, samples, k), add,
                                                    reduction_of_buckets.after(k), scaling_.divisor);
       });
     }
@@ -252,7 +249,7 @@ class training {
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
 
   state_type& own_state() const {
-    if (state_ == nullptr) throw error("this trainer was moved from; use the variable that it was moved to.");
+    if (state_ == nullptr) throw_moved_trainer();
     return *state_;
   }
 
@@ -264,10 +261,11 @@ class training {
     for (std::size_t k = 0; spans_processes<Where> && k < places; ++k)
       take_reduced_loss<Net, backend_type>(replica(k), memory_[k], k == 0, Batches == 1);
     const auto factors = norm_.factors(state, memory_, connection_.updating_places(), how_, scaling_);
-    optimizer_.update(state, how_ == reduction::mean, factors, [&] {
+    const auto spread = [&] {
       connection_.spread(state);
       if constexpr (scales) connection_.spread_scale(memory_);
-    });
+    };
+    optimizer_.update(state, how_ == reduction::mean, factors, devplace::detail::function_view<>(spread));
     for (auto& memory : memory_)
       memory.counts = !spans_processes<Where>;
   }
