@@ -23,7 +23,7 @@ struct logistic {
   T slope;
 
   [[gnu::always_inline]] DEVPLACE_HD inline explicit logistic(T a, T exponent) {
-    const T e = fast_exp(-exponent);
+    const T e = fast_exp_below_64(-at_most(limit, exponent));
     const T share = T{1} / (T{1} + e);
     probability = e * share;
     slope = a * (probability * share);
@@ -68,7 +68,7 @@ struct gated {
 
   template <class T>
   [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {
-    const T a = limited_to(Distribution<T>::limit, std::fabs(x));
+    const T a = at_most(Distribution<T>::limit, std::fabs(x));
     return (x < T{0} ? -T{0} : x) - a * Distribution<T>(a).probability;
   }
 };

@@ -69,6 +69,14 @@ template <class T>
   return same_bits<T>(same_bits<bits>(x) ^ ((size ^ same_bits<bits>(limit)) & outside));
 }
 
+/// The smaller of two numbers that are not negative; `limit` if x is NaN. As integers, like limited_to.
+template <class T>
+[[gnu::always_inline]] DEVPLACE_HD inline T at_most(T limit, T x) {
+  using bits = typename exponential_constants<T>::bits;
+  const bits a = same_bits<bits>(limit), b = same_bits<bits>(x);
+  return same_bits<T>(b < a ? b : a);
+}
+
 /// 2^k, given `biased` = k + bias.
 template <class T, class Bits>
 [[gnu::always_inline]] DEVPLACE_HD inline T power_of_two(Bits biased) {
@@ -110,12 +118,12 @@ template <floating_element T>
          power_of_two<T>(static_cast<unsigned_bits>(doubled - half));
 }
 
-/// The least x that the function below takes, of which exp is 0.
+/// A number of which exp is 0.
 template <floating_element T>
 inline constexpr T least_exponent = -exponential_constants<T>::limit;
 
-/// The bits of fast_exp(x) for least_exponent <= x <= 64, and NaN for NaN, in fewer instructions: 2^k exp(r) with k so
-/// much larger that it is never subnormal.
+/// The bits of fast_exp(x) for least_exponent - 1/2 <= x <= 64, and NaN for NaN, in fewer instructions: 2^k exp(r) with
+/// k so much larger that it is never subnormal.
 template <floating_element T>
 [[gnu::always_inline]] DEVPLACE_HD inline T fast_exp_below_64(T x) {
   using constants = exponential_constants<T>;

@@ -16,9 +16,9 @@ struct normal_constants;
 
 template <>
 struct normal_constants<float> {
-  static constexpr float limit = 15.0f;  // Phi(-limit) rounds to 0
-  static constexpr int low_bits = 12;    // without these, a number's square is exact
-  static constexpr int erf_terms = 7;    // (1/2)^14 / (7! 15) < 2^-29
+  static constexpr float limit = 14.43f;  // exp(-limit^2 / 2) and Phi(-limit) round to 0
+  static constexpr int low_bits = 12;     // without these, a number's square is exact
+  static constexpr int erf_terms = 7;     // (1/2)^14 / (7! 15) < 2^-29
   static constexpr float coefficients[] = {7.69193051e-1f,  -6.65382472e-1f, 4.95305464e-1f, -3.13534464e-1f,
                                            1.65022509e-1f,  -6.91023254e-2f, 2.07922791e-2f, -3.07144216e-3f,
                                            -8.52651583e-4f, 6.60748697e-4f,  1.09390882e-4f};
@@ -26,7 +26,7 @@ struct normal_constants<float> {
 
 template <>
 struct normal_constants<double> {
-  static constexpr double limit = 39.0;
+  static constexpr double limit = 38.61;
   static constexpr int low_bits = 27;
   static constexpr int erf_terms = 13;  // (1/2)^26 / (13! 27) < 2^-57
   static constexpr double coefficients[] = {
@@ -68,7 +68,7 @@ template <class T>
   const T rest = DEVPLACE_AS_WRITTEN(x - high) * (x + high);
   const T square = DEVPLACE_AS_WRITTEN(exact + rest);
   const T error = rest - DEVPLACE_AS_WRITTEN(square - exact);
-  const T e = fast_exp(square * T{-0.5});
+  const T e = fast_exp_below_64(square * T{-0.5});
   return e - e * (error * T{0.5});
 }
 
