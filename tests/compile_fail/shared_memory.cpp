@@ -9,7 +9,10 @@
 #include <devplace/train/checkpoints.hpp>
 #include <devplace/train/early_stopping.hpp>
 #include <devplace/train/moving_average.hpp>
+#include <devplace/train/progress.hpp>
 #include <devplace/train/read_predictor.hpp>
+#include <devplace/train/summary.hpp>
+#include <devplace/train/training_log.hpp>
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -88,6 +91,66 @@ void save_without_position(model_type& model) {
 void save_without_position(model_type& model, const dp::checkpoints& saved) {
   auto step = step_of(model);
   saved.save(step);
+}
+#endif
+
+#if defined(CHECKPOINTS_AND_A_NUMBER)  // expect: NAME_THE_NUMBER_AS_IN_keep_3|deleted constructor
+void keep_three() {
+  const dp::checkpoints saved{"x", 3};
+}
+#endif
+
+#if defined(AVERAGE_AND_A_NUMBER)  // expect: NAME_THE_DECAY_AS_IN_decay|deleted constructor
+void average_of(const dp::model<net, dp::on<dp::cpu>>& model) {
+  dp::moving_average average{model, 0.999};
+}
+#endif
+
+#if defined(STOPPING_AND_A_NUMBER)  // expect: NAME_THE_PATIENCE_AS_IN_patience_3|deleted constructor
+void stop_early(const dp::model<net, dp::on<dp::cpu>>& model) {
+  dp::early_stopping stopping{model, 3};
+}
+#endif
+
+#if defined(PROGRESS_OF_EPOCHS)  // expect: GIVE_THE_LOADER_OR_NAME_THE_NUMBER|deleted constructor
+void show() {
+  dp::progress progress{5};
+}
+#endif
+
+#if defined(LOG_OF_NAMES)  // expect: GIVE_THE_NAMES_IN_BRACES|deleted constructor
+void name() {
+  dp::training_log log{"x.csv", "step", "loss"};
+}
+#endif
+
+#if defined(LOG_OF_NUMBERS)  // expect: NAME_THE_COLUMNS_OF_THE_NUMBERS|devplace: training_log: a row has the columns'
+void write(dp::training_log& log) {
+  log.append(100, 0.5);
+}
+#endif
+
+#if defined(SUMMARY_OF_NO_STREAM)  // expect: GIVE_A_STREAM_AND_A_MODEL|devplace: summary: give a stream and a model
+void describe(const model_type& model) {
+  dp::summary(model);
+}
+#endif
+
+#if defined(SAVE_AS_IN_PYTORCH)  // expect: USE_save_parameters_AND_load|devplace: save_parameters.model, path., of
+void save_model(const model_type& model) {
+  model.save("x");
+}
+#endif
+
+#if defined(LOAD_AS_IN_PYTORCH)  // expect: USE_save_parameters_AND_load|devplace: load_parameters.model, path., of
+void load_model(model_type& model) {
+  model.load("x");
+}
+#endif
+
+#if defined(CUDA_AS_IN_PYTORCH)  // expect: USE_to_cuda_0_OF_THE_MODEL|devplace: to<cuda<0>>.model. makes a model
+void move_model(const model_type& model) {
+  model.cuda();
 }
 #endif
 

@@ -72,6 +72,9 @@ TEST_CASE("a summary is a table of layers and one of bytes by precision", "[trai
   using model_type = dp::model<mlp, dp::on<dp::cpu>>;
   std::ostringstream out;
   dp::summary<model_type, dp::optim::sgd>(out, dp::batch<64>{});
+  std::ostringstream of_a_model;
+  dp::summary<dp::optim::sgd>(of_a_model, model_type{dp::seed{1}}, dp::batch<64>{});
+  CHECK(of_a_model.str() == out.str());
   // Biases of 10 are padded to 16. A predictor has float samples, two buffers of 64x256, one of 64x10, and a cache line
   // of sums; in bf16 also the samples rounded.
   constexpr std::size_t parameters = 784 * 256 + 256 + 256 * 10 + 16;

@@ -36,7 +36,10 @@ TEST_CASE("a training log is a table as CSV, which is read again", "[train]") {
     dp::training_log log{path, columns};
     log.append({{"step", 1}, {"loss", 0.1}});
     log.append({{"accuracy", 0.5}, {"loss", 1e-7}, {"step", 200000}});
-    log.append({{"step", 200001}, {"loss", nan}});
+    std::vector<dp::log_value> row;  // as of columns that are known at run time
+    row.push_back({"step", 200001});
+    row.push_back({"loss", nan});
+    log.append(row);
     CHECK(support::contents(path) == "step,loss,accuracy\n1,0.1,\n200000,1e-07,0.5\n200001,nan,\n");
   }
   dp::training_log again{path, columns};

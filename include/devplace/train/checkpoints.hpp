@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/config.hpp>
@@ -20,8 +21,9 @@
 
 namespace devplace {
 
-/// Appear in the compiler's message for other arguments of save() and resume().
+/// Appear in the compiler's message for a bare number, and for other arguments of save() and resume().
 ///@{
+struct NAME_THE_NUMBER_AS_IN_keep_3;
 struct GIVE_THE_TRAINER_AND_THE_POSITION_AS_IN_save_step_at;
 struct GIVE_THE_TRAINER_AS_IN_resume_step;
 ///@}
@@ -52,6 +54,10 @@ class checkpoints {
       : folder_(folder), keep_(options.keep) {
     if (keep_ == 0) throw argument_error("checkpoints: the option keep is 0; keep at least 1, as in {.keep = 3}.");
   }
+
+  template <class Number, class FIX = NAME_THE_NUMBER_AS_IN_keep_3>
+    requires std::is_arithmetic_v<Number> checkpoints(const std::string&, Number)
+  = delete;
 
   /// Their paths, the newest first, for load_checkpoint.
   std::vector<std::string> paths() const { return folder_.paths(); }

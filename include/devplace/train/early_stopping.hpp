@@ -16,6 +16,9 @@
 
 namespace devplace {
 
+/// Appears in the compiler's message for early_stopping with a bare number.
+struct NAME_THE_PATIENCE_AS_IN_patience_3;
+
 /// Options of early_stopping.
 struct early_stopping_options {
   std::int64_t patience = 5;  ///< metrics in a row without an improvement after which a training stops; at least 1
@@ -60,6 +63,9 @@ class early_stopping {
   template <detail::configured = detail::configuration>
   explicit early_stopping(const Model& m, const early_stopping_options& options = {})
       : options_(validated(options)), best_(to<typename Model::placement_type>(m)) {}
+  template <class Number, class FIX = NAME_THE_PATIENCE_AS_IN_patience_3>
+    requires std::is_arithmetic_v<Number> early_stopping(const Model&, Number)
+  = delete;
 
   /// Notes the next metric, of this model's parameters; keeps them if it is the best one. Returns whether to stop.
   template <detail::configured = detail::configuration>
@@ -82,7 +88,7 @@ class early_stopping {
     m.assign(best_);
   }
   /// The model with the best parameters; before the first metric, with those at the start.
-  const Model& best() const { return best_; }
+  const Model& best() const DEVPLACE_LIFETIMEBOUND { return best_; }
 
   /// The best metric and its number, and how many there were.
   const early_stopping_state& state() const { return state_; }

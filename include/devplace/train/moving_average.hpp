@@ -18,6 +18,9 @@
 
 namespace devplace {
 
+/// Appears in the compiler's message for a moving_average with a bare number.
+struct NAME_THE_DECAY_AS_IN_decay_0_999;
+
 /// Options of a moving_average.
 struct moving_average_options {
   double decay = 0.999;          ///< share of the average that an update keeps, at least 0 and less than 1
@@ -73,6 +76,9 @@ class moving_average {
   template <detail::configured = detail::configuration>
   explicit moving_average(const Model& m, const moving_average_options& options = {})
       : options_(validated(options)), model_(to<where>(m)), seen_(m.state().updates) {}
+  template <class Number, class FIX = NAME_THE_DECAY_AS_IN_decay_0_999>
+    requires std::is_arithmetic_v<Number> moving_average(const Model&, Number)
+  = delete;
 
   /// Takes the parameters of a model after an update of it; otherwise, between the batches of accumulate<k>, it does
   /// nothing. Steps that mixed<half> skips count as updates. Asynchronous on devices.
@@ -95,7 +101,7 @@ class moving_average {
   }
 
   /// The average, to predict with, to measure and to save; `model.assign(average.model())` trains on from there.
-  const Model& model() const { return model_; }
+  const Model& model() const DEVPLACE_LIFETIMEBOUND { return model_; }
 
   /// Number of updates so far.
   std::int64_t updates() const { return updates_; }

@@ -11,7 +11,8 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message for a progress with two numbers, which could be taken for each other.
+/// Appears in the compiler's message for a progress of epochs alone, and with two numbers, which could be taken for
+/// each other.
 struct GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000;
 
 /// Destination and frequency of progress lines.
@@ -62,6 +63,8 @@ class progress {
   template <class Number, class FIX = GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000>
     requires std::is_arithmetic_v<Number> progress(int, Number, const progress_options& = {})
   = delete;
+  template <class FIX = GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000>
+  explicit progress(int) = delete;
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
   /// Ends a line that is being rewritten, so that later output starts on a new line.

@@ -11,10 +11,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -26,11 +28,18 @@
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/output_file.hpp>
 #include <devplace/parallel/process_group.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/train/detail/log_text.hpp>
 
 namespace devplace {
+
+/// Appear in the compiler's message for names that are not in braces, and for a row of bare numbers.
+///@{
+struct GIVE_THE_NAMES_IN_BRACES_AS_IN_step_loss;
+struct NAME_THE_COLUMNS_OF_THE_NUMBERS_AS_IN_step_100;
+///@}
 
 /// The number of one column in a row of a training_log: `{"loss", 0.25}`.
 struct log_value {
@@ -73,16 +82,24 @@ class training_log {
       throw;
     }
   }
+  template <class FIX = GIVE_THE_NAMES_IN_BRACES_AS_IN_step_loss, std::convertible_to<std::string>... Name>
+    requires(sizeof...(Name) != 0)
+  training_log(const std::string&, const Name&...)
+  = delete;
   training_log(const training_log&) = delete;
   training_log& operator=(const training_log&) = delete;
   ~training_log() {
     if (file_ >= 0) ::close(file_);
   }
 
-  /// Appends a row. Throws argument_error if the first column is missing, not finite or not above that of the last
-  /// row, for an unknown name and for one that is given twice, and file_error, without the row in the file, if it
-  /// cannot be written.
-  void append(std::initializer_list<log_value> values) {
+  /// Appends a row, of a list or a vector. Throws argument_error if the first column is missing, not finite or not
+  /// above that of the last row, for an unknown name and for one that is given twice, and file_error, without the row
+  /// in the file, if it cannot be written.
+  ///@{
+  void append(std::initializer_list<log_value> values) { append(std::span(values.begin(), values.size())); }
+  template <std::convertible_to<std::span<const log_value>> Row>
+  void append(const Row& row) {
+    const std::span<const log_value> values = row;
     std::vector<std::string> cells(columns_.size());
     for (const log_value& one : values) {
       const auto column = std::find(columns_.begin(), columns_.end(), one.column);
@@ -102,6 +119,11 @@ class training_log {
     write(train::detail::joined(cells) + "\n");
     last_ = train::detail::number_of(cells.front());
   }
+  ///@}
+  template <class FIX = NAME_THE_COLUMNS_OF_THE_NUMBERS_AS_IN_step_100, class... Number>
+    requires(std::is_arithmetic_v<Number>&&...)
+  detail::refusal append(const Number&...)
+  DEVPLACE_REFUSED("training_log: a row has the columns' names: log.append({{\"step\", 100}, {\"loss\", 0.5}}).");
 
   /// Removes the rows whose first column is `first` or above, for a training that goes on from there.
   /// Throws argument_error for NaN, and file_error for a row before without a number.

@@ -20,6 +20,8 @@ struct A_MODEL_IS_NO_NUMBER_THE_TRAINER_TAKES_MODEL_AND_RULE;
 struct LEAVE_train_AND_eval_OUT;
 struct USE_for_each_parameter_OR_parameter_0;
 struct USE_to_shared_memory_OF_THE_MODEL;
+struct USE_save_parameters_AND_load_parameters;
+struct USE_to_cuda_0_OF_THE_MODEL;
 ///@}
 
 namespace nn::detail {
@@ -44,6 +46,15 @@ struct refused_of_models {
   devplace::detail::refusal parameters() const DEVPLACE_REFUSED(
       "parameters have different types: model.for_each_parameter(f) calls f(name, view) for all, and "
       "model.parameter<0>() is one; rules take none of them.");
+  template <class FIX_SAVE = USE_save_parameters_AND_load_parameters, class... Any>
+  devplace::detail::refusal save(const Any&...) const DEVPLACE_REFUSED(
+      "save_parameters(model, path), of <devplace/io/parameters.hpp>, writes the parameters to a file.");
+  template <class FIX_LOAD = USE_save_parameters_AND_load_parameters, class... Any>
+  devplace::detail::refusal load(const Any&...) DEVPLACE_REFUSED(
+      "load_parameters(model, path), of <devplace/io/parameters.hpp>, reads the parameters of a file.");
+  template <class FIX_CUDA = USE_to_cuda_0_OF_THE_MODEL, class... Any>
+  devplace::detail::refusal cuda(const Any&...) const
+      DEVPLACE_REFUSED("to<cuda<0>>(model) makes a model with the same parameters on that device.");
 };
 
 }  // namespace nn::detail
