@@ -50,15 +50,16 @@ struct kept_parameter {
 template <class Net, class T>
 std::vector<kept_parameter> kept_parameters() {
   std::vector<kept_parameter> result;
-  const auto append = [&](const std::string& name, const auto& shape, std::size_t offset, bool is_buffer) {
+  bool is_buffer = false;
+  const auto append = [&](const std::string& name, const auto& entry, std::size_t offset) {
+    const auto& shape = entry.shape;
     const std::vector<std::size_t> extents(shape.extent, shape.extent + shape.rank);
     result.push_back({{name, safetensors_type_of<T>().name, extents, 0, shape.size() * sizeof(T)}, is_buffer, offset});
   };
   using plan = runtime::network_plan<Net>;
-  plan::for_each_parameter(
-      [&](const std::string& name, auto entry, std::size_t offset) { append(name, entry.info.shape, offset, false); });
-  plan::for_each_buffer(
-      [&](const std::string& name, auto entry, std::size_t offset) { append(name, entry.info.shape, offset, true); });
+  plan::visit_parameters(append);
+  is_buffer = true;
+  plan::visit_buffers(append);
   return result;
 }
 

@@ -61,7 +61,7 @@ class model_parameters : public nn::detail::refused_of_models<> {
   static std::vector<std::string> parameter_names() {
     return detail::naming_bad_alloc("the list of names", [] {
       std::vector<std::string> names;
-      plan::for_each_parameter([&](const std::string& name, auto, std::size_t) { names.push_back(name); });
+      plan::visit_parameters([&](const std::string& name, const auto&, std::size_t) { names.push_back(name); });
       return names;
     });
   }

@@ -224,6 +224,18 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
     network_plan::template for_each<true>(prefix(), {0, 0}, f);
   }
   ///@}
+  /// Calls `f(name, parameter, offset)`, where the second is the entry of the layer's table: less code where its
+  /// extents need not be types.
+  ///@{
+  template <class F>
+  static void visit_parameters(const F& f) {
+    network_plan::template visit<false>(prefix(), {0, trained}, nn::detail::entry_visitor(f));
+  }
+  template <class F>
+  static void visit_buffers(const F& f) {
+    network_plan::template visit<true>(prefix(), {0, 0}, nn::detail::entry_visitor(f));
+  }
+  ///@}
   /// Calls `f(prefix, plan)` for every layer, where `prefix` begins the names of its parameters.
   template <class F>
   static void for_each_layer(F&& f) {

@@ -97,10 +97,10 @@ struct shared_form<model<Net, shared_memory, P>> {
   }
   static std::string text() {
     std::string all = shared_version_text("model");
-    plan::for_each_parameter([&](const std::string& name, auto entry, std::size_t) {
+    plan::visit_parameters([&](const std::string& name, const auto& entry, std::size_t) {
       all.append("parameter ").append(name).append(": ").append(dtype_name<parameter>());
-      for (std::size_t axis = 0; axis != entry.info.shape.rank; ++axis)
-        all.append(axis == 0 ? " " : "x").append(std::to_string(entry.info.shape.extent[axis]));
+      for (std::size_t axis = 0; axis != entry.shape.rank; ++axis)
+        all.append(axis == 0 ? " " : "x").append(std::to_string(entry.shape.extent[axis]));
       all += '\n';
     });
     return all.append("precision: ").append(type_text<P>()).append("\nnetwork: ").append(type_text<Net>()) += '\n';

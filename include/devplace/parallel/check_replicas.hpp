@@ -90,13 +90,12 @@ void check_replicas(const runtime::model_state<S>& state) {
   devplace::detail::wait_for_replicas<Backend>(state.ordinals);
   if (state.replicas.size() == 1) return;
   const auto check = [&](const char* what, auto data) {
-    return [&state, what, data](const std::string& name, auto entry, std::size_t offset) {
-      check_entry<Backend>(state, data, offset, std::string(what).append(" '").append(name).append("'"),
-                           entry.info.shape);
+    return [&state, what, data](const std::string& name, const auto& entry, std::size_t offset) {
+      check_entry<Backend>(state, data, offset, std::string(what).append(" '").append(name).append("'"), entry.shape);
     };
   };
-  plan::for_each_parameter(check("parameter", &replica::parameter_data));
-  plan::for_each_buffer(check("buffer", &replica::buffer_data));
+  plan::visit_parameters(check("parameter", &replica::parameter_data));
+  plan::visit_buffers(check("buffer", &replica::buffer_data));
 }
 
 }  // namespace devplace::parallel::detail

@@ -9,6 +9,7 @@
 #include <devplace/nn/detail/calls.hpp>
 #include <devplace/nn/detail/whole_layer.hpp>
 #include <devplace/nn/layer.hpp>
+#include <devplace/place/detail/function_view.hpp>
 
 namespace devplace::nn::detail {
 
@@ -36,6 +37,32 @@ inline std::string child_prefix(std::string prefix, std::size_t index, const cha
 struct arena_begin {
   std::size_t own, frozen;
 };
+
+/// What is called with the name, the table's entry and the offset in the arena of each parameter, or of each buffer.
+using entry_visitor = devplace::detail::function_view<const std::string&, const parameter&, std::size_t>;
+/// Calls it for the entries of a layer's table.
+inline void visit_table(const parameter* table, std::size_t count, const std::string& prefix, std::size_t offset,
+                        const entry_visitor& f) {
+  for (const parameter* entry = table; entry != table + count; ++entry) {
+    f(child_name(prefix, entry->name), *entry, offset);
+    offset += padded(entry->shape.size());
+  }
+}
+/// Calls it for the layers of a list, one of which has `visit` if it has entries.
+struct visited_layer {
+  const char* own_name;
+  std::size_t elements, frozen_elements;
+  void (*visit)(const std::string& prefix, const arena_begin& begin, const entry_visitor& f);
+};
+inline void visit_list(const visited_layer* layers, std::size_t count, const std::string& prefix, arena_begin begin,
+                       const entry_visitor& f) {
+  for (std::size_t index = 0; index != count; ++index) {
+    const visited_layer& layer = layers[index];
+    if (layer.visit != nullptr) layer.visit(child_prefix(prefix, index, layer.own_name), begin, f);
+    begin.own += layer.elements;
+    begin.frozen += layer.frozen_elements;
+  }
+}
 
 /// A parameter of a network: its table entry and its offset in the arena, of those that are trained or not.
 template <class Entry, std::size_t Offset, bool Frozen>
@@ -148,6 +175,12 @@ struct layer_plan {
        ...);
     }
     (std::make_index_sequence<table_of<Layer, Buffers>().size()>{});
+  }
+  /// The same with values for functions that need no types, which are then compiled once and not for each layer.
+  template <bool Buffers>
+  static void visit(const std::string& prefix, const arena_begin& begin, const entry_visitor& f) {
+    static constexpr auto table = table_of<Layer, Buffers>();
+    visit_table(table.data(), table.size(), prefix, frozen && !Buffers ? begin.frozen : begin.own, f);
   }
 
   /// Calls `f(prefix, plan)`, where `plan` is this type and the prefix is that of the names of its parameters.

@@ -110,6 +110,15 @@ struct plan_list {
     return p;
   }
 
+  template <class Plan, bool Buffers>
+  static constexpr visited_layer visited() {
+    constexpr std::size_t elements = Buffers ? Plan::buffer_elements : Plan::parameter_elements;
+    if constexpr (elements != 0 || (!Buffers && Plan::frozen_elements != 0))
+      return {Plan::own_name, elements, Plan::frozen_elements, &Plan::template visit<Buffers>};
+    else
+      return {Plan::own_name, elements, Plan::frozen_elements, nullptr};
+  }
+
  public:
   using layer_type = void;
   static constexpr bool in_place = false;
@@ -145,6 +154,11 @@ struct plan_list {
         ++index),
        ...);
     }
+  }
+  template <bool Buffers>
+  static void visit(const std::string& prefix, const arena_begin& begin, const entry_visitor& f) {
+    static constexpr visited_layer list[] = {visited<Plans, Buffers>()...};
+    visit_list(list, n, prefix, begin, f);
   }
   /// Calls `f(prefix, plan)` for each layer; the input of a residual is none.
   template <class F>

@@ -52,13 +52,12 @@ std::shared_ptr<runtime::model_state<S>> drawn_state(std::span<const int> ordina
   state->seed = seed;
   for (const runtime::replica<S>& r : state->replicas) {
     const auto draw_into = [&r, seed](typename runtime::replica<S>::parameter* arena) {
-      return [&r, seed, arena](const std::string& name, auto entry, std::size_t offset) {
-        initialize_into<Backend>(r.ordinal, arena + offset, entry.info.shape.size(), entry.info.init, seed,
-                                 path_hash(name));
+      return [&r, seed, arena](const std::string& name, const parameter& entry, std::size_t offset) {
+        initialize_into<Backend>(r.ordinal, arena + offset, entry.shape.size(), entry.init, seed, path_hash(name));
       };
     };
-    plan::for_each_parameter(draw_into(r.parameter_data()));
-    plan::for_each_buffer(draw_into(r.buffer_data()));
+    plan::visit_parameters(draw_into(r.parameter_data()));
+    plan::visit_buffers(draw_into(r.buffer_data()));
   }
   runtime::settle<Backend>(*state);
   return state;

@@ -50,13 +50,13 @@ void add_parameters(parallel::fingerprint& to, const runtime::model_state<S>& st
   devplace::detail::copy_out<Backend>(r.ordinal, values.data(), r.parameter_data(), values.size() * sizeof(parameter));
   parallel::fingerprint of_values;
   to.add("places of a process", state.replicas.size());
-  plan::for_each_parameter([&](const std::string& name, auto entry, std::size_t offset) {
+  plan::visit_parameters([&](const std::string& name, const auto& entry, std::size_t offset) {
     std::string shape = dtype_name<parameter>();
-    for (std::size_t axis = 0; axis != entry.info.shape.rank; ++axis)
-      shape.append(axis == 0 ? " " : "x").append(std::to_string(entry.info.shape.extent[axis]));
+    for (std::size_t axis = 0; axis != entry.shape.rank; ++axis)
+      shape.append(axis == 0 ? " " : "x").append(std::to_string(entry.shape.extent[axis]));
     to.add("parameter " + name, shape);
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i != entry.info.shape.size(); ++i) {
+    for (std::size_t i = 0; i != entry.shape.size(); ++i) {
       std::uint64_t bits = 0;
       std::memcpy(&bits, &values[offset + i], sizeof(parameter));
       sum += bits * (2 * i + 1);
