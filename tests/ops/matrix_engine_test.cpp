@@ -174,6 +174,22 @@ ENGINE_TEST("products of small integers are exact for all shapes, transposes and
   CHECK(checked == 9 * 9 * 9 * 4);
 }
 
+ENGINE_TEST("every remainder of a tile's rows and columns") {
+  ENGINE_OR_RETURN;
+  for (std::size_t m = 1; m <= 12; ++m)
+    for (std::size_t n = 1; n <= 33; ++n)
+      for (int variant = 0; variant < 4; ++variant) {
+        problem<T> p(m, n, 6, variant % 2 == 1, variant >= 2, m % 3);
+        p.g.beta = n % 2 == 0 ? T{0} : T{2};
+        p.g.bias = m % 2 == 0 ? p.bias.data() : nullptr;
+        const std::size_t wrong = wrong_elements<engine>(p, 0);
+        if (wrong != 0) {
+          CAPTURE(m, n, variant);
+          CHECK(wrong == 0);
+        }
+      }
+}
+
 ENGINE_TEST("every combination of beta, bias and epilogue") {
   ENGINE_OR_RETURN;
   for (const std::size_t n : {10u, 33u, 64u})
@@ -199,7 +215,7 @@ ENGINE_TEST("blocks in all three directions") {
     std::size_t m, n, k;
   };
   for (const auto [m, n, k] : {shape{130, 530, 60}, shape{64, 64, 784}, shape{257, 65, 513}, shape{3, 600, 520},
-                               shape{300, 10, 600}, shape{9, 1100, 20}}) {
+                               shape{300, 10, 600}, shape{9, 1100, 20}, shape{33, 300, 150}}) {
     for (int variant = 0; variant < 4; ++variant) {
       problem<T> p(m, n, k, variant % 2 == 1, variant >= 2, 5);
       p.make_fractional();

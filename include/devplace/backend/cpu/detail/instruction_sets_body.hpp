@@ -5,6 +5,8 @@
 
 #include <devplace/backend/cpu/detail/gemm_lanes_body.hpp>
 
+#include <devplace/backend/cpu/detail/gemm_packing_body.hpp>
+
 #include <devplace/backend/cpu/detail/gemm_kernel_body.hpp>
 
 #include <devplace/backend/cpu/detail/gemm_dots_body.hpp>
