@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Every public header compiles alone: target devplace_headers. A header that includes one of those below, itself or through
+# others, is compiled with that one precompiled, which saves a third of the time and finds the same: what the precompiled
+# header declares the header has included anyway, and the precompiled header itself is compiled alone.
+add_custom_target(devplace_headers)
+set(include ${PROJECT_SOURCE_DIR}/include)
+file(GLOB_RECURSE all RELATIVE ${include} CONFIGURE_DEPENDS ${include}/*.hpp)
+foreach(header IN LISTS all)
+  file(STRINGS ${include}/${header} lines REGEX "^ *# *include <devplace/")
+  list(TRANSFORM lines REPLACE ".*<(.*)>.*" "\\1" OUTPUT_VARIABLE includes_${header})
+endforeach()
+
+# devplace_add_header_tests(<name> COMPONENT <component> PRECOMPILED <header>... HEADERS <path>...): of the headers to
+# precompile, the first that a header includes is used.
+function(devplace_add_header_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "COMPONENT" "PRECOMPILED;HEADERS")
+  list(TRANSFORM arg_HEADERS REPLACE "^${include}/" "" OUTPUT_VARIABLE left)
+
+  foreach(precompiled IN LISTS arg_PRECOMPILED ITEMS "")
+    set(with_it ${left})
+    if(precompiled)
+      # What includes it, found by taking in what includes one of those found so far.
+      set(reached ${precompiled})
+      set(candidates ${all})
+      set(changed TRUE)
+      while(changed)
+        set(changed FALSE)
+        foreach(header IN LISTS candidates)
+          foreach(included IN LISTS includes_${header})
+            if(included IN_LIST reached)
+              list(APPEND reached ${header})
+              list(REMOVE_ITEM candidates ${header})
+              set(changed TRUE)
+              break()
+            endif()
+          endforeach()
+        endforeach()
+      endwhile()
+      list(REMOVE_ITEM with_it ${candidates})
+      list(REMOVE_ITEM left ${with_it})
+    endif()
+    if(NOT with_it)
+      continue()
+    endif()
+    set(sources "")
+    foreach(header IN LISTS with_it)
+      set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}/${header}.cpp)
+      file(CONFIGURE OUTPUT ${source} CONTENT "#include <${header}>\n")
+      list(APPEND sources ${source})
+    endforeach()
+    string(MAKE_C_IDENTIFIER "${name}_${precompiled}" target)
+    add_library(${target} OBJECT EXCLUDE_FROM_ALL ${sources})
+    target_link_libraries(${target} PRIVATE devplace::${arg_COMPONENT})
+    if(precompiled)
+      target_precompile_headers(${target} PRIVATE <${precompiled}>)
+    endif()
+    add_dependencies(devplace_headers ${target})
+  endforeach()
+endfunction()
+
+get_target_property(headers devplace HEADER_SET)
+devplace_add_header_tests(
+  headers_alone
+  COMPONENT devplace
+  PRECOMPILED devplace/nn/model.hpp devplace/ops/elementwise.hpp devplace/tensor/tensor.hpp devplace/place/thread_team.hpp
+              devplace/place/error.hpp
+  HEADERS ${headers})
+
+# Headers for C++ files with component cuda, which need the toolkit.
+if(TARGET devplace::cuda)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/devplace/backend/cuda/*.hpp)
+  list(FILTER headers EXCLUDE REGEX "/detail/")
+  devplace_add_header_tests(
+    cuda_headers_alone
+    COMPONENT cuda
+    PRECOMPILED devplace/tensor/tensor.hpp devplace/place/error.hpp
+    HEADERS ${headers})
+endif()
