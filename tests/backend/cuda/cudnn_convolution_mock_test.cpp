@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -158,7 +159,9 @@ TEST_CASE("a weight gradient of 16 bits lies in the workspace before that of the
   const auto limit = static_cast<std::int64_t>(dp::detail::cuda_cudnn_workspace::bytes -
                                                (shape.weights() * sizeof(dp::half) + 255) / 256 * 256);
   const cudnn_problem<dp::half> p(shape);
-  REQUIRE(p.weight_gradient(0));  // no engine's
+  p.dw.data()[1] = std::numeric_limits<float>::quiet_NaN();
+  REQUIRE(p.weight_gradient(0));            // no engine's
+  CHECK(p.dw.data()[1] == p.dw.data()[1]);  // which was not read
   CHECK(mock::convolutions().back().workspace == nullptr);
   CHECK(dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace) ==
         dp::detail::cuda_unfolding_workspace::bytes);

@@ -246,9 +246,9 @@ inline void choose_engine(cudnn_plan& result, cudnnHandle_t handle,
     }
 }
 
-/// Makes the plan of a convolution. For a weight gradient in float of operands of 16 bits cuDNN 9.19 has no engine, on
-/// an H100 neither by one operation nor with one on its elements behind it, so it is written in 16 bits and then
-/// converted: the sums are float, and rounded once.
+/// Makes the plan of a convolution. A weight gradient of operands of 16 bits is written in 16 bits and then converted,
+/// so that its sums are float, and rounded once: in float cuDNN 9.19 has engines for it on an H100 only if channels are
+/// the last axis of images, and with an operation on its elements behind it.
 inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const convolution_key& key, std::size_t limit, int ordinal) {
   const cudnn_caller caller(ordinal, key);
   cudnn_plan result;
