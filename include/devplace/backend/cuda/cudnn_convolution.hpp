@@ -8,6 +8,7 @@
 #include <devplace/backend/cuda/cudnn_cache.hpp>
 #include <devplace/backend/cuda/kernels/convolution.hpp>
 #include <devplace/backend/cuda/kernels/for_each.hpp>
+#include <devplace/backend/cuda/kernels/wide_convolution.hpp>
 #include <devplace/backend/cuda/unfolded_convolution.hpp>
 
 // Convolutions by cuDNN: component devplace::cudnn. `launch(blocks, kernel)` enqueues a kernel on the place's stream.

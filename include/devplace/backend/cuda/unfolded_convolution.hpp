@@ -11,6 +11,7 @@
 
 #include <devplace/backend/cuda/kernels/convolution.hpp>
 #include <devplace/backend/cuda/kernels/for_each.hpp>
+#include <devplace/backend/cuda/kernels/wide_convolution.hpp>
 #include <devplace/backend/cuda/product.hpp>
 #include <devplace/backend/cuda/workspace.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
@@ -55,7 +56,10 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
                       std::to_string(pixels) +
                       " pixels is larger than what this GPU's workspace of patches is for (a pixel's patch and outputs "
                       "in 32 MiB, less than 2^31 pixels). Divide its channels or its images.");
-  if (fit >= pixels) fit = fit / pixels * pixels;
+  if (fit >= pixels)
+    fit = fit / pixels * pixels;
+  else if (fit >= 8)
+    fit -= fit % 8;  // rows of the matrices then begin at aligned addresses
   const cuda_scope device(ordinal);
   auto* const workspace = static_cast<std::byte*>(cuda_workspace<cuda_unfolding_workspace>(ordinal, device));
   const std::lock_guard lock(unfolding_mutex_of(ordinal));

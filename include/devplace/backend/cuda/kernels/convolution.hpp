@@ -41,17 +41,21 @@ struct unfold_functor {
     const auto taps = static_cast<std::uint32_t>(s.taps()), width = static_cast<std::uint32_t>(s.columns.size);
     const auto out_width = static_cast<std::uint32_t>(s.columns.out);
     const std::uint32_t channel = row / taps, tap = row % taps;
-    const std::size_t y = s.rows.padded(pixel / out_width, tap / width);
-    const std::size_t z = s.columns.padded(pixel % out_width, tap % width);
-    unfolded[i] = s.rows.inside(y) && s.columns.inside(z)
-                      ? x[(sample * s.groups * s.channels + channel) * s.plane() + (y - s.rows.padding) * s.columns.in +
-                          (z - s.columns.padding)]
-                      : T{};
+    unfolded[i] = element(sample * s.groups * s.channels + channel, s.rows.padded(pixel / out_width, tap / width),
+                          s.columns.padded(pixel % out_width, tap % width));
+  }
+  /// An element of an image, of which y and z count from the padding's begin.
+  DEVPLACE_HD T element(std::size_t image, std::size_t y, std::size_t z) const {
+    return s.rows.inside(y) && s.columns.inside(z)
+               ? x[image * s.plane() + (y - s.rows.padding) * s.columns.in + (z - s.columns.padding)]
+               : T{};
   }
 };
 
 /// The gradient of the input of samples from `sample` on, as sums over the columns of their patches: dx = sums + bias,
 /// or dx += sums for samples that an earlier range of pixels has begun. Each element adds its own summands in order.
+/// Also of 16 bits a thread has one: it reads floats, one for each tap of the window, of which neighbours begin at
+/// addresses that are multiples of 4 bytes alone.
 template <class T>
 struct fold_functor {
   convolution_shape s;
@@ -135,10 +139,11 @@ struct finish_functor {
     const auto index = static_cast<std::uint32_t>(i);
     const std::uint32_t output = index / pixels.count;
     const auto [sample, pixel] = pixels.at(index - output * pixels.count, pixels_of_sample);
-    computed_t<T> value = matrix[i];
+    y[(sample * outputs + output) * pixels_of_sample + pixel] = finished(matrix[i], output);
+  }
+  DEVPLACE_HD T finished(computed_t<T> value, std::uint32_t output) const {
     if (bias != nullptr) value += static_cast<computed_t<T>>(bias[output]);
-    if (then == epilogue::relu && value < 0) value = 0;
-    y[(sample * outputs + output) * pixels_of_sample + pixel] = static_cast<T>(value);
+    return static_cast<T>(then == epilogue::relu && value < 0 ? 0 : value);
   }
 };
 ///@}
@@ -152,13 +157,13 @@ struct finish_images_functor {
   T* image;
 
   DEVPLACE_HD void operator()(std::size_t i) const {
-    computed_t<T> value = image[i];
-    if (bias != nullptr)
-      value += static_cast<computed_t<T>>(
-          bias[i <= UINT32_MAX ? static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(pixels) %
-                                     static_cast<std::uint32_t>(channels)
-                               : i / pixels % channels]);
-    image[i] = static_cast<T>(then == epilogue::relu && value < 0 ? 0 : value);
+    image[i] = finished(image[i], i <= UINT32_MAX ? static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(pixels) %
+                                                        static_cast<std::uint32_t>(channels)
+                                                  : i / pixels % channels);
+  }
+  DEVPLACE_HD T finished(computed_t<T> value, std::size_t channel) const {
+    if (bias != nullptr) value += static_cast<computed_t<T>>(bias[channel]);
+    return static_cast<T>(then == epilogue::relu && value < 0 ? 0 : value);
   }
 };
 

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/backend/cuda/kernels/convolution.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/backend/cuda/pack.hpp>
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/quotient.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+// What convolutions do with 16-bit elements around their products, 16 bytes at a time.
+
+namespace devplace::detail {
+
+/// Patches are written 8 pixels at a time where rows of the matrix begin at multiples of 16 bytes. Their elements are
+/// read one by one: those of neighbouring taps overlap, and begin at any address.
+template <class T>
+struct wide_unfold {
+  static constexpr unsigned width = widest_access<T>;
+  unfold_functor<T> f;
+
+  bool is_wide() const { return f.pixels.count % width == 0 && begins_wide<width>(f.unfolded); }
+  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    const convolution_shape& s = f.s;
+    const auto index = static_cast<std::uint32_t>(i);
+    const std::uint32_t row = index / f.pixels.count;
+    const auto [sample, pixel] = f.pixels.at(index - row * f.pixels.count, static_cast<std::uint32_t>(s.pixels()));
+    const auto taps = static_cast<std::uint32_t>(s.taps()), columns = static_cast<std::uint32_t>(s.columns.size);
+    const auto out_rows = static_cast<std::uint32_t>(s.rows.out),
+               out_columns = static_cast<std::uint32_t>(s.columns.out);
+    const std::uint32_t tap = row % taps, tap_row = tap / columns, tap_column = tap % columns;
+    std::size_t image = sample * s.groups * s.channels + row / taps;
+    std::uint32_t out_row = pixel / out_columns, out_column = pixel % out_columns;
+    pack<T, width> patches;
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < width; ++w) {
+      patches.value[w] = f.element(image, s.rows.padded(out_row, tap_row), s.columns.padded(out_column, tap_column));
+      if (++out_column == out_columns) {
+        out_column = 0;
+        if (++out_row == out_rows) out_row = 0, image += s.groups * s.channels;
+      }
+    }
+    t.store(f.unfolded + i, patches);
+  }
+};
+
+/// Whether `Width` pixels that lie together in a range's matrix do so in the images, too, with aligned addresses.
+template <unsigned Width>
+bool lie_together(const pixel_range& pixels, std::uint32_t pixels_of_sample) {
+  return pixels.count % Width == 0 && pixels.first % Width == 0 && pixels_of_sample % Width == 0;
+}
+
+template <class T>
+struct wide_gather {
+  static constexpr unsigned width = widest_access<T>;
+  gather_functor<T> f;
+
+  bool is_wide() const {
+    return lie_together<width>(f.pixels, f.pixels_of_sample) && begins_wide<width>(f.y) && begins_wide<width>(f.matrix);
+  }
+  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    const auto index = static_cast<std::uint32_t>(i);
+    const std::uint32_t output = index / f.pixels.count;
+    const auto [sample, pixel] = f.pixels.at(index - output * f.pixels.count, f.pixels_of_sample);
+    t.store(f.matrix + i, t.template load<T, width>(f.y + (sample * f.outputs + output) * f.pixels_of_sample + pixel));
+  }
+};
+
+template <class T>
+struct wide_finish {
+  static constexpr unsigned width = widest_access<T>;
+  finish_functor<T> f;
+
+  bool is_wide() const {
+    return lie_together<width>(f.pixels, f.pixels_of_sample) && begins_wide<width>(f.y) && begins_wide<width>(f.matrix);
+  }
+  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    const auto index = static_cast<std::uint32_t>(i);
+    const std::uint32_t output = index / f.pixels.count;
+    const auto [sample, pixel] = f.pixels.at(index - output * f.pixels.count, f.pixels_of_sample);
+    const auto sums = t.template load<float, width>(f.matrix + i);
+    pack<T, width> y;
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < width; ++w)
+      y.value[w] = f.finished(sums.value[w], output);
+    t.store(f.y + (sample * f.outputs + output) * f.pixels_of_sample + pixel, y);
+  }
+};
+
+/// Images of any extent, with one division for 8 elements.
+template <class T>
+struct wide_finish_images {
+  static constexpr unsigned width = widest_access<T>;
+  finish_images_functor<T> f;
+
+  bool is_wide() const { return begins_wide<width>(f.image); }
+  DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    const std::size_t plane = quotient(i, f.pixels);
+    std::size_t position = i - plane * f.pixels, channel = plane - quotient(plane, f.channels) * f.channels;
+    auto image = t.template load<T, width>(f.image + i);
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < width; ++w) {
+      if (position == f.pixels) {
+        position = 0;
+        channel = channel + 1 == f.channels ? 0 : channel + 1;
+      }
+      image.value[w] = f.finished(image.value[w], channel);
+      ++position;
+    }
+    t.store(f.image + i, image);
+  }
+};
+
+template <short_element T>
+auto make_kernel(std::size_t n, const unfold_functor<T>& f) {
+  return make_wide_kernel(n, wide_unfold<T>{f});
+}
+template <short_element T>
+auto make_kernel(std::size_t n, const gather_functor<T>& f) {
+  return make_wide_kernel(n, wide_gather<T>{f});
+}
+template <short_element T>
+auto make_kernel(std::size_t n, const finish_functor<T>& f) {
+  return make_wide_kernel(n, wide_finish<T>{f});
+}
+template <short_element T>
+auto make_kernel(std::size_t n, const finish_images_functor<T>& f) {
+  return make_wide_kernel(n, wide_finish_images<T>{f});
+}
+
+}  // namespace devplace::detail
