@@ -170,6 +170,21 @@ TEST_CASE("comparisons give 1 where true", "[ops][elementwise]") {
   CHECK(values(2 < x) == bytes{0, 0, 1});
 }
 
+TEST_CASE("square roots of many elements, of an expression, in place and into a view", "[ops]") {
+  constexpr std::size_t n = 2500;  // more than two blocks
+  host<float, n> x = numbered<float>(extents<n>{});
+  std::vector<float> expected(n);
+  for (std::size_t i = 0; i != n; ++i)
+    expected[i] = std::sqrt(2 * static_cast<float>(i + 1));
+  const host<float, n> y = dp::sqrt(x + x);
+  CHECK(values(y) == expected);
+  auto middle = x.slice(1000, 1500);
+  middle = dp::sqrt(middle + middle);
+  for (std::size_t i = 0; i != n; ++i)
+    if (i < 1000 || i >= 1500) expected[i] = static_cast<float>(i + 1);
+  CHECK(values(x) == expected);
+}
+
 TEST_CASE("NaN, infinities and the sign of zero", "[ops][elementwise]") {
   const host<float, 4> x{not_a_number, -0.0f, infinity, -infinity};
   const auto rectified = values(dp::relu(x));

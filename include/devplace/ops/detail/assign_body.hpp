@@ -4,12 +4,18 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
+#include <devplace/ops/detail/square_roots.hpp>
 #include <devplace/ops/detail/tree.hpp>
 
 namespace devplace::detail {
+
+namespace elementary {
+struct square_root;  // ops/detail/elementary.hpp
+}
 
 /// Number of elements that justify a thread: a few microseconds of work.
 inline constexpr std::size_t elementwise_grain = 16384;
@@ -22,6 +28,21 @@ template <class T, class Tree, class Stride = std::integral_constant<std::size_t
   // Always inlined: g++ vectorises no loop with a call, and does not inline long expressions otherwise.
   independent_loop(
       begin, end, [&](std::size_t i) __attribute__((always_inline)) { destination[i * stride] = tree.at(i); });
+}
+
+/// The same for square roots: of a block at a time, which is in the cache when they are taken.
+template <class T, class Operand>
+  requires(std::is_floating_point_v<T>&&
+               std::is_same_v<T, std::remove_cvref_t<decltype(std::declval<Operand>().at(std::size_t{}))>>)
+[[gnu::always_inline]] inline void assign_row(
+    T* destination, const node<elementary::square_root, std::index_sequence<0>, Operand>& tree, std::size_t begin,
+    std::size_t end, std::integral_constant<std::size_t, 1> stride = {}) {
+  constexpr std::size_t most = 1024;
+  for (std::size_t first = begin; first < end; first += most) {
+    const std::size_t last = end - first < most ? end : first + most;
+    assign_row(destination, static_cast<const branch<0, Operand>&>(tree).child, first, last, stride);
+    take_square_roots(destination + first, last - first);
+  }
 }
 
 /// Index functor without broadcasting, except of tensors with one element.
