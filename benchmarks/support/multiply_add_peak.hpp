@@ -17,17 +17,17 @@ void multiply_tile(std::size_t depth, const T* a, const T* b, T* c) {
 #if defined(__x86_64__)
   if (detail::current_isa() == detail::cpu_isa::avx512) {
     constexpr std::size_t rows = detail::avx512::tile_rows, columns = 128 / sizeof(T);
-    detail::avx512::tile<T, rows, 2>(depth, a, rows, b, columns, c, columns, {1, 0, nullptr, false});
+    detail::avx512::tile<T, rows, 2>(depth, a, 1, rows, b, columns, c, columns, {1, 0, nullptr, false});
     return;
   }
   if (detail::current_isa() == detail::cpu_isa::avx2) {
     constexpr std::size_t rows = detail::avx2::tile_rows, columns = 64 / sizeof(T);
-    detail::avx2::tile<T, rows, 2>(depth, a, rows, b, columns, c, columns, {1, 0, nullptr, false});
+    detail::avx2::tile<T, rows, 2>(depth, a, 1, rows, b, columns, c, columns, {1, 0, nullptr, false});
     return;
   }
 #endif
   constexpr std::size_t rows = detail::generic::tile_rows, columns = 32 / sizeof(T);
-  detail::generic::tile<T, rows, 2>(depth, a, rows, b, columns, c, columns, {1, 0, nullptr, false});
+  detail::generic::tile<T, rows, 2>(depth, a, 1, rows, b, columns, c, columns, {1, 0, nullptr, false});
 }
 
 /// The processor's peak in floating-point operations per second on all threads, measured over `seconds`: only fused
