@@ -51,6 +51,9 @@ void files(const matrix& x) {
 #if defined(NPZ_AS_IN_PYTHON)  // expect: WRITE_file_read_float|npz_file: an array is read with its element type and
   dp::npz_file("x.npz")["weight"];
 #endif
+#if defined(SAFETENSORS_AS_IN_PYTHON)  // expect: WRITE_file_read_float|safetensors_file: a tensor is read with its
+  dp::safetensors_file("x.safetensors")["weight"];
+#endif
 #if defined(CSV_OF_HALF)  // expect: devplace: read_csv: the element type \(float, double, std::int32_t, std::int64_t or
   auto a = dp::read_csv<dp::half, dp::extents<dp::dyn, 3>>("x.csv");
 #endif

@@ -576,6 +576,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(PRINTED_TRAINER)  // expect: devplace: a model, trainer, loader or loss is not printed itself
   std::cout << step << std::endl;
 #endif
+#if defined(PRINTED_OPTIMIZER)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+  std::cout << step.optimizer() << std::endl;
+#endif
 #if defined(PRINTED_LOSS)  // expect: devplace: a model, trainer, loader or loss is not printed itself
   std::cout << step(x, y) << std::endl;
 #endif

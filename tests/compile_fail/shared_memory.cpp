@@ -184,6 +184,18 @@ void load_by_path(model_type& model) {
 }
 #endif
 
+#if defined(MODEL_WITHOUT_A_PATH)  // expect: GIVE_THE_MODEL_AND_THE_PATH|devplace: save_parameters: give the model and
+void save_nowhere(const model_type& model) {
+  dp::save_parameters(model);
+}
+#endif
+
+#if defined(PATH_WITHOUT_A_MODEL)  // expect: GIVE_THE_MODEL_AND_THE_PATH|devplace: load_parameters: parameters are read
+auto load_nothing() {
+  return dp::load_parameters("x");
+}
+#endif
+
 #if defined(FILE_OF_A_PREDICTOR)  // expect: A_PREDICTOR_IS_SAVED_BY_as_model|devplace: save_parameters: a predictor has
 void save(const model_type& model) {
   dp::save_parameters(dp::predictor<net, dp::on<dp::cpu>>{model, dp::batch<4>{}}, "x");

@@ -15,17 +15,11 @@
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/npy.hpp>
+#include <devplace/io/read_array.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
-
-namespace devplace {
-
-/// Appears in the compiler's message for `file["name"]` of an npz_file.
-struct WRITE_file_read_float_dextents_2_OF_THE_NAME;
-
-}  // namespace devplace
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

@@ -95,6 +95,8 @@ namespace devplace {
 struct A_PREDICTOR_IS_SAVED_BY_as_model_AND_READ_BY_read_predictor;
 /// Appears in the compiler's message for a path in front of the model.
 struct GIVE_THE_MODEL_BEFORE_THE_PATH;
+/// Appears in the compiler's message for a model without a path, and for a path without a model.
+struct GIVE_THE_MODEL_AND_THE_PATH;
 
 /// Refuse predictors, whose memory is planned when they are made.
 ///@{
@@ -115,6 +117,17 @@ detail::refusal save_parameters(const std::string&, const model<Net, Where, P>&)
 template <class Net, class Where, class P, class FIX = GIVE_THE_MODEL_BEFORE_THE_PATH>
 detail::refusal load_parameters(const std::string&, const model<Net, Where, P>&)
     DEVPLACE_REFUSED("load_parameters: the model is the first argument: load_parameters(model, path).");
+///@}
+
+/// Refuse a model without a path, and a path without a model.
+///@{
+template <class X, class FIX = GIVE_THE_MODEL_AND_THE_PATH>
+detail::refusal save_parameters(const X&)
+    DEVPLACE_REFUSED("save_parameters: give the model and the path of the file: save_parameters(model, path).");
+template <class X, class FIX = GIVE_THE_MODEL_AND_THE_PATH>
+detail::refusal load_parameters(const X&) DEVPLACE_REFUSED(
+    "load_parameters: parameters are read into a model that exists: load_parameters(model, path); read_predictor makes "
+    "a predictor.");
 ///@}
 
 }  // namespace devplace

@@ -20,6 +20,8 @@ namespace devplace {
 
 /// Appears in the compiler's message for a file that is read with a number in place of extents.
 struct WRITE_dextents_OF_THE_RANK;
+/// Appears in the compiler's message for `file["name"]` of a file of several arrays.
+struct WRITE_file_read_float_dextents_2_OF_THE_NAME;
 
 }  // namespace devplace
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <devplace/optim/optimizer.hpp>
+#include <devplace/place/detail/unprintable.hpp>
 
 namespace devplace {
 
@@ -23,4 +24,10 @@ class optimizer<Rule, predictor<Net, Where, P>, Who> {
 template <class Net, class Where, class P, class Rule>
 optimizer(const predictor<Net, Where, P>&, const Rule&) -> optimizer<Rule, predictor<Net, Where, P>>;
 
+namespace detail {
+
+template <class... Arguments>
+inline constexpr bool not_printed<optimizer<Arguments...>> = true;
+
+}  // namespace detail
 }  // namespace devplace
