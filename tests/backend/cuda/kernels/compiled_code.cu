@@ -97,7 +97,7 @@ void channel_sums() {
   dispatch<dp::op::convolution_bias_gradient, dp::backend::cuda>(0, convolution_bias_gradient_arguments<T>{});
 }
 
-/// What batch_norm, pooling and upsample compute for each element.
+/// What batch_norm, pooling, upsample and convolutions compute for each element.
 template <class T>
 void images() {
   using namespace dp::detail;
@@ -110,6 +110,10 @@ void images() {
   run(average_pool_gradient_functor<T>{});
   run(upsample_functor<T>{});
   run(upsample_gradient_functor<T>{});
+  run(unfold_functor<T>{});
+  run(gather_functor<T>{});
+  run(finish_functor<T>{});
+  run(finish_images_functor<T>{});
 }
 
 /// Elements of 16 bits beside those of 32: roundings, an update with rounded parameters, dropout, and what stands

@@ -142,7 +142,8 @@ fi
 # of float, and the rounded parameters; dropout: a load and a store; rows of more than 16 elements: one of each row of
 # 16 bits, two of weights and terms in float; embedding's gradient: a load, and two stores of float; reductions of rows
 # and of columns: a load of each array; batch_norm: loads and a store; pooling and upsampling: 8 columns of each row that a
-# thread reads or writes; the others as above.
+# thread reads or writes; convolutions: a load and a store, two loads of sums in float, and of patches a store; the
+# others as above.
 short_kernels 4 3 'wide_kernel.*linear_leaf'
 short_kernels 2 15 update_kernel
 short_kernels 2 2 dropout_kernel
@@ -160,6 +161,10 @@ short_kernels 4 2 'wide_(scale_channels|batch_norm_gradient)'
 short_kernels 4 2 'wide_(max|average)_pool'
 short_kernels 4 1 'wide_pool_gradient'
 short_kernels 4 1 'wide_upsample'
+short_kernels 2 1 wide_unfold
+short_kernels 2 2 wide_gather
+short_kernels 2 3 'wide_finishI'
+short_kernels 2 2 wide_finish_images
 short_kernels 2 9 'finish_kernelI[^L]*Lj8'
 short_kernels 4 15 'relu_gradient_sourceI[^L]*Lj8'
 
