@@ -185,7 +185,7 @@ struct float_kernel : short_storing<2 * vector_bytes / sizeof(float)> {
   }
   template <std::size_t Rows>
   DEVPLACE_TARGET static void sums(std::size_t depth, const float* a, const float* b, float* to) {
-    tile<float, Rows, 2>(depth, a, Rows, b, columns, to, columns, {1, 0, nullptr, false});
+    tile<float, Rows, 2>(depth, a, 1, Rows, b, columns, to, columns, {1, 0, nullptr, false});
   }
 };
 
