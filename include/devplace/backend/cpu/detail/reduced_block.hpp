@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/backend/cpu/detail/float_sums.hpp>
 #include <devplace/ops/detail/reduced_inputs.hpp>
@@ -94,6 +95,8 @@ struct reduced_block {
     }
     for (std::size_t lane = 0; k < end; ++k, ++lane)
       Of::add(sums[lane], source(base + k), k);
+    // Integer lanes pass through memory here: with -O3, g++ 12.2 otherwise adds across iterations and loses elements.
+    if constexpr (!std::is_floating_point_v<typename Of::accumulator>) __asm__("" : "+m"(sums));
     merge_halves<Of, Lanes / 2>(sums);
     return sums[0];
   }
