@@ -77,7 +77,9 @@ double adam() {
   dp::model<nn::sequential<nn::linear<Side, Side, false>>, where> model{dp::seed{1}};
   dp::optimizer optimizer{model, dp::optim::adam{}};
   dp::runtime::require_gradients<dp::backend::cuda>(*model.shared_state());
-  return time_on<gpu>([&] { optimizer.update(*model.shared_state(), false, {}, [] {}); });
+  const auto nothing = [] {};
+  const dp::detail::function_view<> spread(nothing);
+  return time_on<gpu>([&] { optimizer.update(*model.shared_state(), false, {}, spread); });
 }
 
 double copy(std::size_t bytes) {
