@@ -123,7 +123,7 @@ struct part_of_batch {
   X x;
   Y y;
 };
-template <class Input, class Samples, class Targets>
+template <class Input, class Samples, class Targets, devplace::detail::configured = devplace::detail::configuration>
 auto part_here(const Samples& samples, const Targets& targets, std::size_t k) {
   const auto x = devplace::detail::local_part(samples, k);
   const auto y = devplace::detail::local_part(targets, k);
