@@ -505,8 +505,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   dp::nn::sequential layers{dp::nn::linear<4, 8>{}, dp::nn::relu{}};
   dp::model<layers, dp::cpu> of_object{dp::seed{1}};
 #endif
-#if defined(MODEL_OF_ANOTHER_NETWORK)  // expect: ASSIGN_A_MODEL_OF_THE_SAME|devplace: assign: the other model has
-                                       // another
+#if defined(MODEL_OF_ANOTHER_NETWORK)  // expect: ASSIGN_A_MODEL_OF_THE_SAME|devplace: assign: give a model
   model.assign(dp::model<nn::linear<6, 3>, on_cpu>{dp::seed{1}});
 #endif
 #if defined(EVAL)  // expect: LEAVE_train_AND_eval_OUT|devplace: predict computes as after eval
