@@ -130,7 +130,8 @@ add_test(
   COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/backend/cuda/kernels/compiled_code.sh ${CMAKE_CUDA_COMPILER} "sm_80 sm_90"
           ${CMAKE_CURRENT_SOURCE_DIR}/backend/cuda/kernels/compiled_code.cu -I${PROJECT_SOURCE_DIR}/include
           -DDEVPLACE_WITH_CUDA=1)
-set_tests_properties("compiled code of kernels" PROPERTIES LABELS cuda TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+# The longest test: one that begins last would run alone.
+set_tests_properties("compiled code of kernels" PROPERTIES LABELS cuda TIMEOUT ${DEVPLACE_TEST_TIMEOUT} COST 100)
 
 # g++ checks that each header compiles alone; nvcc needs to see each of them once, so one file is enough.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS

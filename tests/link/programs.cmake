@@ -30,6 +30,7 @@ devplace_add_link_test(devices_without_peers devices_without_peers.cpp=simulated
 devplace_add_link_test(simulated_memory_limit simulated_memory_limit.cpp=simulated_cuda)
 devplace_add_link_test(replica_out_of_memory replica_out_of_memory.cpp=simulated_cuda)
 devplace_add_link_test(allocation_failures allocation_failures.cpp=simulated_cuda)
+set_tests_properties("link: allocation_failures" PROPERTIES COST 50) # long: it would end alone if it began last
 devplace_add_link_test(random_failures random_failures.cpp=simulated_cuda)
 devplace_add_link_test(failures_at_exit failures_at_exit.cpp=simulated_cuda)
 devplace_add_link_test(device_memory_guard device_memory_guard.cpp=simulated_cuda)
