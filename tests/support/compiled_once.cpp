@@ -24,16 +24,3 @@ template double product_element(const detail::gemm_arguments<half, float>&, cons
                                 double&);
 
 }  // namespace devplace::test
-
-namespace std {
-
-template class basic_string<char>;
-template class vector<byte>;
-template class vector<int>;
-template class vector<int64_t>;
-template class vector<size_t>;
-template class vector<float>;
-template class vector<double>;
-template class vector<string>;
-
-}  // namespace std

@@ -2,11 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include <devplace/backend/cpu/detail/convolution_kernels.hpp>
 #include <devplace/backend/cpu/detail/gemm_builtin.hpp>
 
@@ -43,18 +38,3 @@ extern template double product_element(const detail::gemm_arguments<half, float>
                                        std::size_t, double&);
 
 }  // namespace devplace::test
-
-// The standard library's classes of which most files instantiate many members: since C++20 even strings, which
-// libstdc++ has compiled for older standards alone.
-namespace std {
-
-extern template class basic_string<char>;
-extern template class vector<byte>;
-extern template class vector<int>;
-extern template class vector<int64_t>;
-extern template class vector<size_t>;
-extern template class vector<float>;
-extern template class vector<double>;
-extern template class vector<string>;
-
-}  // namespace std
