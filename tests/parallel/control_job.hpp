@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,17 @@ inline process_options quick() {
   options.heartbeat_timeout = 0;
   options.exit_grace = 3;
   return options;
+}
+
+/// Gives this process a stderr that is full, so that whoever writes to it waits for ever.
+inline void block_stderr() {
+  int ends[2];
+  if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
+  ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  for (const char some[4096] = {}; ::write(ends[1], some, sizeof some) > 0;) {
+  }
+  ::fcntl(ends[1], F_SETFL, 0);
+  ::dup2(ends[1], STDERR_FILENO);
 }
 
 /// All processes come out of it together.

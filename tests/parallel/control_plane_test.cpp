@@ -119,6 +119,23 @@ TEST_CASE("a stopped process is named and killed", "[parallel][control_plane]") 
   }
 }
 
+TEST_CASE("a stopped process is killed after its failure was printed", "[parallel][control_plane]") {
+  auto options = quick();
+  options.heartbeat_timeout = 0.5;
+  forked_ranks processes;
+  dp::test::start_job(processes, 2, options, [](control_plane& plane, int rank) {
+    if (rank == 0) dp::test::block_stderr();
+    together(plane);
+    if (rank == 1) std::raise(SIGSTOP);
+    wait_in(plane);
+  });
+  // A launcher that sees process 1 end may kill process 0 at once, so process 1 must live until process 0 has printed.
+  forked_ranks::sleep_for(2);
+  ::siginfo_t ended{};
+  REQUIRE(::waitid(P_PID, static_cast<::id_t>(processes.pid(1)), &ended, WEXITED | WNOHANG | WNOWAIT) == 0);
+  CHECK(ended.si_pid == 0);
+}
+
 TEST_CASE("processes that are all suspended go on together", "[parallel][control_plane]") {
   auto options = quick();
   options.heartbeat_timeout = 1;

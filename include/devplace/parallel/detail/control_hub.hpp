@@ -194,7 +194,10 @@ class control_hub final : public control_role {
     for (std::size_t r = 1; r != all_.size(); ++r)
       if (links_[r].open() && is_silent(all_[r], now)) {
         const std::string sentence = silent_text(all_[r], options_.heartbeat_timeout);
-        if (terminates()) links_[r].kill_process();
+        if (terminates()) {
+          print_last(sentence);  // first: a launcher that sees a process end may end this one at once
+          links_[r].kill_process();
+        }
         links_[r].close();
         return fail(sentence);
       }
