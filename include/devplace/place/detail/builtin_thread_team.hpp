@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -17,6 +18,7 @@
 #include <devplace/place/detail/processor_count.hpp>
 #include <devplace/place/detail/spin_wait.hpp>
 #include <devplace/place/detail/team_task.hpp>
+#include <devplace/place/detail/thread_processor.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace {
@@ -149,6 +151,7 @@ class builtin_thread_team {
     started_in_ = detail::fork_count();
     crowded_ = size > detail::usable_processors();
     stopping_ = false;
+    patience_ = {};
     prepared_.store(nullptr, std::memory_order_relaxed);
     try {
       workers_.reserve(static_cast<std::size_t>(size - 1));
@@ -235,14 +238,32 @@ class builtin_thread_team {
     while (pending_.load(std::memory_order_acquire) != 0) {
       wait.step();
       if (alone || !wait.yielding()) continue;
+      const bool moves = late_workers_move();
       for (int member = 1; member < members; ++member) {
         if (!begin(member, generation)) continue;
+        if (moves && member < parts) detail::move_from_this_processor(workers_[static_cast<std::size_t>(member - 1)]);
         run_parts_of(member, members);
         pending_.fetch_sub(1, std::memory_order_relaxed);
       }
       alone = true;
     }
+    if (!wait.yielding()) patience_ = {};
     return true;
+  }
+
+  /// Whether late workers are to leave the leader's processor, on which some may be: when the leader has waited for
+  /// workers for longer than these take to wake up, and then ever more rarely, at least once a second. The system
+  /// separates them after milliseconds if another processor is idle, but may take seconds if something runs on all of
+  /// them, such as threads of another library that spin.
+  bool late_workers_move() noexcept {
+    using namespace std::chrono_literals;
+    if (crowded_ || started_in_ != detail::fork_count()) return false;
+    const auto now = std::chrono::steady_clock::now();
+    const bool first = patience_ == std::chrono::nanoseconds{};
+    if (!first && now - waits_since_ < patience_) return false;
+    waits_since_ = now;
+    patience_ = first ? 500us : patience_ < 500ms ? 2 * patience_ : 1s;
+    return !first;
   }
 
   void work(int member, unsigned seen) noexcept {
@@ -275,6 +296,8 @@ class builtin_thread_team {
   std::atomic<const void*> prepared_ = nullptr;  // the tag of prepare_workers() that the workers have called
   std::atomic<unsigned> busy_ = 0;  // fork_count() of the process whose thread has the workers; 0: they are free
   unsigned started_in_ = 0;         // fork_count() of the process that has the workers
+  std::chrono::steady_clock::time_point waits_since_;
+  std::chrono::nanoseconds patience_{};  // 0: in the last run the leader did not wait for workers
   std::vector<std::thread> workers_;
   std::unique_ptr<last_begun[]> begun_;  // of each member
   // On separate cache lines: workers spin on the first while others that have finished write the second.
