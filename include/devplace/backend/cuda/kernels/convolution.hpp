@@ -24,6 +24,18 @@ struct pixel_range {
   DEVPLACE_HD position at(std::uint32_t index, std::uint32_t pixels) const {
     return {sample + (first + index) / pixels, (first + index) % pixels};
   }
+
+  struct image_position {
+    std::uint32_t output;
+    std::size_t offset;
+  };
+  /// Where element `i` of a matrix [outputs, count] of the range lies in images [samples, outputs, pixels].
+  DEVPLACE_HD image_position in_images(std::size_t i, std::size_t outputs, std::uint32_t pixels) const {
+    const auto index = static_cast<std::uint32_t>(i);
+    const std::uint32_t output = index / count;
+    const position of = at(index - output * count, pixels);
+    return {output, (of.sample * outputs + output) * pixels + of.pixel};
+  }
 };
 
 /// unfolded [groups * depth, count]: the patches of the pixels, one in each column; zero in the padding.
@@ -118,10 +130,7 @@ struct gather_functor {
   T* matrix;
 
   DEVPLACE_HD void operator()(std::size_t i) const {
-    const auto index = static_cast<std::uint32_t>(i);
-    const std::uint32_t output = index / pixels.count;
-    const auto [sample, pixel] = pixels.at(index - output * pixels.count, pixels_of_sample);
-    matrix[i] = y[(sample * outputs + output) * pixels_of_sample + pixel];
+    matrix[i] = y[pixels.in_images(i, outputs, pixels_of_sample).offset];
   }
 };
 /// With the bias and the activation.
@@ -136,10 +145,8 @@ struct finish_functor {
   T* y;
 
   DEVPLACE_HD void operator()(std::size_t i) const {
-    const auto index = static_cast<std::uint32_t>(i);
-    const std::uint32_t output = index / pixels.count;
-    const auto [sample, pixel] = pixels.at(index - output * pixels.count, pixels_of_sample);
-    y[(sample * outputs + output) * pixels_of_sample + pixel] = finished(matrix[i], output);
+    const auto [output, offset] = pixels.in_images(i, outputs, pixels_of_sample);
+    y[offset] = finished(matrix[i], output);
   }
   DEVPLACE_HD T finished(computed_t<T> value, std::uint32_t output) const {
     if (bias != nullptr) value += static_cast<computed_t<T>>(bias[output]);

@@ -51,10 +51,12 @@ struct wide_unfold {
   }
 };
 
-/// Whether `Width` pixels that lie together in a range's matrix do so in the images, too, with aligned addresses.
-template <unsigned Width>
-bool lie_together(const pixel_range& pixels, std::uint32_t pixels_of_sample) {
-  return pixels.count % Width == 0 && pixels.first % Width == 0 && pixels_of_sample % Width == 0;
+/// Whether gather_functor or finish_functor may take several pixels at once: those that lie together in the matrix do
+/// so in the images, too, and all addresses are aligned.
+template <unsigned Width, class Functor>
+bool lie_together(const Functor& f) {
+  return f.pixels.count % Width == 0 && f.pixels.first % Width == 0 && f.pixels_of_sample % Width == 0 &&
+         begins_wide<Width>(f.y) && begins_wide<Width>(f.matrix);
 }
 
 template <class T>
@@ -62,17 +64,13 @@ struct wide_gather {
   static constexpr unsigned width = widest_access<T>;
   gather_functor<T> f;
 
-  bool is_wide() const {
-    return lie_together<width>(f.pixels, f.pixels_of_sample) && begins_wide<width>(f.y) && begins_wide<width>(f.matrix);
-  }
+  bool is_wide() const { return lie_together<width>(f); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
   DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
-    const auto index = static_cast<std::uint32_t>(i);
-    const std::uint32_t output = index / f.pixels.count;
-    const auto [sample, pixel] = f.pixels.at(index - output * f.pixels.count, f.pixels_of_sample);
-    t.store(f.matrix + i, t.template load<T, width>(f.y + (sample * f.outputs + output) * f.pixels_of_sample + pixel));
+    const std::size_t offset = f.pixels.in_images(i, f.outputs, f.pixels_of_sample).offset;
+    t.store(f.matrix + i, t.template load<T, width>(f.y + offset));
   }
 };
 
@@ -81,22 +79,18 @@ struct wide_finish {
   static constexpr unsigned width = widest_access<T>;
   finish_functor<T> f;
 
-  bool is_wide() const {
-    return lie_together<width>(f.pixels, f.pixels_of_sample) && begins_wide<width>(f.y) && begins_wide<width>(f.matrix);
-  }
+  bool is_wide() const { return lie_together<width>(f); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
   DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
-    const auto index = static_cast<std::uint32_t>(i);
-    const std::uint32_t output = index / f.pixels.count;
-    const auto [sample, pixel] = f.pixels.at(index - output * f.pixels.count, f.pixels_of_sample);
+    const auto [output, offset] = f.pixels.in_images(i, f.outputs, f.pixels_of_sample);
     const auto sums = t.template load<float, width>(f.matrix + i);
     pack<T, width> y;
     DEVPLACE_DEVICE_UNROLL
     for (unsigned w = 0; w < width; ++w)
       y.value[w] = f.finished(sums.value[w], output);
-    t.store(f.y + (sample * f.outputs + output) * f.pixels_of_sample + pixel, y);
+    t.store(f.y + offset, y);
   }
 };
 
