@@ -39,13 +39,13 @@ void compare_batch_norm(const std::string& name, std::size_t batch) {
       dp::runtime::empty_state<T, dp::backend::cpu>(place, {plan::parameter_elements, plan::buffer_elements});
   dp::runtime::require_gradients<dp::backend::cpu>(*state);
   const auto& r = state->replicas.front();
-  plan::for_each_parameter([&](const std::string& path, auto, std::size_t offset) {
+  plan::visit_parameters([&](const std::string& path, const auto&, std::size_t offset) {
     const auto values = read_row(path.substr(path.find('.') + 1));
     std::copy(values.begin(), values.end(), r.parameter_data() + offset);
   });
-  plan::for_each_buffer([&](const std::string&, auto entry, std::size_t offset) {
-    const bool ones = std::string(entry.info.name) == "running_var";
-    std::fill_n(r.buffer_data() + offset, entry.info.shape.size(), static_cast<T>(ones));
+  plan::visit_buffers([&](const std::string&, const nn::parameter& entry, std::size_t offset) {
+    const bool ones = std::string(entry.name) == "running_var";
+    std::fill_n(r.buffer_data() + offset, entry.shape.size(), static_cast<T>(ones));
   });
 
   const std::vector<T> x = read("x"), dy = read("dy");
@@ -57,15 +57,15 @@ void compare_batch_norm(const std::string& name, std::size_t batch) {
   dp::test::require_agreement(std::vector<T>(y, y + x.size()), read("y"), name + ": y");
   run::backward(p, r, x.data(), dy.data(), false, dx.data());
   dp::test::require_agreement(dx, read("dx"), name + ": dx");
-  const auto agree = [&](const char* prefix, const T* values, const auto& path, auto entry) {
+  const auto agree = [&](const char* prefix, const T* values, const std::string& path, const nn::parameter& entry) {
     const std::string file = prefix + path.substr(path.find('.') + 1);
-    dp::test::require_agreement(std::vector<T>(values, values + entry.info.shape.size()), read_row(file),
+    dp::test::require_agreement(std::vector<T>(values, values + entry.shape.size()), read_row(file),
                                 name + ": " + file);
   };
-  plan::for_each_parameter([&](const std::string& path, auto entry, std::size_t offset) {
+  plan::visit_parameters([&](const std::string& path, const nn::parameter& entry, std::size_t offset) {
     agree("d", r.gradient_data() + offset, path, entry);
   });
-  plan::for_each_buffer([&](const std::string& path, auto entry, std::size_t offset) {
+  plan::visit_buffers([&](const std::string& path, const nn::parameter& entry, std::size_t offset) {
     agree("", r.buffer_data() + offset, path, entry);
   });
 

@@ -73,9 +73,8 @@ trace run_twice() {
   }
   trace found{dx, {}, {}, {}};
   found.gradients.assign(r.gradient_data(), r.gradient_data() + 36);
-  run::plan::for_each_buffer([&](const std::string&, auto entry, std::size_t offset) {
-    found.buffers.insert(found.buffers.end(), r.buffer_data() + offset,
-                         r.buffer_data() + offset + entry.info.shape.size());
+  run::plan::visit_buffers([&](const std::string&, const nn::parameter& entry, std::size_t offset) {
+    found.buffers.insert(found.buffers.end(), r.buffer_data() + offset, r.buffer_data() + offset + entry.shape.size());
   });
   std::vector<float> space(run::workspace_bytes(3, nn::mode::predict) / sizeof(float));
   const auto p = run::make_pass(r, space.data(), 3, nn::mode::predict, {});
@@ -115,7 +114,7 @@ TEST_CASE("frozen parameters keep their names and follow the trained ones in the
   STATIC_REQUIRE(plan::parameter_elements == 48 + 16);
   STATIC_REQUIRE(plan::frozen_elements == 2 * 16 + 144 + 16 + 32 + 16 + 2 * 16);
   std::vector<std::string> names;
-  plan::for_each_parameter([&](const std::string& name, auto, std::size_t offset) {
+  plan::visit_parameters([&](const std::string& name, const auto&, std::size_t offset) {
     names.push_back(name);
     CHECK((offset >= plan::parameter_elements) == (names.size() > 2));
   });

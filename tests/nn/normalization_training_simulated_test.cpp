@@ -76,7 +76,7 @@ void train_normalized_as_pytorch(double tolerance) {
   });
   CHECK(index == 10);
   index = 0;
-  dp::runtime::network_plan<Net>::for_each_buffer([&](const std::string&, auto, std::size_t offset) {
+  dp::runtime::network_plan<Net>::visit_buffers([&](const std::string&, const auto&, std::size_t offset) {
     agree(after.state().replicas[0].buffer_data() + offset, dp::read_npy<T, dp::extents<dp::dyn>>(file("buffer")));
   });
   CHECK(index == 4);

@@ -98,9 +98,9 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
       sum += dy[i] * run::output_of(p)[i];
   };
   detail::difference_check check{devplace::detail::function_view<double&>(weighted_sum), step};
-  plan::for_each_parameter([&](const std::string& name, auto entry, std::size_t offset) {
+  plan::visit_parameters([&](const std::string& name, const parameter& entry, std::size_t offset) {
     if (offset < plan::parameter_elements)  // the others are frozen
-      check.compare(r.parameter_data() + offset, r.gradient_data() + offset, entry.info.shape.size(), name);
+      check.compare(r.parameter_data() + offset, r.gradient_data() + offset, entry.shape.size(), name);
   });
   check.compare(x.data(), dx.data(), inputs, "input");
   return check.result;

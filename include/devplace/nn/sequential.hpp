@@ -213,19 +213,13 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
   /// Parameter `Index`, as its extents and its offset in the arena.
   template <std::size_t Index>
   using parameter_at = typename nn::detail::entry_at<Index, list>::type;
-  /// Calls `f(name, entry, offset)` for every parameter, or for every buffer.
-  ///@{
+  /// Calls `f(name, entry, offset)` for every parameter.
   template <class F>
   static void for_each_parameter(F&& f) {
-    network_plan::template for_each<false>(prefix(), {0, trained}, f);
+    network_plan::for_each(prefix(), {0, trained}, f);
   }
-  template <class F>
-  static void for_each_buffer(F&& f) {
-    network_plan::template for_each<true>(prefix(), {0, 0}, f);
-  }
-  ///@}
-  /// Calls `f(name, parameter, offset)`, where the second is the entry of the layer's table: less code where its
-  /// extents need not be types.
+  /// Calls `f(name, parameter, offset)` for every parameter, or for every buffer, where the second is the entry of the
+  /// layer's table: less code where its extents need not be types.
   ///@{
   template <class F>
   static void visit_parameters(const F& f) {

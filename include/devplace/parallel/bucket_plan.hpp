@@ -84,12 +84,13 @@ std::string describe_buckets() {
   using plan = bucket_plan<Model, Policy>;
   std::vector<std::size_t> offsets;
   std::vector<std::string> names;
-  runtime::network_plan<typename Model::network_type>::for_each_parameter(
-      [&](const std::string& name, auto, std::size_t offset) {
-        if (offset >= runtime::network_plan<typename Model::network_type>::parameter_elements) return;  // it is frozen
-        offsets.push_back(offset);
-        names.push_back(name);
-      });
+  using network = runtime::network_plan<typename Model::network_type>;
+  std::size_t trained = network::parameter_elements;  // not a constant: g++ warns of comparisons with 0
+  network::visit_parameters([&](const std::string& name, const auto&, std::size_t offset) {
+    if (offset >= trained) return;  // it is frozen
+    offsets.push_back(offset);
+    names.push_back(name);
+  });
   std::string text;
   for (std::size_t i = 0; i < plan::size; ++i) {
     const parallel::bucket b = plan::at(i);

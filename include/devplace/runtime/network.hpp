@@ -20,9 +20,9 @@ namespace runtime {
 /// The compile-time properties of a network: `parameter_elements` and `buffer_elements` of its arenas,
 /// `arena_elements` of parameters including `frozen_elements` behind the trained ones, `parameter_count`,
 /// `parameter_at<Index>` (extents and offset), of the trained parameters the `offsets`, `ranks` and `learning_rates`
-/// (factors of the optimizer's), `for_each_parameter` and `for_each_buffer` with their names, `visit_parameters` and
-/// `visit_buffers` with values in place of types, the `input` and `output` of one sample, the sizes of a pass and the
-/// passes themselves. nn defines it for its networks (nn/sequential.hpp).
+/// (factors of the optimizer's), `for_each_parameter` with their names, `visit_parameters` and `visit_buffers` with
+/// values in place of types, the `input` and `output` of one sample, the sizes of a pass and the passes themselves. nn
+/// defines it for its networks (nn/sequential.hpp).
 template <class Net>
 struct network_plan;
 

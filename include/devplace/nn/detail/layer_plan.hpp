@@ -164,19 +164,19 @@ struct layer_plan {
   using entries =
       decltype(list < frozen ? Frozen : Base > (std::make_index_sequence<table_of<Layer, false>().size()>{}));
 
-  /// Calls `f(name, entry, offset)` for every parameter or buffer, where `entry` is a `table_entry`; names are as in
-  /// PyTorch.
-  template <bool Buffers, class F>
+  /// Calls `f(name, entry, offset)` for every parameter, where `entry` is a `table_entry`; names are as in PyTorch.
+  template <class F>
   static void for_each(const std::string& prefix, const arena_begin& begin, F&& f) {
-    const std::size_t offset = frozen && !Buffers ? begin.frozen : begin.own;
+    const std::size_t offset = frozen ? begin.frozen : begin.own;
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (f(child_name(prefix, table_entry<Layer, Index, Buffers>::info.name), table_entry<Layer, Index, Buffers>{},
-         offset + table_entry<Layer, Index, Buffers>::offset),
+      (f(child_name(prefix, table_entry<Layer, Index, false>::info.name), table_entry<Layer, Index, false>{},
+         offset + table_entry<Layer, Index, false>::offset),
        ...);
     }
-    (std::make_index_sequence<table_of<Layer, Buffers>().size()>{});
+    (std::make_index_sequence<table_of<Layer, false>().size()>{});
   }
-  /// The same with values for functions that need no types, which are then compiled once and not for each layer.
+  /// The same for every parameter or buffer, with values for functions that need no types, which are then compiled once
+  /// and not for each layer.
   template <bool Buffers>
   static void visit(const std::string& prefix, const arena_begin& begin, const entry_visitor& f) {
     static constexpr auto table = table_of<Layer, Buffers>();

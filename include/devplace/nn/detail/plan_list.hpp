@@ -143,14 +143,13 @@ struct plan_list {
   template <std::size_t Base, std::size_t Frozen>
   using entries = typename parameter_list<Base, Frozen, entry_list<>, Plans...>::type;
 
-  template <bool Buffers, class F>
+  template <class F>
   static void for_each(const std::string& prefix, const arena_begin& begin, F&& f) {
-    constexpr auto& sizes_of = Buffers ? plan_buffers : plan_parameters;
-    if constexpr ((Buffers ? buffer_elements : parameter_elements + frozen_elements) != 0) {
+    if constexpr (parameter_elements + frozen_elements != 0) {
       std::size_t index = 0;
-      ((Plans::template for_each<Buffers>(
-            child_prefix(prefix, index, Plans::own_name),
-            {begin.own + sum_before(sizes_of, index), begin.frozen + sum_before(plan_frozen, index)}, f),
+      ((Plans::for_each(child_prefix(prefix, index, Plans::own_name),
+                        {begin.own + sum_before(plan_parameters, index), begin.frozen + sum_before(plan_frozen, index)},
+                        f),
         ++index),
        ...);
     }
