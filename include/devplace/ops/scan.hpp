@@ -114,9 +114,8 @@ auto cumsum(const X& x) {
 template <tensor_like X, class Axis, class FIX = LEAVE_THE_AXIS_OUT_AND_GIVE_A_ROW_AS_IN_cumsum_x_i>
   requires detail::none_distributed<X> detail::refusal cumsum(const X&, const Axis&)
 DEVPLACE_REFUSED(
-    "cumsum: it takes one operand, of one axis, and no axis: cumsum(x[i]) of a row; of a matrix cumsum_into(y[i], "
-    "x[i]) "
-    "for each row.");
+    "cumsum: it takes one operand, of one axis, and no axis: cumsum(x[i]) of a row; of a matrix "
+    "cumsum_into(y[i], x[i]) for each row.");
 template <class... GIVE_TWO_TENSORS_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_THEM_FIRST>
 detail::refusal cumsum_into(...) DEVPLACE_REFUSED(
     "cumsum_into: give the result and an operand of one axis on one place; of one over several, x.local(k) or "
