@@ -8,11 +8,21 @@ if(NOT TARGET devplace::cuda)
   message(FATAL_ERROR "${devplace_cuda_NOT_FOUND_MESSAGE}")
 endif()
 
+# devplace_compile_for_devices(<target> <source>...): nvcc's pass for devices alone, which has the front end of the one for
+# the host and ends with the code of every kernel. For what this machine, without a device, could not run.
+function(devplace_compile_for_devices name)
+  add_library(${name} OBJECT ${ARGN})
+  set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+  target_link_libraries(${name} PRIVATE devplace::cuda)
+  set_target_properties(${name} PROPERTIES CUDA_PTX_COMPILATION ON)
+  add_dependencies(devplace_cuda_tests ${name})
+endfunction()
+
 # The same sources that examples/ compiles as C++, except five without cuda places. The property that makes a source CUDA
-# is set per directory. On a machine without a device all but three are only compiled, in one source with each in its own
-# namespace, because nvcc's work for them is mostly the same. Its pass for devices has the front end of the one for the
-# host and ends with the code of every kernel; the host's compiler sees the examples as C++ in the other builds.
-option(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE "This machine has no CUDA device: most examples are compiled but not run" OFF)
+# is set per directory. On a machine without a device all but three are only compiled for devices, in one source with each
+# in its own namespace, because nvcc's work for them is mostly the same; the host's compiler sees the examples as C++ in
+# the other builds.
+option(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE "This machine has no CUDA device: most sources are compiled but not run" OFF)
 file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
 list(FILTER examples EXCLUDE REGEX "/(hogwild|mixed_precision|projection|resume|surrogate)\\.cpp$")
 set(united "")
@@ -44,15 +54,12 @@ if(united)
 #pragma nv_diag_suppress 940
 #define main main_of_example
 ${united_bodies}")
-  add_library(devplace_examples_as_cuda OBJECT ${CMAKE_CURRENT_BINARY_DIR}/examples_as_cuda.cu)
+  devplace_compile_for_devices(devplace_examples_as_cuda ${CMAKE_CURRENT_BINARY_DIR}/examples_as_cuda.cu)
   target_include_directories(devplace_examples_as_cuda PRIVATE ${PROJECT_SOURCE_DIR}/examples)
   target_compile_definitions(devplace_examples_as_cuda PRIVATE DEVPLACE_EXAMPLE_DATA="" DEVPLACE_EXAMPLE_TEXT="")
-  target_link_libraries(devplace_examples_as_cuda PRIVATE devplace::cuda)
   if(TARGET devplace::mpi)
     target_link_libraries(devplace_examples_as_cuda PRIVATE devplace::mpi)
   endif()
-  set_target_properties(devplace_examples_as_cuda PROPERTIES CUDA_PTX_COMPILATION ON)
-  add_dependencies(devplace_cuda_tests devplace_examples_as_cuda)
 endif()
 
 function(devplace_add_mock_cuda_test name)
@@ -72,8 +79,9 @@ function(devplace_add_cuda_test name)
   add_dependencies(devplace_cuda_tests ${name})
 endfunction()
 
-# On a machine without a device, where nearly all of them are skipped, the tests of areas with few are one program: nvcc
-# takes ten seconds for a source however little is in it.
+# On a machine without a device, where nearly all of them are skipped, the tests of areas with many are compiled for
+# devices alone. Those of other areas, some of which need no device, are one program: nvcc takes ten seconds for a source
+# however little is in it.
 set(areas_with_many train nn ops)
 set(of_other_areas "")
 foreach(area IN LISTS areas)
@@ -114,7 +122,18 @@ foreach(area IN LISTS areas)
     devplace_add_mock_cuda_test(test_${area}_cudnn_mock_cuda ${with_mock_of_cudnn})
     target_compile_definitions(test_${area}_cudnn_mock_cuda PRIVATE DEVPLACE_WITH_CUDNN=1)
   endif()
-  if(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE AND NOT area IN_LIST areas_with_many)
+  if(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE AND area IN_LIST areas_with_many)
+    set(without_device ${sources})
+    list(FILTER without_device INCLUDE REGEX "/kernel_arguments_cuda_test\\.cu$")
+    list(APPEND of_other_areas ${without_device})
+    list(REMOVE_ITEM sources ${without_device})
+    devplace_unite_sources(united test_${area}_cuda ${sources})
+    devplace_compile_for_devices(test_${area}_cuda ${united})
+    target_link_libraries(test_${area}_cuda PRIVATE devplace_test_settings)
+    list(LENGTH sources files)
+    devplace_add_skipped_test(test_${area}_cuda "this machine has no CUDA device for the tests of ${files} files, which compile")
+    set_tests_properties(test_${area}_cuda PROPERTIES LABELS cuda)
+  elseif(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE)
     list(APPEND of_other_areas ${sources})
   elseif(sources)
     devplace_add_cuda_test(test_${area}_cuda ${sources})
