@@ -77,6 +77,10 @@ std::vector<float> train_by_hand(const Policy& policy = {}) {
   return dp::test::parameters_of(model);
 }
 
+/// The bits depend on the engine and on its buckets, not on who updates.
+template <class Policy>
+using same_bits_of_one_process = collective::all_reduce<typename Policy::engine_type, typename Policy::bucket_sizes>;
+
 /// Runs `f()` as each of several processes and requires that all return what is expected.
 template <class Expected, class F>
 void require_of_all(int processes, const Expected& expected, const F& f) {
@@ -94,15 +98,19 @@ TEMPLATE_TEST_CASE("a training over processes has the bits of one process with a
                    (collective::sharded_all_reduce<collective::ring, collective::buckets<1, 1>>),
                    collective::scatter_gather,
                    (collective::reduce_and_broadcast<collective::ring, collective::buckets<1, 1>>)) {
-  const TestType policy{};
-  // The bits depend on the engine and on its buckets, not on who updates.
-  const collective::all_reduce<typename TestType::engine_type, typename TestType::bucket_sizes> of_one_process{};
-  const auto two = train<dp::replicated<0, 1>>(of_one_process),
-             four = train<dp::replicated<0, 1, 2, 3>>(of_one_process);
+  const auto four = train<dp::replicated<0, 1, 2, 3>>(same_bits_of_one_process<TestType>{});
+  CHECK_NOTHROW(require_of_all(2, four, [] { return train<dp::across<dp::replicated<3, 1>>>(TestType{}); }));
+}
+
+TEMPLATE_TEST_CASE("a training over processes of one place has the bits of one process with as many places",
+                   "[parallel]", collective::all_reduce<>,
+                   (collective::sharded_all_reduce<collective::ring, collective::buckets<1, 1>>),
+                   collective::scatter_gather) {
+  const auto two = train<dp::replicated<0, 1>>(same_bits_of_one_process<TestType>{}),
+             four = train<dp::replicated<0, 1, 2, 3>>(same_bits_of_one_process<TestType>{});
   CHECK(two != four);
-  CHECK_NOTHROW(require_of_all(2, two, [&] { return train<dp::across<dp::on<dp::cuda<2>>>>(policy); }));
-  CHECK_NOTHROW(require_of_all(2, four, [&] { return train<dp::across<dp::replicated<3, 1>>>(policy); }));
-  CHECK_NOTHROW(require_of_all(4, four, [&] { return train<dp::across<dp::on<dp::cuda<2>>>>(policy); }));
+  CHECK_NOTHROW(require_of_all(2, two, [] { return train<dp::across<dp::on<dp::cuda<2>>>>(TestType{}); }));
+  CHECK_NOTHROW(require_of_all(4, four, [] { return train<dp::across<dp::on<dp::cuda<2>>>>(TestType{}); }));
 }
 
 TEST_CASE("one process of one has the bits of its places alone", "[parallel]") {
