@@ -164,6 +164,9 @@ def main():
     given = parser.parse_args()
     rounds = given.rounds or (3 if given.quick else 9)
     items = [i for i in work.items() if given.only in i.question and (i.quick or not given.quick)]
+    if not items:
+        questions = sorted(i.question for i in work.items() if i.quick or not given.quick)
+        sys.exit(f"No work contains '{given.only}'. There is: " + ", ".join(questions))
     peers = work.peers(FOLDER, given.built)
     result = {"machine": machine(), "rounds": rounds, "rows": [], "limits": {}}
     print(f"{result['machine']['processor']}, {result['machine']['date']}, medians of {rounds} rounds")
