@@ -457,6 +457,15 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(OPTIMIZER_OF_A_PREDICTOR)  // expect: devplace: optimizer: a predictor has no gradients and is not trained
   { dp::optimizer wrong{dp::predictor{model, dp::batch<4>{}}, dp::optim::sgd{}}; }
 #endif
+#if defined(OPTIMIZER_OF_THE_RULE_FIRST)  // expect: devplace: optimizer: its arguments are a model and a rule, in this
+  { dp::optimizer wrong{dp::optim::sgd{}, model}; }
+#endif
+#if defined(OPTIMIZER_OF_A_PARAMETER)  // expect: devplace: optimizer: its arguments are a model and a rule, in this
+  { dp::optimizer wrong{model.parameter<0>(), dp::optim::sgd{}}; }
+#endif
+#if defined(OPTIMIZER_WITHOUT_A_RULE)  // expect: devplace: optimizer: its arguments are a model and a rule, in this
+  { dp::optimizer wrong{model}; }
+#endif
 #if defined(FORWARD_OF_A_PREDICTOR)  // expect: A_PREDICTOR_HAS_NO_GRADIENTS|devplace: a predictor has no gradients
   dp::predictor{model, dp::batch<4>{}}.forward(x);
 #endif
