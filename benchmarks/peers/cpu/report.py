@@ -42,27 +42,40 @@ def print_programs(result):
 
 
 def write_svg(path, result):
-    """Bars of the ratios, one row of work after the other; 1 is the best peer."""
-    rows = [row for row in result["rows"] if row["ratio"]]
-    height, left, scale, most = 16, 420, 120, 4.0
-    total = 60 + height * len(rows)
+    """Bars of the ratios, for each piece of work one for each number of threads; 1 is the best peer, which is named."""
+    works = {}
+    for row in result["rows"]:
+        if row["ratio"]:
+            works.setdefault(row["name"], []).append(row)
+    threads = sorted({row["threads"] for rows in works.values() for row in rows})
+    colours = {True: ("#2a7f62", "#74b49b"), False: ("#b4552d", "#d99a7c")}
+    bar, left, scale, most, top = 10, 290, 130, 4.0, 48
+    height = bar * len(threads) + 4
+    total = top + height * len(works) + 8
     machine = result["machine"]
+    bars_of = ", then ".join(f"{count} thread{'s' if count > 1 else ''}" for count in threads)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + scale * most + 60:.0f}" height="{total}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + scale * most + 110:.0f}" height="{total}" '
         'font-family="sans-serif" font-size="11">',
-        f'<text x="8" y="18" font-size="13">{escape(machine["processor"])}, {machine["date"]}: '
-        "time of the best peer / time of devplace</text>",
+        f'<rect width="100%" height="{total}" fill="#ffffff"/>',
+        f'<text x="8" y="18" font-size="13">Time of the best peer / time of devplace: {escape(machine["processor"])}, '
+        f"{machine['date']}</text>",
+        f'<text x="8" y="34">Bars: {bars_of}; beside them the ratio and the best peer</text>',
     ]
-    for i, row in enumerate(rows):
-        y = 36 + height * i
-        colour = "#2a7f62" if row["ratio"] >= 1 else "#b4552d"
-        label = f"{row['name']}, {row['threads']} thread(s), {row['best_peer']}"
-        lines.append(f'<text x="{left - 6}" y="{y + 10}" text-anchor="end">{escape(label)}</text>')
-        width = min(row["ratio"], most) * scale
-        lines.append(f'<rect x="{left}" y="{y}" width="{width:.1f}" height="{height - 4}" fill="{colour}"/>')
-        lines.append(f'<text x="{left + width + 4:.1f}" y="{y + 10}">{row["ratio"]:.2f}</text>')
     one = left + scale
-    lines.append(f'<line x1="{one}" y1="28" x2="{one}" y2="{total - 16}" stroke="#222"/>')
+    lines.append(f'<line x1="{one}" y1="{top - 6}" x2="{one}" y2="{total - 8}" stroke="#888"/>')
+    for i, (name, rows) in enumerate(works.items()):
+        y = top + height * i
+        lines.append(f'<text x="{left - 6}" y="{y + height / 2 + 2:.0f}" text-anchor="end">{escape(name)}</text>')
+        for row in rows:
+            k = threads.index(row["threads"])
+            width = min(row["ratio"], most) * scale
+            colour = colours[row["ratio"] >= 1][min(k, 1)]
+            lines.append(f'<rect x="{left}" y="{y + bar * k}" width="{width:.1f}" height="{bar - 1}" fill="{colour}"/>')
+            lines.append(
+                f'<text x="{left + width + 4:.1f}" y="{y + bar * k + 8}" font-size="9">{row["ratio"]:.2f} '
+                f"{escape(row['best_peer'])}</text>"
+            )
     lines.append("</svg>")
     with open(path, "w") as file:
         file.write("\n".join(lines) + "\n")
