@@ -172,6 +172,18 @@ void read_without_batch() {
 }
 #endif
 
+#if defined(READ_PREDICTOR_WITHOUT_A_PLACE)  // expect: NAME_THE_NETWORK_AND_A_PLACE|devplace: read_predictor: name the
+void read_without_place() {
+  auto p = dp::read_predictor<net>("x", dp::batch<4>{});
+}
+#endif
+
+#if defined(READ_PREDICTOR_OF_ITS_TYPE)  // expect: NAME_THE_NETWORK_AND_A_PLACE|devplace: read_predictor: name the
+void read_of_its_type() {
+  auto p = dp::read_predictor<dp::predictor<net, dp::cpu>>("x", dp::batch<4>{});
+}
+#endif
+
 #if defined(READ_PREDICTOR_FOR_A_NUMBER)  // expect: GIVE_THE_FILE_AND_THE_LARGEST_BATCH|devplace: read_predictor:
 void read_for_a_number() {
   auto p = dp::read_predictor<net, dp::on<dp::cpu>>("x", 256);

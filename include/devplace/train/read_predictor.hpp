@@ -20,6 +20,8 @@ namespace devplace {
 
 /// Appears in the compiler's message for read_predictor without the largest batch.
 struct GIVE_THE_FILE_AND_THE_LARGEST_BATCH_AS_IN_batch_256;
+/// Appears in the compiler's message for read_predictor without a place.
+struct NAME_THE_NETWORK_AND_A_PLACE_AS_IN_read_predictor_net_cpu;
 
 }  // namespace devplace
 
@@ -43,5 +45,12 @@ detail::refusal read_predictor(const std::string&, Number...)
 DEVPLACE_REFUSED(
     "read_predictor: the largest batch is known at compile time and follows the file's name: "
     "read_predictor<net, on<cpu>>(\"net.safetensors\", batch<256>{}).");
+/// Without a place, or with one that is none.
+template <class Net, class Where = NAME_THE_NETWORK_AND_A_PLACE_AS_IN_read_predictor_net_cpu, std::size_t Samples,
+          class... Renames>
+  requires(!placement<Where>)
+detail::refusal read_predictor(const std::string&, batch<Samples>, const Renames&...)
+DEVPLACE_REFUSED(
+    "read_predictor: name the network and a place: read_predictor<net, on<cpu>>(\"net.safetensors\", batch<256>{}).");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
