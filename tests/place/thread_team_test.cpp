@@ -201,6 +201,25 @@ TEST_CASE("sleeping workers wake up", "[place][thread_team]") {
   }
 }
 
+TEST_CASE("a team is awake after an operation, and no longer when a worker sleeps", "[place][thread_team]") {
+  dp::builtin_thread_team team(3);
+  const auto becomes = [&team](bool awake, const auto& between) {
+    for (int attempt = 0; attempt < 10000 && team.is_awake() != awake; ++attempt)
+      between();
+    return team.is_awake() == awake;
+  };
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    CHECK(becomes(false, [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }));
+    CHECK(becomes(true, [&team] { team.run([](int) {}); }));
+  }
+  const dp::thread_team_scope lent(team);
+  CHECK(becomes(true, [&team] { team.run([](int) {}); }));
+  CHECK(becomes(false, [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }));
+  CHECK_FALSE(dp::detail::team_is_awake());
+  const dp::thread_team_scope serial(dp::detail::the_serial_team);
+  CHECK_FALSE(dp::detail::team_is_awake());
+}
+
 TEST_CASE("a team refuses impossible sizes and changes only outside of regions", "[place][thread_team]") {
   CHECK_THROWS_AS(dp::builtin_thread_team(0), dp::argument_error);
   CHECK_THROWS_AS(dp::builtin_thread_team(-3), dp::argument_error);
@@ -440,6 +459,7 @@ TEST_CASE("a child of fork() computes with threads of its own and exits", "[plac
   };
   CHECK(threads_used() == 3);
   CHECK(support::in_child([] { return true; }) == "true");
+  CHECK(support::in_child([] { return !dp::detail::team_is_awake(); }) == "true");
   CHECK(support::in_child([&] { return threads_used() == 3; }) == "true");
   CHECK(support::in_child([&] {
           dp::set_thread_count(2);

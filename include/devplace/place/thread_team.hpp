@@ -27,7 +27,8 @@ namespace devplace {
 /// ```
 /// size() must not change between its call and the following run() on the same thread. Two threads may use a team
 /// concurrently only if run() allows it (builtin_thread_team does). A team may also have `keep_awake(bool)`, which
-/// team_region calls.
+/// team_region calls, and `is_awake()`: whether run() would begin at once, so that work of a few microseconds is
+/// divided too.
 template <class Team>
 concept thread_team = requires(Team& team, detail::team_task task) {
   { team.size() } -> std::convertible_to<int>;
@@ -57,6 +58,7 @@ struct team_reference {
   void (*run_parts)(void*, int parts, team_task) = nullptr;
   void (*keep_awake)(void*, bool) = nullptr;                             // null if the team does not have it
   void (*prepare_workers)(void*, const void* tag, team_task) = nullptr;  // null if the team does not have it
+  bool (*is_awake)(void*) = nullptr;                                     // null if the team does not have it
 
   template <thread_team Team>
   static constexpr team_reference to(Team& team) noexcept {
@@ -76,6 +78,9 @@ struct team_reference {
     };
     if constexpr (requires { team.keep_awake(true); }) {
       reference.keep_awake = [](void* object, bool on) { static_cast<Team*>(object)->keep_awake(on); };
+    }
+    if constexpr (requires { team.is_awake(); }) {
+      reference.is_awake = [](void* object) -> bool { return static_cast<Team*>(object)->is_awake(); };
     }
     if constexpr (requires(team_task task) { team.prepare_workers(nullptr, task); }) {
       reference.prepare_workers = [](void* object, const void* tag, team_task task) {
@@ -120,6 +125,16 @@ inline int thread_count() {
   const detail::team_reference& team = detail::current_team();
   return team.size(team.team);
 }
+
+namespace detail {
+
+/// Whether the members of this thread's team would begin at once.
+inline bool team_is_awake() {
+  const team_reference& team = current_team();
+  return team.is_awake != nullptr && team.is_awake(team.team);
+}
+
+}  // namespace detail
 
 /// Sets the size of the process's team, overriding OMP_NUM_THREADS and the affinity mask. Does not affect teams chosen
 /// by thread_team_scope. Throws argument_error unless 1 <= count <= 4096, and error inside a team_region or a function

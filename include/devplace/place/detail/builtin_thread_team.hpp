@@ -83,6 +83,11 @@ class builtin_thread_team {
   /// See team_region.
   void keep_awake(bool on) noexcept { awake_.fetch_add(on ? 1 : -1, std::memory_order_relaxed); }
 
+  /// Whether no worker sleeps now, so that a fork costs less than a microsecond.
+  bool is_awake() const noexcept {
+    return asleep_.load(std::memory_order_relaxed) == 0 && started_in_ == detail::fork_count();
+  }
+
   /// Replaces the workers so that the team has `size` members. Waits for other threads' run() to end. Throws
   /// argument_error for a size outside 1..4096, and error while keep_awake is in force, because a training step relies
   /// on the team's size, and inside the team's own run().
@@ -193,6 +198,7 @@ class builtin_thread_team {
     forgotten.push_back(std::move(workers_));
     workers_.clear();
     awake_.store(0, std::memory_order_relaxed);
+    asleep_.store(0, std::memory_order_relaxed);
   }
 
   /// Publishes task_, parts_ and stopping_ to the workers (release); returns the new generation.
@@ -273,7 +279,9 @@ class builtin_thread_team {
       unsigned generation = seen;
       while ((generation = generation_.load(std::memory_order_acquire)) == seen) {
         if (wait.exhausted() && (awake_.load(std::memory_order_relaxed) <= 0 || !detail::yields_at_once())) {
+          asleep_.fetch_add(1, std::memory_order_relaxed);
           generation_.wait(seen, std::memory_order_acquire);
+          asleep_.fetch_sub(1, std::memory_order_relaxed);
         } else {
           wait.step();
         }
@@ -292,7 +300,8 @@ class builtin_thread_team {
   bool crowded_ = false;
   bool stopping_ = false;
   std::atomic<int> size_ = 1;
-  std::atomic<int> awake_ = 0;
+  std::atomic<int> awake_ = 0;                   // calls of keep_awake(true) less those with false
+  std::atomic<int> asleep_ = 0;                  // workers that sleep
   std::atomic<const void*> prepared_ = nullptr;  // the tag of prepare_workers() that the workers have called
   std::atomic<unsigned> busy_ = 0;  // fork_count() of the process whose thread has the workers; 0: they are free
   unsigned started_in_ = 0;         // fork_count() of the process that has the workers

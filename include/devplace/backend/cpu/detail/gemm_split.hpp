@@ -21,9 +21,14 @@ inline constexpr std::size_t gemm_least_work = 256 * 1024;
 /// The grid of at most `members` threads for an m x n x k product in tiles of tile_rows x tile_columns. Each thread
 /// packs its own rows of A and columns of B; the best grid minimises the slowest thread's multiplications and packing.
 /// `vector_work` is the number of multiplications that take as long as packing one element.
+/// If the team is `awake`, accesses to elements count as work, too, two multiplications each. They are most of a
+/// product with few rows or summands, and each thread then finds its part of the weights in its own cache in the next
+/// product and in the update.
 inline gemm_split split_product(std::size_t m, std::size_t n, std::size_t k, std::size_t tile_rows,
-                                std::size_t tile_columns, std::size_t members, std::size_t vector_work) {
-  const std::size_t affordable = m * n * k / gemm_least_work;
+                                std::size_t tile_columns, std::size_t members, std::size_t vector_work,
+                                bool awake = false) {
+  const std::size_t accesses = awake ? 2 * (m * k + k * n + m * n) : 0;
+  const std::size_t affordable = (m * n * k + accesses) / gemm_least_work;
   if (members > affordable) members = affordable;
   if (members <= 1) return {};
   const std::size_t tiles_m = (m + tile_rows - 1) / tile_rows, tiles_n = (n + tile_columns - 1) / tile_columns;
