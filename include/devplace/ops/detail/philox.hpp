@@ -70,6 +70,7 @@ struct random_sequence {
   /// Blocks first..first+Lanes-1, with block l in `word[0..3][l]`.
   template <std::size_t Lanes>
   constexpr void blocks(std::uint64_t first, std::uint32_t (&word)[4][Lanes]) const {
+    DEVPLACE_NO_UNROLL
     for (std::size_t lane = 0; lane < Lanes; ++lane) {
       word[0][lane] = low_half(first + lane);
       word[1][lane] = high_half(first + lane);

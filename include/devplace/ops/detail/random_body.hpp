@@ -161,7 +161,7 @@ struct normal_body {
   static constexpr unsigned at_once = 16 / sizeof(T);
   static constexpr std::size_t grain = random_grain / 4;
   static constexpr std::size_t indices(std::size_t elements) { return (elements + 1) / 2; }
-  static constexpr bool allows_fma = true;
+  static constexpr bool allows_fma = true, computes_much = true;
 
   void range(std::size_t begin, std::size_t end) const {
     constexpr std::size_t lanes = philox_lanes;
