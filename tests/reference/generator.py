@@ -75,7 +75,7 @@ def features(run, count):
 
 
 def network_parameter(run, index, shape):
-    """Parameter number `index` of a small network, all of whose layers take 16 values: exact in float32."""
+    """Parameter number `index` of a small network: exact in float32."""
     return ((uniform(run, WEIGHT0 + index, int(np.prod(shape))) - np.float32(0.5)) * np.float32(0.5)).reshape(shape)
 
 

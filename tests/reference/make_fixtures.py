@@ -499,6 +499,13 @@ def network(name, run, modules, loss_of, targets_of):
     assert worst < 5e-6, "choose a better conditioned run"
 
 
+class ResidualAttention(nn.MultiheadAttention):
+    """Every position attends to all."""
+
+    def forward(self, x):
+        return x + super().forward(x, x, x, need_weights=False)[0]
+
+
 def make_networks():
     def three(first, second, third):
         layers = [nn.Linear(16, 16), first, nn.Linear(16, 16), second, nn.Linear(16, 16), third, nn.Linear(16, 4)]
@@ -534,6 +541,11 @@ def make_networks():
         largest,
     )
     network("kl_div", 7, two(nn.LogSoftmax(-1)), nn.KLDivLoss(reduction="batchmean"), probabilities)
+
+    # The 16 values are four positions of four.
+    attention = [nn.Unflatten(1, (4, 4)), nn.Linear(4, 8), ResidualAttention(8, 2, batch_first=True), nn.Flatten()]
+    classes = [nn.Linear(32, 16), nn.Sigmoid(), nn.Linear(16, 4)]
+    network("attention_sigmoid", 9, lambda: attention + classes, nn.CrossEntropyLoss(label_smoothing=0.1), largest)
 
 
 def make_generator():

@@ -8,12 +8,16 @@
 #include <cstdint>
 #include <ratio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <devplace/io/npy.hpp>
 #include <devplace/nn/bce_with_logits.hpp>
+#include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/elu.hpp>
+#include <devplace/nn/flatten.hpp>
 #include <devplace/nn/gelu.hpp>
+#include <devplace/nn/input.hpp>
 #include <devplace/nn/kl_div.hpp>
 #include <devplace/nn/l1.hpp>
 #include <devplace/nn/layer_norm.hpp>
@@ -21,14 +25,19 @@
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/log_softmax.hpp>
 #include <devplace/nn/mse.hpp>
+#include <devplace/nn/multi_head_attention.hpp>
 #include <devplace/nn/nll.hpp>
+#include <devplace/nn/residual.hpp>
 #include <devplace/nn/rms_norm.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/nn/sigmoid.hpp>
 #include <devplace/nn/silu.hpp>
 #include <devplace/nn/smooth_l1.hpp>
 #include <devplace/nn/softplus.hpp>
 #include <devplace/nn/tanh.hpp>
+#include <devplace/nn/to.hpp>
 #include <devplace/optim/sgd.hpp>
+#include <devplace/parallel/to_batch.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/train/trainer.hpp>
 
@@ -37,7 +46,7 @@
 #include "support/reference.hpp"
 #include "support/sanitizers.hpp"
 
-// The trainings of tests/reference/networks: 200 steps of small networks whose layers all take 16 values.
+// The trainings of tests/reference/networks: 200 steps of small networks of 16 values.
 namespace devplace::test {
 
 /// The numbers of one run, bit for bit as in tests/reference/generator.py.
@@ -101,33 +110,32 @@ inline tensor<std::int64_t, extents<dyn>, on<cpu>> largest_feature(const small_t
 /// Trains from PyTorch's initial parameters, with the targets `targets(data, first_sample)` of each batch: the loss of
 /// every step is within 1e-4 relative of PyTorch's in float, and 1e-10 in double, and so is the last bias after the
 /// last step. Sanitizers see the first 40 steps.
-template <class Net, class Where, class T, class Loss, class Targets>
+template <class Net, class Where, class T, class Samples = extents<dyn, 16>, class Loss, class Targets>
 void follow_small_network(const std::string& name, std::uint64_t run, const Loss& loss, const Targets& targets) {
   const small_training data{run};
-  model<Net, Where, T> model{seed{0}};
+  model<Net, on<cpu>, T> initial{seed{0}};
   std::size_t which = 0;
-  model.for_each_parameter([&](const std::string&, auto values) {
-    std::vector<T> initial(values.size());
-    for (std::size_t i = 0; i < initial.size(); ++i)
-      initial[i] = static_cast<T>(data.parameter(which, i));
-    support::set_values(values, initial);
+  initial.for_each_parameter([&](const std::string&, auto values) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values.data()[i] = static_cast<T>(data.parameter(which, i));
     ++which;
   });
+  auto model = to<Where>(initial);
   trainer step{model, loss, optim::sgd{.learning_rate = 0.05, .momentum = 0.9}};
 
   const std::string folder = "networks/" + name + (sizeof(T) == 4 ? "/f32/" : "/f64/");
   const auto losses = read_npy<T, extents<small_training::steps>>(reference_path(folder + "losses.npy"));
   const double tolerance = sizeof(T) == 4 ? 1e-4 : 1e-10;
-  tensor<T, extents<dyn, 16>, on<cpu>> x(extents<dyn, 16>{small_training::batch});
+  tensor<T, Samples, on<cpu>> x(Samples{small_training::batch});
   const std::size_t steps = support::sanitized ? 40 : small_training::steps;
   for (std::size_t i = 0; i < steps; ++i) {
     for (std::size_t row = 0; row < small_training::batch; ++row) {
       const std::size_t sample = i * small_training::batch + row;
       for (std::size_t c = 0; c < small_training::inputs; ++c)
-        x(row, c) = static_cast<T>(data.feature(sample, c));
+        x.data()[row * small_training::inputs + c] = static_cast<T>(data.feature(sample, c));
     }
     const double found =
-        static_cast<double>(step(to<Where>(x), to<Where>(targets(data, i * small_training::batch))).item());
+        static_cast<double>(step(to_batch<Where>(x), to_batch<Where>(targets(data, i * small_training::batch))).item());
     const double expected = static_cast<double>(losses(i));
     INFO(name << ", step " << i << ": " << found << ", PyTorch " << expected);
     REQUIRE(std::abs(found - expected) <= tolerance * expected);
@@ -135,7 +143,7 @@ void follow_small_network(const std::string& name, std::uint64_t run, const Loss
   if (steps < small_training::steps) return;
   const auto last = read_npy<T, extents<4>>(reference_path(folder + "last_bias.npy"));
   std::vector<T> bias;
-  model.for_each_parameter([&](const std::string&, auto values) { bias = support::values_of(values); });
+  std::as_const(model).for_each_parameter([&](const std::string&, auto values) { bias = support::values_of(values); });
   for (std::size_t i = 0; i < 4; ++i)
     CHECK(static_cast<double>(bias[i]) == Catch::Approx(static_cast<double>(last(i))).epsilon(10 * tolerance));
 }
@@ -158,6 +166,15 @@ void follow_normalizations() {
   using from = nn::linear<16, 16>;
   follow_small_network<nn::sequential<from, nn::layer_norm<16>, nn::tanh, from, nn::rms_norm<16>, nn::linear<16, 4>>,
                        Where, T>("layer_norm_rms_norm", 8, nn::mse{}, targets_of<T>(product_of_features));
+}
+
+/// Attention to all positions, of which the 16 values are four, and labels that are smoothed.
+template <class Where, class T>
+void follow_attention() {
+  using net = nn::sequential<nn::input<4, 4>, nn::linear<4, 8>, nn::residual<nn::multi_head_attention<8, 2>>,
+                             nn::flatten, nn::linear<32, 16>, nn::sigmoid, nn::linear<16, 4>>;
+  follow_small_network<net, Where, T, extents<dyn, 4, 4>>("attention_sigmoid", 9,
+                                                          nn::cross_entropy{.label_smoothing = 0.1}, largest_feature);
 }
 
 /// A network with each of the losses that a formula of elements or class numbers defines.

@@ -21,3 +21,9 @@ TEMPLATE_TEST_CASE("200 steps with layer_norm and rms_norm follow PyTorch's loss
   DEVPLACE_NEEDS_CUDA_DEVICE();
   dp::test::follow_normalizations<dp::on<dp::cuda<0>>, TestType>();
 }
+
+TEMPLATE_TEST_CASE("200 steps with attention, sigmoid and smoothed labels follow PyTorch's losses on a GPU", "[train]",
+                   float, double) {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  dp::test::follow_attention<dp::on<dp::cuda<0>>, TestType>();
+}

@@ -16,3 +16,8 @@ TEMPLATE_TEST_CASE("200 steps with each loss follow PyTorch's losses", "[train]"
 TEMPLATE_TEST_CASE("200 steps with layer_norm and rms_norm follow PyTorch's losses", "[train]", float, double) {
   dp::test::follow_normalizations<dp::on<dp::cpu>, TestType>();
 }
+
+TEMPLATE_TEST_CASE("200 steps with attention, sigmoid and smoothed labels follow PyTorch's losses", "[train]", float,
+                   double) {
+  dp::test::follow_attention<dp::on<dp::cpu>, TestType>();
+}
