@@ -94,5 +94,6 @@ void train_as_pytorch(double tolerance) {
 
 TEST_CASE("200 steps of a transformer agree with PyTorch", "[nn]") {
   train_as_pytorch<dp::on<dp::cpu>, float>(1e-5);
+  train_as_pytorch<dp::on<dp::cuda<1>>, double>(1e-10);
   train_as_pytorch<dp::replicated<0, 1, 2>, double>(1e-10);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Networks of convolutions and poolings train as in PyTorch, step by step, that of images on each kind of place.
+// Networks of convolutions and poolings train as in PyTorch, step by step, on each kind of place.
 
 #include <cstddef>
 #include <cstdint>
@@ -93,9 +93,9 @@ void train_on_images(double tolerance) {
   train_as_pytorch<images_net, dp::extents<dp::dyn, 1, 10, 10>, Where, T>("training", tolerance);
 }
 
-template <class T>
+template <class Where, class T>
 void train_on_series(double tolerance) {
-  train_as_pytorch<series_net, dp::extents<dp::dyn, 2, 20>, dp::on<dp::cpu>, T>("training_one_axis", tolerance);
+  train_as_pytorch<series_net, dp::extents<dp::dyn, 2, 20>, Where, T>("training_one_axis", tolerance);
 }
 
 }  // namespace
@@ -108,6 +108,6 @@ TEST_CASE("200 steps of a network of two-dimensional convolutions agree with PyT
 }
 
 TEST_CASE("200 steps of a network of one-dimensional convolutions agree with PyTorch", "[nn]") {
-  train_on_series<float>(1e-4);
-  train_on_series<double>(1e-9);
+  train_on_series<dp::on<dp::cpu>, float>(1e-4);
+  train_on_series<dp::replicated<0, 1, 2>, double>(1e-9);
 }

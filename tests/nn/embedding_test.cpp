@@ -75,6 +75,7 @@ void compare_embedding(const std::string& name) {
 TEST_CASE("embedding agrees with PyTorch", "[nn]") {
   compare_embedding<table, float>("embedding");
   compare_embedding<table, double>("embedding");
+  compare_embedding<padded_table, float>("embedding_padding");
   compare_embedding<padded_table, double>("embedding_padding");
 }
 

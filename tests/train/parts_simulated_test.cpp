@@ -109,6 +109,7 @@ void train_as_pytorch(double tolerance) {
 
 TEST_CASE("200 steps of a network with frozen parts, groups and branches agree with PyTorch", "[train]") {
   train_as_pytorch<dp::on<dp::cpu>, float>(2e-4);
+  train_as_pytorch<dp::on<dp::cuda<1>>, double>(1e-9);
   train_as_pytorch<dp::replicated<0, 1, 2>, double>(1e-9);
   train_as_pytorch<dp::replicated<0, 1, 2>, double, dp::collective::sharded_all_reduce<>>(1e-9);
 }
