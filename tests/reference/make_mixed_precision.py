@@ -7,6 +7,8 @@ import pathlib
 import numpy as np
 import torch
 
+import make_attention
+
 root = pathlib.Path(__file__).parent / "mixed_precision"
 STEPS, BATCH, SAMPLES = 200, 32, 128
 BAD_STEPS = (40, 41, 100)  # their first sample has an infinite feature
@@ -64,7 +66,10 @@ def train(x, labels, start, dtype, rule, network=Network, bad_steps=BAD_STEPS):
         if half and step in bad_steps:
             images[0, 0] = float("inf")
         with torch.autocast("cpu", dtype=dtype or torch.bfloat16, enabled=dtype is not None):
-            loss = torch.nn.functional.cross_entropy(model(images), labels[first : first + BATCH])
+            outputs = model(images)
+            loss = torch.nn.functional.cross_entropy(
+                outputs.reshape(-1, outputs.shape[-1]), labels[first : first + BATCH].flatten()
+            )
         optimizer.zero_grad()
         scaler.scale(loss).backward()
         scaler.step(optimizer)
@@ -109,19 +114,33 @@ def convolutional_trainings():
             image[0, at : at + 1 + label // 2, :] += 0.75
         else:
             image[0, :, at : at + 1 + label // 2] += 0.75
-    model = ConvolutionalNetwork()
+    save_trainings("images", x, labels, ConvolutionalNetwork)
+
+
+def sequence_trainings():
+    torch.manual_seed(14)
+    tokens = torch.randint(0, make_attention.TOKENS, (SAMPLES, make_attention.LENGTH + 1))
+    for i in range(make_attention.LENGTH):  # mostly a rule, which a causal network can learn
+        follows = torch.rand(SAMPLES) < 0.8
+        tokens[:, i + 1] = torch.where(follows, (3 * tokens[:, i] + 1) % make_attention.TOKENS, tokens[:, i + 1])
+    save_trainings("sequences", tokens[:, :-1].int(), tokens[:, 1:], make_attention.Network)
+
+
+def save_trainings(folder, x, labels, network):
+    """With Adam, without infinite features."""
+    model = network()
     start = {name: value.clone() for name, value in model.state_dict().items()}
-    save("images/x", x.numpy())
-    save("images/labels", labels.numpy().astype(np.int64))
+    save(f"{folder}/x", x.numpy())
+    save(f"{folder}/labels", labels.numpy().astype(np.int64))
     for number, (_, value) in enumerate(model.named_parameters()):
-        save(f"images/start{number}", value.detach().numpy())
-    exact, _, _ = train(x, labels, start, None, "adam", ConvolutionalNetwork, ())
-    save("images/float", np.array(exact, np.float64))
+        save(f"{folder}/start{number}", value.detach().numpy())
+    exact, _, _ = train(x, labels, start, None, "adam", network, ())
+    save(f"{folder}/float", np.array(exact, np.float64))
     for name, dtype in (("bf16", torch.bfloat16), ("half", torch.float16)):
-        losses, _, _ = train(x, labels, start, dtype, "adam", ConvolutionalNetwork, ())
-        save(f"images/{name}", np.array(losses, np.float64))
+        losses, _, _ = train(x, labels, start, dtype, "adam", network, ())
+        save(f"{folder}/{name}", np.array(losses, np.float64))
         differences = [abs(a - b) / b for a, b in zip(losses, exact)]
-        print("images", name, "first", losses[0], "last", losses[-1], "in float", exact[-1], max(differences))
+        print(folder, name, "first", losses[0], "last", losses[-1], "in float", exact[-1], max(differences))
 
 
 def decisions():
@@ -153,4 +172,5 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     trainings()
     convolutional_trainings()
+    sequence_trainings()
     decisions()
