@@ -136,7 +136,7 @@ def main():
         devplace = Devplace(program, folder, threads)
         batches = torch.from_numpy(characters)
         for i in range(steps):
-            rate = 3e-3 * min(1, (i + 1) / (steps // 30 + 1)) * (0.55 + 0.45 * math.cos(math.pi * i / steps))
+            rate = 6e-3 * min(1, (i + 1) / (steps // 30 + 1)) * (0.55 + 0.45 * math.cos(math.pi * i / steps))
             devplace.step(i * BATCH, rate)
             for each in (peer, moved):
                 each.step(batches[i * BATCH : (i + 1) * BATCH], rate)
