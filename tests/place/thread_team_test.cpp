@@ -211,6 +211,12 @@ TEST_CASE("a team is awake after an operation, and no longer when a worker sleep
   for (int repetition = 0; repetition < 3; ++repetition) {
     CHECK(becomes(false, [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }));
     CHECK(becomes(true, [&team] { team.run([](int) {}); }));
+    CHECK(becomes(false, [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }));
+    CHECK(becomes(true, [&team] {
+      team.keep_awake(true);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      team.keep_awake(false);
+    }));
   }
   const dp::thread_team_scope lent(team);
   CHECK(becomes(true, [&team] { team.run([](int) {}); }));

@@ -173,7 +173,7 @@ class [[nodiscard]] thread_team_scope {
 /// input.
 class [[nodiscard]] team_region {
  public:
-  /// Keeps the team of the calling thread awake; members that already sleep wake at the next operation.
+  /// Keeps the team of the calling thread awake; members that already sleep are woken, without waiting for them.
   team_region() : team_(detail::current_team()) {
     if (team_.keep_awake != nullptr) team_.keep_awake(team_.team, true);
   }

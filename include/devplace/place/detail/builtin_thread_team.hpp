@@ -80,8 +80,13 @@ class builtin_thread_team {
   }
 
   /// Workers sleep only for other work of their processors while there have been more calls with true than with false.
-  /// See team_region.
-  void keep_awake(bool on) noexcept { awake_.fetch_add(on ? 1 : -1, std::memory_order_relaxed); }
+  /// A call with true wakes those that sleep. See team_region.
+  void keep_awake(bool on) noexcept {
+    awake_.fetch_add(on ? 1 : -1, std::memory_order_relaxed);
+    const auto nothing = [](int) noexcept {};
+    if (on && asleep_.load(std::memory_order_relaxed) != 0 && started_in_ == detail::fork_count())
+      dispatch(detail::team_task(nothing), size());
+  }
 
   /// Whether no worker sleeps now, so that a fork costs less than a microsecond.
   bool is_awake() const noexcept {
