@@ -119,7 +119,7 @@ TEST_CASE("a team runs every member once, each on a thread of its own or on the 
 TEST_CASE("the caller runs the parts of workers that do not begin in time", "[place][thread_team]") {
   dp::builtin_thread_team team(3);
   bool by_caller = false;
-  for (int repetition = 0; repetition < 500 && !by_caller; ++repetition) {
+  for (int repetition = 0; repetition < 20000 && !by_caller; ++repetition) {
     std::vector<std::thread::id> threads(7);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));  // workers sleep, and take long to wake up
     team.run_parts(7, [&](int part) { threads[static_cast<std::size_t>(part)] = std::this_thread::get_id(); });
