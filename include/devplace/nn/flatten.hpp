@@ -12,7 +12,7 @@ struct flatten {
   /// Members that layer_for requires.
   ///@{
   template <class In>
-  using output = extents<In{}.size()>;
+  using output = extents<detail::sample_size<In>>;
   static constexpr keep keeps = keep::nothing;
   static constexpr bool reshapes_only = true;
 
