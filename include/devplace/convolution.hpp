@@ -4,6 +4,7 @@
 
 // Layers of images and of signals: convolutions, poolings and normalisations of channels. Not part of all.hpp or
 // nn.hpp, because the CPU's code for each instruction set costs every file that includes it compile time.
+#include <devplace/nn/avg_pool1d.hpp>
 #include <devplace/nn/avg_pool2d.hpp>
 #include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/conv1d.hpp>
@@ -11,5 +12,6 @@
 #include <devplace/nn/conv_transpose2d.hpp>
 #include <devplace/nn/global_average_pool.hpp>
 #include <devplace/nn/group_norm.hpp>
+#include <devplace/nn/max_pool1d.hpp>
 #include <devplace/nn/max_pool2d.hpp>
 #include <devplace/nn/upsample.hpp>

@@ -30,8 +30,10 @@
 #include <devplace/nn/named.hpp>
 #include <devplace/nn/nll.hpp>
 #include <devplace/nn/parameter.hpp>
+#include <devplace/nn/permute.hpp>
 #include <devplace/nn/predictor.hpp>
 #include <devplace/nn/relu.hpp>
+#include <devplace/nn/reshape.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/rms_norm.hpp>
 #include <devplace/nn/saved.hpp>

@@ -106,7 +106,7 @@ int main() {
 #if defined(POOLING_OF_PADDING)  // expect: devplace: a pooling's padding is at most half its kernel
   { model_of<nn::avg_pool2d<nn::kernel<2>, nn::padding<2>>> wrong{dp::seed{1}}; }
 #endif
-#if defined(DILATED_MEANS)  // expect: devplace: avg_pool2d has no dilation
+#if defined(DILATED_MEANS)  // expect: devplace: avg_pool2d and avg_pool1d have no dilation
   { model_of<nn::avg_pool2d<nn::kernel<2>, nn::dilation<2>>> wrong{dp::seed{1}}; }
 #endif
 #if defined(UPSAMPLED_TO_NOTHING)  // expect: devplace: upsample<Factor> repeats pixels one time or more

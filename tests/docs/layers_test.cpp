@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The code that docs/layers.md quotes on branches and names.
+// The code that docs/layers.md quotes on images, branches and names.
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/convolution.hpp>
@@ -12,7 +13,9 @@
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/named.hpp>
+#include <devplace/nn/permute.hpp>
 #include <devplace/nn/relu.hpp>
+#include <devplace/nn/reshape.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/sequential.hpp>
 
@@ -22,6 +25,12 @@ namespace dp = devplace;
 namespace nn = devplace::nn;
 
 namespace {
+
+using labels_pixels =
+    nn::sequential<nn::input<3, 8, 8>, nn::conv2d<3, 16, nn::kernel<4>, nn::stride<2>, nn::padding<1>>, nn::relu,
+                   nn::conv_transpose2d<16, 5, nn::kernel<2>, nn::stride<2>>, nn::permute<1, 2, 0>>;  // 5 classes
+using decoder = nn::sequential<nn::linear<16, 128>, nn::relu, nn::reshape<8, 4, 4>,
+                               nn::conv_transpose2d<8, 1, nn::kernel<2>, nn::stride<2>>>;
 
 using block = nn::residual<nn::projected_by<nn::conv2d<8, 16, nn::kernel<1>, nn::stride<2>>>,
                            nn::conv2d<8, 16, nn::kernel<3>, nn::stride<2>, nn::padding<1>>, nn::relu,
@@ -43,6 +52,11 @@ std::vector<std::string> names_in() {
 }
 
 }  // namespace
+
+TEST_CASE("docs/layers.md: networks that label pixels and that decode", "[docs]") {
+  STATIC_REQUIRE(std::is_same_v<nn::network_output_t<labels_pixels>, dp::extents<8, 8, 5>>);
+  STATIC_REQUIRE(std::is_same_v<nn::network_output_t<decoder>, dp::extents<1, 8, 8>>);
+}
 
 TEST_CASE("docs/layers.md: names of parameters in branches and of named layers", "[docs]") {
   CHECK(names_in<branched>() == std::vector<std::string>{"1.weight", "1.bias", "3.0.weight", "3.0.bias", "3.2.weight",

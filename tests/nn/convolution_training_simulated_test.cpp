@@ -3,6 +3,7 @@
 
 // Networks of convolutions and poolings train as in PyTorch, step by step, on each kind of place.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/nn/avg_pool1d.hpp>
 #include <devplace/nn/avg_pool2d.hpp>
 #include <devplace/nn/conv1d.hpp>
 #include <devplace/nn/conv2d.hpp>
@@ -19,9 +21,12 @@
 #include <devplace/nn/global_average_pool.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
+#include <devplace/nn/max_pool1d.hpp>
 #include <devplace/nn/max_pool2d.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/nn/permute.hpp>
 #include <devplace/nn/relu.hpp>
+#include <devplace/nn/reshape.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/tanh.hpp>
 #include <devplace/nn/to.hpp>
@@ -47,16 +52,24 @@ using images_net =
                    nn::upsample<2>, nn::global_average_pool, nn::linear<8, 3>>;
 
 using series_net = nn::sequential<nn::input<2, 20>, nn::conv1d<2, 6, nn::kernel<5>, nn::padding<2>>, nn::relu,
+                                  nn::max_pool1d<nn::kernel<3>, nn::stride<1>, nn::padding<1>>,
                                   nn::conv1d<6, 4, nn::kernel<4>, nn::stride<2>, nn::padding<1>, nn::groups<2>>,
-                                  nn::tanh, nn::flatten, nn::linear<40, 3>>;
+                                  nn::tanh, nn::avg_pool1d<nn::kernel<2>>, nn::flatten, nn::linear<20, 3>>;
 
-template <class Net, class Images, class Where, class T>
-void train_as_pytorch(const std::string& name, double tolerance) {
+// Labels the pixels of images: an encoder, and a decoder with the classes as its channels.
+using segmentation_net =
+    nn::sequential<nn::input<1, 8, 8>, nn::conv2d<1, 4, nn::kernel<4>, nn::stride<2>, nn::padding<1>>, nn::tanh,
+                   nn::flatten, nn::linear<64, 64>, nn::tanh, nn::reshape<4, 4, 4>,
+                   nn::conv_transpose2d<4, 3, nn::kernel<4>, nn::stride<2>, nn::padding<1>>, nn::permute<1, 2, 0>>;
+
+/// Returns the trained model.
+template <class Net, class Images, class Labels, class Where, class T>
+auto train_as_pytorch(const std::string& name, double tolerance) {
   constexpr std::size_t steps = 200, batch = 8;
   const std::string folder = "convolutions/" + name + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
   const auto images = dp::read_npy<T, Images>(dp::test::reference_path(folder + "images.npy"));
-  const auto labels = dp::read_npy<std::int64_t, dp::extents<dp::dyn>>(
-      dp::test::reference_path("convolutions/" + name + "/labels.npy"));
+  const auto labels =
+      dp::read_npy<std::int64_t, Labels>(dp::test::reference_path("convolutions/" + name + "/labels.npy"));
   const auto losses = dp::read_npy<T, dp::extents<dp::dyn>>(dp::test::reference_path(folder + "losses.npy"));
   REQUIRE(losses.size() == steps);
 
@@ -78,24 +91,32 @@ void train_as_pytorch(const std::string& name, double tolerance) {
             Catch::Approx(static_cast<double>(losses(i))).epsilon(tolerance).margin(tolerance));
   }
   const std::size_t parameters = std::exchange(index, 0);
-  const auto after = dp::to<dp::on<dp::cpu>>(model);
-  after.for_each_parameter([&](const std::string&, auto found) {
+  auto after = dp::to<dp::on<dp::cpu>>(model);
+  std::as_const(after).for_each_parameter([&](const std::string&, auto found) {
     const auto expected = read("end", found);
     for (std::size_t i = 0; i < expected.size(); ++i)
       REQUIRE(static_cast<double>(found.data()[i]) ==
               Catch::Approx(static_cast<double>(expected.data()[i])).margin(10 * tolerance));
   });
   CHECK(index == parameters);
+  return after;
 }
 
 template <class Where, class T>
 void train_on_images(double tolerance) {
-  train_as_pytorch<images_net, dp::extents<dp::dyn, 1, 10, 10>, Where, T>("training", tolerance);
+  train_as_pytorch<images_net, dp::extents<dp::dyn, 1, 10, 10>, dp::extents<dp::dyn>, Where, T>("training", tolerance);
 }
 
 template <class Where, class T>
 void train_on_series(double tolerance) {
-  train_as_pytorch<series_net, dp::extents<dp::dyn, 2, 20>, Where, T>("training_one_axis", tolerance);
+  train_as_pytorch<series_net, dp::extents<dp::dyn, 2, 20>, dp::extents<dp::dyn>, Where, T>("training_one_axis",
+                                                                                            tolerance);
+}
+
+template <class Where, class T>
+auto train_on_pixels(double tolerance) {
+  return train_as_pytorch<segmentation_net, dp::extents<dp::dyn, 1, 8, 8>, dp::extents<dp::dyn, 8, 8>, Where, T>(
+      "training_segmentation", tolerance);
 }
 
 }  // namespace
@@ -107,7 +128,25 @@ TEST_CASE("200 steps of a network of two-dimensional convolutions agree with PyT
   train_on_images<dp::replicated<0, 1, 2>, double>(1e-9);
 }
 
-TEST_CASE("200 steps of a network of one-dimensional convolutions agree with PyTorch", "[nn]") {
+TEST_CASE("200 steps of a network of one-dimensional convolutions and poolings agree with PyTorch", "[nn]") {
   train_on_series<dp::on<dp::cpu>, float>(1e-4);
   train_on_series<dp::replicated<0, 1, 2>, double>(1e-9);
+}
+
+TEST_CASE("200 steps of a network that labels pixels agree with PyTorch", "[nn]") {
+  train_on_pixels<dp::on<dp::cuda<0>>, double>(1e-9);
+  train_on_pixels<dp::replicated<0, 1, 2>, double>(1e-9);
+
+  const auto model = train_on_pixels<dp::on<dp::cpu>, float>(1e-4);
+  const std::string folder = "convolutions/training_segmentation/";
+  const auto scores = model.predict(
+      dp::read_npy<float, dp::extents<dp::dyn, 1, 8, 8>>(dp::test::reference_path(folder + "f32/images.npy")));
+  const auto labels =
+      dp::read_npy<std::int64_t, dp::extents<dp::dyn, 8, 8>>(dp::test::reference_path(folder + "labels.npy"));
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const float* const of = scores.data() + 3 * i;
+    right += std::max_element(of, of + 3) - of == labels.data()[i] ? 1u : 0u;
+  }
+  CHECK(right > labels.size() * 9 / 10);  // three quarters of the pixels have one label
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/nn/avg_pool1d.hpp>
 #include <devplace/nn/avg_pool2d.hpp>
 #include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/conv1d.hpp>
@@ -19,10 +20,13 @@
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/layer_norm.hpp>
 #include <devplace/nn/log_softmax.hpp>
+#include <devplace/nn/max_pool1d.hpp>
 #include <devplace/nn/max_pool2d.hpp>
 #include <devplace/nn/multi_head_attention.hpp>
+#include <devplace/nn/permute.hpp>
 #include <devplace/nn/positional_embedding.hpp>
 #include <devplace/nn/relu.hpp>
+#include <devplace/nn/reshape.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/rms_norm.hpp>
 #include <devplace/nn/sequential.hpp>
@@ -228,6 +232,8 @@ TEST_CASE("layers of images without products in bf16 round the result of float o
   compare_with_float<of_an_image<nn::avg_pool2d<nn::kernel<3>, nn::stride<1>, nn::padding<1>>>, dp::bf16>();
   compare_with_float<of_an_image<nn::global_average_pool>, dp::bf16>();
   compare_with_float<of_an_image<nn::upsample<2>>, dp::bf16>();
+  compare_with_float<of_an_image<nn::permute<1, 2, 0>, nn::reshape<24, 3>, nn::max_pool1d<nn::kernel<2>>>, dp::bf16>();
+  compare_with_float<of_a_row<nn::reshape<2, 10>, nn::permute<1, 0>, nn::avg_pool1d<nn::kernel<2>>>, dp::bf16>();
 }
 
 TEST_CASE("convolutions in 16 bits round the result of float once", "[nn]") {

@@ -63,6 +63,9 @@ def make_poolings():
     case("average_pool_overlapping", lambda x: functional.avg_pool2d(x, (3, 2), (2, 1), 1), (2, 2, 7, 6))
     case("global_average_pool", lambda x: functional.adaptive_avg_pool2d(x, 1).flatten(1), (3, 2, 5, 3))
     case("upsample", lambda x: functional.interpolate(x, scale_factor=2, mode="nearest"), (2, 2, 3, 4))
+    case("max_pool_one_axis", lambda x: functional.max_pool1d(x, 3, 2, 1, 2), (2, 3, 11))
+    case("average_pool_one_axis", lambda x: functional.avg_pool1d(x, 3, 2, 1), (2, 3, 11))
+    case("global_average_pool_one_axis", lambda x: functional.adaptive_avg_pool1d(x, 1).flatten(1), (3, 2, 5))
 
 
 def images_network():
@@ -89,18 +92,49 @@ def series_network():
     return nn.Sequential(
         nn.Conv1d(2, 6, 5, padding=2),
         nn.ReLU(),
+        nn.MaxPool1d(3, 1, 1),
         nn.Conv1d(6, 4, 4, stride=2, padding=1, groups=2),
         nn.Tanh(),
+        nn.AvgPool1d(2),
         nn.Flatten(),
-        nn.Linear(40, 3),
+        nn.Linear(20, 3),
     )
 
 
-def make_training(name, make_network, sample):
+def segmentation_network():
+    """For images [1, 8, 8], whose pixels it labels: an encoder and a decoder."""
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 4, stride=2, padding=1),
+        nn.Tanh(),
+        nn.Flatten(),
+        nn.Linear(64, 64),
+        nn.Tanh(),
+        nn.Unflatten(1, (4, 4, 4)),
+        nn.ConvTranspose2d(4, 3, 4, stride=2, padding=1),
+    )
+
+
+def make_squares():
+    """Images with a bright or a dark square in noise, and for each pixel 0, or 1 or 2 within the square."""
+    images = 0.25 * torch.randn(4 * BATCH, 1, 8, 8)
+    labels = torch.zeros(4 * BATCH, 8, 8, dtype=torch.int64)
+    for i in range(4 * BATCH):
+        row, column = torch.randint(0, 5, (2,)).tolist()
+        square = slice(row, row + 4), slice(column, column + 4)
+        labels[i][square] = 1 + i % 2
+        images[i, 0][square] += 1 - 2 * (i % 2)
+    return images, labels
+
+
+def make_classes(*sample):
+    """Noise, and a random class for each sample."""
+    return torch.randn(4 * BATCH, *sample), torch.randint(0, 3, (4 * BATCH,))
+
+
+def make_training(name, make_network, make_data, *sample):
     torch.manual_seed(13)
     start = [2 * parameter.detach() for parameter in make_network().parameters()]
-    images = torch.randn(4 * BATCH, *sample)
-    labels = torch.randint(0, 3, (4 * BATCH,))
+    images, labels = make_data(*sample)
     results = {}
 
     def train(dtype):
@@ -137,8 +171,9 @@ def main():
     shutil.rmtree(ROOT / "convolutions", ignore_errors=True)
     make_convolutions()
     make_poolings()
-    make_training("training", images_network, (1, 10, 10))
-    make_training("training_one_axis", series_network, (2, 20))
+    make_training("training", images_network, make_classes, 1, 10, 10)
+    make_training("training_one_axis", series_network, make_classes, 2, 20)
+    make_training("training_segmentation", segmentation_network, make_squares)
     files = list((ROOT / "convolutions").rglob("*.npy"))
     print(f"{len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.2f} MB, torch {torch.__version__}")
 

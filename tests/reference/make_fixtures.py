@@ -108,6 +108,9 @@ def make_layers():
         lambda x, **parameters: two_layers(x, **parameters),
         {"x": torch.randn(5, 6), **affine(6, 5, "0"), **affine(5, 3, "1")},
     )
+    layer("reshape", lambda x: x.unflatten(1, (2, 3, 4)), {"x": torch.randn(5, 24)})
+    layer("permute", lambda x: x.permute(0, 2, 3, 1), {"x": torch.randn(5, 2, 3, 4)})
+    layer("permute_of_two", lambda x: x.permute(0, 2, 1), {"x": torch.randn(5, 3, 4)})
 
 
 def make_activations():

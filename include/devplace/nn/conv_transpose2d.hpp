@@ -66,7 +66,7 @@ struct conv_transpose2d {
   template <class X>
   static constexpr std::size_t sums = std::max(devplace::detail::convolution_sums(shape_for<X>(1)),
                                                devplace::detail::convolution_gradient_sums(shape_for<X>(1)));
-  static constexpr bool has_sums = true, plans_ahead = true;
+  static constexpr bool has_sums = true, plans_ahead = true, gives_channels_first = true;
   template <class X>
   static constexpr std::size_t multiply_adds = fan* detail::sample_size<typename takes<X>::type>;
 

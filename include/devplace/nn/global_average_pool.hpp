@@ -13,13 +13,13 @@
 
 namespace devplace::nn {
 
-/// The mean of each channel of an image: samples [C, H, W] become [C], ready for a linear layer. In PyTorch it is
-/// AdaptiveAvgPool2d(1) followed by Flatten.
+/// The mean of each channel of an image or a series: samples [C, H, W] and [C, L] become [C], ready for a linear layer.
+/// In PyTorch it is AdaptiveAvgPool2d(1) or AdaptiveAvgPool1d(1), followed by Flatten.
 struct global_average_pool {
   /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
   ///@{
   template <class X>
-  using takes = detail::image_fit<X>;
+  using takes = detail::image_or_series_fit<X>;
   template <class X>
   using output = extents<takes<X>::type::static_extent(0)>;
   static constexpr keep keeps = keep::nothing;
@@ -43,7 +43,7 @@ struct global_average_pool {
 
  private:
   template <class Call>
-  static constexpr std::size_t pixels = Call::sample::static_extent(1) * Call::sample::static_extent(2);
+  static constexpr std::size_t pixels = detail::sample_size<typename Call::sample> / Call::sample::static_extent(0);
 };
 
 }  // namespace devplace::nn

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/nn/detail/pooling_layer.hpp>
+#include <devplace/nn/detail/max_pooling.hpp>
 
 namespace devplace::nn {
 
@@ -11,24 +11,6 @@ namespace devplace::nn {
 /// out. Padding is never the largest. The gradient goes to the first of equal elements; a NaN is larger than any
 /// number.
 template <class... Options>
-struct max_pool2d : detail::pooling_layer<Options...> {
-  /// Members that layer_for requires.
-  ///@{
-  static constexpr keep keeps = keep::input;
-
-  template <class Call>
-  static void forward(const Call& c) {
-    constexpr auto s = max_pool2d::template shape<Call>;
-    using functor = devplace::detail::max_pool_functor<typename Call::value_type>;
-    max_pool2d::run(c, s.windows(), functor{s, c.input.data(), c.output.data()});
-  }
-  template <class Call>
-  static void backward(const Call& c) {
-    constexpr auto s = max_pool2d::template shape<Call>;
-    using functor = devplace::detail::max_pool_gradient_functor<typename Call::value_type>;
-    max_pool2d::run(c, s.plane(), functor{s, c.input.data(), c.output_gradient.data(), c.input_gradient.data()});
-  }
-  ///@}
-};
+struct max_pool2d : detail::max_pooling<2, Options...> {};
 
 }  // namespace devplace::nn

@@ -24,6 +24,7 @@ struct upsample {
   using output = extents<takes<X>::type::static_extent(0), Factor * takes<X>::type::static_extent(1),
                          Factor * takes<X>::type::static_extent(2)>;
   static constexpr keep keeps = keep::nothing;
+  static constexpr bool gives_channels_first = true;
 
   template <class Call>
   static void forward(const Call& c) {

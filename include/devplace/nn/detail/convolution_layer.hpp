@@ -70,7 +70,7 @@ struct convolution_layer {
   static constexpr std::size_t sums = std::max(devplace::detail::convolution_sums(takes<X>::shape(1, groups, Out)),
                                                devplace::detail::convolution_gradient_sums(takes<X>::shape(1, groups,
                                                                                                            Out)));
-  static constexpr bool has_sums = true, plans_ahead = true;
+  static constexpr bool has_sums = true, plans_ahead = true, gives_channels_first = true;
   template <class X>
   static constexpr std::size_t multiply_adds = fan_in* sample_size<output<X>>;
   template <class Next>

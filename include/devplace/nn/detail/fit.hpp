@@ -21,6 +21,9 @@ struct path;
 /// The extents that a layer takes, in error messages.
 template <class Extents>
 struct expects;
+/// Extents that a layer needs at least, in error messages.
+template <class Extents>
+struct at_least;
 /// The extents that the previous layer gives, in error messages.
 template <class Extents>
 struct receives;

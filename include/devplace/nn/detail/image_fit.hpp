@@ -23,6 +23,15 @@ struct image_fit<extents<C, H, W>> {
   using expected = type;
 };
 
+/// The same of a layer that takes series, too.
+template <class X>
+struct image_or_series_fit : image_fit<X> {};
+template <std::size_t C, std::size_t L>
+struct image_or_series_fit<extents<C, L>> {
+  using type = extents<C, L>;
+  using expected = type;
+};
+
 /// The samples that a transposed convolution of `Channels` channels takes where it receives `X`, and the axes of the
 /// convolution back: `in` are the layer's outputs.
 template <class Options, std::size_t Channels, class X>

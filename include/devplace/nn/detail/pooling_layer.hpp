@@ -11,8 +11,8 @@
 
 namespace devplace::nn::detail {
 
-/// What the layers of windows over one channel have in common; `keeps` and the passes are theirs.
-template <class... Options>
+/// What the layers of windows over one channel, of one or two axes, have in common; `keeps` and the passes are theirs.
+template <std::size_t Axes, class... Options>
 struct pooling_layer {
  private:
   using options = window_options<true, Options...>;
@@ -24,6 +24,9 @@ struct pooling_layer {
       "devplace: a pooling needs the extents of its window: max_pool2d<kernel<2>>, or kernel<2, 3> for 2 rows "
       "and 3 columns.");
   static_assert(options::positive, "devplace: kernel, stride and dilation of a pooling are 1 or more.");
+  static_assert(Axes == 2 || options::square,
+                "devplace: max_pool1d and avg_pool1d have one axis, so their options have one number: "
+                "max_pool1d<kernel<2>>.");
   static_assert(2 * options::pad.rows <= options::size.rows && 2 * options::pad.columns <= options::size.columns,
                 "devplace: a pooling's padding is at most half its kernel, or a window would have no element.");
 
@@ -31,9 +34,10 @@ struct pooling_layer {
   /// The samples that the layer takes after ones of extents X, and what it gives.
   ///@{
   template <class X>
-  using takes = window_fit<options, 2, 0, X>;
+  using takes = window_fit<options, Axes, 0, X>;
   template <class X>
   using output = typename takes<X>::template windows<takes<X>::channels>;
+  static constexpr bool gives_channels_first = true;
   ///@}
 
  protected:

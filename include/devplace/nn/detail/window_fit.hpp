@@ -45,11 +45,12 @@ struct window_fit<Options, 1, Channels, extents<C, W>> {
   using type = extents<channels, larger(W, Options::least_rows)>;
   using expected = std::conditional_t<large, type, at_least<extents<channels, Options::least_rows>>>;
 
+  static constexpr devplace::detail::window_axis rows{1, 1, 1, 1, 0, 1};
   static constexpr auto columns = Options::rows(type::static_extent(1));
   template <std::size_t Out>
   using windows = extents<Out, columns.out>;
   static constexpr devplace::detail::convolution_shape shape(std::size_t samples, std::size_t groups, std::size_t out) {
-    return {samples, groups, channels / groups, out / groups, {1, 1, 1, 1, 0, 1}, columns};
+    return {samples, groups, channels / groups, out / groups, rows, columns};
   }
 };
 

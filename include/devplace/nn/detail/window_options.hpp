@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 #include <devplace/tensor/extents.hpp>
 
@@ -33,10 +34,6 @@ struct groups {};
 struct no_bias {};
 
 ///@}
-
-/// Extents that a layer needs at least, in error messages.
-template <class Extents>
-struct at_least;
 
 namespace detail {
 

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/nn/detail/max_pooling.hpp>
+
+namespace devplace::nn {
+
+/// The largest element of each window of each channel of series, as torch.nn.MaxPool1d: `max_pool1d<kernel<3>,
+/// stride<2>, padding<1>>` over samples [C, L]. Everything else is as in max_pool2d; options have one number.
+template <class... Options>
+struct max_pool1d : detail::max_pooling<1, Options...> {};
+
+}  // namespace devplace::nn

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/nn/detail/fit.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/assign.hpp>
+#include <devplace/place/axis.hpp>
+#include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/view.hpp>
+
+namespace devplace::nn {
+
+namespace detail {
+
+/// The samples with `Rank` axes that a layer takes where it receives `X`.
+template <class X, std::size_t Rank>
+struct samples_of_rank {
+  template <std::size_t... Axis>
+  static auto smallest(std::index_sequence<Axis...>) -> extents<(Axis * 0 + 1)...>;
+  static constexpr bool fits = X::rank == Rank;
+  using type = std::conditional_t<fits, X, decltype(smallest(std::make_index_sequence<Rank>{}))>;
+  using expected = std::conditional_t<fits, X, at_least<type>>;
+};
+
+}  // namespace detail
+
+/// The axes of a sample in another order: axis k of the result is axis Axes[k] of the input, counted from 0 without
+/// that of the batch. `permute<1, 2, 0>` makes [batch, H, W, C] of [batch, C, H, W], as x.permute(0, 2, 3, 1) in
+/// PyTorch, and `permute<1, 0>` [batch, L, C] of [batch, C, L]: behind layers of images and series they put the
+/// channels last, where cross_entropy and nll take the classes. Copies the elements.
+template <std::size_t... Axes>
+struct permute {
+ private:
+  static constexpr std::size_t rank = sizeof...(Axes);
+  static constexpr bool is_order = devplace::detail::is_order_of_axes<rank, Axes...>;
+  static_assert(is_order,
+                "devplace: permute names each axis of a sample once, counted from 0 without that of the batch: "
+                "permute<1, 2, 0> puts the first of three axes last.");
+
+ public:
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  ///@{
+  template <class X>
+  using takes = detail::samples_of_rank<X, rank>;
+  template <class X>
+  using output = extents<takes<X>::type::static_extent(is_order ? Axes : 0)...>;
+  static constexpr keep keeps = keep::nothing;
+  static constexpr bool gives_channels_first = false;
+
+  static void forward(const auto& c) { write(c.output, c.input.permute(axis<0>{}, axis<Axes + 1>{}...)); }
+  static void backward(const auto& c) {
+    [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
+      write(c.input_gradient, c.output_gradient.permute(axis<0>{}, axis<position_of(Axis) + 1>{}...));
+    }
+    (std::make_index_sequence<rank>{});
+  }
+  ///@}
+
+ private:
+  static constexpr std::size_t position_of(std::size_t axis) {
+    std::size_t position = 0, next = 0;
+    ((position = Axes == axis ? next : position, ++next), ...);
+    return position;
+  }
+
+  /// With sizes at run time, so that it is compiled once for each number of axes.
+  template <class T, class To, class Where, class From>
+  static void write(const view<T, To, Where>& to, const view<const T, From, Where, strided>& from) {
+    using sizes = dextents<rank + 1>;
+    assign(view<T, sizes, Where>(to), view<const T, sizes, Where, strided>(from));
+  }
+};
+
+}  // namespace devplace::nn
