@@ -50,6 +50,9 @@ using runtime::random_key;
 ///   times, also for a part without samples, with `c.phase()` from 0 on; `c.samples()` is the number of all samples;
 /// - `template <class In> static constexpr std::size_t multiply_adds`: the multiplications of its products for one
 ///   sample, which summary (train/summary.hpp) counts as two operations each;
+/// - `static constexpr bool gives_channels_first`: whether the first axis of a sample of its output are channels, as an
+///   image has them; without it they are if they are in its input and both have the same extents. A trainer refuses
+///   networks whose outputs have if its loss takes class numbers along the last axis;
 /// - `using input_extents = extents<...>`: the extents of one sample, if the layer fixes them;
 /// - `using input_element = std::int32_t`: the element type of a first layer's input if it is not the
 ///   activations' type, such as indices or bytes. The input then has no gradient.

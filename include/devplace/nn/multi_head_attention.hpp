@@ -53,7 +53,7 @@ struct multi_head_attention {
   template <class X>
   using output = typename takes<X>::type;
   static constexpr keep keeps = keep::input;
-  static constexpr bool plans_ahead = true;
+  static constexpr bool plans_ahead = true, gives_channels_first = false;
   template <class X>
   static constexpr std::size_t saved = (4 * Width + Heads) * takes<X>::length;
   template <class X>

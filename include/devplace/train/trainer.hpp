@@ -57,6 +57,15 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       takes_logarithms,
       "devplace: trainer: nll and kl_div take logarithms of probabilities, and the network ends in softmax or "
       "sigmoid; end it in nn::log_softmax.");
+  static constexpr bool takes_classes_last = requires {
+    requires Loss::takes_class_numbers && Loss::template bound<float>::of_last_axis;
+  }
+  , classes_last = !takes_classes_last || !plan::channels_first(false);
+  static_assert(
+      classes_last,
+      "devplace: trainer: cross_entropy and nll take the classes along the last axis, and the network ends in "
+      "a layer of images or series, whose channels are the first axis of a sample; put nn::permute<1, 2, 0> "
+      "behind it, or nn::permute<1, 0> of series.");
   static constexpr bool in_own_memory = !std::is_same_v<Where, shared_memory>;
   static_assert(
       in_own_memory,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/nn/detail/calls.hpp>
@@ -187,6 +188,13 @@ struct layer_plan {
   template <class F>
   static void visit_layers(const std::string& prefix, F&& f) {
     f(prefix, layer_plan{});
+  }
+  /// Whether the first axis of its outputs are channels, given whether that of its inputs are.
+  static constexpr bool channels_first(bool of_inputs) {
+    if constexpr (requires { Layer::gives_channels_first; })
+      return Layer::gives_channels_first;
+    else
+      return of_inputs && std::is_same_v<output, In>;
   }
   /// Multiplications of the layer's products for one sample.
   static constexpr std::size_t multiply_adds = multiply_adds_of<Layer, In>();

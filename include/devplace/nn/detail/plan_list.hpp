@@ -159,6 +159,11 @@ struct plan_list {
     static constexpr visited_layer list[] = {visited<Plans, Buffers>()...};
     visit_list(list, n, prefix, begin, f);
   }
+  /// Whether the first axis of the outputs of the last one are channels.
+  static constexpr bool channels_first(bool of_inputs) {
+    ((of_inputs = Plans::channels_first(of_inputs)), ...);
+    return of_inputs;
+  }
   /// Calls `f(prefix, plan)` for each layer; the input of a residual is none.
   template <class F>
   static void visit_layers(const std::string& prefix, F&& f) {

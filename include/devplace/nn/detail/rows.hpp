@@ -7,6 +7,7 @@
 
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/layout.hpp>
 #include <devplace/tensor/view.hpp>
 
 namespace devplace::nn::detail {
@@ -20,9 +21,17 @@ std::size_t row_count(const Array& x) {
   return count;
 }
 
-/// Requires labels [n, ...] for an output [n, ..., classes]; throws shape_error for others.
+/// Requires labels [n, ...] for an output [n, ..., classes]; throws shape_error for others. `auto`: instantiated where
+/// it is called, so that the compiler shows the user's line.
 template <class Output, class Labels>
-void require_label_of_each_row(const char* loss, const Output& output, const Labels& labels) {
+auto require_label_of_each_row(const char* loss, const Output& output, const Labels& labels) {
+  using rows = devplace::detail::extents_without_t<typename Output::extents_type, Output::rank - 1>;
+  constexpr bool may_fit = devplace::detail::compatible<rows, typename Labels::extents_type>;
+  static_assert(
+      may_fit,
+      "devplace: cross_entropy and nll take labels with the extents of the output without its last axis, which "
+      "is that of the classes; if they are the channels of images, put nn::permute<1, 2, 0> behind the "
+      "network's layers.");
   bool fits = true;
   for (std::size_t axis = 0; axis != Labels::rank; ++axis)
     fits &= labels.extent(axis) == output.extent(axis);
