@@ -59,7 +59,7 @@ def compare(items, peers, threads, rounds):
     for item in items:
         asked = {name: programs[name, item.program] for name, kinds in peers.items() if item.program in kinds}
         times = {name: [] for name in asked}
-        for _ in range(rounds):
+        for _ in range(max(rounds // 3, 1) if item.long else rounds):
             for name, program in asked.items():
                 answer = program.seconds(item.question)
                 if answer is not None:

@@ -9,6 +9,7 @@ import sys
 
 import jax
 import jax.numpy as jnp
+import numpy
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from timing import answer_questions, once, quantile, seconds
@@ -51,30 +52,56 @@ def sgd(p, g, m, v, t):
     return p - 1e-3 * m, m, v
 
 
-def answer(what, of):
-    if what == "threads":
-        return 0  # the processors that the process may use
-    name, batch = of.split("/")
-    sizes, activation = NETWORKS[name]
-    batch, classes = int(batch), sizes[-1]
-    parameters = parameters_of(sizes)
-    x = jax.random.uniform(jax.random.PRNGKey(2), (batch, sizes[0]))
-    if what in ("p50", "p99"):
-        predict = jax.jit(lambda parameters, x: forward(activation, parameters, x))
-        return quantile(0.5 if what == "p50" else 0.99, lambda: predict(parameters, x).block_until_ready())
-    targets = jnp.arange(batch) % classes if classes > 1 else jax.random.uniform(jax.random.PRNGKey(3), (batch, 1))
-    rule = sgd if what == "sgd" else adam
+def training(activation, rule, parameters):
+    """A compiled step, and the state before the first one: parameters, two moments and the number of steps."""
 
     def step(state, x, targets):
         parameters, first, second, t = state
+        if x.dtype == jnp.uint8:
+            x = x.astype(jnp.float32) / 255
         value, gradients = jax.value_and_grad(lambda p: loss(activation, p, x, targets))(parameters)
         leaves, tree = jax.tree.flatten(parameters)
         lists = [jax.tree.leaves(part) for part in (gradients, first, second)]
         updated = [rule(p, g, m, v, t + 1) for p, g, m, v in zip(leaves, *lists)]
         return (*(jax.tree.unflatten(tree, list(part)) for part in zip(*updated)), t + 1), value
 
-    compiled = jax.jit(step, donate_argnums=0)
-    state = (parameters, jax.tree.map(jnp.zeros_like, parameters), jax.tree.map(jnp.zeros_like, parameters), 0.0)
+    zeros = [jax.tree.map(jnp.zeros_like, parameters) for _ in range(2)]
+    return jax.jit(step, donate_argnums=0), (parameters, *zeros, 0.0)
+
+
+def epoch(sizes, activation, batch):
+    """Over a set in memory with the sizes of MNIST's. NumPy takes the rows, and the step scales them."""
+    random = numpy.random.default_rng(1)
+    images = random.integers(0, 256, (60_000, 784), numpy.uint8)
+    labels = numpy.arange(60_000, dtype=numpy.int32) % 10
+    step, state = training(activation, adam, parameters_of(sizes))
+
+    def train(order):
+        nonlocal state
+        for begin in range(0, len(order), batch):
+            chosen = order[begin : begin + batch]
+            state, value = step(state, images[chosen], labels[chosen])
+        value.block_until_ready()
+
+    train(numpy.arange(20 * batch + len(images) % batch))  # not counted; the last batch is smaller as in an epoch
+    return once(lambda: train(random.permutation(len(images))))
+
+
+def answer(what, of):
+    if what == "threads":
+        return 0  # the processors that the process may use
+    name, batch = of.split("/")
+    sizes, activation = NETWORKS[name]
+    batch, classes = int(batch), sizes[-1]
+    if what == "epoch":
+        return epoch(sizes, activation, batch)
+    parameters = parameters_of(sizes)
+    x = jax.random.uniform(jax.random.PRNGKey(2), (batch, sizes[0]))
+    if what in ("p50", "p99"):
+        predict = jax.jit(lambda parameters, x: forward(activation, parameters, x))
+        return quantile(0.5 if what == "p50" else 0.99, lambda: predict(parameters, x).block_until_ready())
+    targets = jnp.arange(batch) % classes if classes > 1 else jax.random.uniform(jax.random.PRNGKey(3), (batch, 1))
+    compiled, state = training(activation, sgd if what == "sgd" else adam, parameters)
 
     def run():
         nonlocal state

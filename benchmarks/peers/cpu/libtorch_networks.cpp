@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The work of networks_bench.cpp in LibTorch. Argument `idiomatic`: nn::Sequential, autograd and optimizers of
-// LibTorch, as its tutorials write them. Argument `tuned`: no autograd, results written into tensors that stay, and the
-// fused kernel of the optimizer over one tensor of all parameters.
+// The work of networks_bench.cpp in LibTorch. Argument `idiomatic`: nn::Sequential, autograd, optimizers and data
+// loaders of LibTorch, as its tutorials write them. Argument `tuned`: no autograd, results written into tensors that
+// stay, and the fused kernel of the optimizer over one tensor of all parameters.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,11 +39,27 @@ network network_of(const std::string& name) {
   return {{1024, 1024, 1024, 1024, 1024}, activation::gelu, true};
 }
 
+/// A set in memory with the sizes of MNIST's: bytes, and labels as LibTorch's losses take them.
+struct image_set {
+  Tensor images = torch::randint(256, {60'000, 784}, torch::kByte), labels = torch::arange(60'000) % 10;
+};
+
+/// Its samples one by one, as the data loaders of LibTorch take them.
+class samples : public torch::data::datasets::Dataset<samples> {
+ public:
+  explicit samples(const image_set& set) : set_(set) {}
+  torch::data::Example<> get(std::size_t i) override { return {set_.images[i], set_.labels[i]}; }
+  torch::optional<std::size_t> size() const override { return static_cast<std::size_t>(set_.images.size(0)); }
+
+ private:
+  image_set set_;
+};
+
 Tensor targets_of(const network& net, std::int64_t batch) {
   return net.classes ? torch::arange(batch) % net.sizes.back() : torch::rand({batch, net.sizes.back()});
 }
 
-double idiomatic(const std::string& what, const network& net, std::int64_t batch) {
+torch::nn::Sequential model_of(const network& net) {
   torch::nn::Sequential model;
   for (std::size_t i = 0; i + 1 < net.sizes.size(); ++i) {
     if (i != 0 && net.between == activation::relu) model->push_back(torch::nn::ReLU());
@@ -51,6 +67,32 @@ double idiomatic(const std::string& what, const network& net, std::int64_t batch
     if (i != 0 && net.between == activation::gelu) model->push_back(torch::nn::GELU());
     model->push_back(torch::nn::Linear(net.sizes[i], net.sizes[i + 1]));
   }
+  return model;
+}
+
+/// The samples are stacked to a batch of bytes, which is scaled as a whole: scaling them one by one takes longer.
+double idiomatic_epoch(const network& net, std::int64_t batch) {
+  static const image_set set;
+  torch::nn::Sequential model = model_of(net);
+  torch::optim::Adam optimizer(model->parameters(), torch::optim::AdamOptions(1e-3));
+  const auto batches = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(
+      samples(set).map(torch::data::transforms::Stack<>()), static_cast<std::size_t>(batch));
+  const auto train = [&](std::size_t most) {
+    for (const auto& [bytes, labels] : *batches) {
+      optimizer.zero_grad();
+      const Tensor y = model->forward(bytes.to(torch::kFloat).div_(255));
+      torch::nn::functional::cross_entropy(y, labels).backward();
+      optimizer.step();
+      if (--most == 0) break;
+    }
+  };
+  train(20);  // not counted
+  return once([&] { train(0); });
+}
+
+double idiomatic(const std::string& what, const network& net, std::int64_t batch) {
+  if (what == "epoch") return idiomatic_epoch(net, batch);
+  torch::nn::Sequential model = model_of(net);
   const Tensor x = torch::rand({batch, net.sizes.front()}), t = targets_of(net, batch);
   if (what == "p50" || what == "p99") {
     const c10::InferenceMode inference;
@@ -102,6 +144,22 @@ class tuned {
     }
   }
 
+  /// The samples of these positions instead of those that the constructor makes; no more than those.
+  void read(const image_set& set, const Tensor& positions) {
+    const std::int64_t batch = positions.size(0);
+    if (x_.size(0) != batch) {
+      for (layer& l : layers_)
+        for (Tensor* result : {&l.z, &l.y, &l.dy})
+          result->resize_({batch, result->size(1)});
+      for (Tensor* input : {&x_, &bytes_})
+        input->resize_({batch, x_.size(1)});
+      targets_.resize_({batch});
+    }
+    at::index_select_out(bytes_, set.images, 0, positions);
+    at::index_select_out(targets_, set.labels, 0, positions);
+    x_.copy_(bytes_).mul_(1.0 / 255);
+  }
+
   const Tensor& forward() {
     const Tensor* x = &x_;
     for (layer& l : layers_) {
@@ -151,13 +209,29 @@ class tuned {
   };
 
   network net_;
-  Tensor x_, targets_, parameters_, gradients_, first_, second_;
+  Tensor x_, bytes_ = torch::empty_like(x_, torch::kByte), targets_, parameters_, gradients_, first_, second_;
   Tensor step_ = torch::zeros({}), minus_one_ = -torch::ones({1, 1});
   std::vector<layer> layers_;
 };
 
+double tuned_epoch(const network& net, std::int64_t batch) {
+  static const image_set set;
+  tuned work(net, batch);
+  const auto train = [&](std::int64_t images) {
+    for (const Tensor& positions : torch::randperm(set.images.size(0)).narrow(0, 0, images).split(batch)) {
+      work.read(set, positions);
+      work.forward();
+      work.backward();
+      work.adam();
+    }
+  };
+  train(20 * batch);  // not counted
+  return once([&] { train(set.images.size(0)); });
+}
+
 double tuned_seconds(const std::string& what, const network& net, std::int64_t batch) {
   const c10::InferenceMode inference;
+  if (what == "epoch") return tuned_epoch(net, batch);
   tuned work(net, batch);
   if (what == "p50" || what == "p99") return quantile_of(what == "p50" ? 0.5 : 0.99, [&] { work.forward(); });
   const auto step = [&] {

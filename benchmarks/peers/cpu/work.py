@@ -11,6 +11,7 @@ SIZES = {
     "tanh": [28, 300, 300, 300, 300, 300, 1],
     "wide": [1024, 1024, 1024, 1024, 1024],
 }
+IMAGES = 60_000  # in the training set of MNIST
 UPDATED = 3162 * 3163  # parameters of one layer, about ten million
 
 
@@ -25,15 +26,25 @@ class Item:
     bytes: float = 0
     type: str = "float"
     quick: bool = False
+    long: bool = False  # takes about a second, and a third of the rounds
+
+
+def operations_of_step(sizes, batch):
+    """Those of its products: forward, the gradient of weights, and but for the first layer that of the input."""
+    products = [2.0 * batch * a * b for a, b in zip(sizes, sizes[1:])]
+    return 3 * sum(products) - products[0]
 
 
 def step(what, network, batch, quick=False):
-    """Products of a training step: forward, the gradient of weights, and but for the first layer that of the input."""
     sizes = SIZES[network]
-    products = [2.0 * batch * a * b for a, b in zip(sizes, sizes[1:])]
     name = f"step {'-'.join(map(str, sizes)) if network == 'mlp' else network}, {what}, batch {batch}"
-    operations = 3 * sum(products) - products[0]
-    return Item(f"{what} {network}/{batch}", name, "networks", operations, quick=quick)
+    return Item(f"{what} {network}/{batch}", name, "networks", operations_of_step(sizes, batch), quick=quick)
+
+
+def epoch(batch, quick=False):
+    """From bytes in memory to the last update, with a loader that shuffles."""
+    name, operations = f"epoch 784-256-10, adam, batch {batch}", operations_of_step(SIZES["mlp"], IMAGES)
+    return Item(f"epoch mlp/{batch}", name, "networks", operations, quick=quick, long=True)
 
 
 def predict(what, batch, quick=False):
@@ -58,6 +69,7 @@ def items():
     found = [step("adam", "mlp", batch, quick=batch in (64, 1024)) for batch in batches]
     found += [step("sgd", "mlp", batch) for batch in batches]
     found += [step("adam", "tanh", 100, quick=True), step("adam", "wide", 64, quick=True), step("adam", "wide", 1024)]
+    found += [epoch(64, quick=True)]
     found += [predict(what, batch, quick=batch == 1) for batch in (1, 64) for what in ("p50", "p99")]
     for type in ("float", "double"):
         found += [product(n, n, n, type=type, quick=n == 512) for n in (64, 128, 256, 512, 1024, 2048)]
