@@ -40,19 +40,21 @@ ENVIRONMENT = {
 }
 
 
-def start(command, threads):
+def start(command, threads, environment):
     """The program on as many processors as it has threads, which limits peers that have no such setting."""
     processors = sorted(os.sched_getaffinity(0))[:threads]
-    environment = {**ENVIRONMENT, "OMP_NUM_THREADS": str(threads)}
-    program = Program("taskset", "-c", ",".join(map(str, processors)), *command, environment=environment)
+    settings = {**environment, "OMP_NUM_THREADS": str(threads)}
+    program = Program("taskset", "-c", ",".join(map(str, processors)), *command, environment=settings)
     program.seconds(f"threads {threads}")
     return program
 
 
-def compare(items, peers, threads, rounds):
+def compare(items, peers, threads, rounds, environment):
     """Rows of the table, and the limits that were measured beside them."""
     programs = {
-        (name, kind): start(command, threads) for name, kinds in peers.items() for kind, command in kinds.items()
+        (name, kind): start(command, threads, environment)
+        for name, kinds in peers.items()
+        for kind, command in kinds.items()
     }
     limits = {name: [] for name in work.limits()}
     rows = []
@@ -95,7 +97,7 @@ def summarised(rows, limits):
         yield row
 
 
-def first_steps(peers):
+def first_steps(peers, environment):
     """Seconds from the start of the program to its first training step, and its peak memory in MiB."""
     found = {}
     for name, kinds in peers.items():
@@ -104,9 +106,12 @@ def first_steps(peers):
         seconds, memory = [], []
         for _ in range(3):
             begin = time.perf_counter()
-            environment = {**os.environ, **ENVIRONMENT}
             process = subprocess.Popen(
-                kinds["networks"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+                kinds["networks"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={**os.environ, **environment},
             )
             process.stdin.write("once mlp/64\n")
             process.stdin.flush()
@@ -146,9 +151,10 @@ def compile_times(root):
     return found
 
 
-def machine():
+def machine(isa):
     with open("/proc/cpuinfo") as info:
         model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), platform.machine())
+    model += f", limited to {isa}" if isa else ""
     return {"processor": model, "processors": len(os.sched_getaffinity(0)), "date": time.strftime("%Y-%m-%d")}
 
 
@@ -158,6 +164,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a part of the work, three rounds")
     parser.add_argument("--rounds", type=int, help="rounds (default 9)")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="numbers of threads (default 1 and 2)")
+    parser.add_argument("--isa", choices=work.LIMITED_TO, help="all limited to this instruction set, and the limit too")
     parser.add_argument("--only", default="", help="the work whose question contains this")
     parser.add_argument("--json", help="file for all measurements")
     parser.add_argument("--svg", help="file for a picture of the ratios")
@@ -167,20 +174,23 @@ def main():
     if not items:
         questions = sorted(i.question for i in work.items() if i.quick or not given.quick)
         sys.exit(f"No work contains '{given.only}'. There is: " + ", ".join(questions))
-    peers = work.peers(FOLDER, given.built)
-    result = {"machine": machine(), "rounds": rounds, "rows": [], "limits": {}}
+    peers = work.peers(FOLDER, given.built, given.isa)
+    environment = {**ENVIRONMENT, **work.LIMITED_TO.get(given.isa, {})}
+    result = {"machine": machine(given.isa), "rounds": rounds, "rows": [], "limits": {}}
     print(f"{result['machine']['processor']}, {result['machine']['date']}, medians of {rounds} rounds")
     for threads in given.threads:
-        rows, limits = compare(items, peers, threads, rounds)
+        rows, limits = compare(items, peers, threads, rounds, environment)
         result["rows"] += summarised(rows, limits)
         result["limits"][threads] = limits
         report.print_table([row for row in result["rows"] if row["threads"] == threads], limits)
     if not given.only:
         result["costs"] = profile_of_step.costs(
-            peers["devplace"]["networks"], [item for item in items if item.question.startswith("adam")]
+            peers["devplace"]["networks"],
+            [item for item in items if item.question.startswith("adam")],
+            environment,
         )
         report.print_costs(result["costs"])
-        result["first_step"] = first_steps(peers)
+        result["first_step"] = first_steps(peers, environment)
         result["binary_bytes"] = os.path.getsize(peers["devplace"]["networks"][0])
         result["compile_seconds"] = compile_times(os.path.join(FOLDER, "..", "..", ".."))
         report.print_programs(result)

@@ -29,11 +29,12 @@ def part_of(symbol, in_kernel):
     return next((name for name, pattern in PARTS if re.search(pattern, symbol)), symbol.split("<")[0])
 
 
-def costs_of(command, question, folder):
+def costs_of(command, question, folder, environment):
     """Shares of the samples, largest first, or nothing if perf takes none."""
     file = os.path.join(folder, "samples")
     record = ["perf", "record", "-q", "-F", "2000", "-o", file, "--", *command]
-    done = subprocess.run(record, input=f"threads 1\n{question}\n", capture_output=True, text=True)
+    settings = {**os.environ, **environment}
+    done = subprocess.run(record, input=f"threads 1\n{question}\n", capture_output=True, text=True, env=settings)
     if done.returncode != 0:
         return []
     report = ["perf", "report", "-q", "-i", file, "--stdio", "--no-children", "-F", "overhead,sym", "-w", "0,0"]
@@ -47,10 +48,11 @@ def costs_of(command, question, folder):
     return sorted(shares.items(), key=lambda part: -part[1])[:5]
 
 
-def costs(command, items):
+def costs(command, items, environment):
     """The five largest costs of each step."""
     if shutil.which("perf") is None:
         return {}
     with tempfile.TemporaryDirectory() as folder:
-        found = {i.name: costs_of(command, i.question.replace("adam", "profile", 1), folder) for i in items}
+        questions = {i.name: i.question.replace("adam", "profile", 1) for i in items}
+        found = {name: costs_of(command, question, folder, environment) for name, question in questions.items()}
     return {name: parts for name, parts in found.items() if parts}

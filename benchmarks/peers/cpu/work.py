@@ -12,6 +12,18 @@ SIZES = {
     "wide": [1024, 1024, 1024, 1024, 1024],
 }
 IMAGES = 60_000  # in the training set of MNIST
+# What limits a program to an instruction set. JAX and ONNX Runtime are left out then: XLA's flag does not reach the
+# products of its libraries, and ONNX Runtime has none.
+LIMITED_TO = {
+    "avx2": {
+        "DEVPLACE_CPU_ISA": "avx2",
+        "OPENBLAS_CORETYPE": "Haswell",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",  # on processors of Intel; on those of AMD, MKL runs its kernels for Zen anyway
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "TORCHINDUCTOR_CPP_MARCH": "x86-64-v3",
+    }
+}
 UPDATED = 3162 * 3163  # parameters of one layer, about ten million
 
 
@@ -102,10 +114,10 @@ def limits():
     return {"float": "multiply_add float", "double": "multiply_add double", "bytes": "bandwidth 40000000"}
 
 
-def peers(folder, built):
-    """Names and commands: `networks` and `operations` each, where a peer has them."""
+def peers(folder, built, isa):
+    """Names and commands: `networks` and `operations` each, where a peer has them and can be limited to `isa`."""
     python = [sys.executable]
-    return {
+    found = {
         "devplace": {
             "networks": [f"{built}/devplace/bench_peers_cpu_networks"],
             "operations": [f"{built}/devplace/bench_peers_cpu_operations"],
@@ -117,8 +129,10 @@ def peers(folder, built):
         "LibTorch": {"networks": [f"{built}/peers/libtorch_networks", "idiomatic"]},
         "PyTorch": {"networks": python + [f"{folder}/pytorch_networks.py"]},
         "compiled": {"networks": python + [f"{folder}/pytorch_networks.py", "compiled"]},
-        "JAX": {"networks": python + [f"{folder}/jax_networks.py"]},
-        "ONNX Runtime": {"networks": python + [f"{folder}/onnx_predictions.py"]},
         "OpenBLAS": {"operations": [f"{built}/peers/openblas_products"]},
-        "Eigen": {"operations": [f"{built}/peers/eigen_operations"]},
+        "Eigen": {"operations": [f"{built}/peers/eigen_operations" + (f"_{isa}" if isa else "")]},
     }
+    if not isa:
+        found["JAX"] = {"networks": python + [f"{folder}/jax_networks.py"]}
+        found["ONNX Runtime"] = {"networks": python + [f"{folder}/onnx_predictions.py"]}
+    return found
