@@ -21,6 +21,7 @@ has_package() {
     python3-numpy) python3 -c 'import numpy' || /usr/bin/python3 -c 'import numpy' ;;
     catch2) has_header catch2/catch_test_macros.hpp || has_header catch2/catch.hpp ;;
     libopenblas-dev) has_header cblas.h ;;
+    libopenblas-pthread-dev) has_header openblas-pthread/cblas.h ;;
     openmpi-bin) command -v mpirun.openmpi ;;
     libopenmpi-dev | libmpich-dev) has_mpi_header "mpicxx.$(echo "$1" | sed 's/lib\(.*\)-dev/\1/')" ;;
     mpich) command -v mpirun.mpich ;;
