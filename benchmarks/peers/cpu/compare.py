@@ -84,13 +84,22 @@ def share_of_limit(item, seconds, limits):
     return None
 
 
+def spread(seconds):
+    """The middle half of the measurements, as a share of the median."""
+    if len(seconds) < 2:
+        return None
+    first, median, third = statistics.quantiles(seconds, n=4, method="inclusive")
+    return (third - first) / median
+
+
 def summarised(rows, limits):
     for row in rows:
         item, medians = row.pop("item"), {n: statistics.median(t) for n, t in row["seconds"].items()}
+        row["section"], row["summary"] = item.section, item.summary or item.name
         mine = medians["devplace"]
         others = {name: seconds for name, seconds in medians.items() if name != "devplace"}
         row["medians"] = medians
-        row["spread"] = {n: (max(t) - min(t)) / medians[n] for n, t in row["seconds"].items()}
+        row["spread"] = {n: spread(t) for n, t in row["seconds"].items()}
         row["best_peer"] = min(others, key=others.get, default=None)
         row["ratio"] = others[row["best_peer"]] / mine if others else None
         row["share_of_limit"] = share_of_limit(item, mine, limits)

@@ -3,6 +3,7 @@
 
 """The table and the picture of compare.py."""
 
+import statistics
 from xml.sax.saxutils import escape
 
 
@@ -12,15 +13,18 @@ def print_table(rows, limits):
     bandwidth = 1 / limits["bytes"]
     print(
         f"\n{threads} thread(s); multiply-adds {peak['float']:.0f} GFLOP/s in float, {peak['double']:.0f} in double; "
-        f"memory {bandwidth:.1f} GB/s. Microseconds:"
+        f"memory {bandwidth:.1f} GB/s.\nMicroseconds; ratio: the best peer's to devplace's; spread: the middle half of "
+        "devplace's measurements / of the best peer's:"
     )
     names = list(dict.fromkeys(name for row in rows for name in row["medians"]))
-    print(f"{'':46}" + "".join(f"{name:>15}" for name in names) + f"{'ratio':>8}{'of limit':>10}")
+    print(f"{'':46}" + "".join(f"{name:>15}" for name in names) + f"{'ratio':>8}{'spread':>12}{'of limit':>10}")
     for row in rows:
         cells = "".join(f"{row['medians'][n] * 1e6:15.1f}" if n in row["medians"] else f"{'':15}" for n in names)
         ratio = f"{row['ratio']:8.2f}" if row["ratio"] else f"{'':8}"
-        share = f"{row['share_of_limit']:9.0%}" if row["share_of_limit"] else ""
-        print(f"{row['name']:46}{cells}{ratio} {share}")
+        spreads = [row["spread"][name] for name in ("devplace", row["best_peer"]) if name]
+        spread = " / ".join(f"{share:.0%}" for share in spreads if share is not None)
+        share = f"{row['share_of_limit']:10.0%}" if row["share_of_limit"] else ""
+        print(f"{row['name']:46}{cells}{ratio}{spread:>12}{share}")
 
 
 def print_costs(costs):
@@ -41,17 +45,31 @@ def print_programs(result):
         print(f"  {compiler:15} " + "  ".join(f"{name} {seconds:.1f}" for name, seconds in sources.items()))
 
 
+def bar_of(rows):
+    """The ratio of one piece of work and its best peer, or of several their geometric mean and range."""
+    ratios = [row["ratio"] for row in rows]
+    if len(rows) == 1:
+        return ratios[0], None, f"{ratios[0]:.2f} {rows[0]['best_peer']}"
+    mean = statistics.geometric_mean(ratios)
+    low, high = min(ratios), max(ratios)
+    return mean, (low, high), f"{mean:.2f} ({low:.2f} to {high:.2f}, {len(rows)} products)"
+
+
 def write_svg(path, result):
-    """Bars of the ratios, for each piece of work one for each number of threads; 1 is the best peer, which is named."""
-    works = {}
+    """Bars of the ratios, for each piece of work one for each number of threads; 1 is the best peer, which is named.
+
+    Products with the same summary share a bar, on which a line reaches from the lowest ratio to the highest.
+    """
+    sections = {}
     for row in result["rows"]:
         if row["ratio"]:
-            works.setdefault(row["name"], []).append(row)
-    threads = sorted({row["threads"] for rows in works.values() for row in rows})
+            works = sections.setdefault(row["section"], {}).setdefault(row["summary"], {})
+            works.setdefault(row["threads"], []).append(row)
+    threads = sorted({count for works in sections.values() for rows in works.values() for count in rows})
     colours = {True: ("#2a7f62", "#74b49b"), False: ("#b4552d", "#d99a7c")}
-    bar, left, scale, most, top = 10, 290, 130, 4.0, 48
+    bar, left, scale, most, top, heading = 10, 290, 130, 4.0, 48, 20
     height = bar * len(threads) + 4
-    total = top + height * len(works) + 8
+    total = top + heading * len(sections) + height * sum(map(len, sections.values())) + 8
     machine = result["machine"]
     bars_of = ", then ".join(f"{count} thread{'s' if count > 1 else ''}" for count in threads)
     lines = [
@@ -60,22 +78,32 @@ def write_svg(path, result):
         f'<rect width="100%" height="{total}" fill="#ffffff"/>',
         f'<text x="8" y="18" font-size="13">Time of the best peer / time of devplace: {escape(machine["processor"])}, '
         f"{machine['date']}</text>",
-        f'<text x="8" y="34">Bars: {bars_of}; beside them the ratio and the best peer</text>',
+        f'<text x="8" y="34">Bars: {bars_of}; beside them the ratio and the best peer, or of several products the '
+        "geometric mean and the range</text>",
     ]
     one = left + scale
     lines.append(f'<line x1="{one}" y1="{top - 6}" x2="{one}" y2="{total - 8}" stroke="#888"/>')
-    for i, (name, rows) in enumerate(works.items()):
-        y = top + height * i
-        lines.append(f'<text x="{left - 6}" y="{y + height / 2 + 2:.0f}" text-anchor="end">{escape(name)}</text>')
-        for row in rows:
-            k = threads.index(row["threads"])
-            width = min(row["ratio"], most) * scale
-            colour = colours[row["ratio"] >= 1][min(k, 1)]
-            lines.append(f'<rect x="{left}" y="{y + bar * k}" width="{width:.1f}" height="{bar - 1}" fill="{colour}"/>')
-            lines.append(
-                f'<text x="{left + width + 4:.1f}" y="{y + bar * k + 8}" font-size="9">{row["ratio"]:.2f} '
-                f"{escape(row['best_peer'])}</text>"
-            )
+    y = top
+    for section, works in sections.items():
+        title = section.capitalize()
+        lines.append(f'<text x="8" y="{y + heading - 7}" font-size="12" font-weight="bold">{title}</text>')
+        y += heading
+        for name, rows in works.items():
+            lines.append(f'<text x="{left - 6}" y="{y + height / 2 + 2:.0f}" text-anchor="end">{escape(name)}</text>')
+            for count, same in rows.items():
+                k = threads.index(count)
+                ratio, ends, text = bar_of(same)
+                width = min(ratio, most) * scale
+                colour = colours[ratio >= 1][min(k, 1)]
+                at = y + bar * k
+                lines.append(f'<rect x="{left}" y="{at}" width="{width:.1f}" height="{bar - 1}" fill="{colour}"/>')
+                if ends:
+                    low, high = (left + min(end, most) * scale for end in ends)
+                    middle = at + bar / 2 - 0.5
+                    lines.append(f'<line x1="{low:.1f}" y1="{middle}" x2="{high:.1f}" y2="{middle}" stroke="#222"/>')
+                    width = max(width, high - left)
+                lines.append(f'<text x="{left + width + 4:.1f}" y="{at + 8}" font-size="9">{escape(text)}</text>')
+            y += height
     lines.append("</svg>")
     with open(path, "w") as file:
         file.write("\n".join(lines) + "\n")

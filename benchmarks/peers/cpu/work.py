@@ -39,6 +39,12 @@ class Item:
     type: str = "float"
     quick: bool = False
     long: bool = False  # takes about a second, and a third of the rounds
+    summary: str = ""  # the row of the picture that shows it together with others; without, it has its own
+
+    @property
+    def section(self):
+        """The part of the picture."""
+        return "products" if self.question.startswith("product ") else self.program
 
 
 def operations_of_step(sizes, batch):
@@ -66,10 +72,37 @@ def predict(what, batch, quick=False):
     return Item(f"{what} mlp/{batch}", name, "networks", operations, quick=quick)
 
 
-def product(m, n, k, layout="nn", type="float", quick=False):
+def product(m, n, k, layout="nn", type="float", quick=False, summary=""):
     shape = f"{m}x{n}x{k}"
     question, name = f"product {type}/{shape}/{layout}", f"product {type} {shape} {layout}"
-    return Item(question, name, "operations", 2.0 * m * n * k, type=type, quick=quick)
+    return Item(question, name, "operations", 2.0 * m * n * k, type=type, quick=quick, summary=summary)
+
+
+def products_of_layer(network, batch, inputs, outputs, type="float", quick=False):
+    """Forward, the gradient of the weights, and that of the input."""
+    summary = f"products of {'-'.join(map(str, SIZES['mlp'])) if network == 'mlp' else network}, {type}, batch {batch}"
+    return [
+        product(batch, outputs, inputs, "nt", type, quick, summary),
+        product(outputs, inputs, batch, "tn", type, quick, summary),
+        product(batch, inputs, outputs, "nn", type, quick, summary),
+    ]
+
+
+def products():
+    found = []
+    for type in ("float", "double"):
+        found += [product(n, n, n, type=type, quick=n == 512) for n in (64, 128, 256, 512, 1024, 2048)]
+        for n in (64, 512):
+            quick, summary = n == 512 and type == "float", f"product {type} {n}x{n}x{n} nt, tn"
+            found += [product(n, n, n, layout, type, quick, summary) for layout in ("nt", "tn")]
+    for type, batches in {"float": (64, 256, 1024, 4096), "double": (64, 1024)}.items():
+        for batch in batches:
+            quick = batch == 64 and type == "float"
+            first = products_of_layer("mlp", batch, 784, 256, type, quick)[:2]  # images have no gradient
+            found += first + products_of_layer("mlp", batch, 256, 10, type)
+    found += products_of_layer("tanh", 100, 300, 300, quick=True)
+    found += products_of_layer("wide", 64, 1024, 1024)
+    return found + products_of_layer("wide", 1024, 1024, 1024)[:2]  # the third is among the squares
 
 
 def streaming(what, size, name, bytes, quick=False):
@@ -83,16 +116,6 @@ def items():
     found += [step("adam", "tanh", 100, quick=True), step("adam", "wide", 64, quick=True), step("adam", "wide", 1024)]
     found += [epoch(64, quick=True)]
     found += [predict(what, batch, quick=batch == 1) for batch in (1, 64) for what in ("p50", "p99")]
-    for type in ("float", "double"):
-        found += [product(n, n, n, type=type, quick=n == 512) for n in (64, 128, 256, 512, 1024, 2048)]
-    for batch in (64, 256, 1024, 4096):
-        found += [
-            product(batch, 256, 784, "nt", quick=batch == 64),
-            product(256, 784, batch, "tn", quick=batch == 64),
-            product(batch, 10, 256, "nt"),
-            product(10, 256, batch, "tn"),
-            product(batch, 256, 10, "nn"),
-        ]
     many = 10_000_000
     found += [
         streaming("cross_entropy", "4096x10", "cross-entropy, 4,096 rows of 10 classes", 2 * 4 * 4096 * 10),
@@ -106,7 +129,7 @@ def items():
         streaming("normal", many, "normal random numbers, 10 million", 4 * many),
         streaming("update", UPDATED, "Adam's update, 10 million", 7 * 4 * UPDATED, quick=True),
     ]
-    return found
+    return found + products()
 
 
 def limits():
