@@ -70,7 +70,7 @@ torch::nn::Sequential model_of(const network& net) {
   return model;
 }
 
-/// The samples are stacked to a batch of bytes, which is scaled as a whole: scaling them one by one takes longer.
+/// The samples are stacked to a batch of bytes, which is scaled as a whole.
 double idiomatic_epoch(const network& net, std::int64_t batch) {
   static const image_set set;
   torch::nn::Sequential model = model_of(net);
