@@ -129,6 +129,14 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   dp::trainer unscaled{short_model, nn::cross_entropy{}, dp::optim::sgd{}};
   unscaled.scaler();
 #endif
+#if defined(OPTIONS_OF_THE_SCALER_IN_FLOAT)  // expect: LOSSES_ARE_SCALED_IN_mixed_half_ONLY|devplace: trainer: this
+                                             // precision has no loss scaling
+  step.scale_losses({.initial_scale = 4});
+#endif
+#if defined(STATE_OF_THE_SCALER_IN_FLOAT)  // expect: LOSSES_ARE_SCALED_IN_mixed_half_ONLY|devplace: trainer: this
+                                           // precision has no loss scaling
+  step.set_scaler({4, 0, 0});
+#endif
 #if defined(RULE_THAT_CANNOT_SKIP_IN_HALF)  // expect: devplace: trainer: in mixed<half> steps are skipped
   dp::model<net, on_cpu, dp::mixed<dp::half>> half_model{dp::seed{1}};
   dp::trainer cannot_skip{half_model, nn::cross_entropy{}, rule_of_one_group{}};

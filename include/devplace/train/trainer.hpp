@@ -166,19 +166,19 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     training_.set_scaler(to);
   }
   ///@}
-  /// Other precisions need no scale.
+  /// Other precisions need no scale. Braces, of which no type is deduced, are the options or the state.
   ///@{
-  template <class... Any, class FIX = LOSSES_ARE_SCALED_IN_mixed_half_ONLY>
+  template <class Options = optim::loss_scaling, class... Any, class FIX = LOSSES_ARE_SCALED_IN_mixed_half_ONLY>
     requires(!scales)
-  detail::refusal scale_losses(const Any&...)
+  detail::refusal scale_losses(const Options& = {}, const Any&...)
   DEVPLACE_REFUSED(DEVPLACE_DETAIL_NO_SCALER);
   template <class FIX = LOSSES_ARE_SCALED_IN_mixed_half_ONLY>
     requires(!scales)
   detail::refusal scaler()
   const DEVPLACE_REFUSED(DEVPLACE_DETAIL_NO_SCALER);
-  template <class... Any, class FIX = LOSSES_ARE_SCALED_IN_mixed_half_ONLY>
+  template <class State = optim::loss_scaler_state, class... Any, class FIX = LOSSES_ARE_SCALED_IN_mixed_half_ONLY>
     requires(!scales)
-  detail::refusal set_scaler(const Any&...)
+  detail::refusal set_scaler(const State& = {}, const Any&...)
   DEVPLACE_REFUSED(DEVPLACE_DETAIL_NO_SCALER);
   ///@}
 
