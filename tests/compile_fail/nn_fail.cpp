@@ -268,6 +268,18 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     static_cast<void>(gradients.local<0>());
   }
 #endif
+#if defined(FROZEN_LAYERS)  // expect: devplace: frozen, named and learning_rate_times take one layer or network
+  { dp::model<nn::frozen<nn::linear<4, 4>, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(NAME_OF_TWO_LAYERS)  // expect: devplace: frozen, named and learning_rate_times take one layer or network
+  { dp::model<nn::named<"x", nn::linear<4, 4>, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(RATE_OF_TWO_LAYERS)  // expect: devplace: frozen, named and learning_rate_times take one layer or network
+  { dp::model<nn::learning_rate_times<std::ratio<2>, nn::linear<4, 4>, nn::relu>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(RATE_FACTOR_AS_A_NUMBER)  // expect: (must be a type|expected a type|WRITE_std_ratio_1_10)
+  { dp::model<nn::learning_rate_times<0.1, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
 #if defined(RATE_FACTOR_THAT_IS_NO_RATIO)  // expect: devplace: learning_rate_times: its first argument is a factor
   { dp::model<nn::learning_rate_times<double, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
@@ -308,6 +320,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(BRANCHES_OF_OTHER_ELEMENTS)  // expect: devplace: the branches of a sum_of or concat_of take the same input
   { dp::model<nn::sum_of<takes_integers, nn::identity>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(MIXED_FLOAT)  // expect: (WRITE_mixed_bf16_OR_mixed_half|template constraint not satisfied)
+  { dp::model<net, on_cpu, dp::mixed<float>> wrong{dp::seed{1}}; }
 #endif
 #if defined(PRECISION_OF_A_MODEL)  // expect: devplace: model: its arguments are a network, where it lies, and
   { dp::model<net, on_cpu, std::int32_t> wrong{dp::seed{1}}; }
@@ -661,6 +676,12 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(NO_FEATURES_TO_NORMALIZE)  // expect: devplace: layer_norm<N> and rms_norm<N> need at least one feature
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::rms_norm<0>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(EPSILON_AS_A_NUMBER)  // expect: (must be a type|expected a type|WRITE_std_ratio_1_100000)
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::layer_norm<3, 1e-3>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(NORMALIZATION_OF_SEVERAL_AXES)  // expect: (must be a type|expected a type|wrong number of template)
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::layer_norm<3, 8, 8>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(EPSILON_OF_ANOTHER_TYPE)  // expect: devplace: rms_norm takes epsilon as a ratio that is not negative
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::rms_norm<3, double>>, on_cpu> wrong{dp::seed{1}}; }

@@ -35,6 +35,9 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
   single.predict(whole);
   static_cast<void>(whole_labels);
   static_cast<void>(elsewhere);
+#if defined(WIRE_OF_FLOAT)  // expect: WRITE_wire_bf16_OR_wire_half
+  using in_float = dp::collective::all_reduce<dp::collective::wire<float>>;
+#endif
 #if defined(RING_IN_16_BITS)  // expect: devplace: collective::wire rounds gradients to 16 bits and lets
                               // collective::direct
   dp::trainer rounded{model, nn::cross_entropy{}, dp::optim::sgd{},

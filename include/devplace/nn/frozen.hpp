@@ -20,8 +20,8 @@ namespace devplace::nn {
 /// do not count in clipping. Backward gives the gradient of its input if something in front of it is trained, and is
 /// left out otherwise. Its buffers behave as without it: a batch_norm computes with the batch's statistics and keeps
 /// running ones. Names of parameters are those without it.
-template <class Layer>
-struct frozen : detail::wrapper<Layer> {};
+template <class Layer, class... More>
+struct frozen : detail::wrapper<Layer, More...> {};
 
 namespace detail {
 
@@ -49,10 +49,11 @@ struct frozen_form<Layer> {
 };
 template <class Layer>
 using frozen_t = typename frozen_form<Layer>::type;
-template <class Layer>
-struct frozen_form<frozen<Layer>> : frozen_form<Layer> {};
-template <class Factor, class Layer>
-struct frozen_form<learning_rate_times<Factor, Layer>> : frozen_form<Layer> {};
+template <class... Layer>
+struct frozen_form<frozen<Layer...>> : frozen_form<typename frozen<Layer...>::wrapped_layer> {};
+template <class Factor, class... Layer>
+struct frozen_form<learning_rate_times<Factor, Layer...>>
+    : frozen_form<typename learning_rate_times<Factor, Layer...>::wrapped_layer> {};
 template <has_name Layer>
 struct frozen_form<Layer> {
   using type = named_layer<typename Layer::layer_name, frozen_t<typename Layer::wrapped_layer>>;
@@ -82,8 +83,8 @@ struct frozen_form<axis<Axis>> {
   using type = axis<Axis>;
 };
 
-template <class Layer, class In>
-struct layer_plan<frozen<Layer>, In> : layer_plan<frozen_t<Layer>, In> {};
+template <class... Layer, class In>
+struct layer_plan<frozen<Layer...>, In> : layer_plan<frozen_t<typename frozen<Layer...>::wrapped_layer>, In> {};
 
 }  // namespace detail
 }  // namespace devplace::nn

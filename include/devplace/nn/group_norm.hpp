@@ -16,12 +16,15 @@ namespace devplace::nn {
 /// w (x - mean) / sqrt(variance + epsilon) + b of `Channels` channels, a sample's first axis, with the mean and
 /// variance of each sample's channels in `Groups` groups of neighbours: torch.nn.GroupNorm. `weight` w starts as ones
 /// and `bias` b as zeros, both [Channels]; epsilon is a std::ratio.
-template <std::size_t Groups, std::size_t Channels, class Epsilon = std::ratio<1, 100000>>
+template <std::size_t Groups, std::size_t Channels,
+          class GIVE_EPSILON_AS_A_RATIO_WRITE_std_ratio_1_100000 = std::ratio<1, 100000>>
 struct group_norm {
   static_assert(Groups > 0 && Channels > 0 && Channels % (Groups == 0 ? 1 : Groups) == 0,
                 "devplace: group_norm<Groups, Channels> divides the channels into groups of one size; give a number of "
                 "groups that divides the number of channels, as in group_norm<8, 64>.");
-  static_assert(detail::is_ratio<Epsilon> && detail::number_of<Epsilon> >= 0,
+  /// Epsilon, a std::ratio.
+  using epsilon_ratio = GIVE_EPSILON_AS_A_RATIO_WRITE_std_ratio_1_100000;
+  static_assert(detail::is_ratio<epsilon_ratio> && detail::number_of<epsilon_ratio> >= 0,
                 "devplace: group_norm takes epsilon as a ratio that is not negative: group_norm<8, 64, std::ratio<1, "
                 "1000>>.");
   /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
@@ -43,7 +46,7 @@ struct group_norm {
         c.ordinal(), c.batch(),
         devplace::detail::normalize_group<T, typename Call::value_type>{
             groups(c), c.output.data(), c.input.data(), c.template master_parameter<0>().data(),
-            c.template master_parameter<1>().data(), detail::number_of<Epsilon>});
+            c.template master_parameter<1>().data(), detail::number_of<epsilon_ratio>});
   }
 
   template <class Call>
@@ -54,7 +57,7 @@ struct group_norm {
         c.ordinal(), c.batch(),
         devplace::detail::normalize_backward_group<T, typename Call::value_type>{
             groups(c), c.needs_input_gradient ? c.input_gradient.data() : nullptr, terms, c.input.data(),
-            c.output_gradient.data(), c.template master_parameter<0>().data(), detail::number_of<Epsilon>});
+            c.output_gradient.data(), c.template master_parameter<0>().data(), detail::number_of<epsilon_ratio>});
     devplace::detail::sum_channels<typename Call::backend_type>(
         c.ordinal(), detail::shape_of_channels(c),
         devplace::detail::group_norm_gradient_terms<T, typename Call::gradient_type, typename Call::value_type>{

@@ -10,18 +10,18 @@
 
 namespace devplace::nn {
 
-/// A layer or network whose parameters the optimizer changes at its learning rate times `Factor`, as a parameter group
-/// of torch.optim with lr = Factor * lr: `learning_rate_times<std::ratio<1, 10>, linear<784, 256>>`. Nested factors
+/// A layer or network whose parameters the optimizer changes at its learning rate times a factor, as a parameter group
+/// of torch.optim with lr = factor * lr: `learning_rate_times<std::ratio<1, 10>, linear<784, 256>>`. Nested factors
 /// multiply. Weight decay is the rule's.
-template <class Factor, class Layer>
-struct learning_rate_times : detail::wrapper<Layer> {
+template <class GIVE_THE_FACTOR_AS_A_RATIO_WRITE_std_ratio_1_10, class Layer, class... More>
+struct learning_rate_times : detail::wrapper<Layer, More...> {
   /// For the compiler's messages.
   ///@{
-  static constexpr bool is_number = detail::is_ratio<Factor>;
+  static constexpr bool is_number = detail::is_ratio<GIVE_THE_FACTOR_AS_A_RATIO_WRITE_std_ratio_1_10>;
   static_assert(is_number,
                 "devplace: learning_rate_times: its first argument is a factor, as in "
                 "learning_rate_times<std::ratio<1, 10>, linear<784, 256>>.");
-  static constexpr bool is_positive = detail::number_of<Factor> > 0;
+  static constexpr bool is_positive = detail::number_of<GIVE_THE_FACTOR_AS_A_RATIO_WRITE_std_ratio_1_10> > 0;
   static_assert(
       is_positive,
       "devplace: learning_rate_times: the factor must be above 0; for parameters that are not trained there is "
@@ -38,10 +38,12 @@ struct faster_entry : Entry {
 template <class Factor, class... Entries>
 auto faster(entry_list<Entries...>) -> entry_list<faster_entry<Entries, Factor>...>;
 
-template <class Factor, class Layer, class In>
-struct layer_plan<learning_rate_times<Factor, Layer>, In> : layer_plan<Layer, In> {
+template <class Factor, class... Layer, class In>
+struct layer_plan<learning_rate_times<Factor, Layer...>, In>
+    : layer_plan<typename learning_rate_times<Factor, Layer...>::wrapped_layer, In> {
+  using plan = layer_plan<typename learning_rate_times<Factor, Layer...>::wrapped_layer, In>;
   template <std::size_t Base, std::size_t Frozen>
-  using entries = decltype(faster<Factor>(typename layer_plan<Layer, In>::template entries<Base, Frozen>{}));
+  using entries = decltype(faster<Factor>(typename plan::template entries<Base, Frozen>{}));
 };
 
 }  // namespace detail

@@ -20,7 +20,7 @@ namespace devplace::nn {
 /// y = x W^T + b for x of [batch, In], or of [batch, ..., In], of which it maps the last axis: `weight` is [Out, In]
 /// and `bias` [Out], both initialised uniformly in [-1, 1] / sqrt(In), as in torch.nn.Linear. Both sizes are needed. A
 /// relu after it is fused into the same pass.
-template <std::size_t In, std::size_t Out = 0, bool Bias = true>
+template <std::size_t In, std::size_t Out = 0, bool WRITE_false_FOR_NO_BIAS = true>
 struct linear {
   static_assert(In > 0, "devplace: linear<In, Out> needs at least one input and one output.");
   /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
@@ -40,14 +40,14 @@ struct linear {
   static constexpr parameter weight{"weight", {Out, In}, init::fan_in_uniform(In)};
   static constexpr parameter bias{"bias", {Out}, init::fan_in_uniform(In)};
   static constexpr auto table() {
-    if constexpr (Bias)
+    if constexpr (WRITE_false_FOR_NO_BIAS)
       return std::array{weight, bias};
     else
       return std::array{weight};
   }
 
  public:
-  /// `weight` and, with Bias, `bias`.
+  /// `weight` and, with a bias, `bias`.
   static constexpr auto parameters = table();
 
   /// A relu is fused: it is applied while the product is in registers or caches, and in backward with the bias's sum.
@@ -65,7 +65,7 @@ struct linear {
 
   static void backward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
-    if constexpr (Bias && call::needs_parameter_gradients)
+    if constexpr (WRITE_false_FOR_NO_BIAS && call::needs_parameter_gradients)
       devplace::detail::linear_gradients_into<typename call::precision_type>(
           c.template parameter_gradient<0>(), c.template parameter_gradient<1>(), detail::rows(c.output_gradient),
           detail::rows(c.input), factor_of_old(c));
@@ -76,7 +76,7 @@ struct linear {
   template <class Next>
   static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
     using call = std::remove_cvref_t<decltype(c)>;
-    if constexpr (Bias && call::needs_parameter_gradients)
+    if constexpr (WRITE_false_FOR_NO_BIAS && call::needs_parameter_gradients)
       devplace::detail::relu_gradient_into(detail::rows(between), c.output_gradient, output,
                                            c.template parameter_gradient<1>(), factor_of_old(c));
     else
@@ -91,7 +91,7 @@ struct linear {
   template <class Call>
   static void multiply(const Call& c, devplace::detail::epilogue then) {
     matmul_options<typename Call::precision_type> options{.then = then};
-    if constexpr (Bias) options.bias = c.template parameter<1>().data();
+    if constexpr (WRITE_false_FOR_NO_BIAS) options.bias = c.template parameter<1>().data();
     matmul_into(detail::rows(c.output), detail::rows(c.input), transposed(c.template parameter<0>()), options);
   }
 

@@ -36,8 +36,8 @@ struct name_of_layer {
 template <literal Name, std::size_t... I>
 auto as_name(std::index_sequence<I...>) -> name_of_layer<Name.text[I]...>;
 
-template <class Name, class Layer>
-struct named_layer : wrapper<Layer> {
+template <class Name, class... Layer>
+struct named_layer : wrapper<Layer...> {
   using layer_name = Name;
 };
 
@@ -52,8 +52,8 @@ struct layer_plan<Layer, In> : layer_plan<typename Layer::wrapped_layer, In> {
 
 /// A layer or network with a name, which replaces its position in the names of parameters: `sequential<named<"fc1",
 /// linear<784, 256>>>` has `fc1.weight`, as PyTorch names a module's attribute. Otherwise it is the layer.
-template <detail::literal Name, class Layer>
-struct named
-    : detail::named_layer<decltype(detail::as_name<Name>(std::make_index_sequence<sizeof Name.text - 1>{})), Layer> {};
+template <detail::literal Name, class Layer, class... More>
+struct named : detail::named_layer<decltype(detail::as_name<Name>(std::make_index_sequence<sizeof Name.text - 1>{})),
+                                   Layer, More...> {};
 
 }  // namespace devplace::nn

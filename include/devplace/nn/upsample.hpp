@@ -13,9 +13,11 @@ namespace devplace::nn {
 
 /// Repeats each pixel Factor times in rows and columns: samples [C, H, W] become [C, Factor H, Factor W], as
 /// torch.nn.Upsample(scale_factor=Factor), whose mode is nearest.
-template <std::size_t Factor>
+template <std::size_t Factor, std::size_t... Others>
 struct upsample {
-  static_assert(Factor > 0, "devplace: upsample<Factor> repeats pixels one time or more.");
+  static_assert(Factor > 0 && sizeof...(Others) == 0,
+                "devplace: upsample<Factor> repeats pixels one time or more, rows and columns alike; give one factor: "
+                "upsample<2>.");
   /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
   ///@{
   template <class X>

@@ -133,7 +133,7 @@ namespace collective {
 /// of up to 2^-25, about 3e-8, and those below that become 0. Half as many bytes are moved as in float; the sums of
 /// losses and weights, parameters and buffers are sent as they are. Other engines, which are refused, add in their own
 /// ways.
-template <short_element Short = bf16, class Engine = direct>
+template <short_element WRITE_wire_bf16_OR_wire_half = bf16, class Engine = direct>
 struct wire {
   /// Whether `Engine` adds elements of 16 bits in float in the order of the participants. One of your own says so by
   /// `static constexpr bool adds_in_float = true`.
@@ -143,15 +143,15 @@ struct wire {
                 "collective::nccl add them in float, in the order of the places; other engines do not. Leave the "
                 "engine out, wire<bf16>, take wire<bf16, nccl>, or let the other engine send gradients in float.");
   /// The type of gradients between places.
-  using wire_type = Short;
+  using wire_type = WRITE_wire_bf16_OR_wire_half;
   /// The name in output, without that of the engine.
-  static constexpr std::string_view name = std::is_same_v<Short, bf16> ? "wire<bf16>" : "wire<half>";
+  static constexpr std::string_view name = std::is_same_v<wire_type, bf16> ? "wire<bf16>" : "wire<half>";
   /// Bytes of workspace on each place: the rounded gradients, `count` elements.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t count, std::size_t) {
-    return count * sizeof(Short);
+    return count * sizeof(wire_type);
   }
   /// The same across processes.
-  static constexpr std::size_t workspace_bytes_across(std::size_t count) { return count * sizeof(Short); }
+  static constexpr std::size_t workspace_bytes_across(std::size_t count) { return count * sizeof(wire_type); }
   /// Bytes of workspace on each place that the engine needs besides, for buckets of up to `count` elements.
   static constexpr std::size_t bucket_workspace_bytes(std::size_t participants, std::size_t count) {
     if constexpr (requires { Engine::short_workspace_bytes(participants, count); })
@@ -162,10 +162,10 @@ struct wire {
   /// The communicator of a backend's devices in one process, and in several.
   ///@{
   template <class Backend>
-  using communicator = parallel::rounding<Backend, typename Engine::template communicator<Backend>, Short>;
+  using communicator = parallel::rounding<Backend, typename Engine::template communicator<Backend>, wire_type>;
   template <class Backend>
   using communicator_across =
-      parallel::rounding<Backend, typename Engine::template communicator_across<Backend>, Short>;
+      parallel::rounding<Backend, typename Engine::template communicator_across<Backend>, wire_type>;
   ///@}
   /// Creates it; the first device is rank 0.
   template <class Backend>

@@ -16,7 +16,7 @@ struct tf32 {};
 
 /// A precision of models whose activations, and the copy of the parameters that layers read, are `Storage`, while the
 /// parameters themselves, their gradients and the optimizer's state are float: `mixed<bf16>`, `mixed<half>`.
-template <short_element Storage>
+template <short_element WRITE_mixed_bf16_OR_mixed_half>
 struct mixed {};
 
 /// The element type of each role in a precision. Parameters, gradients and state have one type, because the optimizer's

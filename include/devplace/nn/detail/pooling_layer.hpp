@@ -17,7 +17,8 @@ struct pooling_layer {
  private:
   using options = window_options<true, Options...>;
   static_assert(options::known && options::groupings == 0 && options::no_biases == 0,
-                "devplace: a pooling's options are kernel, stride, padding and, of max_pool2d, dilation, each at most "
+                "devplace: a pooling's options are kernel, stride, padding and, of max_pool2d, dilation, of one number "
+                "or two, each at most "
                 "once: max_pool2d<kernel<3>, stride<2>, padding<1>>.");
   static_assert(
       !options::known || options::has_kernel,

@@ -12,20 +12,20 @@
 namespace devplace::nn {
 
 /// Options of convolutions and poolings, as types in any order: `conv2d<3, 16, kernel<3>, stride<2>, padding<1>>`. One
-/// number is for both axes, `kernel<3, 5>` is 3 rows and 5 columns.
+/// number is for both axes, `kernel<3, 5>` is 3 rows and 5 columns. More numbers are refused.
 ///@{
 
 /// Extents of the window.
-template <std::size_t Rows, std::size_t Columns = Rows>
+template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More>
 struct kernel {};
 /// Steps between windows. A convolution's are 1 by default, a pooling's the extents of the window.
-template <std::size_t Rows, std::size_t Columns = Rows>
+template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More>
 struct stride {};
 /// Zeros on each side of the input, 0 by default.
-template <std::size_t Rows, std::size_t Columns = Rows>
+template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More>
 struct padding {};
 /// Steps between the taps of a window, 1 by default.
-template <std::size_t Rows, std::size_t Columns = Rows>
+template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More>
 struct dilation {};
 /// The channels are divided into this number of groups that are convolved separately, 1 by default.
 template <std::size_t Count>
@@ -42,7 +42,7 @@ struct pair_of_sizes {
   std::size_t rows, columns;
   bool given = true;
 };
-template <template <std::size_t, std::size_t> class Option>
+template <template <std::size_t, std::size_t, std::size_t...> class Option>
 struct pair_option {
   static constexpr pair_of_sizes none{0, 0, false};
   template <class Other>

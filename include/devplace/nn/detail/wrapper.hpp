@@ -2,15 +2,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <type_traits>
+
 #include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/sequential.hpp>
 
 namespace devplace::nn::detail {
 
+/// Refuses several layers; a function, after whose error clang goes on without others.
+template <class... Layers>
+constexpr auto as_one_layer() {
+  static_assert(sizeof...(Layers) == 1,
+                "devplace: frozen, named and learning_rate_times take one layer or network; give several as one, "
+                "frozen<sequential<A, B>>.");
+  return std::type_identity<sequential<Layers...>>{};
+}
+
 /// Base of types that give a layer or network other properties, such as a name, and otherwise are that layer.
-template <class Layer>
+template <class... Layers>
 struct wrapper {
+  using wrapped_layer = typename decltype(as_one_layer<Layers...>())::type;
+};
+template <class Layer>
+struct wrapper<Layer> {
   using wrapped_layer = Layer;
   static constexpr bool reshapes_only = detail::reshapes_only<Layer>();
 };
