@@ -223,6 +223,18 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     dp::model<nn::sequential<nn::input<3, 4>, joined>, on_cpu> wrong{dp::seed{1}};
   }
 #endif
+#if defined(SUM_OF_NOTHING)  // expect: devplace: sum_of and concat_of need at least two branches
+  { dp::model<nn::sequential<nn::input<4>, nn::sum_of<>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(PARTS_OF_NOTHING)  // expect: devplace: sum_of and concat_of need at least two branches
+  { dp::model<nn::sequential<nn::input<4>, nn::concat_of<nn::identity>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(PARTS_ALONG_THE_BATCH)  // expect: devplace: concat_of joins the parts of each sample, and axis<0> is that
+  {
+    using joined = nn::concat_of<dp::axis<0>, nn::identity, nn::identity>;
+    dp::model<nn::sequential<nn::input<4>, joined>, on_cpu> wrong{dp::seed{1}};
+  }
+#endif
 #if defined(MISFIT_IN_A_BRANCH)  // expect: path<.*position<1.*branch<1.*position<2.*linear<7.*expects<.*7.*receives<.*8
   {
     using main = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<7, 6>>;

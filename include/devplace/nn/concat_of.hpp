@@ -22,10 +22,18 @@ struct concat_of {};
 
 namespace detail {
 
-/// Combines results by concatenation along an axis of the batch.
+/// Refuses the axis of the batch; a function, after whose error clang goes on without others.
+template <std::size_t Axis>
+constexpr std::size_t axis_of_parts() {
+  static_assert(Axis > 0,
+                "devplace: concat_of joins the parts of each sample, and axis<0> is that of the batch; name the axis "
+                "from axis<1> on: concat_of<axis<1>, A, B>.");
+  return Axis == 0 ? 1 : Axis;
+}
+
+/// Combines results by concatenation along an axis of the batch, not 0.
 template <std::size_t Axis>
 struct join_by_concatenation {
-  static_assert(Axis > 0, "devplace: concat_of joins the parts of each sample; axis<0> is that of the batch.");
   using rule = parts_of_one_size;
   static constexpr bool adds = false;
 
@@ -69,7 +77,8 @@ struct layer_plan<concat_of<Branches...>, In>
     : branch_plan<join_by_concatenation<1>, In, std::index_sequence_for<Branches...>, Branches...> {};
 template <std::size_t Axis, class... Branches, class In>
 struct layer_plan<concat_of<axis<Axis>, Branches...>, In>
-    : branch_plan<join_by_concatenation<Axis>, In, std::index_sequence_for<Branches...>, Branches...> {};
+    : branch_plan<join_by_concatenation<axis_of_parts<Axis>()>, In, std::index_sequence_for<Branches...>, Branches...> {
+};
 
 }  // namespace detail
 }  // namespace devplace::nn

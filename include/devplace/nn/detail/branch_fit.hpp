@@ -72,10 +72,18 @@ template <class First, class... Rest>
 struct input_of_branches<First, Rest...>
     : std::conditional_t<knows_input<First>, network_input<First>, input_of_branches<Rest...>> {};
 
+/// Refuses fewer than two branches; a function, after whose error clang goes on without others.
+template <class In, class... Branches>
+constexpr auto instead_of_branches() {
+  static_assert(sizeof...(Branches) > 1, "devplace: sum_of and concat_of need at least two branches: sum_of<A, B>.");
+  return any_layer<In>{};
+}
+
 /// The plan of branches combined by `Join`, whose outputs `Join::fits` compares.
 template <class Join, class In, class Indices, class... Branches>
-struct branch_plan;
+struct branch_plan : layer_plan<decltype(instead_of_branches<In, Branches...>()), In> {};
 template <class Join, class In, std::size_t... Index, class... Branches>
+  requires(sizeof...(Branches) > 1)
 struct branch_plan<Join, In, std::index_sequence<Index...>, Branches...>
     : checked_branches<branches<Join, In, typename branch_fit<branch<Index>, Branches, In>::plan...>,
                        unequal_outputs<Join, typename branch_fit<branch<Index>, Branches, In>::plan::output...>,

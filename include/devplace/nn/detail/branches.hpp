@@ -33,7 +33,6 @@ struct branches : plan_list<Plans...> {
   using list::n, list::plan_parameters, list::sum_before;
   template <std::size_t Index>
   using plan = typename list::template plan<Index>;
-  static_assert(n > 1, "devplace: sum_of and concat_of need at least two branches.");
 
   static constexpr std::array<std::size_t, n> result_size{sample_size<typename Plans::output>...};
   /// Branches that only reshape: their result is the input, and the gradient of the input is that of the result.
