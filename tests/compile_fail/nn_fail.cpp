@@ -22,6 +22,7 @@
 #include <devplace/nn/learning_rate_times.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/nn/mse.hpp>
 #include <devplace/nn/named.hpp>
 #include <devplace/nn/nll.hpp>
 #include <devplace/nn/predictor.hpp>
@@ -165,6 +166,16 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(TARGETS_OF_OTHER_EXTENTS)  // expect: devplace: loss: the output and the targets must have the same extents
   nn::smooth_l1{}(output, dp::tensor<float, dp::extents<dp::dyn, 4>, on_cpu>(dp::extents<dp::dyn, 4>{2}));
+#endif
+#if defined(CLASS_NUMBERS_FOR_MSE)  // expect: devplace: mse: the operands have different element types.*cross_entropy
+  dp::trainer regresses{model, nn::mse{}, dp::optim::sgd{}};
+  regresses(x, y);
+#endif
+#if defined(WEIGHT_OF_CROSS_ENTROPY)  // expect: devplace: the weights of classes are named class_weights
+  { nn::cross_entropy weighted{.weight = {1, 2, 1}}; }
+#endif
+#if defined(WEIGHT_OF_NLL)  // expect: devplace: the weights of classes are named class_weights
+  { nn::nll weighted{.weight = std::vector<double>{1, 2, 1}}; }
 #endif
 #if defined(PROBABILITIES_FOR_NLL)  // expect: devplace: nll: labels are class numbers
   nn::nll{}(output, dp::tensor<float, dp::extents<dp::dyn>, on_cpu>(dp::extents<dp::dyn>{2}));

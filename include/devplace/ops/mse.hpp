@@ -45,7 +45,10 @@ struct mse_terms {
 
 #define DEVPLACE_DETAIL_MSE_OTHER_RANK                                                                                \
   "devplace: mse: the operands have different numbers of axes, such as [n, 1] and [n]; give one of them the extents " \
-  "of the other by reshape(...)."
+  "of the other by reshape(...), or take cross_entropy for class numbers."
+#define DEVPLACE_DETAIL_MSE_OTHER_ELEMENTS                                                                          \
+  "devplace: mse: the operands have different element types; convert with cast<T>(x) first, or take cross_entropy " \
+  "for class numbers."
 #define DEVPLACE_DETAIL_MSE_OTHER_EXTENTS "devplace: mse: the operands must have the same extents."
 
 /// Rejects operands of other extents; the compiler shows both as template arguments.
@@ -55,7 +58,7 @@ struct extents_of_mse {
   static_assert(Output::rank != Target::rank || compatible<Output, Target>, DEVPLACE_DETAIL_MSE_OTHER_EXTENTS);
 };
 
-// `auto`: instantiated where it is called, so that the compiler shows the user's line.
+// False for other element types. `auto`: instantiated where it is called, so that the compiler shows the user's line.
 template <class Sums, class DY, class RowLosses, class Y, class Target>
 constexpr auto check_mse_types() {
   using value = operand_element_t<Y>;
@@ -63,18 +66,21 @@ constexpr auto check_mse_types() {
                 "devplace: mse: the operands live on different places; move them to one with to<on<...>>(x).");
   static_assert(detail::is_floating<value>,
                 "devplace: mse: the elements must be float or double; convert with cast<float>(x) first.");
-  static_assert(std::is_same_v<operand_element_t<Target>, value> && std::is_same_v<operand_element_t<Sums>, value> &&
-                    std::is_same_v<operand_element_t<DY>, value> && std::is_same_v<operand_element_t<RowLosses>, value>,
-                "devplace: mse: the operands have different element types; convert with cast<T>(x) first.");
+  constexpr bool same_elements =
+      std::is_same_v<operand_element_t<Target>, value> && std::is_same_v<operand_element_t<Sums>, value> &&
+      std::is_same_v<operand_element_t<DY>, value> && std::is_same_v<operand_element_t<RowLosses>, value>;
+  static_assert(same_elements, DEVPLACE_DETAIL_MSE_OTHER_ELEMENTS);
   static_assert(writable<Sums> && writable<DY> && writable<RowLosses>,
                 "devplace: mse: sums, gradient and row losses must not be const.");
   static_assert(operand_extents_t<Y>::rank > 0, "devplace: mse: the operands need an axis of samples.");
-  static_cast<void>(sizeof(extents_of_mse<operand_extents_t<Y>, operand_extents_t<Target>>));
+  if constexpr (same_elements)
+    static_cast<void>(sizeof(extents_of_mse<operand_extents_t<Y>, operand_extents_t<Target>>));
   static_cast<void>(sizeof(extents_of_mse<operand_extents_t<Y>, operand_extents_t<DY>>));
   static_assert(compatible<operand_extents_t<RowLosses>, extents<operand_extents_t<Y>::static_extent(0)>>,
                 "devplace: mse: row losses must have one element for each index of the first axis.");
   static_assert(compatible<operand_extents_t<Sums>, extents<2>>,
                 "devplace: mse: the sums must have the extents [2]: of squares, of elements.");
+  return same_elements;
 }
 
 }  // namespace devplace::detail
@@ -88,28 +94,29 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Enqueued on the current stream of y's place. Different extents throw shape_error.
 template <tensor_like Sums, tensor_like DY, tensor_like RowLosses, tensor_like Y, tensor_like Target>
 void mse_into(Sums&& sums, DY&& dy, RowLosses&& row_losses, const Y& y, const Target& target) {
-  detail::check_mse_types<Sums, DY, RowLosses, Y, Target>();
-  using value = detail::operand_element_t<Y>;
-  const auto out = detail::as_view(y);
-  const auto wanted = detail::as_view(target);
-  const auto gradient = detail::as_view(dy);
-  const auto losses = detail::as_view(row_losses);
-  const auto totals = detail::as_view(sums);
-  detail::require_one_device("mse", out, wanted, gradient, losses, totals);
-  detail::require_same_extents("mse", "y", out, "target", wanted);
-  detail::require_same_extents("mse", "y", out, "the gradient", gradient);
-  if (losses.extent(0) != out.extent(0) || totals.extent(0) != 2)
-    throw shape_error("mse: y is " + detail::to_string(out.extents()) + ", row losses " +
-                      detail::to_string(losses.extents()) + " and sums " + detail::to_string(totals.extents()) +
-                      "; row losses need one element for each index of the first axis, sums two.");
-  using backend = detail::operand_backend_t<Y>;
-  const std::size_t rows = out.extent(0);
-  const std::size_t n = out.extents().stride(0);
-  detail::for_each_index<backend>(out.ordinal(), rows, detail::row_grain(n, 1),
-                                  detail::mse_row<value>{detail::raw_data(gradient), detail::raw_data(losses),
-                                                         detail::raw_data(out), detail::raw_data(wanted), n});
-  detail::sum_losses<backend>(out.ordinal(), rows, detail::raw_data(totals),
-                              detail::mse_terms<value>{detail::raw_data(losses), static_cast<double>(n)});
+  if constexpr (detail::check_mse_types<Sums, DY, RowLosses, Y, Target>()) {
+    using value = detail::operand_element_t<Y>;
+    const auto out = detail::as_view(y);
+    const auto wanted = detail::as_view(target);
+    const auto gradient = detail::as_view(dy);
+    const auto losses = detail::as_view(row_losses);
+    const auto totals = detail::as_view(sums);
+    detail::require_one_device("mse", out, wanted, gradient, losses, totals);
+    detail::require_same_extents("mse", "y", out, "target", wanted);
+    detail::require_same_extents("mse", "y", out, "the gradient", gradient);
+    if (losses.extent(0) != out.extent(0) || totals.extent(0) != 2)
+      throw shape_error("mse: y is " + detail::to_string(out.extents()) + ", row losses " +
+                        detail::to_string(losses.extents()) + " and sums " + detail::to_string(totals.extents()) +
+                        "; row losses need one element for each index of the first axis, sums two.");
+    using backend = detail::operand_backend_t<Y>;
+    const std::size_t rows = out.extent(0);
+    const std::size_t n = out.extents().stride(0);
+    detail::for_each_index<backend>(out.ordinal(), rows, detail::row_grain(n, 1),
+                                    detail::mse_row<value>{detail::raw_data(gradient), detail::raw_data(losses),
+                                                           detail::raw_data(out), detail::raw_data(wanted), n});
+    detail::sum_losses<backend>(out.ordinal(), rows, detail::raw_data(totals),
+                                detail::mse_terms<value>{detail::raw_data(losses), static_cast<double>(n)});
+  }
 }
 
 /// Mean (or sum, with reduction::sum) of the squared differences of y and target, as a new scalar tensor on y's place.
