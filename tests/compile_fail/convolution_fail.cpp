@@ -156,6 +156,9 @@ int main() {
 #if defined(EPSILON_IN_PLACE_OF_SAMPLES)  // expect: (must be a type|expected a type|GIVE_nn_of_each_place_THEN_MOM)
   { model_of<fitting, nn::batch_norm<4, 1e-5>> wrong{dp::seed{1}}; }
 #endif
+#if defined(FORGOTTEN_FLATTEN)  // expect: position<1.*linear<192.*PUT_nn_flatten_IN_FRONT<.*<192.*receives<.*<3.*, 8
+  { model_of<nn::linear<192, 10>> wrong{dp::seed{1}}; }
+#endif
 #if defined(UNKNOWN_OPTION)  // expect: devplace: a convolution's options are kernel, stride, padding and dilation
   { model_of<nn::conv2d<3, 4, nn::kernel<3>, nn::relu>> wrong{dp::seed{1}}; }
 #endif

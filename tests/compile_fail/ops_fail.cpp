@@ -46,8 +46,11 @@ void operations(matrix& a, const labels& classes) {
 #if defined(MAX_OF_TWO_TENSORS)  // expect: GIVE_ONE_TENSOR_AND_AXES|max: give one tensor, view or expression
   dp::max(a, a);
 #endif
-#if defined(SOFTMAX_ALONG_AN_AXIS)  // expect: GIVE_ONE_TENSOR_THE_AXIS_IS|softmax and log_softmax: give one
+#if defined(SOFTMAX_ALONG_AN_AXIS)  // expect: THE_AXIS_IS_THE_LAST|softmax and log_softmax: give one
   dp::softmax(a, dp::axis<0>{});
+#endif
+#if defined(SOFTMAX_OF_AN_EXPRESSION)  // expect: STORE_AN_EXPRESSION_FIRST|devplace: softmax .*store an
+  dp::softmax(dp::cast<double>(a));
 #endif
 #if defined(MATMUL_INTO_INTEGERS)  // expect: GIVE_THE_RESULT_AND_TWO_TENSORS|matmul_into: give the result and two
   dp::matmul_into(classes.clone(), classes, classes);

@@ -216,14 +216,15 @@ auto log_softmax(const X& x) {
   return detail::with_rows_of<detail::log_softmax_row>("log_softmax", x);
 }
 
-#define DEVPLACE_DETAIL_SOFTMAX_OPERAND \
-  "softmax and log_softmax: give one tensor or view; the axis is the last, and another one is softmax(transposed(x))."
+#define DEVPLACE_DETAIL_SOFTMAX_OPERAND                                                                          \
+  "softmax and log_softmax: give one tensor or view, and store an expression in a tensor first, dp::tensor y = " \
+  "cast<float>(x); the axis is the last, and another one is softmax(transposed(x))."
 
 /// Other arguments. For another axis: softmax(transposed(x)), or x.permute(...).
 ///@{
-template <class... GIVE_ONE_TENSOR_THE_AXIS_IS_THE_LAST_SEE_transposed>
+template <class... GIVE_ONE_TENSOR_STORE_AN_EXPRESSION_FIRST_THE_AXIS_IS_THE_LAST_SEE_transposed>
 detail::refusal softmax(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_SOFTMAX_OPERAND);
-template <class... GIVE_ONE_TENSOR_THE_AXIS_IS_THE_LAST_SEE_transposed>
+template <class... GIVE_ONE_TENSOR_STORE_AN_EXPRESSION_FIRST_THE_AXIS_IS_THE_LAST_SEE_transposed>
 detail::refusal log_softmax(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_SOFTMAX_OPERAND);
 ///@}
 

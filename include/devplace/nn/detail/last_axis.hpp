@@ -8,6 +8,14 @@
 
 #include <devplace/tensor/extents.hpp>
 
+namespace devplace::nn {
+
+/// In the compiler's message: the extents that a layer takes, of which the flattened samples would be.
+template <class Extents>
+struct PUT_nn_flatten_IN_FRONT;
+
+}  // namespace devplace::nn
+
 namespace devplace::nn::detail {
 
 /// The samples that a layer of the last axis, of `Width` elements, takes where it receives `X`: X if its last axis has
@@ -21,7 +29,7 @@ struct last_axis {
       return X::static_extent(X::rank - 1) == Width;
   }();
   using type = std::conditional_t<fits, X, extents<Width>>;
-  using expected = type;
+  using expected = std::conditional_t<!fits && X{}.size() == Width, PUT_nn_flatten_IN_FRONT<type>, type>;
 
   template <std::size_t Other, std::size_t... Axis>
   static auto replaced(std::index_sequence<Axis...>) -> extents<type::static_extent(Axis)..., Other>;
