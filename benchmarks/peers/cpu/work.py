@@ -18,7 +18,7 @@ LIMITED_TO = {
     "avx2": {
         "DEVPLACE_CPU_ISA": "avx2",
         "OPENBLAS_CORETYPE": "Haswell",
-        "MKL_ENABLE_INSTRUCTIONS": "AVX2",  # on processors of Intel; on those of AMD, MKL runs its kernels for Zen anyway
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",  # Intel's processors; on AMD's it runs its kernels for Zen anyway
         "ATEN_CPU_CAPABILITY": "avx2",
         "ONEDNN_MAX_CPU_ISA": "AVX2",
         "TORCHINDUCTOR_CPP_MARCH": "x86-64-v3",
