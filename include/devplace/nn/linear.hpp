@@ -37,10 +37,11 @@ struct linear {
   ///@}
 
  private:
+  static constexpr bool has_bias = WRITE_false_FOR_NO_BIAS;
   static constexpr parameter weight{"weight", {Out, In}, init::fan_in_uniform(In)};
   static constexpr parameter bias{"bias", {Out}, init::fan_in_uniform(In)};
   static constexpr auto table() {
-    if constexpr (WRITE_false_FOR_NO_BIAS)
+    if constexpr (has_bias)
       return std::array{weight, bias};
     else
       return std::array{weight};
@@ -65,7 +66,7 @@ struct linear {
 
   static void backward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
-    if constexpr (WRITE_false_FOR_NO_BIAS && call::needs_parameter_gradients)
+    if constexpr (has_bias && call::needs_parameter_gradients)
       devplace::detail::linear_gradients_into<typename call::precision_type>(
           c.template parameter_gradient<0>(), c.template parameter_gradient<1>(), detail::rows(c.output_gradient),
           detail::rows(c.input), factor_of_old(c));
@@ -76,7 +77,7 @@ struct linear {
   template <class Next>
   static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
     using call = std::remove_cvref_t<decltype(c)>;
-    if constexpr (WRITE_false_FOR_NO_BIAS && call::needs_parameter_gradients)
+    if constexpr (has_bias && call::needs_parameter_gradients)
       devplace::detail::relu_gradient_into(detail::rows(between), c.output_gradient, output,
                                            c.template parameter_gradient<1>(), factor_of_old(c));
     else
@@ -91,7 +92,7 @@ struct linear {
   template <class Call>
   static void multiply(const Call& c, devplace::detail::epilogue then) {
     matmul_options<typename Call::precision_type> options{.then = then};
-    if constexpr (WRITE_false_FOR_NO_BIAS) options.bias = c.template parameter<1>().data();
+    if constexpr (has_bias) options.bias = c.template parameter<1>().data();
     matmul_into(detail::rows(c.output), detail::rows(c.input), transposed(c.template parameter<0>()), options);
   }
 
