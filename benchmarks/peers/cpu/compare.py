@@ -30,13 +30,12 @@ import report
 import work
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-# Without the first three glibc returns the temporaries of LibTorch and PyTorch to the system in every step. Tried for
-# their steps of mlp with batches of 64 and 1,024 on 2 threads (least of ten measurements, AMD EPYC):
-# - OMP_PROC_BIND=true, also close with OMP_PLACES=cores; OMP_WAIT_POLICY=active; GOMP_SPINCOUNT=10000 and 3000000;
-#   OMP_DYNAMIC=false with MKL_DYNAMIC=false; huge pages for malloc (GLIBC_TUNABLES=glibc.malloc.hugetlb=1): within 4 %
-#   at batch 64, and at 1,024 none was better in both. Active threads would spin while others are measured, too.
-# - OMP_WAIT_POLICY=passive: 1.5 to 1.7 times the time at batch 64, 1.1 at 1,024.
-# KMP_BLOCKTIME has no effect: the wheel has GNU's OpenMP.
+# Without the first three glibc may return the temporaries of LibTorch and PyTorch to the system in every step. Tried
+# for the steps of mlp by `LibTorch tuned` and `PyTorch` with batches of 64 and 1,024 on 2 threads (AMD EPYC, medians of
+# 30 and 15): OMP_PROC_BIND=true, OMP_WAIT_POLICY=active, GOMP_SPINCOUNT=1000000 and huge pages for malloc by
+# GLIBC_TUNABLES=glibc.malloc.hugetlb=1 changed the medians by -4 to 3 %, leaving out the first three by -2 to 2 %, and
+# active threads would spin while others are measured. OMP_WAIT_POLICY=passive took 1.1 to 2.3 times as long.
+# KMP_BLOCKTIME is without effect: the wheel has GNU's OpenMP.
 ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": "2000000000",
     "MALLOC_MMAP_THRESHOLD_": "2000000000",

@@ -16,6 +16,11 @@ def print_table(rows, limits):
         f"memory {bandwidth:.1f} GB/s.\nMicroseconds; ratio: the best peer's to devplace's; spread: the middle half of "
         "devplace's measurements / of the best peer's:"
     )
+    for section in dict.fromkeys(row["section"] for row in rows):
+        print_section([row for row in rows if row["section"] == section])
+
+
+def print_section(rows):
     names = list(dict.fromkeys(name for row in rows for name in row["medians"]))
     print(f"{'':46}" + "".join(f"{name:>15}" for name in names) + f"{'ratio':>8}{'spread':>12}{'of limit':>10}")
     for row in rows:
