@@ -30,6 +30,20 @@ TEST_CASE("batches for a GPU are those for the CPU", "[data]") {
   }
 }
 
+TEST_CASE("tokens and their labels reach a GPU as they are", "[data]") {
+  if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
+  dp::tensor<std::int32_t, dp::extents<41, 5>, dp::on<dp::cpu>> tokens(dp::extents<41, 5>{});
+  dp::tensor<std::uint8_t, dp::extents<41, 5>, dp::on<dp::cpu>> next(dp::extents<41, 5>{});
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    tokens.data()[i] = static_cast<std::int32_t>(i) << 20;
+    next.data()[i] = static_cast<std::uint8_t>(i);
+  }
+  const dp::loader_options how{.batch = 8, .shuffle = dp::seed{3}, .workers = 2};
+  auto of_cpu = dp::make_loader<dp::on<dp::cpu>>(tokens, next, how);
+  auto of_gpu = dp::make_loader<device>(tokens, next, how);
+  CHECK(read_on_host(of_gpu, 1) == read_on_host(of_cpu, 1));
+}
+
 TEST_CASE("a GPU's batch is unchanged for work that is still pending", "[data]") {
   if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
   const dp::image_set data = support::numbered_images(64 * 200);

@@ -145,8 +145,15 @@ TEST_CASE("features of every kind reach devices with the CPU's bits", "[data]") 
     features.data()[i] = std::cos(static_cast<double>(i));
   for (std::size_t i = 0; i < targets.size(); ++i)
     targets.data()[i] = std::exp(-static_cast<double>(i));
-  for (auto how : options) {
-    CAPTURE(how.workers);
+  dp::tensor<std::int64_t, dp::extents<41, 5>, dp::on<dp::cpu>> tokens(dp::extents<41, 5>{});
+  dp::tensor<std::uint8_t, dp::extents<dyn, 5>, dp::on<dp::cpu>> next(dp::extents<dyn, 5>(41));
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    tokens.data()[i] = static_cast<std::int64_t>(i) << 33;
+    next.data()[i] = static_cast<std::uint8_t>(i);
+  }
+  for (const auto& plain : options) {
+    CAPTURE(plain.workers);
+    dp::loader_options how = plain;
     how.mean = 0.1307;
     how.standard_deviation = 0.3081;
     const auto compare = [&](auto make) {
@@ -165,6 +172,7 @@ TEST_CASE("features of every kind reach devices with the CPU's bits", "[data]") 
     const dp::transforms mixing{dp::extents<1, 3>{}, dp::seed{1}, dp::random_crop{.padding = 1}, dp::mixup{}};
     compare([&](auto where) { return dp::make_loader<decltype(where)>(features, targets, how, mixing); });
     compare([&](auto where) { return dp::make_loader<decltype(where)>(data.images, data.labels, how); });
+    compare([&](auto where) { return dp::make_loader<decltype(where)>(tokens, next, plain); });
   }
 }
 

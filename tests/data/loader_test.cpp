@@ -197,6 +197,32 @@ TEST_CASE("floating-point features and integer labels come from plain tensors, b
   CHECK(contents.batch_sizes == std::vector<std::size_t>{2, 1});
 }
 
+TEST_CASE("integer features and labels of tokens keep their type and are not scaled", "[data]") {
+  dp::tensor<std::int32_t, dp::extents<3, 2>, here> tokens{{70000, -1}, {2, 3}, {4, 5}};
+  dp::tensor<std::int64_t, dp::extents<3, 2>, here> next{{1, 2}, {-100, 4}, {5, std::int64_t{1} << 40}};
+  for (const int workers : {0, 2}) {
+    auto batches = dp::make_loader<here>(tokens, next, {.batch = 2, .workers = workers});
+    using batch = decltype(batches)::batch_type;
+    static_assert(std::is_same_v<decltype(batch::images), dp::tensor<std::int32_t, dp::extents<dyn, 2>, here>>);
+    static_assert(std::is_same_v<decltype(batch::labels), dp::tensor<std::int64_t, dp::extents<dyn, 2>, here>>);
+    const auto contents = read_epoch(batches, 0);
+    CHECK(contents.samples == std::vector<std::int32_t>{70000, -1, 2, 3, 4, 5});
+    CHECK(contents.labels == std::vector<std::int64_t>{1, 2, -100, 4, 5, std::int64_t{1} << 40});
+    CHECK(contents.batch_sizes == std::vector<std::size_t>{2, 1});
+  }
+  const dp::loader_options scaled[] = {
+      {.batch = 2, .scale = 0.5}, {.batch = 2, .mean = 1}, {.batch = 2, .standard_deviation = 2}};
+  for (const auto& how : scaled)
+    CHECK_THROWS_WITH(dp::make_loader<here>(tokens, next, how),
+                      Catch::Matchers::ContainsSubstring("the features are integers, which are not scaled"));
+  CHECK(dp::make_loader<here>(tokens, next, {.batch = 2, .scale = 1.0}).size() == 2);
+  auto masked =
+      dp::make_loader<here>(tokens, next, {.batch = 3}, [](std::span<std::int32_t> sample, std::size_t index, int) {
+        if (index == 1) sample[0] = 0;
+      });
+  CHECK(read_epoch(masked, 0).samples == std::vector<std::int32_t>{70000, -1, 0, 3, 4, 5});
+}
+
 TEST_CASE("regression targets may have axes and take the network's type", "[data]") {
   dp::tensor<double, dp::extents<dyn, 1>, here> features(dp::extents<dyn, 1>(5));
   dp::tensor<double, dp::extents<dyn, 2>, here> targets(dp::extents<dyn, 2>(5));

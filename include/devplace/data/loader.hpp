@@ -87,6 +87,7 @@ loader(const Data&, const loader_options&, const Any&...) -> loader<void, float,
 template <placement Where, floating_element T, class Source>
 class loader<Where, T, Source> {
   using source = detail::batch_source<Source>;
+  using sample_element = detail::batch_feature_t<T, typename source::features>;
   using target = detail::batch_target_t<T, typename source::targets>;
   using batch_placement_type = batch_placement_t<Where>;
   using backend_type = placement_backend_t<Where>;
@@ -96,12 +97,12 @@ class loader<Where, T, Source> {
   static constexpr bool in_host_memory = std::is_same_v<batch_placement_type, on<cpu>>;
   using memory = std::conditional_t<std::is_same_v<backend_type, backend::cpu>, on<cpu>, on<pinned>>;
   using maker = detail::batch_maker<T, typename source::features, typename source::targets, memory, !in_host_memory>;
-  using device_batches = detail::device_batches<batch_placement_type, T, typename maker::features_extents, target,
-                                                typename maker::targets_extents>;
+  using device_batches = detail::device_batches<batch_placement_type, sample_element, typename maker::features_extents,
+                                                target, typename maker::targets_extents>;
 
  public:
   /// A move-only aggregate of the tensors `images` and `labels`, whose first extents are the number of samples.
-  using batch_type = labelled_batch<tensor<T, typename maker::features_extents, batch_placement_type>,
+  using batch_type = labelled_batch<tensor<sample_element, typename maker::features_extents, batch_placement_type>,
                                     tensor<target, typename maker::targets_extents, batch_placement_type>>;
 
   /// Optionally with `transform(std::span<T> sample, std::size_t index, int epoch)`, which changes a sample in place
@@ -194,19 +195,21 @@ class loader<Where, T, Source> {
       return {{0, places}, places, options.split};
   }
 
-  static detail::sample_transform<T> erased() { return {}; }
+  using transform_type = detail::sample_transform<sample_element>;
+  static transform_type erased() { return {}; }
   template <class Transform>
-  static detail::sample_transform<T> erased(Transform&& transform) {
-    static_assert(std::is_invocable_v<const Transform&, std::span<T>, std::size_t, int>,
+  static transform_type erased(Transform&& transform) {
+    static_assert(std::is_invocable_v<const Transform&, std::span<sample_element>, std::size_t, int>,
                   "devplace: a loader's transform is called as transform(std::span<T> sample, std::size_t index, int "
-                  "epoch), T being the loader's element type, and is const, because workers call it at the same time; "
-                  "give it these parameters and no `mutable`.");
-    constexpr bool mixed = !detail::mixing_transform<Transform> || floating_element<target>;
+                  "epoch), T being the loader's element type or that of integer features, and is const, because "
+                  "workers call it at the same time; give it these parameters and no `mutable`.");
+    constexpr bool mixed =
+        !detail::mixing_transform<Transform> || (floating_element<sample_element> && floating_element<target>);
     static_assert(
         mixed,
-        "devplace: a loader's transforms mix targets by mixup, which integer labels cannot be; give tensors of "
+        "devplace: a loader's transforms mix features and targets by mixup, which integers cannot be; give tensors of "
         "floating-point targets, for classes their probabilities, by make_loader.");
-    return detail::sample_transform<T>::from(std::move(transform));
+    return transform_type::from(std::move(transform));
   }
 
   template <detail::configured = detail::configuration>
@@ -215,10 +218,12 @@ class loader<Where, T, Source> {
     if constexpr (in_host_memory) {
       return maker_.in_slot(slot);
     } else {
-      const byte_scale<T>* scale = nullptr;
-      if constexpr (std::is_same_v<typename source::features::value_type, std::uint8_t>)
-        scale = &maker_.scale().bytes();
-      const batch_type& uploaded = on_devices_.upload(maker_.in_slot(slot), slot, maker_.rows(number), scale);
+      const batch_type& uploaded = [&]() -> const batch_type& {
+        if constexpr (std::is_same_v<typename source::features::value_type, std::uint8_t>)
+          return on_devices_.upload(maker_.in_slot(slot), slot, maker_.rows(number), maker_.scale().bytes());
+        else
+          return on_devices_.upload(maker_.in_slot(slot), slot, maker_.rows(number));
+      }();
       maker_.release(number);
       return uploaded;
     }
@@ -229,10 +234,11 @@ class loader<Where, T, Source> {
       on_devices_;  // destroyed first: waits for its copies from the maker's memory
 };
 
-/// A loader of samples and targets in two tensors (or views) on the CPU with the same first extent: features of float,
-/// double or uint8 with any further axes, and either one integer label for each sample or floating-point targets, which
-/// become `T`. The loader refers to the tensors, which must outlive it.
-/// `auto batches = dp::make_loader<Where>(features, targets, {.batch = 64});`
+/// A loader of samples and targets in two tensors (or views) on the CPU with the same first extent, and with any
+/// further axes. Features of float, double or uint8 become `T`; int32 and int64, such as the tokens of a text, stay
+/// what they are. Integer targets, one label for each sample or for each of its tokens or pixels, keep their type;
+/// floating-point targets become `T`. The loader refers to the tensors, which must outlive it. `auto batches =
+/// dp::make_loader<Where>(features, targets, {.batch = 64});`
 template <placement Where, floating_element T = float, tensor_like Features, tensor_like Targets, class... Transform>
   requires(detail::outlives_the_call<Features>&& detail::outlives_the_call<Targets> && sizeof...(Transform) <= 1)
 auto make_loader(Features&& features, Targets&& targets, const loader_options& options, Transform... transform) {

@@ -24,7 +24,7 @@ struct loader_options {
   /// Batches that each worker prepares ahead. At least 1.
   int prefetch = 2;
   /// Features are `(x * scale - mean) / standard_deviation`, of finite numbers. Unset: 1/255 for uint8, 1 for
-  /// floating-point features.
+  /// floating-point features. int32 and int64 are not scaled.
   std::optional<double> scale = {};
   /// Subtracted after scaling.
   double mean = 0;

@@ -34,6 +34,11 @@ namespace detail {
 template <extents_like Extents>
 using batch_extents_t = typename with_dynamic_axis<Extents>::type;
 
+/// Integer features, unless they are uint8, keep their type; others get the network's element type.
+template <floating_element T, class Features>
+using batch_feature_t =
+    std::conditional_t<numbering_element<typename Features::value_type>, typename Features::value_type, T>;
+
 /// Integer labels keep their type; floating-point targets get the network's element type.
 template <floating_element T, class Targets>
 using batch_target_t =
@@ -45,22 +50,19 @@ template <floating_element T, class Features, class Targets, class Memory = on<c
 class batch_maker {
   using feature = typename Features::value_type;
   using target = typename Targets::value_type;
-  static_assert(std::is_same_v<feature, float> || std::is_same_v<feature, double> ||
-                    std::is_same_v<feature, std::uint8_t>,
-                "devplace: a loader's features are float, double or uint8; convert them with cast<float>(x) first.");
+  using sample_element = batch_feature_t<T, Features>;
+  static_assert(floating_element<feature> || std::is_integral_v<feature>,
+                "devplace: a loader's features are float, double or integers; convert them with cast<float>(x) first.");
   static_assert(std::is_same_v<typename Features::placement_type, on<cpu>> &&
                     std::is_same_v<typename Targets::placement_type, on<cpu>>,
                 "devplace: a loader reads from ordinary memory; copy the data there first, with to<on<cpu>>(x).");
   static_assert(Features::rank > 0 && Targets::rank > 0,
                 "devplace: a loader's features and targets need a first axis, which counts samples.");
-  static_assert(floating_element<target> || Targets::rank == 1,
-                "devplace: labels are one integer for each sample, a tensor with one axis; targets with more axes are "
-                "float or double.");
 
  public:
   using features_extents = batch_extents_t<typename Features::extents_type>;
   using targets_extents = batch_extents_t<typename Targets::extents_type>;
-  using images_type = tensor<T, features_extents, Memory>;
+  using images_type = tensor<sample_element, features_extents, Memory>;
   using bytes_type = tensor<std::uint8_t, features_extents, Memory>;
   using labels_type = tensor<batch_target_t<T, Targets>, targets_extents, Memory>;
   using batch_type = std::conditional_t<Staged, staged_batch<images_type, bytes_type, labels_type>,
@@ -69,7 +71,7 @@ class batch_maker {
   /// `scaled_there`: the receivers of staged batches can convert bytes to `T`. Of each batch only `share` is made.
   template <configured = configuration>
   batch_maker(const feature_target_views<Features, Targets>& data, const loader_options& options,
-              sample_transform<T>&& transform, bool scaled_there, const batch_share& share = {})
+              sample_transform<sample_element>&& transform, bool scaled_there, const batch_share& share = {})
       : data_(data),
         share_(share),
         batch_(checked(data, options)),
@@ -115,7 +117,7 @@ class batch_maker {
 
   /// Whether features stay bytes until they reach the device, and how the device scales them.
   bool as_bytes() const { return as_bytes_; }
-  const feature_scale<feature, T>& scale() const { return scale_; }
+  const feature_scale<feature, sample_element>& scale() const { return scale_; }
 
   /// Number of slots: of batches that are being made or in use at the same time. Before a slot is refilled,
   /// `wait(object, slot)` is called, in any thread.
@@ -203,11 +205,11 @@ class batch_maker {
       }
     }
     fill_rows(batch.images, batch.labels, number,
-              [this](T* sample, const feature* from, std::size_t width, std::size_t index) {
+              [this](sample_element* sample, const feature* from, std::size_t width, std::size_t index) {
                 scale_(sample, from, width);
-                if (transform_) transform_(std::span<T>(sample, width), index, epoch_);
+                if (transform_) transform_(std::span<sample_element>(sample, width), index, epoch_);
               });
-    if constexpr (floating_element<target>)
+    if constexpr (floating_element<sample_element> && floating_element<target>)
       if (transform_.mixes()) mix_rows(batch.images, batch.labels, number);
   }
 
@@ -264,8 +266,8 @@ class batch_maker {
   std::size_t batch_;
   std::size_t visited_;
   std::size_t batches_;
-  feature_scale<feature, T> scale_;
-  sample_transform<T> transform_;
+  feature_scale<feature, sample_element> scale_;
+  sample_transform<sample_element> transform_;
   bool as_bytes_;
   void (*wait_)(const void* object, std::size_t slot) noexcept = nullptr;
   const void* waiting_for_ = nullptr;

@@ -12,7 +12,6 @@
 #include <devplace/data/detail/copy_lane.hpp>
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/ops/detail/byte_scale.hpp>
 #include <devplace/ops/scale_bytes.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
@@ -24,7 +23,7 @@ namespace devplace::detail {
 
 /// The part of a loader that involves devices: two batches on `Where` (one place, or axis 0 split), filled in turn from
 /// batches in host memory while the places work. The constructor allocates all memory.
-template <class Where, floating_element T, class FeaturesExtents, class Target, class TargetsExtents>
+template <class Where, class T, class FeaturesExtents, class Target, class TargetsExtents>
 class device_batches {
   using backend_type = placement_backend_t<Where>;
   static constexpr std::size_t places = local_place_count<Where>;
@@ -46,9 +45,9 @@ class device_batches {
 
   /// Enqueues the copy of slot `slot`, this process's share of a batch of `rows`, and returns the batch that receives
   /// it; later work on the places' current streams sees it. Valid until the next call; the slot may be refilled after
-  /// wait_for(). `scale` is used for bytes.
-  template <class Staged, configured = configuration>
-  const batch_type& upload(const Staged& made, std::size_t slot, std::size_t rows, const byte_scale<T>* scale) {
+  /// wait_for(). Bytes are scaled by `scale...`, which features of other types do not have.
+  template <class Staged, class... Scale, configured = configuration>
+  const batch_type& upload(const Staged& made, std::size_t slot, std::size_t rows, const Scale&... scale) {
     const std::size_t next = 1 - current_;
     batch_type& to = batches_[next];
     leading_extent::set(to.images, rows);
@@ -58,10 +57,9 @@ class device_batches {
       lanes_[k].template send<backend_type>(slot, next, [&] {
         std::size_t first = 0;
         if constexpr (!single_place<Where>) first = to.labels.first_row(k) - to.labels.first_row(0);
-        if (as_bytes_)
-          upload_bytes(local_part(to.images, k), local_part(bytes_, k), made.bytes, first, *scale);
-        else
-          copy_rows(local_part(to.images, k), made.images, first);
+        if constexpr (sizeof...(scale) != 0)
+          if (as_bytes_) upload_bytes(local_part(to.images, k), local_part(bytes_, k), made.bytes, first, scale...);
+        if (!as_bytes_) copy_rows(local_part(to.images, k), made.images, first);
         copy_rows(local_part(to.labels, k), made.labels, first);
       });
     current_ = next;
@@ -117,9 +115,9 @@ class device_batches {
       copy_in_async<backend_type>(part.ordinal(), part.data(), from, bytes);
   }
 
-  template <class Images, class Bytes, class Whole, configured = configuration>
+  template <class Images, class Bytes, class Whole, class Scale, configured = configuration>
   static void upload_bytes(const Images& images, const Bytes& bytes, const Whole& whole, std::size_t first,
-                           const byte_scale<T>& scale) {
+                           const Scale& scale) {
     if constexpr (provided<backend_type, op::for_each>) {
       copy_rows(bytes, whole, first);
       scale_bytes_into(images, bytes, scale);

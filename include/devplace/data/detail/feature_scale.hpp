@@ -3,17 +3,23 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
 #include <devplace/data/loader_options.hpp>
 #include <devplace/ops/detail/byte_scale.hpp>
+#include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {
 
+/// Features that are numbers of something, such as the tokens of a text, and are not scaled; uint8 are pixels.
+template <class T>
+concept numbering_element = std::integral<T> && !std::same_as<T, std::uint8_t>;
+
 /// `(x * scale - mean) / standard_deviation` of features of type From, as elements of type T.
-template <element From, floating_element T>
+template <element From, element T>
 class feature_scale {
  public:
   explicit feature_scale(const loader_options& options)
@@ -51,6 +57,20 @@ class feature_scale<std::uint8_t, T> {
 
  private:
   byte_scale<T> scale_;
+};
+
+/// Integers stay as they are.
+template <numbering_element T>
+class feature_scale<T, T> {
+ public:
+  explicit feature_scale(const loader_options& options) {
+    if (options.scale.value_or(1) != 1 || options.mean != 0 || options.standard_deviation != 1)
+      throw argument_error(
+          "loader: the features are integers, which are not scaled; leave out the options scale, mean and "
+          "standard_deviation, or convert the features with cast<float>(x) first.");
+  }
+
+  void operator()(T* to, const T* from, std::size_t count) const { std::copy_n(from, count, to); }
 };
 
 }  // namespace devplace::detail

@@ -26,7 +26,7 @@ concept mixing_transform = requires(const Function& function) {
 
 /// A user's function that changes a sample in place, type-erased; may be empty. (<functional> would cost every program
 /// that includes the loader more compile time than these lines.)
-template <floating_element T>
+template <element T>
 class sample_transform {
  public:
   sample_transform() = default;
