@@ -8,13 +8,18 @@
 
 #include <devplace/data/loader.hpp>
 #include <devplace/data/transforms.hpp>
+#include <devplace/nn/conv2d.hpp>
+#include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/tensor/half.hpp>
 #include <devplace/train/accuracy.hpp>
 #include <devplace/train/progress.hpp>
 
 // g++ and nvcc print the tag that names the fix in the error, clang in the note after it.
 
 namespace dp = devplace;
+namespace nn = devplace::nn;
 using where = dp::on<dp::cpu>;
 
 dp::image_set read();
@@ -102,17 +107,37 @@ void races(const dp::image_set& data) {
 }
 #endif
 
-#if defined(INTEGER_FEATURES)  // expect: devplace: a loader's features are float, double or uint8
-void wrong(const dp::tensor<std::int64_t, dp::extents<4, 2>, where>& features,
+#if defined(FEATURES_OF_16_BITS)  // expect: devplace: a loader's features are float, double or integers
+void wrong(const dp::tensor<dp::half, dp::extents<4, 2>, where>& features,
            const dp::tensor<std::int64_t, dp::extents<4>, where>& labels) {
   auto batches = dp::make_loader<where>(features, labels, {.batch = 2});
 }
 #endif
 
-#if defined(LABELS_WITH_AXES)  // expect: devplace: labels are one integer for each sample
-void wrong(const dp::tensor<float, dp::extents<4, 2>, where>& features,
-           const dp::tensor<std::int64_t, dp::extents<4, 1>, where>& labels) {
-  auto batches = dp::make_loader<where>(features, labels, {.batch = 2});
+#if defined(MIXED_TOKENS)  // expect: devplace: a loader's transforms mix features and targets by mixup, which integers
+void wrong(const dp::tensor<std::int32_t, dp::extents<4, 2>, where>& tokens,
+           const dp::tensor<float, dp::extents<4>, where>& targets) {
+  const dp::transforms mixing{dp::extents<1, 2>{}, dp::seed{1}, dp::mixup{}};
+  auto batches = dp::make_loader<where>(tokens, targets, {.batch = 2}, mixing);
+}
+#endif
+
+#if defined(ACCURACY_OF_CHANNELS_FIRST)  // expect: devplace: accuracy takes the last axis of the output for the classes
+double of_pixels(const dp::tensor<float, dp::extents<4, 1, 8, 8>, where>& images,
+                 const dp::tensor<std::int32_t, dp::extents<4, 8, 8>, where>& labels) {
+  using net = nn::sequential<nn::input<1, 8, 8>, nn::conv2d<1, 3, nn::kernel<1>>>;
+  const dp::model<net, where> model{dp::seed{1}};
+  auto batches = dp::make_loader<where>(images, labels, {.batch = 2});
+  return dp::accuracy(model, batches.epoch(0));
+}
+#endif
+
+#if defined(ACCURACY_WITHOUT_A_LABEL_FOR_EACH_ROW)  // expect: devplace: accuracy: there must be one integer label
+double of_rows(const dp::tensor<float, dp::extents<4, 6, 2>, where>& series,
+               const dp::tensor<std::int32_t, dp::extents<4>, where>& labels) {
+  const dp::model<nn::sequential<nn::input<6, 2>, nn::linear<2, 3>>, where> model{dp::seed{1}};
+  auto batches = dp::make_loader<where>(series, labels, {.batch = 2});
+  return dp::accuracy(model, batches.epoch(0));
 }
 #endif
 
@@ -227,8 +252,7 @@ dp::transforms stepless{dp::extents<28, 28>{}, dp::seed{1}, 0.5};
 dp::transforms disordered{dp::extents<28, 28>{}, dp::seed{1}, dp::mixup{}, dp::horizontal_flip{}};
 #endif
 
-#if defined(MIXUP_OF_LABELS)  // expect: devplace: a loader's transforms mix targets by mixup, which integer labels
-                              // cannot
+#if defined(MIXUP_OF_LABELS)  // expect: devplace: a loader's transforms mix features and targets by mixup
 void mixes(const dp::image_set& data) {
   dp::loader<where> batches{data, {.batch = 64}, dp::transforms{dp::extents<28, 28>{}, dp::seed{1}, dp::mixup{}}};
 }

@@ -58,7 +58,8 @@ TEST_CASE("accuracy takes the first NaN for the largest, as argmax does, and ref
   CHECK(dp::accuracy(model, std::span(right)) == 1);  // NaN * 0 makes the whole first row NaN
   const std::pair<matrix, dp::tensor<std::int64_t, dp::extents<4>, dp::on<dp::cpu>>> missing[] = {
       {x.clone(), dp::tensor<std::int64_t, dp::extents<4>, dp::on<dp::cpu>>{1, 1, 2, 0}}};
-  CHECK_THROWS_WITH(dp::accuracy(model, std::span(missing)), Catch::Matchers::ContainsSubstring("one label"));
+  CHECK_THROWS_WITH(dp::accuracy(model, std::span(missing)),
+                    Catch::Matchers::ContainsSubstring("give labels with the output's sizes"));
 }
 
 TEST_CASE("accuracy of the largest k is the share of labels among top_k's classes", "[train]") {
@@ -78,7 +79,7 @@ TEST_CASE("accuracy of the largest k is the share of labels among top_k's classe
       dp::tensor<std::int64_t, dp::extents<>, dp::on<dp::cpu>> right(dp::extents<>{});
       right() = 100;
       using dp::detail::as_view;
-      dp::detail::add_right(as_view(right), as_view(x), as_view(labels), static_cast<std::int64_t>(k));
+      dp::detail::add_right(right.data(), as_view(x), as_view(labels), static_cast<std::int64_t>(k), -1);
       CHECK(right() - 100 == expected);
     }
 }
@@ -95,6 +96,21 @@ TEST_CASE("accuracy takes the number of largest outputs as an option", "[train]"
   CHECK_THROWS_AS(measure(x, second, 5, 0), dp::argument_error);
   CHECK_THROWS_WITH(measure(x, second, 5, 4),
                     Catch::Matchers::ContainsSubstring("option top is 4 and the model has 3 classes"));
+}
+
+TEST_CASE("accuracy leaves out labels that do not count", "[train]") {
+  const matrix x{{3, 1, 2}, {1, 3, 2}, {1, 2, 3}, {2, 2, 1}, {0, 1, 1}};
+  const auto model = identity();
+  const auto of = [&](const labels& y, const dp::accuracy_options& how) {
+    auto batches = dp::make_loader<dp::on<dp::cpu>>(x, y, {.batch = 2});
+    return dp::accuracy(model, batches.epoch(0), how);
+  };
+  const labels y{0, -100, 2, 1, -100};
+  CHECK(of(y, {}) == 0.4);
+  CHECK(of(y, {.ignore_index = -100}) == 2.0 / 3);
+  CHECK(of(y, {.top = 2, .ignore_index = -100}) == 1);
+  CHECK(of(y, {.ignore_index = 2}) == 0.25);  // a class, which does not count although it is right
+  CHECK(std::isnan(of(labels{5, 5, 5, 5, 5}, {.ignore_index = 5})));
 }
 
 TEST_CASE("accuracy over no samples is NaN without a sign", "[train]") {

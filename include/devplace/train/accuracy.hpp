@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -17,26 +19,40 @@
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/distributed.hpp>
+#include <devplace/tensor/extents.hpp>
 
 namespace devplace::detail {
 
-/// 1 for a class that precedes its row's label in the order of top_k, and for every class if the label is invalid: the
-/// sum along a row is the number of classes that would be chosen before the label's.
+/// 1 for a class that precedes its row's label in the order of top_k, and for every class if the label is no class or
+/// the ignored one: the sum along a row is the number of classes that would be chosen before the label's.
 template <class T, class Label>
 struct classes_before_label {
   const T* logits;
   const Label* labels;
   std::size_t classes;
+  std::int64_t ignored;
   static constexpr bool has_only_runs = true;
 
   DEVPLACE_HD std::int64_t operator()(std::size_t i) const {
     const std::size_t row = i / classes, column = i % classes;
     const auto label = static_cast<std::size_t>(labels[row]);
-    if (label >= classes) return 1;
+    if (label >= classes || static_cast<std::int64_t>(labels[row]) == ignored) return 1;
     const T own = logits[row * classes + label], other = logits[i];
     const bool own_is_nan = own != own, other_is_nan = other != other;
     const bool equal = own == other || (own_is_nan && other_is_nan);
     return (equal ? column < label : other_is_nan || other > own) ? 1 : 0;
+  }
+};
+
+/// 1 if a label is another one, else 0.
+template <class Label>
+struct other_label_source {
+  const Label* labels;
+  std::int64_t ignored;
+  static constexpr bool has_only_runs = true;
+
+  DEVPLACE_HD std::int64_t operator()(std::size_t i) const {
+    return static_cast<std::int64_t>(labels[i]) != ignored ? 1 : 0;
   }
 };
 
@@ -53,21 +69,66 @@ struct below_source {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Adds to `right` the number of rows whose label is among the first `top` of top_k.
-template <class Right, class Logits, class Labels>
-void add_right(const Right& right, const Logits& logits, const Labels& labels, std::int64_t top) {
+/// Adds to `right` the number of rows of logits [..., classes] whose label is among the first `top` of top_k and not
+/// the ignored one.
+template <class Logits, class Labels>
+void add_right(std::int64_t* right, const Logits& logits, const Labels& labels, std::int64_t top,
+               std::int64_t ignored) {
   using backend_type = typename Logits::backend_type;
   using source = classes_before_label<typename Logits::value_type, typename Labels::value_type>;
   using reducer = sum_reducer<std::int64_t>;
-  const std::size_t rows = logits.extent(0), classes = logits.extent(1);
+  const std::size_t classes = logits.extent(Logits::rank - 1), rows = labels.size();
   const auto memory = allocate<backend_type>(logits.ordinal(), rows * sizeof(std::int64_t), memory_purpose::workspace);
   const auto before = static_cast<std::int64_t*>(memory.data());
+  reduce<backend_type>(logits.ordinal(), reduction_plan<source, reducer>{
+                                             rows, classes, 1, source{logits.data(), labels.data(), classes, ignored},
+                                             reducer{before, 0}});
   reduce<backend_type>(logits.ordinal(),
-                       reduction_plan<source, reducer>{rows, classes, 1, source{logits.data(), labels.data(), classes},
-                                                       reducer{before, 0}});
-  reduce<backend_type>(logits.ordinal(), reduction_plan<below_source, reducer>{1, rows, 1, below_source{before, top},
-                                                                               reducer{right.data(), 1}});
+                       reduction_plan<below_source, reducer>{1, rows, 1, below_source{before, top}, reducer{right, 1}});
 }
+
+/// Adds to `count` the number of labels that are not `ignored`.
+template <class Labels>
+void add_counted(std::int64_t* count, const Labels& labels, std::int64_t ignored) {
+  using source = other_label_source<typename Labels::value_type>;
+  using reducer = sum_reducer<std::int64_t>;
+  reduce<typename Labels::backend_type>(
+      labels.ordinal(),
+      reduction_plan<source, reducer>{1, labels.size(), 1, source{labels.data(), ignored}, reducer{count, 1}});
+}
+
+/// How many labels of the batches on each place of Where are right, and how many count.
+template <class Where>
+class label_counts {
+  using backend_type = placement_backend_t<Where>;
+  using numbers = std::array<std::int64_t, 2>;
+
+ public:
+  label_counts() {
+    const numbers none{};
+    for (std::size_t k = 0; k < local_place_count<Where>; ++k)
+      copy_in<backend_type>(of(k).ordinal(), of(k).data(), none.data(), sizeof none);
+  }
+  std::int64_t* right(std::size_t k) { return of(k).data(); }
+  std::int64_t* counted(std::size_t k) { return of(k).data() + 1; }
+
+  /// The sums over the places, for which it waits.
+  numbers sums() {
+    numbers result{};
+    for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
+      numbers here;
+      copy_out<backend_type>(of(k).ordinal(), here.data(), of(k).data(), sizeof here);
+      for (std::size_t i = 0; i < here.size(); ++i)
+        result[i] += here[i];
+    }
+    return result;
+  }
+
+ private:
+  auto of(std::size_t k) { return local_part(numbers_, k); }
+
+  tensor<std::int64_t, extents<2>, gradient_placement_t<Where>> numbers_{extents<2>{}};
+};
 
 inline void require_group_of_batches(const participants& of_batches, const participants& of_scope) {
   if (of_batches != of_scope)
@@ -75,6 +136,18 @@ inline void require_group_of_batches(const participants& of_batches, const parti
                          " participants, this process's from rank " + std::to_string(of_batches.first) +
                          " on, and this thread's process_scope has " + std::to_string(of_scope.count) + " from rank " +
                          std::to_string(of_scope.first) + " on; call it in the scope in which the loader was made.");
+}
+
+/// Throws shape_error unless labels are [n, ...] for logits [n, ..., classes].
+template <class Logits, class Labels>
+void require_label_of_each_row(const Logits& logits, const Labels& labels) {
+  bool fit = true;
+  for (std::size_t axis = 0; axis < Labels::rank; ++axis)
+    fit &= labels.extent(axis) == logits.extent(axis);
+  if (!fit)
+    throw shape_error("accuracy: the output is " + to_string(logits.extents()) + " and labels are " +
+                      to_string(labels.extents()) +
+                      "; give labels with the output's sizes without the last one, which is the number of classes.");
 }
 
 inline void check_top(std::size_t top, std::size_t classes) {
@@ -113,62 +186,69 @@ namespace devplace {
 
 /// Options of accuracy(): `{.top = 5}`.
 struct accuracy_options {
-  /// A sample counts as correct if its label is among this number of largest outputs, from 1 to the number of classes;
-  /// of equal outputs the first one is chosen first, and NaN counts as largest.
+  /// A label counts as right if it is among this number of largest outputs, from 1 to the number of classes; of equal
+  /// outputs the first one is chosen first, and NaN counts as largest.
   std::size_t top = 1;
+  /// Labels that do not count, such as those of padding; give the number that the loss has as its `ignore_index`.
+  std::optional<std::int64_t> ignore_index = {};
 };
 
 }  // namespace devplace
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The share of samples, from 0 to 1, whose label has the largest output of a model or predictor, or is among the
-/// `how.top` largest; NaN for no samples. The batches come from a loader for the model's placement: `accuracy(model,
-/// batches.epoch(0))`. Reads one number from each place at the end. Across the processes of this thread's process_scope
-/// all of them call it, each counts its samples, and all get the result. Throws argument_error if `how.top` is out of
-/// range, or if the batches are those of another scope.
+/// The share of labels, from 0 to 1, that have the largest output of a model or predictor, or are among the `how.top`
+/// largest; NaN for no samples. A sample has one label if its output is one row of classes, and one for each row of an
+/// output [..., classes], as that of a network which labels tokens or pixels. The batches come from a loader for the
+/// model's placement: `accuracy(model, batches.epoch(0))`. Reads one number from each place at the end. Across the
+/// processes of this thread's process_scope all of them call it, each counts its samples, and all get the result.
+/// Throws argument_error if `how.top` is out of range, or if the batches are those of another scope, and shape_error
+/// for another number of labels.
 template <detail::model_like Model, detail::epoch_like Batches>
 double accuracy(const Model& m, Batches&& batches, const accuracy_options& how = {}) {
   using Where = typename Model::placement_type;
-  using backend_type = placement_backend_t<Where>;
-  static_assert(Model::output_extents::rank == 1,
-                "devplace: accuracy: the model's output must be one row of class scores for each sample.");
-  detail::check_top(how.top, Model::output_extents::static_extent(0));
-  tensor<std::int64_t, extents<>, gradient_placement_t<Where>> right(extents<>{});
-  const std::int64_t zero = 0;
-  for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
-    const auto part = detail::local_part(right, k);
-    detail::copy_in<backend_type>(part.ordinal(), part.data(), &zero, sizeof zero);
-  }
-  std::size_t samples = 0;
+  using output = typename Model::output_extents;
+  constexpr bool classes_last =
+      output::rank == 1 || !runtime::network_plan<typename Model::network_type>::channels_first(false);
+  static_assert(
+      classes_last,
+      "devplace: accuracy takes the last axis of the output for the classes, and this network's output has the "
+      "channels first; put nn::permute<1, 2, 0> behind its layers, for images that get one label for each "
+      "pixel, or nn::flatten.");
+  detail::check_top(how.top, output::static_extent(output::rank - 1));
+  detail::label_counts<Where> counts;
+  std::size_t labels_of_all = 0;
+  constexpr std::int64_t no_class = -1;
   for (const auto& [images, labels] : batches) {
     using labels_type = std::remove_cvref_t<decltype(labels)>;
     static_assert(std::is_same_v<typename labels_type::placement_type, batch_placement_t<Where>>,
                   "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> gives "
                   "both there.");
     static_cast<void>(runtime::accepts_batch<Model, std::remove_cvref_t<decltype(images)>, false>());
-    static_assert(std::is_integral_v<typename labels_type::value_type> && labels_type::rank == 1,
-                  "devplace: accuracy: there must be one integer label for each sample.");
-    if (labels.extent(0) != images.extent(0))
-      throw shape_error("accuracy: a batch has " + std::to_string(images.extent(0)) + " samples and " +
-                        std::to_string(labels.extent(0)) + " labels; give one label for each sample.");
+    static_assert(
+        !classes_last || (std::is_integral_v<typename labels_type::value_type> && labels_type::rank == output::rank),
+        "devplace: accuracy: there must be one integer label for each sample, or for each of its rows if the "
+        "output is [..., classes].");
     if constexpr (spans_processes<Where>)
       detail::require_group_of_batches(images.participants(), parallel::current_participants<Where>("accuracy"));
     const auto logits = m.predict(images);
-    samples += images.extent(0);
-    for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-      detail::add_right(detail::local_part(right, k), detail::local_part(logits, k), detail::local_part(labels, k),
-                        static_cast<std::int64_t>(how.top));
+    if constexpr (labels_type::rank == output::rank) detail::require_label_of_each_row(logits, labels);
+    labels_of_all += labels.size();
+    for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
+      const auto of_place = detail::local_part(labels, k);
+      detail::add_right(counts.right(k), detail::local_part(logits, k), of_place, static_cast<std::int64_t>(how.top),
+                        how.ignore_index.value_or(no_class));
+      if (how.ignore_index) detail::add_counted(counts.counted(k), of_place, *how.ignore_index);
+    }
   }
-  std::int64_t total = 0;
-  for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
-    const auto part = detail::local_part(right, k);
-    std::int64_t count = 0;
-    detail::copy_out<backend_type>(part.ordinal(), &count, part.data(), sizeof count);
-    total += count;
+  auto [right, counted] = counts.sums();
+  if constexpr (spans_processes<Where>) {
+    const auto processes = parallel::current_processes("accuracy");
+    right = processes.all_reduce(right);
+    if (how.ignore_index) counted = processes.all_reduce(counted);
   }
-  if constexpr (spans_processes<Where>) total = parallel::current_processes("accuracy").all_reduce(total);
-  return detail::without_sign_of_nan(static_cast<double>(total) / static_cast<double>(samples));
+  const double all = how.ignore_index ? static_cast<double>(counted) : static_cast<double>(labels_of_all);
+  return detail::without_sign_of_nan(static_cast<double>(right) / all);
 }
 
 /// The same over a set of images, in batches of `options.batch` (default 256); pixels are scaled as the options say, so

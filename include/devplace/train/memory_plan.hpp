@@ -153,14 +153,13 @@ struct model_layout {
   /// Untrained state of layers.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(typename roles::parameter);
   /// Additional while accuracy() runs over batches of this size, besides the workspace of their predictions,
-  /// `memory_plan<model, batch<n>>::activations`: a batch's outputs and the counts for each sample. Batches belong to
+  /// `memory_plan<model, batch<n>>::activations`: a batch's outputs and the counts for each label. Batches belong to
   /// the loader.
   static constexpr std::size_t accuracy = [] {
     using output = typename plan::output;
     constexpr std::size_t element = sizeof(typename plan::template output_element<P>);
-    return output::rank != 1
-               ? 0
-               : rows * (runtime::sample_size<output> * element + sizeof(std::int64_t)) + sizeof(std::int64_t);
+    constexpr std::size_t outputs = runtime::sample_size<output>, classes = output::static_extent(output::rank - 1);
+    return rows * (outputs * element + outputs / classes * sizeof(std::int64_t)) + 2 * sizeof(std::int64_t);
   }();
 };
 
