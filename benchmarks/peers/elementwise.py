@@ -24,6 +24,12 @@ SETS = ("generic", "avx2", "avx512")
 def functions():
     x = torch.randn(128, 256)
     positive, y = x.abs(), torch.empty(128, 256)
+    short = {dtype: (x.to(dtype), positive.to(dtype), y.to(dtype)) for dtype in (torch.bfloat16, torch.half)}
+
+    def add(dtype):
+        a, b, result = short[dtype]
+        torch.add(a, b, out=result)
+
     return {
         "add": lambda: torch.add(x, positive, out=y),
         "exp": lambda: torch.exp(x, out=y),
@@ -36,8 +42,11 @@ def functions():
         "gelu_tanh": lambda: functional.gelu(x, approximate="tanh"),
         "silu": lambda: functional.silu(x),
         "softplus": lambda: functional.softplus(x),
+        "leaky_relu": lambda: functional.leaky_relu(x),
         "elu": lambda: functional.elu(x),
         "softmax": lambda: torch.softmax(x, 1),
+        "add_bf16": lambda: add(torch.bfloat16),
+        "add_half": lambda: add(torch.half),
     }
 
 

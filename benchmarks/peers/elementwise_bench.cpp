@@ -14,6 +14,8 @@
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/place/thread_team.hpp>
+#include <devplace/tensor/bf16.hpp>
+#include <devplace/tensor/half.hpp>
 
 #include "support/questions.hpp"
 #include "support/timing.hpp"
@@ -23,6 +25,13 @@ using dp::bench::time_of;
 using on_cpu = dp::on<dp::cpu>;
 
 namespace {
+
+template <class Short, class X>
+double seconds_of_short(const X& x, const X& positive) {
+  const dp::tensor a = dp::cast<Short>(x), b = dp::cast<Short>(positive);
+  dp::tensor y = a + b;
+  return time_of([&] { y = a + b; });
+}
 
 double seconds(const std::string& function) {
   constexpr dp::extents<128, 256> rows;
@@ -40,8 +49,11 @@ double seconds(const std::string& function) {
   if (function == "gelu_tanh") return time_of([&] { y = dp::gelu_tanh(x); });
   if (function == "silu") return time_of([&] { y = dp::silu(x); });
   if (function == "softplus") return time_of([&] { y = dp::softplus(x); });
+  if (function == "leaky_relu") return time_of([&] { y = dp::where(x > 0, x, 0.01f * x); });
   if (function == "elu") return time_of([&] { y = dp::where(x > 0, x, dp::expm1(x)); });
   if (function == "softmax") return time_of([&] { dp::softmax_into(y, x); });
+  if (function == "add_bf16") return seconds_of_short<dp::bf16>(x, positive);
+  if (function == "add_half") return seconds_of_short<dp::half>(x, positive);
   return dp::bench::not_done;
 }
 

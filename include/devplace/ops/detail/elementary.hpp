@@ -11,6 +11,7 @@
 #include <devplace/ops/detail/limits.hpp>
 #include <devplace/ops/detail/logarithm.hpp>
 #include <devplace/ops/detail/normal_distribution.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 // Functors of the elementwise operations, for host and devices. Every case is defined: integers wrap around, an integer
@@ -89,10 +90,17 @@ DEVPLACE_DETAIL_COMPARISON(greater, >);
 DEVPLACE_DETAIL_COMPARISON(greater_equal, >=);
 #undef DEVPLACE_DETAIL_COMPARISON
 
+/// By masks: of a condition g++ computes only the chosen value, in branches, and then does not vectorise the loop.
 struct select {
   template <class T>
-  DEVPLACE_HD constexpr T operator()(std::uint8_t condition, T a, T b) const {
-    return condition != 0 ? a : b;
+  DEVPLACE_HD T operator()(std::uint8_t condition, T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      using bits = bits_of<T>;
+      const bits chosen = bits{0} - static_cast<bits>(condition != 0);
+      return same_bits<T>((same_bits<bits>(a) & chosen) | (same_bits<bits>(b) & ~chosen));
+    } else {
+      return condition != 0 ? a : b;
+    }
   }
 };
 
@@ -126,8 +134,8 @@ struct square {
 /// NaN stays NaN and -0 stays -0, as in PyTorch.
 struct relu {
   template <class T>
-  DEVPLACE_HD constexpr T operator()(T x) const {
-    return x < T{0} ? T{0} : x;
+  DEVPLACE_HD T operator()(T x) const {
+    return select{}(x < T{0}, T{0}, x);
   }
 };
 
