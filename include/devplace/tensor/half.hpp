@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <devplace/config.hpp>
+#include <devplace/tensor/detail/half_bits.hpp>
 #include <devplace/tensor/detail/round_to_short.hpp>
 #include <devplace/tensor/detail/short_limits.hpp>
 
@@ -21,8 +22,7 @@ class half {
   half() = default;
   /// The nearest number.
   ///@{
-  DEVPLACE_HD explicit constexpr half(float value)
-      : bits_(detail::round_to_short<5, 10>(__builtin_bit_cast(std::uint32_t, value))) {}
+  DEVPLACE_HD explicit constexpr half(float value) : bits_(detail::half_of_float(value)) {}
   DEVPLACE_HD explicit constexpr half(double value)
       : bits_(detail::round_to_short<5, 10>(__builtin_bit_cast(std::uint64_t, value))) {}
   template <std::integral Integer>
@@ -30,21 +30,7 @@ class half {
   ///@}
 
   /// The same number.
-  DEVPLACE_HD constexpr operator float() const {
-    const std::uint32_t magnitude = bits_ & 0x7fff, sign = static_cast<std::uint32_t>(bits_ & 0x8000) << 16;
-    constexpr std::uint32_t rebias = 127 - 15;
-    std::uint32_t result = (magnitude << 13) + (rebias << 23);
-    if (magnitude >= 0x7c00) {
-      result += rebias << 23;
-      if (magnitude > 0x7c00) result |= 0x400000;
-    } else if (magnitude < 0x400) {
-      // 2^-14 + magnitude * 2^-24 is exact, and no number here is subnormal as a float.
-      constexpr std::uint32_t smallest_normal = (rebias + 1) << 23;
-      const float above = __builtin_bit_cast(float, smallest_normal | magnitude << 13);
-      result = __builtin_bit_cast(std::uint32_t, above - __builtin_bit_cast(float, smallest_normal));
-    }
-    return __builtin_bit_cast(float, sign | result);
-  }
+  DEVPLACE_HD constexpr operator float() const { return detail::float_of_half(bits_); }
 
   /// The bits in memory.
   ///@{
