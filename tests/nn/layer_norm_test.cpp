@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <ratio>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/nn/gradient_check.hpp>
@@ -41,4 +44,30 @@ TEST_CASE("layer_norm keeps its digits where the mean is large", "[nn]") {
   dp::detail::normalize_row<float, true>{y.data(), x.data(), weight.data(), bias.data(), n, 0}(0);
   for (std::size_t c = 0; c < n; ++c)
     CHECK(y[c] == (c % 2 == 0 ? -1 : 1));
+}
+
+TEMPLATE_TEST_CASE("layer_norm keeps its digits where the first element lies far from the others", "[nn]", float,
+                   double) {
+  using T = TestType;
+  constexpr std::size_t n = 1000;
+  std::vector<T> x(n), y(n), weight(n, 1), bias(n, 0);
+  for (const double first : {1e3, -1e8, 1e30}) {
+    for (std::size_t c = 0; c < n; ++c)
+      x[c] = c == 0 ? static_cast<T>(first) : static_cast<T>(std::sin(static_cast<double>(c)));
+    long double mean = 0, variance = 0;
+    for (const T value : x)
+      mean += static_cast<long double>(value) / n;
+    for (const T value : x)
+      variance += (static_cast<long double>(value) - mean) * (static_cast<long double>(value) - mean) / n;
+    dp::detail::normalize_row<T, true>{y.data(), x.data(), weight.data(), bias.data(), n, 0}(0);
+    for (std::size_t c = 0; c < n; ++c) {
+      CAPTURE(first, c);
+      const long double expected = (static_cast<long double>(x[c]) - mean) / std::sqrt(variance);
+      // In double the sums are no more exact than the elements, and the mean has their error.
+      const long double error = std::fabs(static_cast<long double>(y[c]) - expected), size = std::fabs(expected);
+      const long double allowed =
+          std::is_same_v<T, float> ? 4 * size : 16 * (size + std::fabs(mean / std::sqrt(variance)));
+      CHECK(error <= static_cast<long double>(std::numeric_limits<T>::epsilon()) * allowed);
+    }
+  }
 }

@@ -7,6 +7,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/channel_sums.hpp>
+#include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/for_each.hpp>
 
 // The functors of batch normalisation (Ioffe and Szegedy 2015): y = w (x - mean) / sqrt(variance + epsilon) + b with
@@ -115,13 +116,11 @@ struct scale_channels_functor {
     X* __restrict const out = y;
     const auto of_one = [this, in, out](std::size_t c, std::size_t begin, std::size_t end) {
       const auto of_c = of_channel(c);
-      for (std::size_t i = begin; i < end; ++i)
-        out[i] = of_c(in[i]);
+      independent_loop(begin, end, [=](std::size_t i) { out[i] = of_c(in[i]); });
     };
     const auto of_several = [this, in, out](std::size_t first, std::size_t begin, std::size_t end) {
       const scale_channels_functor own = *this;
-      for (std::size_t i = begin; i < end; ++i)
-        out[i] = own.of_channel(first + (i - begin))(in[i]);
+      independent_loop(begin, end, [&](std::size_t i) { out[i] = own.of_channel(first + (i - begin))(in[i]); });
     };
     shape.for_each_run(from, until, of_one, of_several);
   }
@@ -215,13 +214,12 @@ struct batch_norm_gradient_functor {
     X* __restrict const out = dx;
     const auto of_one = [this, in, gradient, out](std::size_t c, std::size_t begin, std::size_t end) {
       const auto of_c = of_channel(c);
-      for (std::size_t i = begin; i < end; ++i)
-        out[i] = of_c(in[i], gradient[i]);
+      independent_loop(begin, end, [=](std::size_t i) { out[i] = of_c(in[i], gradient[i]); });
     };
     const auto of_several = [this, in, gradient, out](std::size_t first, std::size_t begin, std::size_t end) {
       const batch_norm_gradient_functor own = *this;
-      for (std::size_t i = begin; i < end; ++i)
-        out[i] = own.of_channel(first + (i - begin))(in[i], gradient[i]);
+      independent_loop(begin, end,
+                       [&](std::size_t i) { out[i] = own.of_channel(first + (i - begin))(in[i], gradient[i]); });
     };
     shape.for_each_run(from, until, of_one, of_several);
   }

@@ -23,6 +23,8 @@ struct group_shape {
 /// `Element` is that of x and y: T, or one of 16 bits if T is float.
 template <class T, class Element = T>
 struct normalize_group {
+  static constexpr bool computes_much = true;
+
   group_shape shape;
   Element* y;
   const Element* x;
@@ -37,8 +39,9 @@ struct normalize_group {
     const auto normalized = scale_of_row<T, true>(in, n, epsilon);
     for (std::size_t c = first; c < first + shape.members; ++c, in += shape.extent, out += shape.extent) {
       const T w = weight[c], b = bias[c];
-      for (std::size_t i = 0; i < shape.extent; ++i)
+      independent_loop(0, shape.extent, [=](std::size_t i) {
         out[i] = static_cast<Element>(normalized(static_cast<T>(in[i])) * w + b);
+      });
     }
   }
 };
@@ -47,6 +50,8 @@ struct normalize_group {
 /// null, with g = w dy: dx = scale (g - mean of g - normalised x times the mean of g times it).
 template <class T, class Element = T>
 struct normalize_backward_group {
+  static constexpr bool computes_much = true;
+
   group_shape shape;
   Element* dx;
   T* terms;
@@ -65,11 +70,13 @@ struct normalize_backward_group {
     for (std::size_t c = 0; c < shape.members; ++c) {
       const Element* const g = gradient + c * extent;
       T* const of_channel = products + c * extent;
-      for (std::size_t i = 0; i < extent; ++i)
-        of_channel[i] = static_cast<T>(g[i]) * normalized(static_cast<T>(in[c * extent + i]));
+      const Element* const of_x = in + c * extent;
+      independent_loop(0, extent, [=](std::size_t i) {
+        of_channel[i] = static_cast<T>(g[i]) * normalized(static_cast<T>(of_x[i]));
+      });
       const double w = static_cast<double>(weight[first + c]);
-      mean += w * row_sum<T>(extent, [g](std::size_t i) { return static_cast<T>(g[i]); });
-      slope += w * row_sum<T>(extent, [of_channel](std::size_t i) { return of_channel[i]; });
+      mean += w * moments_of_row<T>(g, extent, 0).sum;
+      slope += w * moments_of_row<T>(of_channel, extent, 0).sum;
     }
     if (dx == nullptr) return;
     const T shift = static_cast<T>(mean / static_cast<double>(n)),
@@ -77,9 +84,10 @@ struct normalize_backward_group {
     Element* const out = dx + row * n;
     for (std::size_t c = 0; c < shape.members; ++c) {
       const T w = weight[first + c];
-      for (std::size_t i = c * extent; i < (c + 1) * extent; ++i)
+      independent_loop(c * extent, (c + 1) * extent, [=](std::size_t i) {
         out[i] = static_cast<Element>(
             normalized.scale * ((w * static_cast<T>(gradient[i]) - shift) - normalized(static_cast<T>(in[i])) * rise));
+      });
     }
   }
 };

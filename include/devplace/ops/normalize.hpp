@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 
+#include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each_row.hpp>
@@ -15,40 +17,39 @@ namespace devplace::detail {
 // (Ba, Kiros and Hinton 2016), and y = w x / sqrt(mean of x^2 + epsilon) otherwise (Zhang and Sennrich 2019).
 
 /// What maps an element of a row to its normalised value: (x - shift - rest) * scale. The mean is shift + rest, so that
-/// its rounding does not matter where it is large beside the deviations. `sum` and `sum_of_squares` are those of
-/// x - shift.
+/// its rounding does not matter where it is large beside the deviations.
 template <class T, bool Centred>
 struct row_scale {
   T shift, rest, scale;
 
-  DEVPLACE_HD row_scale(T shifted_by, double sum, double sum_of_squares, std::size_t n, double epsilon)
-      : shift(shifted_by), rest(0) {
-    const double count = static_cast<double>(n), mean = Centred ? sum / count : 0;
-    rest = static_cast<T>(mean);
-    const double variance = sum_of_squares / count - mean * mean;
-    scale = static_cast<T>(1 / std::sqrt((variance < 0 ? 0 : variance) + epsilon));
-  }
+  DEVPLACE_HD row_scale(T shifted_by, double rest_of_mean, double variance, double epsilon)
+      : shift(shifted_by),
+        rest(static_cast<T>(rest_of_mean)),
+        scale(static_cast<T>(1 / std::sqrt((variance < 0 ? 0 : variance) + epsilon))) {}
   DEVPLACE_HD T operator()(T x) const { return Centred ? ((x - shift) - rest) * scale : x * scale; }
 };
 
+/// In one pass: of differences from the first element, whose own distance from the mean is at most sqrt(n - 1) standard
+/// deviations. Sums in double then lose no digit that float has; in double a pass for the mean goes before.
 template <class T, bool Centred, class Element>
 DEVPLACE_HD row_scale<T, Centred> scale_of_row(const Element* x, std::size_t n, double epsilon) {
-  T shift = 0;
-  double sum = 0;
+  const double count = static_cast<double>(n);
+  double origin = 0;
   if constexpr (Centred) {
-    shift = static_cast<T>(row_sum<T>(n, [x](std::size_t c) { return static_cast<T>(x[c]); }) / static_cast<double>(n));
-    sum = row_sum<T>(n, [x, shift](std::size_t c) { return static_cast<T>(x[c]) - shift; });
+    origin = static_cast<double>(static_cast<T>(x[0]));
+    if constexpr (std::is_same_v<T, double>) origin += moments_of_row<T>(x, n, origin).sum / count;
   }
-  const double squares = row_sum<double>(n, [x, shift](std::size_t c) {
-    const auto difference = static_cast<double>(static_cast<T>(x[c]) - shift);
-    return difference * difference;
-  });
-  return {shift, sum, squares, n, epsilon};
+  const row_moments about = moments_of_row<T>(x, n, origin);
+  const double distance = Centred ? about.sum / count : 0, mean = origin + distance;
+  const T shift = static_cast<T>(mean);
+  return {shift, mean - static_cast<double>(shift), about.squares / count - distance * distance, epsilon};
 }
 
 /// `Element` is that of x and y: T, or one of 16 bits if T is float.
 template <class T, bool Centred, class Element = T>
 struct normalize_row {
+  static constexpr bool computes_much = true;
+
   Element* y;
   const Element* x;
   const T* weight;
@@ -60,14 +61,13 @@ struct normalize_row {
     Element* const out = y + row * n;
     const Element* const in = x + row * n;
     const auto normalized = scale_of_row<T, Centred>(in, n, epsilon);
-    for (std::size_t c = 0; c < n; ++c)
-      out[c] = static_cast<Element>(finished(normalized(static_cast<T>(in[c])), c));
-  }
-  DEVPLACE_HD T finished(T normalized, std::size_t c) const {
-    if constexpr (Centred)
-      return normalized * weight[c] + bias[c];
-    else
-      return normalized * weight[c];
+    independent_loop(0, n, [=, w = weight, b = bias](std::size_t c) {
+      const T product = normalized(static_cast<T>(in[c])) * w[c];
+      if constexpr (Centred)
+        out[c] = static_cast<Element>(product + b[c]);
+      else
+        out[c] = static_cast<Element>(product);
+    });
   }
 };
 
@@ -75,6 +75,8 @@ struct normalize_row {
 /// dy: dx = scale (g - mean of g - normalised x times the mean of g times it), without the first mean if not Centred.
 template <class T, bool Centred, class Element = T>
 struct normalize_backward_row {
+  static constexpr bool computes_much = true;
+
   Element* dx;
   T* terms;
   const Element* x;
@@ -88,8 +90,8 @@ struct normalize_backward_row {
     const Element* const gradient = dy + row * n;
     T* const products = terms + row * n;
     const auto normalized = scale_of_row<T, Centred>(in, n, epsilon);
-    for (std::size_t c = 0; c < n; ++c)
-      products[c] = static_cast<T>(gradient[c]) * normalized(static_cast<T>(in[c]));
+    independent_loop(
+        0, n, [=](std::size_t c) { products[c] = static_cast<T>(gradient[c]) * normalized(static_cast<T>(in[c])); });
     if (dx == nullptr) return;
     const T* const w = weight;
     const double count = static_cast<double>(n);
@@ -99,9 +101,10 @@ struct normalize_backward_row {
                             count);
     const T slope = static_cast<T>(row_sum<T>(n, [w, products](std::size_t c) { return w[c] * products[c]; }) / count);
     Element* const out = dx + row * n;
-    for (std::size_t c = 0; c < n; ++c)
+    independent_loop(0, n, [=](std::size_t c) {
       out[c] = static_cast<Element>(
           normalized.scale * ((w[c] * static_cast<T>(gradient[c]) - mean) - normalized(static_cast<T>(in[c])) * slope));
+    });
   }
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -31,12 +32,8 @@ struct implementation<backend::cpu, op::take_rows> {
       if (!take.exists(i)) detail::throw_no_such_row(static_cast<std::int64_t>(take.indices[i]), i, take.rows);
     const std::size_t grain = 1 + 16384 / (take.columns + 1);
     detail::parallel_for(take.count, grain, [&take](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const T* const row = take.from + take.source(i) * take.columns;
-        T* const to = take.to + i * take.columns;
-        for (std::size_t k = 0; k < take.columns; ++k)
-          to[k] = row[k];
-      }
+      for (std::size_t i = begin; i < end; ++i)
+        std::copy_n(take.from + take.source(i) * take.columns, take.columns, take.to + i * take.columns);
     });
   }
 };

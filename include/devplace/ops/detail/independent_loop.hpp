@@ -6,12 +6,13 @@
 
 #include <devplace/config.hpp>
 
+DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
 /// f(i) for every i from `begin` to `end` - 1; no call accesses elements that another one writes. The inner loop has a
 /// constant length, which lets g++ vectorise it at -O2.
 template <class F>
-[[gnu::always_inline]] inline void independent_loop(std::size_t begin, std::size_t end, const F& f) {
+[[gnu::always_inline]] DEVPLACE_HD inline void independent_loop(std::size_t begin, std::size_t end, const F& f) {
   constexpr std::size_t tile = 32;
   std::size_t i = begin;
   for (; i + tile <= end; i += tile) {
@@ -25,3 +26,4 @@ template <class F>
 }
 
 }  // namespace devplace::detail
+DEVPLACE_HOST_PRAGMAS_END

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/exponential.hpp>
@@ -57,6 +58,71 @@ DEVPLACE_HD double row_sum(std::size_t n, const Term& term) {
   for (; c < n; ++c)
     rest += static_cast<double>(term(c));
   return sum_of_lanes(lanes) + rest;
+}
+
+/// The sums over a row of x - origin and of its square.
+struct row_moments {
+  double sum, squares;
+};
+
+/// Vectors of 4 elements at any address.
+template <class T>
+struct four_of;
+template <>
+struct four_of<float> {
+  typedef float in_memory __attribute__((vector_size(16), aligned(4), may_alias));
+};
+template <>
+struct four_of<double> {
+  typedef double type __attribute__((vector_size(32)));
+  typedef double in_memory __attribute__((vector_size(32), aligned(8), may_alias));
+};
+
+/// The moments of the first elements, in groups of 16; `done` is their number. In vectors, because g++ converts floats
+/// of loops in a way that takes several times as long with AVX2.
+template <class T, class Element>
+[[gnu::always_inline]] inline row_moments moments_of_groups(const Element* x, std::size_t n, double origin,
+                                                            std::size_t& done) {
+  using in_memory = typename four_of<T>::in_memory;
+  using four_doubles = four_of<double>::type;
+  constexpr std::size_t vectors = 4, group = 4 * vectors;
+  const four_doubles origins = {origin, origin, origin, origin};
+  four_doubles sums[vectors] = {}, squares[vectors] = {};
+  for (done = 0; done + group <= n; done += group) {
+    const T* values;
+    T converted[group];
+    if constexpr (std::is_same_v<T, Element>) {
+      values = x + done;
+    } else {
+      for (std::size_t i = 0; i < group; ++i)
+        converted[i] = static_cast<T>(x[done + i]);
+      values = converted;
+    }
+    DEVPLACE_UNROLL
+    for (std::size_t i = 0; i < vectors; ++i) {
+      const four_doubles difference =
+          __builtin_convertvector(*reinterpret_cast<const in_memory*>(values + 4 * i), four_doubles) - origins;
+      sums[i] += difference;
+      squares[i] += difference * difference;
+    }
+  }
+  const four_doubles sum = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+  const four_doubles square = (squares[0] + squares[2]) + (squares[1] + squares[3]);
+  return {(sum[0] + sum[2]) + (sum[1] + sum[3]), (square[0] + square[2]) + (square[1] + square[3])};
+}
+
+/// The moments of a row, whose 16-bit elements become T.
+template <class T, class Element>
+DEVPLACE_HD row_moments moments_of_row(const Element* x, std::size_t n, double origin) {
+  std::size_t c = 0;
+  row_moments result{0, 0};
+  DEVPLACE_IF_HOST(result = moments_of_groups<T>(x, n, origin, c);)
+  for (; c < n; ++c) {
+    const double difference = static_cast<double>(static_cast<T>(x[c])) - origin;
+    result.sum += difference;
+    result.squares += difference * difference;
+  }
+  return result;
 }
 
 /// Integers in the order of the numbers, -0 below 0, because comparisons of integers are vectorised. Each is its own

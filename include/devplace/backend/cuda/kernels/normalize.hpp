@@ -24,7 +24,8 @@ DEVPLACE_DEVICE row_scale<T, Centred> scale_of_row(const Group& group, const Val
   T squares = 0;
   x.each([&squares, shift](std::size_t, T v) { squares += (v - shift) * (v - shift); });
   squares = group.all_reduce(squares, add_up{});
-  return {shift, static_cast<double>(sum), static_cast<double>(squares), n, epsilon};
+  const double count = static_cast<double>(n), mean = static_cast<double>(sum) / count;
+  return {shift, mean, static_cast<double>(squares) / count - mean * mean, epsilon};
 }
 
 template <class T, bool Centred, class Element, class Access, class Group>
