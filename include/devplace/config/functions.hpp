@@ -10,6 +10,7 @@
   #define DEVPLACE_HD __host__ __device__
   #define DEVPLACE_DEVICE __device__
   #define DEVPLACE_DEVICE_UNROLL _Pragma("unroll")
+  #define DEVPLACE_HD_CALLS_ANY _Pragma("nv_exec_check_disable")
   #define DEVPLACE_NODISCARD
   #define DEVPLACE_HOST_PRAGMAS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675")
   #define DEVPLACE_HOST_PRAGMAS_END _Pragma("nv_diagnostic pop")
@@ -20,6 +21,9 @@
   #define DEVPLACE_DEVICE
   /// Unrolls the next loop of such a body, so that the arrays that it indexes are kept in registers.
   #define DEVPLACE_DEVICE_UNROLL
+  /// Before a function template that is marked DEVPLACE_HD: it calls what it is given, which on the host may be for the
+  /// host alone.
+  #define DEVPLACE_HD_CALLS_ANY
   /// Marks classes whose values, the results of operations, are to be used.
   #define DEVPLACE_NODISCARD [[nodiscard]]
   #define DEVPLACE_HOST_PRAGMAS_BEGIN

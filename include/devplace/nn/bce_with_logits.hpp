@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/nn/detail/placed_weights.hpp>
@@ -15,33 +16,40 @@ namespace devplace::nn::detail {
 
 /// With p the weight of positive targets and s = 1 / (1 + exp(-x)): -(p t log s + (1 - t) log(1 - s)). The logarithms
 /// are computed of x, so that neither overflows, and s and 1 - s both without a difference of nearly equal numbers.
-template <class T>
+/// Weighted: with one of the weights, each null if they are all 1.
+template <class T, bool Weighted>
 struct binary_cross_entropy {
-  const T* positive;            // null: all 1
-  const T* weights;             // null: all 1
+  const T* positive;
+  const T* weights;
   std::size_t positive_stride;  // 0: one for all elements
   std::size_t weight_stride;
 
   DEVPLACE_HD T loss(T x, T t, std::size_t i) const {
-    const T p = positive == nullptr ? T{1} : positive[i * positive_stride];
     const T tail = devplace::detail::log_of_one_plus(devplace::detail::fast_exp(-std::fabs(x)));
-    const T of_one = tail + (x < 0 ? -x : T{0});  // -log s
-    const T of_zero = tail + (x < 0 ? T{0} : x);  // -log(1 - s)
-    return scaled(product(p * t, of_one) + product(1 - t, of_zero), i);
+    const T of_one = tail + chosen(x < 0, -x, T{0});  // -log s
+    const T of_zero = tail + chosen(x < 0, T{0}, x);  // -log(1 - s)
+    return scaled(product(factor_of_positive(i) * t, of_one) + product(1 - t, of_zero), i);
   }
   DEVPLACE_HD T derivative(T x, T t, std::size_t i) const {
-    const T p = positive == nullptr ? T{1} : positive[i * positive_stride];
     const T e = devplace::detail::fast_exp(-std::fabs(x));
     const T larger = 1 / (1 + e), smaller = e * larger;
-    const T s = x < 0 ? smaller : larger, rest = x < 0 ? larger : smaller;
-    return scaled((1 - t) * s - p * t * rest, i);
+    const T s = chosen(x < 0, smaller, larger), rest = chosen(x < 0, larger, smaller);
+    return scaled((1 - t) * s - factor_of_positive(i) * t * rest, i);
   }
 
  private:
+  DEVPLACE_HD static T chosen(bool condition, T a, T b) { return devplace::detail::chosen(condition, a, b); }
   /// 0 where the factor is 0, also times infinity.
-  DEVPLACE_HD static T product(T factor, T logarithm) { return factor == 0 ? T{0} : factor * logarithm; }
-  DEVPLACE_HD T scaled(T value, std::size_t i) const {
-    return weights == nullptr ? value : weights[i * weight_stride] * value;
+  DEVPLACE_HD static T product(T factor, T logarithm) { return chosen(factor == 0, T{0}, factor * logarithm); }
+  DEVPLACE_HD T factor_of_positive([[maybe_unused]] std::size_t i) const {
+    if constexpr (Weighted)
+      if (positive != nullptr) return positive[i * positive_stride];
+    return T{1};
+  }
+  DEVPLACE_HD T scaled(T value, [[maybe_unused]] std::size_t i) const {
+    if constexpr (Weighted)
+      if (weights != nullptr) return weights[i * weight_stride] * value;
+    return value;
   }
 };
 
@@ -81,9 +89,15 @@ struct bce_with_logits {
       const std::size_t elements = logits.extents().stride(0);
       check("pos_weight", positive.count, elements);
       check("weights", weights.count, elements);
-      detail::pointwise_into(
-          sums, gradient, rows, logits, targets,
-          detail::binary_cross_entropy<T>{positive.data(), weights.data(), positive.count > 1, weights.count > 1});
+      const auto run = [&](auto weighted) {
+        detail::pointwise_into(sums, gradient, rows, logits, targets,
+                               detail::binary_cross_entropy<T, decltype(weighted)::value>{
+                                   positive.data(), weights.data(), positive.count > 1, weights.count > 1});
+      };
+      if (positive.count == 0 && weights.count == 0)
+        run(std::false_type{});
+      else
+        run(std::true_type{});
     }
 
    private:

@@ -15,10 +15,14 @@ struct divergence {
   bool log_target;
 
   DEVPLACE_HD T loss(T x, T t, std::size_t) const {
-    const T p = log_target ? devplace::detail::fast_exp(t) : t;
-    return p == 0 ? T{0} : p * ((log_target ? t : devplace::detail::fast_log(t)) - x);
+    const T p = probability(t), logarithm = chosen(log_target, t, devplace::detail::fast_log(t));
+    return chosen(p == 0, T{0}, p * (logarithm - x));
   }
-  DEVPLACE_HD T derivative(T, T t, std::size_t) const { return log_target ? -devplace::detail::fast_exp(t) : -t; }
+  DEVPLACE_HD T derivative(T, T t, std::size_t) const { return -probability(t); }
+
+ private:
+  DEVPLACE_HD static T chosen(bool condition, T a, T b) { return devplace::detail::chosen(condition, a, b); }
+  DEVPLACE_HD T probability(T t) const { return chosen(log_target, devplace::detail::fast_exp(t), t); }
 };
 
 }  // namespace devplace::nn::detail

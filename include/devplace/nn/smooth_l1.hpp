@@ -17,11 +17,11 @@ struct smooth_difference {
 
   DEVPLACE_HD T loss(T x, T t, std::size_t) const {
     const T size = std::fabs(x - t);
-    return size < beta ? size * (size / beta) / 2 : size - beta / 2;
+    return devplace::detail::chosen(size < beta, size * (size / beta) / 2, size - beta / 2);
   }
   DEVPLACE_HD T derivative(T x, T t, std::size_t) const {
     const T difference = x - t;
-    return std::fabs(difference) < beta ? difference / beta : sign(difference);
+    return devplace::detail::chosen(std::fabs(difference) < beta, difference / beta, sign(difference));
   }
 };
 

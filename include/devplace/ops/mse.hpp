@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/loss_sums.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
@@ -15,6 +16,8 @@ namespace devplace::detail {
 /// Row functor: computes a row's sum of squared differences, and its gradient unless `dy` is null.
 template <class T>
 struct mse_row {
+  static constexpr bool computes_much = true;
+
   T* dy;  // may be `y`
   T* losses;
   const T* y;
@@ -30,8 +33,7 @@ struct mse_row {
     }));
     if (dy == nullptr) return;
     T* const gradient = dy + row * n;
-    for (std::size_t c = 0; c < n; ++c)
-      gradient[c] = 2 * (out[c] - wanted[c]);
+    independent_loop(0, n, [=](std::size_t c) { gradient[c] = 2 * (out[c] - wanted[c]); });
   }
 };
 

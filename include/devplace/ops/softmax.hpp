@@ -9,6 +9,7 @@
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/distributed.hpp>
+#include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
@@ -36,12 +37,12 @@ struct softmax_row {
     const value max = row_max<value>(in, n);
     if constexpr (std::is_same_v<T, value>) {
       const value scale = static_cast<value>(1 / row_exponentials<value>(out, in, max, n));
-      for (std::size_t c = 0; c < n; ++c)
-        out[c] *= scale;
+      independent_loop(0, n, [=](std::size_t c) { out[c] *= scale; });
     } else {
       const value scale = static_cast<value>(1 / row_exponentials<value>(nullptr, in, max, n));
-      for (std::size_t c = 0; c < n; ++c)
+      independent_loop(0, n, [=](std::size_t c) {
         out[c] = static_cast<T>(fast_exp<value>(static_cast<value>(in[c]) - max) * scale);
+      });
     }
   }
 };
@@ -61,13 +62,16 @@ struct log_softmax_row {
     const value max = row_max<value>(in, n);
     const double sum = row_exponentials<value>(nullptr, in, max, n);
     const value log_sum = static_cast<value>(std::log(sum));
-    for (std::size_t c = 0; c < n; ++c)
+    independent_loop(0, n, [=](std::size_t c) {
       out[c] = static_cast<T>(DEVPLACE_AS_WRITTEN(static_cast<value>(in[c]) - max) - log_sum);
+    });
   }
 };
 
 template <class T>
 struct softmax_backward_row {
+  static constexpr bool computes_much = true;
+
   T* dx;
   const T* y;
   const T* dy;
@@ -80,8 +84,9 @@ struct softmax_backward_row {
     using value = computed_t<T>;
     const value mean = static_cast<value>(row_sum<double>(
         n, [=](std::size_t c) { return static_cast<double>(gradient[c]) * static_cast<value>(probability[c]); }));
-    for (std::size_t c = 0; c < n; ++c)
+    independent_loop(0, n, [=](std::size_t c) {
       out[c] = static_cast<T>(static_cast<value>(probability[c]) * (static_cast<value>(gradient[c]) - mean));
+    });
   }
 };
 
@@ -101,9 +106,10 @@ struct log_softmax_backward_row {
     using value = computed_t<T>;
     const value sum =
         static_cast<value>(row_sum<value>(n, [gradient](std::size_t c) { return static_cast<value>(gradient[c]); }));
-    for (std::size_t c = 0; c < n; ++c)
+    independent_loop(0, n, [=](std::size_t c) {
       out[c] = static_cast<T>(static_cast<value>(gradient[c]) -
                               fast_exp<value>(static_cast<value>(log_probability[c])) * sum);
+    });
   }
 };
 

@@ -7,8 +7,10 @@
 
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/sum_losses.hpp>
+#include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 
 // Losses that are sums over elements: a formula gives the loss of an output and its target, and the derivative with
 // respect to the output.
@@ -17,6 +19,8 @@ namespace devplace::nn::detail {
 /// One sample's loss, the sum over its `n` elements, and its gradient, which may lie where the output does.
 template <class T, class Formula>
 struct pointwise_sample {
+  static constexpr bool computes_much = true;
+
   T* gradient;
   const T* output;
   const T* target;
@@ -31,8 +35,7 @@ struct pointwise_sample {
     const Formula f = formula;
     const double sum = devplace::detail::row_sum<T>(n, [f, x, t](std::size_t i) { return f.loss(x[i], t[i], i); });
     T* const dx = gradient + sample * n;
-    for (std::size_t i = 0; i < n; ++i)
-      dx[i] = f.derivative(x[i], t[i], i);
+    devplace::detail::independent_loop(0, n, [=](std::size_t i) { dx[i] = f.derivative(x[i], t[i], i); });
     return static_cast<T>(sum);
   }
 };
@@ -83,8 +86,9 @@ struct bound_formula {
 
 /// The sign of a difference; NaN stays.
 template <class T>
-DEVPLACE_HD constexpr T sign(T difference) {
-  return difference > 0 ? T{1} : difference < 0 ? T{-1} : difference;
+DEVPLACE_HD T sign(T difference) {
+  using devplace::detail::chosen;
+  return chosen(difference > 0, T{1}, chosen(difference < 0, T{-1}, difference));
 }
 
 }  // namespace devplace::nn::detail

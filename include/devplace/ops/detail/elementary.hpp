@@ -90,17 +90,13 @@ DEVPLACE_DETAIL_COMPARISON(greater, >);
 DEVPLACE_DETAIL_COMPARISON(greater_equal, >=);
 #undef DEVPLACE_DETAIL_COMPARISON
 
-/// By masks: of a condition g++ computes only the chosen value, in branches, and then does not vectorise the loop.
 struct select {
   template <class T>
   DEVPLACE_HD T operator()(std::uint8_t condition, T a, T b) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      using bits = bits_of<T>;
-      const bits chosen = bits{0} - static_cast<bits>(condition != 0);
-      return same_bits<T>((same_bits<bits>(a) & chosen) | (same_bits<bits>(b) & ~chosen));
-    } else {
+    if constexpr (std::is_floating_point_v<T>)
+      return chosen(condition != 0, a, b);
+    else
       return condition != 0 ? a : b;
-    }
   }
 };
 

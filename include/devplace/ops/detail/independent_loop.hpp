@@ -11,6 +11,7 @@ namespace devplace::detail {
 
 /// f(i) for every i from `begin` to `end` - 1; no call accesses elements that another one writes. The inner loop has a
 /// constant length, which lets g++ vectorise it at -O2.
+DEVPLACE_HD_CALLS_ANY
 template <class F>
 [[gnu::always_inline]] DEVPLACE_HD inline void independent_loop(std::size_t begin, std::size_t end, const F& f) {
   constexpr std::size_t tile = 32;

@@ -45,15 +45,21 @@ DEVPLACE_HD void exponentials_of(T* e, const From* x, T max) {
 /// Sum of `term(c)` for c below n; terms are rounded to T, the sum is not.
 template <class T, class Term>
 DEVPLACE_HD double row_sum(std::size_t n, const Term& term) {
+  constexpr std::size_t many = 8 * row_lanes;  // so that several vectors of terms are computed at a time
   double lanes[row_lanes] = {};
   std::size_t c = 0;
-  for (; c + row_lanes <= n; c += row_lanes) {
-    T terms[row_lanes];
-    for (std::size_t lane = 0; lane < row_lanes; ++lane)
-      terms[lane] = term(c + lane);
-    for (std::size_t lane = 0; lane < row_lanes; ++lane)
-      lanes[lane] += static_cast<double>(terms[lane]);
+  for (; c + many <= n; c += many) {
+    T terms[many];
+    for (std::size_t i = 0; i < many; ++i)
+      terms[i] = term(c + i);
+    DEVPLACE_NO_UNROLL
+    for (std::size_t i = 0; i < many; i += row_lanes)
+      for (std::size_t lane = 0; lane < row_lanes; ++lane)
+        lanes[lane] += static_cast<double>(terms[i + lane]);
   }
+  for (; c + row_lanes <= n; c += row_lanes)
+    for (std::size_t lane = 0; lane < row_lanes; ++lane)
+      lanes[lane] += static_cast<double>(term(c + lane));
   double rest = 0;
   for (; c < n; ++c)
     rest += static_cast<double>(term(c));

@@ -25,6 +25,15 @@ DEVPLACE_HD inline To same_bits(From from) {
 template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
+/// `a` if the condition holds, otherwise `b`, by masks: of a conditional operator g++ computes only the chosen value,
+/// in branches, and then does not vectorise the loop.
+template <class T>
+DEVPLACE_HD inline T chosen(bool condition, T a, T b) {
+  using bits = bits_of<T>;
+  const bits mask = bits{0} - static_cast<bits>(condition);
+  return same_bits<T>((same_bits<bits>(a) & mask) | (same_bits<bits>(b) & ~mask));
+}
+
 /// The bits of infinity: the exponent's, which are 8 or 11. NaN has larger ones.
 template <class T>
 inline constexpr bits_of<T> infinity_bits = (~bits_of<T>{0} >> 1) - (~bits_of<T>{0} >> (sizeof(T) == 4 ? 9 : 12));
