@@ -46,17 +46,9 @@ class bf16 {
  private:
   DEVPLACE_HD static constexpr std::uint16_t rounded(float value) {
     const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value);
-    // By its bits: -ffast-math removes comparisons that find NaNs, and the instruction of GPUs gives another one.
-    const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
-    const auto quiet = static_cast<std::uint16_t>(bits >> 16 | 0x40);
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if (!__builtin_is_constant_evaluated()) {
-      std::uint16_t result;
-      asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(value));
-      return is_nan ? quiet : result;
-    }
-#endif
-    return is_nan ? quiet : static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    // NaNs by their bits: -ffast-math removes comparisons that find them.
+    if ((bits & 0x7fffffff) > 0x7f800000) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
+    return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
   }
 
   std::uint16_t bits_;
