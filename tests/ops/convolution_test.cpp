@@ -102,6 +102,13 @@ std::vector<dp::detail::computed_t<T>> all_results(const dp::detail::convolution
   return all;
 }
 
+std::vector<dp::detail::convolution_shape> all_shapes() {
+  auto shapes = dp::test::convolution_shapes();
+  const auto more = dp::test::depthwise_shapes();
+  shapes.insert(shapes.end(), more.begin(), more.end());
+  return shapes;
+}
+
 std::vector<cpu_isa> instruction_sets() {
   std::vector<cpu_isa> all;
   for (const cpu_isa isa : {cpu_isa::generic, cpu_isa::avx2, cpu_isa::avx512})
@@ -112,7 +119,7 @@ std::vector<cpu_isa> instruction_sets() {
 }  // namespace
 
 TEMPLATE_TEST_CASE("convolutions of integers are exact, by each instruction set", "[ops]", float, double) {
-  for (const auto& s : dp::test::convolution_shapes()) {
+  for (const auto& s : all_shapes()) {
     const sizes size(s);
     const auto x = integers<TestType>(size.x, 1), weight = integers<TestType>(size.weights, 2),
                bias = integers<TestType>(size.outputs, 3), dy = integers<TestType>(size.y, 4);
@@ -140,7 +147,7 @@ TEMPLATE_TEST_CASE("convolutions of integers are exact, by each instruction set"
 
 TEMPLATE_TEST_CASE("convolutions of integers in 16 bits are rounded once, by each instruction set", "[ops]", dp::bf16,
                    dp::half) {
-  for (const auto& s : dp::test::convolution_shapes()) {
+  for (const auto& s : all_shapes()) {
     const sizes size(s);
     const auto in_short = [](const std::vector<float>& values) {
       std::vector<TestType> result;
@@ -166,11 +173,12 @@ TEMPLATE_TEST_CASE("convolutions of integers in 16 bits are rounded once, by eac
 TEST_CASE("the bits of a convolution do not depend on the number of threads", "[ops]") {
   // Large enough to be divided, by samples, pixels, channels and columns of the weight.
   const dp::detail::window_axis axis{14, 14, 3, 1, 1, 1}, small{4, 4, 3, 1, 1, 1};
-  const dp::detail::convolution_shape shapes[] = {{40, 1, 8, 16, axis, axis},
-                                                  {1, 1, 40, 65, axis, axis},
-                                                  {9, 3, 16, 20, axis, axis},
-                                                  {9, 2, 16, 5, axis, axis},
-                                                  {5, 1, 70, 150, small, small}};
+  const dp::detail::window_axis strided = dp::test::axis_of(28, 3, 2, 1, 1),
+                                long_axis = dp::test::axis_of(300, 3, 1, 1, 1);
+  const dp::detail::convolution_shape shapes[] = {
+      {40, 1, 8, 16, axis, axis},      {1, 1, 40, 65, axis, axis},         {9, 3, 16, 20, axis, axis},
+      {9, 2, 16, 5, axis, axis},       {40, 5, 1, 1, axis, axis},          {9, 30, 1, 2, axis, axis},
+      {9, 30, 2, 1, strided, strided}, {1, 2, 1, 1, long_axis, long_axis}, {5, 1, 70, 150, small, small}};
   for (const auto& s : shapes) {
     const sizes size(s);
     const auto x = fractions(size.x, 1), weight = fractions(size.weights, 2), bias = fractions(size.outputs, 3),
@@ -192,8 +200,11 @@ TEST_CASE("the bits of a convolution do not depend on the number of threads", "[
 }
 
 TEST_CASE("a convolution's relu, and what is added to its gradients", "[ops]") {
-  const auto shapes = dp::test::convolution_shapes();
-  const auto& s = shapes[GENERATE_COPY(std::size_t{2}, std::size_t{3}, shapes.size() - 1)];
+  auto shapes = dp::test::depthwise_shapes();
+  for (const auto& s : dp::test::convolution_shapes())
+    shapes.push_back(s);
+  const auto& s = shapes[GENERATE_COPY(std::size_t{0}, std::size_t{10}, std::size_t{18}, shapes.size() - 26,
+                                       shapes.size() - 25, shapes.size() - 1)];
   const sizes size(s);
   const auto x = integers<float>(size.x, 1), weight = integers<float>(size.weights, 2),
              bias = integers<float>(size.outputs, 3), dy = integers<float>(size.y, 4);

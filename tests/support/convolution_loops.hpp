@@ -32,13 +32,15 @@ void for_each_product(const detail::convolution_shape& s, const F& f) {
           }
 }
 
+/// An axis of `in` elements with as many windows as fit.
+constexpr detail::window_axis axis_of(std::size_t in, std::size_t size, std::size_t stride, std::size_t padding,
+                                      std::size_t dilation) {
+  return {in, (in + 2 * padding - (size - 1) * dilation - 1) / stride + 1, size, stride, padding, dilation};
+}
+
 /// Shapes of convolutions with all options: each more than one register tile in some extents, and less in others.
 inline std::vector<detail::convolution_shape> convolution_shapes() {
-  const auto axis = [](std::size_t in, std::size_t size, std::size_t stride, std::size_t padding,
-                       std::size_t dilation) {
-    return detail::window_axis{
-        in, (in + 2 * padding - (size - 1) * dilation - 1) / stride + 1, size, stride, padding, dilation};
-  };
+  constexpr auto axis = axis_of;
   return {
       {1, 1, 1, 1, axis(1, 1, 1, 0, 1), axis(1, 1, 1, 0, 1)},
       {2, 1, 1, 1, axis(1, 1, 1, 1, 1), axis(2, 1, 1, 1, 1)},
@@ -69,6 +71,41 @@ inline std::vector<detail::convolution_shape> convolution_shapes() {
       {1, 1, 8, 9, axis(40, 3, 1, 1, 1), axis(300, 1, 1, 0, 1)},  // more than one segment of a sample
       {2, 1, 130, 16, axis(4, 3, 1, 1, 1), axis(5, 3, 1, 1, 1)},  // more than one block of channels
   };
+}
+
+/// The same whose groups have few channels.
+inline std::vector<detail::convolution_shape> depthwise_shapes() {
+  constexpr auto axis = axis_of;
+  std::vector<detail::convolution_shape> shapes{
+      {3, 5, 1, 1, axis(28, 3, 1, 1, 1), axis(28, 3, 1, 1, 1)},
+      {2, 3, 1, 1, axis(1, 1, 1, 0, 1), axis(1, 1, 1, 0, 1)},
+      {2, 3, 1, 1, axis(1, 3, 1, 1, 1), axis(1, 3, 1, 1, 1)},
+      {2, 3, 1, 1, axis(9, 1, 1, 0, 1), axis(7, 1, 1, 0, 1)},
+      {1, 2, 1, 1, axis(70, 1, 1, 0, 1), axis(60, 1, 1, 0, 1)},  // does not become one row
+      {1, 2, 1, 2, axis(9, 1, 2, 0, 1), axis(10, 1, 3, 0, 1)},   // reads few of the pixels
+      {2, 2, 1, 1, axis(11, 2, 3, 0, 1), axis(13, 2, 4, 1, 1)},  // fewer taps than the stride
+      {2, 2, 1, 1, axis(12, 3, 4, 0, 1), axis(12, 3, 5, 0, 1)},  // rows and columns at the end are not read
+      {2, 3, 1, 2, axis(6, 1, 1, 3, 1), axis(5, 1, 1, 2, 1)},    // the padding is wider than the kernel
+      {2, 3, 1, 2, axis(6, 3, 2, 5, 1), axis(5, 2, 3, 7, 1)},
+      {2, 3, 1, 1, axis(9, 3, 2, 2, 2), axis(10, 3, 2, 2, 2)},  // phases without taps
+      {2, 3, 1, 2, axis(13, 3, 2, 3, 3), axis(11, 3, 3, 2, 2)},
+      {1, 2, 1, 2, axis(17, 16, 1, 5, 1), axis(18, 16, 1, 7, 1)},  // the most taps
+      {1, 2, 1, 1, axis(300, 3, 1, 1, 1), axis(301, 3, 1, 1, 1)},  // several segments of rows
+      {1, 2, 1, 1, axis(301, 3, 2, 1, 1), axis(300, 3, 2, 1, 1)},
+      {1, 1, 1, 1, axis(4, 3, 1, 1, 1), axis(30000, 5, 1, 2, 1)},
+      {2, 2, 1, 1, axis(1, 1, 1, 0, 1), axis(400000, 3, 1, 1, 1)},  // rows that are too long to be copied
+      {2, 3, 4, 4, axis(8, 3, 1, 1, 1), axis(9, 3, 2, 1, 1)},
+      {70, 2, 2, 3, axis(5, 3, 2, 1, 1), axis(4, 2, 1, 1, 1)},
+  };
+  for (std::size_t outputs = 1; outputs <= 3; ++outputs)
+    for (std::size_t stride = 1; stride <= 3; ++stride)
+      for (std::size_t size = 1; size <= 7; size += 2)
+        for (std::size_t dilation = 1; dilation <= 2; ++dilation) {
+          shapes.push_back({2, 2, 1, outputs, axis(15, size, stride, size / 2, dilation),
+                            axis(13 + size, size, stride, size / 2, dilation)});
+          shapes.push_back({2, 2, 1, outputs, axis(1, 1, 1, 0, 1), axis(33, size, stride, size - 1, dilation)});
+        }
+  return shapes;
 }
 
 }  // namespace devplace::test
