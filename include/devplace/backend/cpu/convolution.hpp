@@ -65,6 +65,19 @@ std::pair<const computed_t<T>*, const computed_t<T>*> wide_parameters(const Argu
   }
 }
 
+/// Runs a depthwise convolution or its gradient by the input, `rows` of each group of a sample in segments, where it
+/// pays: returns whether it did.
+template <class Arguments, class Compute>
+bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& d, std::size_t rows,
+                               const Compute& compute) {
+  const convolution_shape& s = g.shape;
+  if (!d.pays) return false;
+  parallel_for(s.samples * s.groups * tiles_of(rows, d.rows),
+               tasks_per_thread(s.outputs * s.depth() * d.rows * s.columns.out),
+               [&](std::size_t begin, std::size_t end) { compute(g, d, begin, end, gemm_buffer::of_this_thread()); });
+  return true;
+}
+
 /// Runs a direct convolution, or kernels.forward or kernels.mirrored.
 template <class T, class Direct, class Range>
 void convolve_on_cpu(convolution_arguments<T, computed_t<T>> g, const convolution_kernels<T>& kernels,
@@ -100,8 +113,12 @@ struct implementation<backend::cpu, op::convolution> {
   static void run(int, const detail::convolution_arguments<T>& g, detail::cpu_isa isa = detail::current_isa()) {
     const detail::convolution_kernels<T> kernels = detail::convolution_kernels_of<T>(isa);
     const auto [weight, bias] = detail::wide_parameters<T>(g, g.shape.groups * g.shape.outputs, isa);
-    detail::convolve_on_cpu<T>({g.shape, g.x, weight, bias, g.y, g.then, g.math, g.floats}, kernels, kernels.direct,
-                               kernels.forward);
+    const detail::convolution_arguments<T, detail::computed_t<T>> wide{
+        detail::in_one_row(g.shape), g.x, weight, bias, g.y, g.then, g.math, g.floats};
+    if (detail::convolve_depthwise_on_cpu(wide, kernels.depthwise_of(wide.shape), wide.shape.rows.out,
+                                          kernels.depthwise))
+      return;
+    detail::convolve_on_cpu<T>(wide, kernels, kernels.direct, kernels.forward);
   }
 };
 
@@ -113,10 +130,13 @@ struct implementation<backend::cpu, op::convolution_input_gradient> {
                   detail::cpu_isa isa = detail::current_isa()) {
     using namespace detail;
     const convolution_kernels<T> kernels = convolution_kernels_of<T>(isa);
-    const convolution_shape& s = given.shape;
+    const convolution_shape s = in_one_row(given.shape);
     const auto [weight, bias] = wide_parameters<T>(given, s.groups * s.channels, isa);
     const convolution_input_gradient_arguments<T, computed_t<T>> g{s,        given.dy,   weight,      bias,
                                                                    given.dx, given.math, given.floats};
+    if (convolve_depthwise_on_cpu(g, kernels.depthwise_of(s), depthwise_convolution::rows_of_input(s),
+                                  kernels.depthwise_input_gradient))
+      return;
     if (s.rows.has_mirror() && s.columns.has_mirror()) {
       const convolution_shape back{s.samples, s.groups, s.outputs, s.channels, s.rows.mirror(), s.columns.mirror()};
       return convolve_on_cpu<T>({back, g.dy, g.weight, g.bias, g.dx, epilogue::none, g.math, g.floats}, kernels,
@@ -162,7 +182,12 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
         }
       });
     };
-    if (const direct_convolution d = kernels.direct_of(s); d.gradient_pays) {
+    if (const depthwise_convolution thin = kernels.depthwise_of(s); thin.pays) {
+      for_blocks(
+          1, [&](std::size_t group, std::size_t, std::size_t first, std::size_t last, sum_type* sum, sum_type beta) {
+            kernels.depthwise_weight_gradient(g, thin, group, first, last, sum, beta, gemm_buffer::of_this_thread());
+          });
+    } else if (const direct_convolution d = kernels.direct_of(s); d.gradient_pays) {
       const std::size_t blocks = tiles_of(s.channels, d.channels);
       for_blocks(blocks, [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, sum_type* sum,
                              sum_type beta) {

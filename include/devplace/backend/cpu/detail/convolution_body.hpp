@@ -283,6 +283,9 @@ constexpr convolution_kernels<T> convolution_kernels_here() {
           convolve_rows<T, false>,
           convolve_rows<T, true>,
           convolve_weight_rows<T>,
+          convolve_depthwise<T>,
+          convolve_back_depthwise<T>,
+          convolve_weight_depthwise<T>,
           tile_rows,
           tile_columns_of<T>,
           direct_widths};

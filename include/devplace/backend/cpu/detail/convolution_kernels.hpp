@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/backend/cpu/detail/depthwise_convolution.hpp>
 #include <devplace/backend/cpu/detail/direct_convolution.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/backend/cpu/detail/short_kernels.hpp>
@@ -18,7 +19,7 @@ namespace devplace::detail {
 template <class T>
 inline constexpr std::size_t convolution_weight_columns = convolution_block_columns<T> / 2;
 
-/// The functions of convolution_body.hpp and convolution_direct_body.hpp for one instruction set, and its register
+/// The functions of convolution_body.hpp and the other bodies for one instruction set, and its register
 /// tiles.
 template <class T>
 struct convolution_kernels {
@@ -40,12 +41,21 @@ struct convolution_kernels {
   void (*direct_weight_gradient)(const convolution_weight_gradient_arguments<T>&, const direct_convolution&,
                                  std::size_t group, std::size_t first, std::size_t last, std::size_t c0,
                                  std::size_t channels, sum_type* sum, sum_type beta, void* buffer);
+  void (*depthwise)(const arguments&, const depthwise_convolution&, std::size_t begin, std::size_t end, void* buffer);
+  void (*depthwise_input_gradient)(const convolution_input_gradient_arguments<T, sum_type>&,
+                                   const depthwise_convolution&, std::size_t begin, std::size_t end, void* buffer);
+  void (*depthwise_weight_gradient)(const convolution_weight_gradient_arguments<T>&, const depthwise_convolution&,
+                                    std::size_t group, std::size_t first, std::size_t last, sum_type* sum,
+                                    sum_type beta, void* buffer);
   std::size_t tile_rows;
   std::size_t tile_columns;
   const unsigned char* direct_widths;
 
   direct_convolution direct_of(const convolution_shape& s) const {
     return direct_convolution_of(s, tile_columns / 2, sizeof(sum_type), direct_widths);
+  }
+  depthwise_convolution depthwise_of(const convolution_shape& s) const {
+    return depthwise_convolution_of(s, tile_columns / 2, sizeof(sum_type));
   }
 };
 
@@ -57,6 +67,8 @@ namespace generic {
 #include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>
 
 #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
+
+#include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
 
 #include <devplace/backend/cpu/detail/convolution_body.hpp>
 #undef DEVPLACE_TARGET
@@ -74,6 +86,8 @@ namespace avx2 {
 
   #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
 
+  #include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
+
   #include <devplace/backend/cpu/detail/convolution_body.hpp>
   #undef DEVPLACE_TARGET
 
@@ -87,6 +101,8 @@ namespace avx512 {
   #include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>
 
   #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
+
+  #include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
 
   #include <devplace/backend/cpu/detail/convolution_body.hpp>
   #undef DEVPLACE_TARGET

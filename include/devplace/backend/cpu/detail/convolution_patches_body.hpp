@@ -58,12 +58,55 @@ template <class Short, std::size_t Lanes = vector_bytes / sizeof(float)>
   }
 }
 
+/// Copies every second element.
+template <class T>
+[[gnu::always_inline]] DEVPLACE_TARGET inline void copy_seconds(T* __restrict to, const T* __restrict from,
+                                                                std::size_t n) {
+  using loaded = typename vector_of<T, 16>::unaligned;
+  constexpr std::size_t lanes = 16 / sizeof(T);
+  std::size_t i = 0;
+  for (; i + lanes < n; i += lanes) {
+    const typename vector_of<T, 16>::type low = *reinterpret_cast<const loaded*>(from + 2 * i);
+    const typename vector_of<T, 16>::type high = *reinterpret_cast<const loaded*>(from + 2 * i + lanes);
+    if constexpr (lanes == 4) {
+      *reinterpret_cast<loaded*>(to + i) = __builtin_shufflevector(low, high, 0, 2, 4, 6);
+    } else {
+      *reinterpret_cast<loaded*>(to + i) = __builtin_shufflevector(low, high, 0, 2);
+    }
+  }
+  for (; i < n; ++i)
+    to[i] = from[2 * i];
+}
+
+/// The reverse for two runs: to[2 i] = even[i], to[2 i + 1] = odd[i].
+template <class T>
+[[gnu::always_inline]] DEVPLACE_TARGET inline void interleave(T* __restrict to, const T* __restrict even,
+                                                              const T* __restrict odd, std::size_t n) {
+  using loaded = typename vector_of<T, 16>::unaligned;
+  constexpr std::size_t lanes = 16 / sizeof(T);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const typename vector_of<T, 16>::type a = *reinterpret_cast<const loaded*>(even + i);
+    const typename vector_of<T, 16>::type b = *reinterpret_cast<const loaded*>(odd + i);
+    if constexpr (lanes == 4) {
+      *reinterpret_cast<loaded*>(to + 2 * i) = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+      *reinterpret_cast<loaded*>(to + 2 * i + lanes) = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    } else {
+      *reinterpret_cast<loaded*>(to + 2 * i) = __builtin_shufflevector(a, b, 0, 2);
+      *reinterpret_cast<loaded*>(to + 2 * i + lanes) = __builtin_shufflevector(a, b, 1, 3);
+    }
+  }
+  for (; i < n; ++i)
+    to[2 * i] = even[i], to[2 * i + 1] = odd[i];
+}
+
 /// Copies elements that are `stride` apart.
 template <class T, class From>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void copy_strided(T* __restrict to, const From* __restrict from,
                                                                 std::size_t n, std::size_t stride) {
   if (stride == 1) return copy_run(to, from, n);
   if constexpr (std::is_same_v<T, From>) {
+    if (stride == 2) return copy_seconds(to, from, n);
     for (std::size_t i = 0; i < n; ++i)
       to[i] = from[i * stride];
   } else {

@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Included by convolution_kernels.hpp only.
+//
+// Convolutions whose groups have few channels, depthwise ones above all: vectors are consecutive pixels of one channel
+// of the output, each a sum over taps of a weight and the vector of the padded image that begins where the tap reads
+// (depthwise_convolution).
+
+/// sums[i] = then(bias + the sum over p of weights[p] image[offsets[p] + i]) for the elements of some vectors.
+template <class T, std::size_t Vectors>
+[[gnu::always_inline]] DEVPLACE_TARGET inline void tap_sum_tile(T* __restrict sums, const T* __restrict image,
+                                                                const std::size_t* __restrict offsets,
+                                                                const T* __restrict weights, std::size_t depth, T bias,
+                                                                bool relu) {
+  using vector = typename vector_of<T, vector_bytes>::type;
+  using loaded = typename vector_of<T, vector_bytes>::unaligned;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  const vector zero{};
+  vector sum[Vectors];
+  DEVPLACE_UNROLL
+  for (std::size_t i = 0; i < Vectors; ++i)
+    sum[i] = bias - zero;
+  for (std::size_t p = 0; p < depth; ++p) {
+    const T* const from = image + offsets[p];
+    const vector weight = weights[p] - zero;
+    DEVPLACE_UNROLL
+    for (std::size_t i = 0; i < Vectors; ++i)
+      sum[i] += *reinterpret_cast<const loaded*>(from + i * lanes) * weight;
+  }
+  DEVPLACE_UNROLL
+  for (std::size_t i = 0; i < Vectors; ++i) {
+    if (relu) sum[i] = sum[i] < zero ? zero : sum[i];
+    *reinterpret_cast<loaded*>(sums + i * lanes) = sum[i];
+  }
+}
+
+/// The same for n elements and the rest of the last vector.
+template <class T>
+[[gnu::noinline]] DEVPLACE_TARGET inline void tap_sums(T* sums, const T* image, const std::size_t* offsets,
+                                                       const T* weights, std::size_t depth, T bias, bool relu,
+                                                       std::size_t n) {
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  std::size_t i = 0;
+  for (; i + 7 * lanes < n; i += 8 * lanes)
+    tap_sum_tile<T, 8>(sums + i, image + i, offsets, weights, depth, bias, relu);
+  for (; i + 2 * lanes < n; i += 3 * lanes)
+    tap_sum_tile<T, 3>(sums + i, image + i, offsets, weights, depth, bias, relu);
+  for (; i < n; i += lanes)
+    tap_sum_tile<T, 1>(sums + i, image + i, offsets, weights, depth, bias, relu);
+}
+
+/// sums[j] += the sum over i < n of gradient[i] image[offsets[j] + i]: n elements and the rest of the last vector, each
+/// lane in ascending order.
+template <class T, std::size_t Taps>
+[[gnu::noinline]] DEVPLACE_TARGET inline void tap_products(double* __restrict sums, const T* __restrict image,
+                                                           const std::size_t* __restrict offsets,
+                                                           const T* __restrict gradient, std::size_t n) {
+  using vector = typename vector_of<T, vector_bytes>::type;
+  using loaded = typename vector_of<T, vector_bytes>::unaligned;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T), whole = (Taps + 3) / 4 * 4;
+  vector sum[Taps] = {};
+  const T* from[Taps];
+  for (std::size_t j = 0; j < Taps; ++j)
+    from[j] = image + offsets[j];
+  for (std::size_t i = 0; i < n; i += lanes) {
+    const vector some = *reinterpret_cast<const loaded*>(gradient + i);
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < Taps; ++j)
+      sum[j] += *reinterpret_cast<const loaded*>(from[j] + i) * some;
+  }
+  DEVPLACE_UNROLL
+  for (std::size_t j = 0; j < whole; j += 4) {
+    vector four[4] = {};
+    DEVPLACE_UNROLL
+    for (std::size_t l = 0; l < 4; ++l)
+      if (j + l < Taps) four[l] = sum[j + l];
+    T of_lanes[4];
+    add_lanes<T, vector_bytes>::run(four, of_lanes);
+    for (std::size_t l = 0; l < 4 && j + l < Taps; ++l)
+      sums[j + l] += static_cast<double>(of_lanes[l]);
+  }
+}
+
+/// The numbers of taps that tap_products is compiled for.
+inline constexpr unsigned char tap_widths[] = {9, 7, 5, 3, 0};
+
+template <class T>
+decltype(&tap_products<T, 3>) tap_products_of(std::size_t taps) {
+  return taps == 9   ? tap_products<T, 9>
+         : taps == 7 ? tap_products<T, 7>
+         : taps == 5 ? tap_products<T, 5>
+                     : tap_products<T, 3>;
+}
+
+/// The phases of one channel that `n` rows of outputs from row y0 on read, with padding.
+template <class T, class From>
+DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, const convolution_shape& s,
+                                        const From* image, std::size_t y0, std::size_t n) {
+  const window_axis& a = s.columns;
+  for (std::size_t phase = 0; phase < d.phases(); ++phase, to += d.plane) {
+    const std::size_t f = phase % d.column_phases;
+    std::size_t begin = f < a.padding ? (a.padding - f + a.stride - 1) / a.stride : 0;
+    begin = smaller(begin, d.pitch);
+    std::size_t end = a.in + a.padding > f ? (a.in + a.padding - f + a.stride - 1) / a.stride : 0;
+    end = end < begin ? begin : smaller(end, d.pitch);
+    T* row = to;
+    for (std::size_t r = 0; r < n + d.more_rows; ++r, row += d.pitch) {
+      const std::size_t at = (y0 + r) * s.rows.stride + phase / d.column_phases;
+      if (begin == end || !s.rows.inside(at)) {
+        fill_run(row, T{0}, d.pitch);
+        continue;
+      }
+      for (std::size_t i = 0; i < begin; ++i)
+        row[i] = T{0};
+      copy_strided(row + begin, image + (at - s.rows.padding) * a.in + begin * a.stride + f - a.padding, end - begin,
+                   a.stride);
+      for (std::size_t i = end; i < d.pitch; ++i)
+        row[i] = T{0};
+    }
+    fill_run(row, T{0}, d.slack);  // the last vector reads it
+  }
+}
+
+/// Rows [y0, y0 + n) of one channel of an output's gradient, each d.pitch apart, counted from `above` rows above the
+/// first. What is between them, and all rows outside, are zeros.
+template <class T, class From>
+DEVPLACE_TARGET inline void copy_gradient(T* to, const depthwise_convolution& d, const convolution_shape& s,
+                                          const From* dy, std::size_t y0, std::size_t n, std::size_t above) {
+  const std::size_t width = s.columns.out;
+  for (std::size_t r = 0; r < n; ++r, to += d.pitch) {
+    if (y0 + r < above || y0 + r - above >= s.rows.out) {
+      fill_run(to, T{0}, d.pitch);
+      continue;
+    }
+    copy_run(to, dy + (y0 + r - above) * width, width);
+    for (std::size_t i = width; i < d.pitch; ++i)
+      to[i] = T{0};
+  }
+  fill_run(to, T{0}, d.slack);
+}
+
+/// Segments [begin, end) of outputs, which are those of group 0 of sample 0, of group 1, and so on to the last sample.
+template <class T>
+DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_t<T>>& g,
+                                        const depthwise_convolution& d, std::size_t begin, std::size_t end,
+                                        void* buffer) {
+  using sum_type = computed_t<T>;
+  const convolution_shape& s = g.shape;
+  sum_type* const image = static_cast<sum_type*>(buffer);
+  sum_type* const sums = image + s.channels * d.phases() * d.plane;
+  const std::size_t segments = tiles_of(s.rows.out, d.rows), depth = s.depth();
+  std::size_t offsets[depthwise_depth];
+  for (std::size_t p = 0; p < depth; ++p) {
+    const std::size_t tap = p % s.taps();
+    offsets[p] = (p / s.taps() * d.phases() + d.phase_of(s, tap)) * d.plane + d.shift_of(s, tap);
+  }
+  for (std::size_t task = begin; task < end; ++task) {
+    const std::size_t index = task / segments, group = index % s.groups;  // of groups of samples
+    const std::size_t y0 = task % segments * d.rows, rows = smaller(d.rows, s.rows.out - y0);
+    for (std::size_t c = 0; c < s.channels; ++c)
+      copy_phases(image + c * d.phases() * d.plane, d, s, g.x + (index * s.channels + c) * s.plane(), y0, rows);
+    for (std::size_t o = 0; o < s.outputs; ++o) {
+      const std::size_t output = group * s.outputs + o;
+      tap_sums(sums, image, offsets, g.weight + output * depth, depth, g.bias == nullptr ? sum_type{0} : g.bias[output],
+               g.then == epilogue::relu, (rows - 1) * d.pitch + s.columns.out);
+      T* const y = g.y + (index * s.outputs + o) * s.pixels() + y0 * s.columns.out;
+      if (d.pitch == s.columns.out) {
+        copy_run(y, sums, rows * d.pitch);
+      } else {
+        for (std::size_t r = 0; r < rows; ++r)
+          copy_run(y + r * s.columns.out, sums + r * d.pitch, s.columns.out);
+      }
+    }
+  }
+}
+
+/// to[i] = sums of the phases of one padded row, without its padding; `otherwise` where no window reads.
+template <class T>
+DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, const window_axis& a, const T* sums,
+                                        T otherwise) {
+  if (a.stride == 1) {
+    const std::size_t read = smaller(a.in, d.pitch > a.padding ? d.pitch - a.padding : 0);
+    copy_run(to, sums + a.padding, read);
+    return fill_run(to + read, otherwise, a.in - read);
+  }
+  if (a.stride == 2 && d.column_phases == 2) {
+    // Whole pairs, but the one that the padding may divide.
+    const std::size_t skip = a.padding % 2, first = (a.padding + 1) / 2;
+    const std::size_t pairs = first < d.pitch ? smaller((a.in - smaller(skip, a.in)) / 2, d.pitch - first) : 0;
+    if (skip != 0) to[0] = a.padding / 2 < d.pitch ? sums[d.plane + a.padding / 2] : otherwise;
+    interleave(to + skip, sums + first, sums + d.plane + first, pairs);
+    std::size_t i = skip + 2 * pairs;
+    if (i < a.in && first + pairs < d.pitch) to[i++] = sums[first + pairs];
+    if (i < a.in) fill_run(to + i, otherwise, a.in - i);
+    return;
+  }
+  if (d.column_phases != a.stride || (a.in + a.padding - 1) / a.stride >= d.pitch) fill_run(to, otherwise, a.in);
+  for (std::size_t f = 0; f < d.column_phases; ++f) {
+    const std::size_t begin = f < a.padding ? (a.padding - f + a.stride - 1) / a.stride : 0;
+    const std::size_t end = a.in + a.padding > f ? (a.in + a.padding - f + a.stride - 1) / a.stride : 0;
+    T* out = to + begin * a.stride + f - a.padding;
+    for (std::size_t i = begin; i < smaller(end, d.pitch); ++i, out += a.stride)
+      *out = sums[f * d.plane + i];
+  }
+}
+
+/// The input's gradient for segments [begin, end) of rows of phases, in the order of convolve_depthwise. It is a
+/// convolution of the output's gradient for each phase, with the taps that read it.
+template <class T>
+DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_arguments<T, computed_t<T>>& g,
+                                             const depthwise_convolution& d, std::size_t begin, std::size_t end,
+                                             void* buffer) {
+  using sum_type = computed_t<T>;
+  const convolution_shape& s = g.shape;
+  sum_type* const gradients = static_cast<sum_type*>(buffer);
+  sum_type* const sums = gradients + s.outputs * d.plane;
+  sum_type* const line = sums + d.phases() * d.plane;
+  const std::size_t first_row = d.first_row(s), count = d.rows_of_input(s), segments = tiles_of(count, d.rows);
+  // The products of all outputs and taps, ordered by phase: where they read, their phases and weights.
+  std::size_t offsets[depthwise_depth], phases[depthwise_depth], sources[depthwise_depth];
+  sum_type weights[depthwise_depth];
+  const std::size_t depth = s.outputs * s.taps();
+  std::size_t found = 0;
+  for (std::size_t phase = 0; found < depth; ++phase)
+    for (std::size_t tap = 0; tap < s.taps(); ++tap) {
+      if (d.phase_of(s, tap) != phase) continue;
+      for (std::size_t o = 0; o < s.outputs; ++o, ++found) {
+        offsets[found] = o * d.plane + d.more_rows * d.pitch + d.more_columns - d.shift_of(s, tap);
+        phases[found] = phase;
+        sources[found] = o * s.depth() + tap;
+      }
+    }
+  for (std::size_t o = 0; o < s.outputs; ++o)
+    fill_run(gradients + o * d.plane, sum_type{0}, d.more_columns);
+  for (std::size_t task = begin; task < end; ++task) {
+    const std::size_t index = task / segments, group = index % s.groups;
+    const std::size_t r0 = task % segments * d.rows, rows = smaller(d.rows, count - r0);
+    for (std::size_t o = 0; o < s.outputs; ++o)
+      copy_gradient(gradients + o * d.plane + d.more_columns, d, s, g.dy + (index * s.outputs + o) * s.pixels(),
+                    first_row + r0, rows + d.more_rows, d.more_rows);
+    for (std::size_t c = 0; c < s.channels; ++c) {
+      const sum_type bias = g.bias == nullptr ? 0 : g.bias[group * s.channels + c];
+      const sum_type* const weight = g.weight + group * s.outputs * s.depth() + c * s.taps();
+      for (std::size_t p = 0; p < depth; ++p)
+        weights[p] = weight[sources[p]];
+      for (std::size_t p = 0, phase = 0; phase < d.phases(); ++phase) {
+        const std::size_t p0 = p;
+        while (p < depth && phases[p] == phase)
+          ++p;
+        tap_sums(sums + phase * d.plane, gradients, offsets + p0, weights + p0, p - p0, bias, false, rows * d.pitch);
+      }
+      T* const dx = g.dx + (index * s.channels + c) * s.plane();
+      for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t f = 0; f < s.rows.stride; ++f) {
+          const std::size_t at = (first_row + r0 + r) * s.rows.stride + f;
+          if (!s.rows.inside(at)) continue;
+          sum_type* to = line;
+          if constexpr (std::is_same_v<T, sum_type>) to = dx + (at - s.rows.padding) * s.columns.in;
+          if (f < d.row_phases) {
+            join_phases(to, d, s.columns, sums + f * d.column_phases * d.plane + r * d.pitch, bias);
+          } else {
+            fill_run(to, bias, s.columns.in);
+          }
+          if constexpr (!std::is_same_v<T, sum_type>)
+            copy_run(dx + (at - s.rows.padding) * s.columns.in, line, s.columns.in);
+        }
+    }
+  }
+}
+
+/// The weight's gradient of a group: summed over the samples [first, last), to `sum` [outputs, depth], or added to beta
+/// times it. Parts of a sample are summed in vectors, and these sums in double.
+template <class T>
+DEVPLACE_TARGET void convolve_weight_depthwise(const convolution_weight_gradient_arguments<T>& g,
+                                               const depthwise_convolution& d, std::size_t group, std::size_t first,
+                                               std::size_t last, computed_t<T>* sum, computed_t<T> beta, void* buffer) {
+  using sum_type = computed_t<T>;
+  constexpr std::size_t lanes = vector_bytes / sizeof(sum_type);
+  constexpr std::size_t most = convolution_block_depth * lanes;  // elements that are summed in vectors
+  constexpr std::size_t room = depthwise_depth + 9;
+  const convolution_shape& s = g.shape;
+  sum_type* const image = static_cast<sum_type*>(buffer);
+  sum_type* const gradient = image + s.channels * d.phases() * d.plane;
+  const std::size_t depth = s.depth();
+  const std::size_t width = tile_width(depth, tap_widths), whole = tiles_of(depth, width) * width;
+  const auto products = tap_products_of<sum_type>(width);
+  std::size_t offsets[room];
+  for (std::size_t p = 0; p < depth; ++p) {
+    const std::size_t tap = p % s.taps();
+    offsets[p] = (p / s.taps() * d.phases() + d.phase_of(s, tap)) * d.plane + d.shift_of(s, tap);
+  }
+  double sums[depthwise_channels][room];
+  for (std::size_t p = depth; p < whole; ++p)
+    offsets[p] = 0;
+  for (std::size_t o = 0; o < s.outputs; ++o)
+    for (std::size_t p = 0; p < whole; ++p)
+      sums[o][p] = 0;
+  for (std::size_t n = first; n < last; ++n) {
+    const std::size_t index = n * s.groups + group;
+    for (std::size_t y0 = 0; y0 < s.rows.out; y0 += d.rows) {
+      const std::size_t rows = smaller(d.rows, s.rows.out - y0), count = (rows - 1) * d.pitch + s.columns.out;
+      for (std::size_t c = 0; c < s.channels; ++c)
+        copy_phases(image + c * d.phases() * d.plane, d, s, g.x + (index * s.channels + c) * s.plane(), y0, rows);
+      for (std::size_t o = 0; o < s.outputs; ++o) {
+        copy_gradient(gradient, d, s, g.dy + (index * s.outputs + o) * s.pixels(), y0, rows, 0);
+        for (std::size_t i = 0; i < count; i += most) {
+          const std::size_t part = smaller(most, count - i);
+          for (std::size_t p = 0; p < depth; p += width)
+            products(sums[o] + p, image + i, offsets + p, gradient + i, part);
+        }
+      }
+    }
+  }
+  for (std::size_t o = 0; o < s.outputs; ++o)
+    for (std::size_t p = 0; p < depth; ++p) {
+      sum_type& to = sum[o * depth + p];
+      to = static_cast<sum_type>(sums[o][p]) + (beta == 0 ? 0 : beta * to);
+    }
+}

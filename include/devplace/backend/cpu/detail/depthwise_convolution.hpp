@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cpu/detail/direct_convolution.hpp>
+#include <devplace/ops/detail/convolution_arguments.hpp>
+
+namespace devplace::detail {
+
+/// The most channels and outputs of a group, and the most taps of all its channels or outputs, of depthwise
+/// convolutions.
+///@{
+inline constexpr std::size_t depthwise_channels = 4;
+inline constexpr std::size_t depthwise_depth = 256;
+///@}
+
+/// How convolutions whose groups have few channels (convolution_depthwise_body.hpp) divide a shape. It depends on the
+/// extents alone, and so do the orders of all sums.
+///
+/// Images are copied with their padding, in segments of rows. With strides, a padded image is several ones ("phases"),
+/// each of every so many rows and columns, so that the elements that consecutive outputs read are consecutive. A row of
+/// a phase has `pitch` elements and the next one follows: outputs are computed for rows as wide as that, in vectors
+/// that go on from one row to the next, and those that no window belongs to are dropped.
+struct depthwise_convolution {
+  std::size_t row_phases, column_phases;
+  std::size_t more_rows, more_columns;  ///< of a phase than of the outputs
+  std::size_t pitch;                    ///< elements of a row
+  std::size_t rows;                     ///< of the output, that a segment is for
+  std::size_t plane;                    ///< elements of a segment, with what vectors read beyond it
+  bool pays;                            ///< whether groups are small and segments fit
+
+  /// What vectors may read and write beyond the last row: one vector of any instruction set.
+  static constexpr std::size_t slack = 16;
+
+  constexpr std::size_t phases() const { return row_phases * column_phases; }
+  /// The phase that tap `t` reads, and where, relative to the first tap.
+  ///@{
+  constexpr std::size_t phase_of(const convolution_shape& s, std::size_t t) const {
+    return t / s.columns.size * s.rows.dilation % s.rows.stride * column_phases +
+           t % s.columns.size * s.columns.dilation % s.columns.stride;
+  }
+  constexpr std::size_t shift_of(const convolution_shape& s, std::size_t t) const {
+    return t / s.columns.size * s.rows.dilation / s.rows.stride * pitch +
+           t % s.columns.size * s.columns.dilation / s.columns.stride;
+  }
+  ///@}
+  /// The first row of phases that is not in the padding, and their number up to the last such row.
+  ///@{
+  static constexpr std::size_t first_row(const convolution_shape& s) { return s.rows.padding / s.rows.stride; }
+  static constexpr std::size_t rows_of_input(const convolution_shape& s) {
+    return (s.rows.in - 1 + s.rows.padding) / s.rows.stride + 1 - first_row(s);
+  }
+  ///@}
+};
+
+/// For vectors of `lanes` elements of `size` bytes.
+inline depthwise_convolution depthwise_convolution_of(const convolution_shape& s, std::size_t lanes, std::size_t size) {
+  depthwise_convolution d{};
+  if (s.pixels() == 0 || s.plane() == 0 || s.taps() == 0 || s.channels == 0 || s.outputs == 0) return d;
+  if (s.channels > depthwise_channels || s.outputs > depthwise_channels) return d;
+  if (s.channels > 1 && s.outputs > 1 && s.outputs % lanes == 0) return d;  // the others are faster
+  if (s.channels * s.taps() > depthwise_depth || s.outputs * s.taps() > depthwise_depth) return d;
+  const std::size_t row_reach = (s.rows.size - 1) * s.rows.dilation;
+  const std::size_t column_reach = (s.columns.size - 1) * s.columns.dilation;
+  d.row_phases = smaller(s.rows.stride, row_reach + 1);
+  d.column_phases = smaller(s.columns.stride, column_reach + 1);
+  d.more_rows = row_reach / s.rows.stride;
+  d.more_columns = column_reach / s.columns.stride;
+  d.pitch = s.columns.out + d.more_columns;
+  const auto plane = [&](std::size_t rows) { return (rows + d.more_rows) * d.pitch + d.more_columns + d.slack; };
+  const auto bytes = [&](std::size_t rows) {
+    return (((s.channels + 1) * d.phases() + s.outputs + 1) * plane(rows) + s.columns.in) * size;
+  };
+  d.rows = s.rows.out;
+  while (d.rows > 1 && bytes(d.rows) > gemm_buffer_bytes / 8)
+    d.rows = (d.rows + 1) / 2;
+  d.plane = plane(d.rows);
+  d.pays = bytes(d.rows) <= gemm_buffer_bytes;
+  return d;
+}
+
+}  // namespace devplace::detail
