@@ -122,7 +122,8 @@ auto train_on_pixels(double tolerance) {
 }  // namespace
 
 TEST_CASE("200 steps of a network of two-dimensional convolutions agree with PyTorch", "[nn]") {
-  train_on_images<dp::on<dp::cpu>, float>(1e-4);
+  // From about step 100 on a rounding error decides some maxima: one order of sums or another is up to 2e-4 away.
+  train_on_images<dp::on<dp::cpu>, float>(5e-4);
   train_on_images<dp::on<dp::cpu>, double>(1e-9);
   train_on_images<dp::on<dp::cuda<0>>, double>(1e-9);
   train_on_images<dp::replicated<0, 1, 2>, double>(1e-9);
