@@ -15,7 +15,7 @@ namespace devplace {
 /// A 16-bit storage type, IEEE 754's binary16: 5 bits of exponent and 10 of mantissa, up to 65504 and down to 2^-24.
 /// Arithmetic is done in float, to which it converts implicitly and exactly. The conversion from other numbers is
 /// explicit and rounds once, to nearest, ties to even: from 65520 on to infinity, below 2^-14 to subnormal numbers. A
-/// NaN becomes a quiet NaN with the same sign.
+/// NaN becomes a quiet NaN, on the host with the same sign.
 class half {
  public:
   /// Uninitialised, like a float.

@@ -6,10 +6,10 @@
 
 #include <devplace/config.hpp>
 
-// Conversions between float and the bits of half without branches, so that loops over them are vectorised. All cases
-// are computed and one is chosen by masks: for conditional operators g++ makes branches around floating-point
-// operations. No operation has a subnormal operand or result, so that processors that flush those to zero change
-// nothing.
+// Conversions between float and the bits of half. On GPUs each is an instruction, whose NaN has no sign and payload. On
+// the CPU they have no branches, so that loops over them are vectorised: all cases are computed and one is chosen by
+// masks, because for conditional operators g++ makes branches around floating-point operations. No operation has a
+// subnormal operand or result, so that processors that flush those to zero change nothing.
 
 namespace devplace::detail {
 
@@ -23,16 +23,16 @@ inline constexpr std::uint32_t smallest_normal_half = half_rebias + (1u << 23); 
 
 /// The float with the value of these bits; a NaN becomes a quiet one with the same sign and payload.
 DEVPLACE_HD constexpr float float_of_half(std::uint16_t bits) {
-  const std::uint32_t magnitude = bits & 0x7fffu, sign = (bits & 0x8000u) << 16;
-  const std::uint32_t normal = (magnitude << 13) + half_rebias;
-  const std::uint32_t special = (normal + half_rebias) | chosen_bits(magnitude > 0x7c00, 0x400000, 0);
 #if defined(__CUDA_ARCH__)
   if (!__builtin_is_constant_evaluated()) {
     float value;
     asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-    return magnitude > 0x7c00 ? __builtin_bit_cast(float, sign | special) : value;
+    return value;
   }
 #endif
+  const std::uint32_t magnitude = bits & 0x7fffu, sign = (bits & 0x8000u) << 16;
+  const std::uint32_t normal = (magnitude << 13) + half_rebias;
+  const std::uint32_t special = (normal + half_rebias) | chosen_bits(magnitude > 0x7c00, 0x400000, 0);
   // 2^-14 + magnitude * 2^-24 is exact below 2^-14.
   const float above = __builtin_bit_cast(float, smallest_normal_half | magnitude << 13);
   const float below = above - __builtin_bit_cast(float, smallest_normal_half);
@@ -43,16 +43,16 @@ DEVPLACE_HD constexpr float float_of_half(std::uint16_t bits) {
 /// The bits of the half that is nearest to a float; ties go to the even one, numbers that are too large to infinity,
 /// and a NaN becomes a quiet one with the same sign and the upper bits of its payload.
 DEVPLACE_HD constexpr std::uint16_t half_of_float(float value) {
-  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value);
-  const std::uint32_t magnitude = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
-  const std::uint32_t nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
 #if defined(__CUDA_ARCH__)
   if (!__builtin_is_constant_evaluated()) {
     std::uint16_t result;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result) : "f"(value));
-    return magnitude > 0x7f800000 ? static_cast<std::uint16_t>(sign | nan) : result;
+    return result;
   }
 #endif
+  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value);
+  const std::uint32_t magnitude = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
+  const std::uint32_t nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
   const std::uint32_t rounded = (magnitude - half_rebias + 0xfff + (magnitude >> 13 & 1)) >> 13;
   const std::uint32_t normal = chosen_bits(rounded > 0x7c00, 0x7c00, rounded);
   // Below 2^-14 a half is a multiple of 2^-24, the last place of 1/2, to which the sum with 1/2 is rounded.

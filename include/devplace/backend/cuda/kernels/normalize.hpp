@@ -24,7 +24,7 @@ DEVPLACE_DEVICE row_scale<T, Centred> scale_of_row(const Group& group, const Val
   T squares = 0;
   x.each([&squares, shift](std::size_t, T v) { squares += (v - shift) * (v - shift); });
   squares = group.all_reduce(squares, add_up{});
-  const double count = static_cast<double>(n), mean = static_cast<double>(sum) / count;
+  const double count = static_cast<double>(n), mean = Centred ? static_cast<double>(sum) / count : 0;
   return {shift, mean, static_cast<double>(squares) / count - mean * mean, epsilon};
 }
 
