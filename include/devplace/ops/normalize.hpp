@@ -61,7 +61,9 @@ struct normalize_row {
     Element* const out = y + row * n;
     const Element* const in = x + row * n;
     const auto normalized = scale_of_row<T, Centred>(in, n, epsilon);
-    independent_loop(0, n, [=, w = weight, b = bias](std::size_t c) {
+    const T* const w = weight;
+    [[maybe_unused]] const T* const b = bias;
+    independent_loop(0, n, [=](std::size_t c) {
       const T product = normalized(static_cast<T>(in[c])) * w[c];
       if constexpr (Centred)
         out[c] = static_cast<Element>(product + b[c]);
