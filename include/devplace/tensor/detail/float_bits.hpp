@@ -27,12 +27,18 @@ using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>
 
 /// `a` if the condition holds, otherwise `b`, by masks: of a conditional operator g++ computes only the chosen value,
 /// in branches, and then does not vectorise the loop.
+///@{
+template <class Bits>
+DEVPLACE_HD constexpr Bits chosen_bits(bool condition, Bits a, Bits b) {
+  const Bits mask = Bits{0} - static_cast<Bits>(condition);
+  return (a & mask) | (b & ~mask);
+}
 template <class T>
 DEVPLACE_HD inline T chosen(bool condition, T a, T b) {
   using bits = bits_of<T>;
-  const bits mask = bits{0} - static_cast<bits>(condition);
-  return same_bits<T>((same_bits<bits>(a) & mask) | (same_bits<bits>(b) & ~mask));
+  return same_bits<T>(chosen_bits(condition, same_bits<bits>(a), same_bits<bits>(b)));
 }
+///@}
 
 /// The bits of infinity: the exponent's, which are 8 or 11. NaN has larger ones.
 template <class T>

@@ -5,18 +5,13 @@
 #include <cstdint>
 
 #include <devplace/config.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 
 // Conversions between float and the bits of half. On GPUs each is an instruction, whose NaN has no sign and payload. On
-// the CPU they have no branches, so that loops over them are vectorised: all cases are computed and one is chosen by
-// masks, because for conditional operators g++ makes branches around floating-point operations. No operation has a
-// subnormal operand or result, so that processors that flush those to zero change nothing.
+// the CPU they have no branches, so that loops over them are vectorised: all cases are computed and one is chosen. No
+// operation has a subnormal operand or result, so that processors that flush those to zero change nothing.
 
 namespace devplace::detail {
-
-DEVPLACE_HD constexpr std::uint32_t chosen_bits(bool condition, std::uint32_t bits, std::uint32_t otherwise) {
-  const std::uint32_t mask = 0u - static_cast<std::uint32_t>(condition);
-  return (bits & mask) | (otherwise & ~mask);
-}
 
 inline constexpr std::uint32_t half_rebias = (127u - 15u) << 23;                 // between the two types' exponents
 inline constexpr std::uint32_t smallest_normal_half = half_rebias + (1u << 23);  // 2^-14, as a float's bits
@@ -32,7 +27,7 @@ DEVPLACE_HD constexpr float float_of_half(std::uint16_t bits) {
 #endif
   const std::uint32_t magnitude = bits & 0x7fffu, sign = (bits & 0x8000u) << 16;
   const std::uint32_t normal = (magnitude << 13) + half_rebias;
-  const std::uint32_t special = (normal + half_rebias) | chosen_bits(magnitude > 0x7c00, 0x400000, 0);
+  const std::uint32_t special = (normal + half_rebias) | chosen_bits(magnitude > 0x7c00, 0x400000u, 0u);
   // 2^-14 + magnitude * 2^-24 is exact below 2^-14.
   const float above = __builtin_bit_cast(float, smallest_normal_half | magnitude << 13);
   const float below = above - __builtin_bit_cast(float, smallest_normal_half);
@@ -54,7 +49,7 @@ DEVPLACE_HD constexpr std::uint16_t half_of_float(float value) {
   const std::uint32_t magnitude = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
   const std::uint32_t nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
   const std::uint32_t rounded = (magnitude - half_rebias + 0xfff + (magnitude >> 13 & 1)) >> 13;
-  const std::uint32_t normal = chosen_bits(rounded > 0x7c00, 0x7c00, rounded);
+  const std::uint32_t normal = chosen_bits(rounded > 0x7c00, 0x7c00u, rounded);
   // Below 2^-14 a half is a multiple of 2^-24, the last place of 1/2, to which the sum with 1/2 is rounded.
   const bool is_normal = magnitude >= smallest_normal_half;
   const float sum = __builtin_bit_cast(float, chosen_bits(is_normal, smallest_normal_half, magnitude)) + 0.5f;
