@@ -237,8 +237,10 @@ class loader<Where, T, Source> {
 /// A loader of samples and targets in two tensors (or views) on the CPU with the same first extent, and with any
 /// further axes. Features of float, double or uint8 become `T`; int32 and int64, such as the tokens of a text, stay
 /// what they are. Integer targets, one label for each sample or for each of its tokens or pixels, keep their type;
-/// floating-point targets become `T`. The loader refers to the tensors, which must outlive it. `auto batches =
-/// dp::make_loader<Where>(features, targets, {.batch = 64});`
+/// floating-point targets become `T`. The loader refers to the tensors, which must outlive it.
+/// ```
+/// auto batches = dp::make_loader<Where>(features, targets, {.batch = 64});
+/// ```
 template <placement Where, floating_element T = float, tensor_like Features, tensor_like Targets, class... Transform>
   requires(detail::outlives_the_call<Features>&& detail::outlives_the_call<Targets> && sizeof...(Transform) <= 1)
 auto make_loader(Features&& features, Targets&& targets, const loader_options& options, Transform... transform) {

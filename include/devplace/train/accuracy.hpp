@@ -200,7 +200,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// The share of labels, from 0 to 1, that have the largest output of a model or predictor, or are among the `how.top`
 /// largest; NaN for no samples. A sample has one label if its output is one row of classes, and one for each row of an
 /// output [..., classes], as that of a network which labels tokens or pixels. The batches come from a loader for the
-/// model's placement: `accuracy(model, batches.epoch(0))`. Reads one number from each place at the end. Across the
+/// model's placement: `accuracy(model, batches.epoch(0))`. Reads two numbers from each place at the end. Across the
 /// processes of this thread's process_scope all of them call it, each counts its samples, and all get the result.
 /// Throws argument_error if `how.top` is out of range, or if the batches are those of another scope, and shape_error
 /// for another number of labels.
