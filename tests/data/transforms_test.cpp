@@ -16,11 +16,10 @@
 #include <vector>
 
 #include <devplace/data/loader.hpp>
-#include <devplace/io/npy.hpp>
 
 #include "support/catch.hpp"
+#include "support/fixture.hpp"
 #include "support/labelled_samples.hpp"
-#include "support/reference.hpp"
 
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
@@ -112,8 +111,7 @@ TEST_CASE("channels are normalized as by torchvision's formula", "[data]") {
 
 TEST_CASE("rotations are PyTorch's", "[data]") {
   const auto read = [](const char* name) {
-    return dp::read_npy<double, dp::extents<2, 5, 7>>(
-        dp::test::reference_path("transforms/rotations/" + std::string(name) + ".npy"));
+    return dp::test::read_fixture<double, dp::extents<2, 5, 7>>("transforms/rotations/" + std::string(name));
   };
   for (const auto& [name, degrees] : {std::pair{"turned25", 25.0}, std::pair{"turned_160", -160.0}}) {
     auto x = read("x");

@@ -39,8 +39,7 @@ using net = nn::sequential<nn::input<6>, nn::embedding<11, 8>, nn::positional_em
 /// The fixture's integers, one sequence in each row.
 template <class T>
 auto sequences(const std::string& name) {
-  const auto read =
-      dp::read_npy<std::int64_t, dp::extents<dp::dyn, 6>>(dp::test::reference_path("attention/training/" + name));
+  const auto read = dp::test::read_fixture<std::int64_t, dp::extents<dp::dyn, 6>>("attention/training/" + name);
   dp::tensor<T, dp::extents<dp::dyn, 6>, dp::on<dp::cpu>> result(read.extents());
   std::transform(read.data(), read.data() + read.size(), result.data(),
                  [](std::int64_t i) { return static_cast<T>(i); });
@@ -51,11 +50,11 @@ template <class Where, class T>
 void train_as_pytorch(double tolerance) {
   constexpr std::size_t steps = 200, batch = 8;
   const std::string folder = std::string("attention/training/") + (std::is_same_v<T, float> ? "f32/" : "f64/");
-  const auto samples = sequences<std::int32_t>("samples.npy");
-  const auto labels = sequences<std::int64_t>("labels.npy");
-  const auto losses = dp::test::read_all<T, dp::extents<steps>>(folder + "losses.npy");
-  const auto start = dp::test::read_all<T, dp::dextents<1>>(folder + "start.npy");
-  const auto end = dp::test::read_all<T, dp::dextents<1>>(folder + "end.npy");
+  const auto samples = sequences<std::int32_t>("samples");
+  const auto labels = sequences<std::int64_t>("labels");
+  const auto losses = dp::test::read_all<T, dp::extents<steps>>(folder + "losses");
+  const auto start = dp::test::read_all<T, dp::dextents<1>>(folder + "start");
+  const auto end = dp::test::read_all<T, dp::dextents<1>>(folder + "end");
 
   dp::model<net, dp::on<dp::cpu>, T> initial{dp::seed{1}};
   std::vector<std::string> names;

@@ -30,10 +30,8 @@ void compare_batch_norm(const std::string& name, std::size_t batch) {
   using plan = dp::runtime::network_plan<Net>;
   constexpr std::size_t rank = plan::input::rank + 1;
   const std::string folder = "normalizations/" + name + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
-  const auto read = [&](const char* file) { return dp::test::read_all<T, dp::dextents<rank>>(folder + file + ".npy"); };
-  const auto read_row = [&](const std::string& file) {
-    return dp::test::read_all<T, dp::dextents<1>>(folder + file + ".npy");
-  };
+  const auto read = [&](const char* file) { return dp::test::read_all<T, dp::dextents<rank>>(folder + file); };
+  const auto read_row = [&](const std::string& file) { return dp::test::read_all<T, dp::dextents<1>>(folder + file); };
   constexpr int place[] = {0};
   const auto state =
       dp::runtime::empty_state<T, dp::backend::cpu>(place, {plan::parameter_elements, plan::buffer_elements});

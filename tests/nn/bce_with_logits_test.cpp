@@ -25,8 +25,7 @@ TEST_CASE("nn::bce_with_logits agrees with PyTorch with all its options", "[nn]"
 }
 
 TEST_CASE("nn::bce_with_logits's gradient agrees with differences", "[nn]") {
-  const matrix targets =
-      dp::read_npy<double, dp::dextents<2>>(dp::test::reference_path("losses/bce_with_logits_mean/f64/target.npy"));
+  const matrix targets = dp::test::read_fixture<double, dp::dextents<2>>("losses/bce_with_logits_mean/f64/target");
   CHECK(dp::test::worst_difference(nn::bce_with_logits{}, dp::test::some_predictions(), targets) < 1e-7);
   const nn::bce_with_logits weighted{.pos_weight = {2}, .weights = {1, 2, 3}};
   CHECK(dp::test::worst_difference(weighted, dp::test::some_predictions(), targets) < 1e-7);

@@ -67,17 +67,16 @@ template <class Net, class Images, class Labels, class Where, class T>
 auto train_as_pytorch(const std::string& name, double tolerance) {
   constexpr std::size_t steps = 200, batch = 8;
   const std::string folder = "convolutions/" + name + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
-  const auto images = dp::read_npy<T, Images>(dp::test::reference_path(folder + "images.npy"));
-  const auto labels =
-      dp::read_npy<std::int64_t, Labels>(dp::test::reference_path("convolutions/" + name + "/labels.npy"));
-  const auto losses = dp::read_npy<T, dp::extents<dp::dyn>>(dp::test::reference_path(folder + "losses.npy"));
+  const auto images = dp::test::read_fixture<T, Images>(folder + "images");
+  const auto labels = dp::test::read_fixture<std::int64_t, Labels>("convolutions/" + name + "/labels");
+  const auto losses = dp::test::read_fixture<T, dp::extents<dp::dyn>>(folder + "losses");
   REQUIRE(losses.size() == steps);
 
   dp::model<Net, dp::on<dp::cpu>, T> start{dp::seed{1}};
   std::size_t index = 0;
   const auto read = [&](const char* kind, auto parameter) {
     using extents_type = typename decltype(parameter)::extents_type;
-    return dp::read_npy<T, extents_type>(dp::test::reference_path(folder + kind + std::to_string(index++) + ".npy"));
+    return dp::test::read_fixture<T, extents_type>(folder + kind + std::to_string(index++));
   };
   start.for_each_parameter([&](const std::string&, auto parameter) { dp::copy(parameter, read("start", parameter)); });
   auto model = dp::to<Where>(start);
@@ -140,10 +139,9 @@ TEST_CASE("200 steps of a network that labels pixels agree with PyTorch", "[nn]"
 
   const auto model = train_on_pixels<dp::on<dp::cpu>, float>(1e-4);
   const std::string folder = "convolutions/training_segmentation/";
-  const auto scores = model.predict(
-      dp::read_npy<float, dp::extents<dp::dyn, 1, 8, 8>>(dp::test::reference_path(folder + "f32/images.npy")));
-  const auto labels =
-      dp::read_npy<std::int64_t, dp::extents<dp::dyn, 8, 8>>(dp::test::reference_path(folder + "labels.npy"));
+  const auto scores =
+      model.predict(dp::test::read_fixture<float, dp::extents<dp::dyn, 1, 8, 8>>(folder + "f32/images"));
+  const auto labels = dp::test::read_fixture<std::int64_t, dp::extents<dp::dyn, 8, 8>>(folder + "labels");
   std::size_t right = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const float* const of = scores.data() + 3 * i;

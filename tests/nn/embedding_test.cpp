@@ -57,13 +57,13 @@ template <class Net, class T>
 void compare_embedding(const std::string& name) {
   using rows = dp::dextents<3>;
   const std::string folder = "attention/" + name + "/", typed = folder + (std::is_same_v<T, float> ? "f32/" : "f64/");
-  const auto indices = dp::test::read_all<std::int64_t, dp::dextents<2>>(folder + "indices.npy");
+  const auto indices = dp::test::read_all<std::int64_t, dp::dextents<2>>(folder + "indices");
   embedded<Net, T> net({indices.begin(), indices.end()});
-  const auto weight = dp::test::read_all<T, dp::extents<7, 3>>(typed + "weight.npy");
+  const auto weight = dp::test::read_all<T, dp::extents<7, 3>>(typed + "weight");
   std::copy(weight.begin(), weight.end(), net.replica().parameter_data());
-  dp::test::require_agreement(net.forward(), dp::test::read_all<T, rows>(typed + "y.npy"), name + ": y");
-  const auto dy = dp::test::read_all<T, rows>(typed + "dy.npy");
-  auto expected = dp::test::read_all<T, dp::extents<7, 3>>(typed + "dweight.npy");
+  dp::test::require_agreement(net.forward(), dp::test::read_all<T, rows>(typed + "y"), name + ": y");
+  const auto dy = dp::test::read_all<T, rows>(typed + "dy");
+  auto expected = dp::test::read_all<T, dp::extents<7, 3>>(typed + "dweight");
   dp::test::require_agreement(net.gradient(dy, false), expected, name + ": dweight");
   for (T& x : expected)
     x *= 2;

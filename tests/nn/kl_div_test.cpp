@@ -23,8 +23,7 @@ TEST_CASE("nn::kl_div agrees with PyTorch", "[nn]") {
 }
 
 TEST_CASE("nn::kl_div's gradient agrees with differences", "[nn]") {
-  const matrix targets =
-      dp::read_npy<double, dp::dextents<2>>(dp::test::reference_path("losses/kl_div_mean/f64/target.npy"));
+  const matrix targets = dp::test::read_fixture<double, dp::dextents<2>>("losses/kl_div_mean/f64/target");
   CHECK(dp::test::worst_difference(nn::kl_div{}, dp::test::some_predictions(), targets) < 1e-7);
   CHECK(dp::test::worst_difference(nn::kl_div{.log_target = true}, dp::test::some_predictions(), targets) < 1e-7);
 }

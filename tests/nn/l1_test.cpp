@@ -19,9 +19,9 @@ TEST_CASE("nn::l1 agrees with PyTorch", "[nn]") {
 }
 
 TEST_CASE("nn::l1's gradient agrees with differences, and is 0 where there is none", "[nn]") {
-  CHECK(dp::test::worst_difference(
-            nn::l1{}, dp::test::some_predictions(),
-            dp::read_npy<double, dp::dextents<2>>(dp::test::reference_path("losses/l1_mean/f64/target.npy"))) < 1e-7);
+  CHECK(dp::test::worst_difference(nn::l1{}, dp::test::some_predictions(),
+                                   dp::test::read_fixture<double, dp::dextents<2>>("losses/l1_mean/f64/target")) <
+        1e-7);
   const dp::tensor<float, dp::extents<1, 3>, on_cpu> y{{1, 2, 3}}, t{{1, 1, 4}};
   const auto [loss, gradient] = nn::l1{}(y, t);
   CHECK(support::values_of(gradient.gradient) == std::vector<float>{0, 1, -1});

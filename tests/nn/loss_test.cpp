@@ -7,7 +7,6 @@
 #include <string>
 #include <type_traits>
 
-#include <devplace/io/npy.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/mse.hpp>
@@ -29,10 +28,10 @@ template <class T, class Loss>
 void compare(const Loss& loss, const std::string& folder) {
   using matrix = dp::dextents<2>;
   const std::string typed = folder + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
-  const auto logits = dp::read_npy<T, matrix>(dp::test::reference_path(typed + "logits.npy"));
-  const auto labels = dp::read_npy<std::int64_t, dp::dextents<1>>(dp::test::reference_path(folder + "/labels.npy"));
-  const auto expected = dp::read_npy<T, dp::extents<1>>(dp::test::reference_path(typed + "loss.npy"));
-  const auto dlogits = dp::read_npy<T, matrix>(dp::test::reference_path(typed + "dlogits.npy"));
+  const auto logits = dp::test::read_fixture<T, matrix>(typed + "logits");
+  const auto labels = dp::test::read_fixture<std::int64_t, dp::dextents<1>>(folder + "/labels");
+  const auto expected = dp::test::read_fixture<T, dp::extents<1>>(typed + "loss");
+  const auto dlogits = dp::test::read_fixture<T, matrix>(typed + "dlogits");
   const auto [value, gradient] = loss(logits, labels);
   INFO(folder << ": " << value.item() << ", PyTorch " << expected(0));
   CHECK(dp::test::agrees(value.item(), expected(0)));
@@ -50,7 +49,7 @@ void compare_in_both(const Loss& loss, const std::string& folder) {
 }
 
 std::vector<double> class_weights(const std::string& folder) {
-  return dp::test::read_all<double, dp::dextents<1>>(folder + "/f64/class_weight.npy");
+  return dp::test::read_all<double, dp::dextents<1>>(folder + "/f64/class_weight");
 }
 
 }  // namespace

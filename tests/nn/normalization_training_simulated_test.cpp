@@ -39,19 +39,16 @@ template <class Net, class Where, class T>
 void train_normalized_as_pytorch(double tolerance) {
   constexpr std::size_t steps = 200, batch = 8;
   const std::string folder = std::string("normalizations/training/") + (std::is_same_v<T, float> ? "f32/" : "f64/");
-  const auto x = dp::read_npy<T, dp::extents<dp::dyn, 4, 4>>(dp::test::reference_path(folder + "x.npy"));
-  const auto labels =
-      dp::read_npy<std::int64_t, dp::extents<dp::dyn>>(dp::test::reference_path("normalizations/training/labels.npy"));
-  const auto losses = dp::read_npy<T, dp::extents<dp::dyn>>(dp::test::reference_path(folder + "losses.npy"));
+  const auto x = dp::test::read_fixture<T, dp::extents<dp::dyn, 4, 4>>(folder + "x");
+  const auto labels = dp::test::read_fixture<std::int64_t, dp::extents<dp::dyn>>("normalizations/training/labels");
+  const auto losses = dp::test::read_fixture<T, dp::extents<dp::dyn>>(folder + "losses");
   REQUIRE(losses.size() == steps);
 
   dp::model<Net, dp::on<dp::cpu>, T> start{dp::seed{1}};
   std::size_t index = 0;
-  const auto file = [&](const char* kind) {
-    return dp::test::reference_path(folder + kind + std::to_string(index++) + ".npy");
-  };
+  const auto file = [&](const char* kind) { return folder + kind + std::to_string(index++); };
   start.for_each_parameter([&](const std::string&, auto parameter) {
-    dp::copy(parameter, dp::read_npy<T, typename decltype(parameter)::extents_type>(file("start")));
+    dp::copy(parameter, dp::test::read_fixture<T, typename decltype(parameter)::extents_type>(file("start")));
   });
   auto model = dp::to<Where>(start);
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.02, .momentum = 0.9}};
@@ -72,15 +69,16 @@ void train_normalized_as_pytorch(double tolerance) {
   const auto after = dp::to<dp::on<dp::cpu>>(model);
   index = 0;
   after.for_each_parameter([&](const std::string&, auto found) {
-    agree(found.data(), dp::read_npy<T, typename decltype(found)::extents_type>(file("end")));
+    agree(found.data(), dp::test::read_fixture<T, typename decltype(found)::extents_type>(file("end")));
   });
   CHECK(index == 10);
   index = 0;
   dp::runtime::network_plan<Net>::visit_buffers([&](const std::string&, const auto&, std::size_t offset) {
-    agree(after.state().replicas[0].buffer_data() + offset, dp::read_npy<T, dp::extents<dp::dyn>>(file("buffer")));
+    agree(after.state().replicas[0].buffer_data() + offset,
+          dp::test::read_fixture<T, dp::extents<dp::dyn>>(file("buffer")));
   });
   CHECK(index == 4);
-  const auto expected = dp::read_npy<T, dp::extents<dp::dyn, 3>>(dp::test::reference_path(folder + "predicted.npy"));
+  const auto expected = dp::test::read_fixture<T, dp::extents<dp::dyn, 3>>(folder + "predicted");
   agree(after.predict(x).data(), expected);
 }
 

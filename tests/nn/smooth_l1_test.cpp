@@ -24,8 +24,7 @@ TEST_CASE("nn::smooth_l1 agrees with PyTorch for each beta", "[nn]") {
 }
 
 TEST_CASE("nn::smooth_l1's gradient agrees with differences", "[nn]") {
-  const matrix targets =
-      dp::read_npy<double, dp::dextents<2>>(dp::test::reference_path("losses/l1_mean/f64/target.npy"));
+  const matrix targets = dp::test::read_fixture<double, dp::dextents<2>>("losses/l1_mean/f64/target");
   for (const double beta : {0.25, 1.0, 5.0})
     CHECK(dp::test::worst_difference(nn::smooth_l1{.beta = beta}, dp::test::some_predictions(), targets) < 1e-7);
 }

@@ -4,14 +4,13 @@
 // Losses, softmax and reductions against PyTorch's results in tests/reference.
 
 #include "support/catch.hpp"
-#include "support/reference.hpp"
+#include "support/fixture.hpp"
 
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <type_traits>
 
-#include <devplace/io/npy.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/mse.hpp>
 #include <devplace/ops/reduce.hpp>
@@ -28,7 +27,7 @@ constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-12;
 template <class T, std::size_t Rank>
 auto read(const std::string& reference_case, const std::string& name) {
   const std::string type = std::is_integral_v<T> ? "" : std::is_same_v<T, float> ? "f32/" : "f64/";
-  return dp::read_npy<T, dp::dextents<Rank>>(dp::test::reference_path(reference_case + "/" + type + name + ".npy"));
+  return dp::test::read_fixture<T, dp::dextents<Rank>>(reference_case + "/" + type + name);
 }
 
 template <class X, class Expected>

@@ -37,11 +37,10 @@ TEMPLATE_TEST_CASE("clip_norm gives torch.nn.utils.clip_grad_norm_'s factor", "[
   for (const std::string name : {"clip_grad_norm_reached", "clip_grad_norm_not_reached"}) {
     const std::string folder = "optimizers/" + name + (sizeof(TestType) == sizeof(float) ? "/f32/" : "/f64/");
     const auto read = [&folder]<class Extents>(const char* file, Extents) {
-      return dp::read_npy<TestType, Extents>(dp::test::reference_path(folder + file));
+      return dp::test::read_fixture<TestType, Extents>(folder + file);
     };
-    const auto gradient0 = read("gradient0.npy", dp::extents<4, 5>{}),
-               clipped0 = read("clipped0.npy", dp::extents<4, 5>{});
-    const auto gradient1 = read("gradient1.npy", dp::extents<7>{}), clipped1 = read("clipped1.npy", dp::extents<7>{});
+    const auto gradient0 = read("gradient0", dp::extents<4, 5>{}), clipped0 = read("clipped0", dp::extents<4, 5>{});
+    const auto gradient1 = read("gradient1", dp::extents<7>{}), clipped1 = read("clipped1", dp::extents<7>{});
     std::vector<TestType> gradients(gradient0.data(), gradient0.data() + 20),
         expected(clipped0.data(), clipped0.data() + 20);
     gradients.insert(gradients.end(), gradient1.data(), gradient1.data() + 7);
@@ -49,9 +48,9 @@ TEMPLATE_TEST_CASE("clip_norm gives torch.nn.utils.clip_grad_norm_'s factor", "[
     for (TestType& g : gradients)
       g *= 4;
     const TestType divisor = 4;
-    const auto result = clip(gradients, &divisor, static_cast<double>(read("max_norm.npy", dp::extents<1>{})(0)));
+    const auto result = clip(gradients, &divisor, static_cast<double>(read("max_norm", dp::extents<1>{})(0)));
     CHECK(static_cast<double>(result.norm) ==
-          Catch::Approx(static_cast<double>(read("total_norm.npy", dp::extents<1>{})(0))).epsilon(tolerance));
+          Catch::Approx(static_cast<double>(read("total_norm", dp::extents<1>{})(0))).epsilon(tolerance));
     for (std::size_t i = 0; i < gradients.size(); ++i)
       REQUIRE(static_cast<double>(gradients[i] / divisor * result.factor) ==
               Catch::Approx(static_cast<double>(expected[i])).epsilon(tolerance).margin(1e-30));

@@ -10,13 +10,12 @@
 #include <type_traits>
 #include <vector>
 
-#include <devplace/io/npy.hpp>
 #include <devplace/runtime/pass.hpp>
 #include <devplace/tensor/bf16.hpp>
 
 #include "optim/device_case.hpp"
 #include "support/catch.hpp"
-#include "support/reference.hpp"
+#include "support/fixture.hpp"
 
 namespace dp = devplace;
 
@@ -34,11 +33,11 @@ double groups_differ_by(const Rule& rule, const std::string& name) {
   constexpr bool in_float = sizeof(T) == sizeof(float);
   const std::string folder = "groups/" + name + (sizeof(T) == 4 ? "/f32/" : "/f64/");
   const auto read = [&](const char* file) {
-    const auto values = dp::read_npy<T, dp::extents<parameters>>(dp::test::reference_path(folder + file));
+    const auto values = dp::test::read_fixture<T, dp::extents<parameters>>(folder + file);
     return std::vector<T>(values.data(), values.data() + parameters);
   };
-  const std::vector<T> target = read("target.npy"), expected = read("end.npy");
-  dp::test::device_array<Backend, T> values(read("start.npy"));
+  const std::vector<T> target = read("target"), expected = read("end");
+  dp::test::device_array<Backend, T> values(read("start"));
   dp::test::device_array<Backend, T> first{std::vector<T>(parameters)}, second{std::vector<T>(parameters)};
   dp::test::device_array<Backend, std::uint8_t> table(group_of);
   dp::test::device_array<Backend, dp::bf16> working{std::vector<dp::bf16>(parameters)};

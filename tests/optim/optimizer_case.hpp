@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "support/fixture.hpp"
 #include "support/reference.hpp"
 
-#include <devplace/io/npy.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/place/thread_team.hpp>
@@ -75,11 +75,11 @@ template <class T, class Rule>
 double difference_to_pytorch(const Rule& rule, const std::string& name) {
   const auto read = [&name]<class Extents>(const char* file, Extents) {
     const std::string type = sizeof(T) == sizeof(float) ? "/f32/" : "/f64/";
-    return read_npy<T, Extents>(reference_path("optimizers/" + name + type + file));
+    return read_fixture<T, Extents>("optimizers/" + name + type + file);
   };
-  const auto start = read("start.npy", extents<33>{});
-  const auto gradients = read("gradients.npy", extents<10, 33>{});
-  const auto expected = read("parameters.npy", extents<10, 33>{});
+  const auto start = read("start", extents<33>{});
+  const auto gradients = read("gradients", extents<10, 33>{});
+  const auto expected = read("parameters", extents<10, 33>{});
   optimizer_case<T> c(start.size());
   c.divisor = 4;
   for (std::size_t i = 0; i < start.size(); ++i)

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the fixtures of embeddings and attention, in attention/, beside this file; see make_fixtures.py."""
 
-import shutil
-
 import torch
 from torch import nn
 from torch.nn import functional
 
-from make_fixtures import ROOT, affine, gradients, record, write
+from archives import save, write
+from make_fixtures import affine, gradients, record
 
 STEPS = 200
 BATCH = 8
@@ -98,7 +97,7 @@ def make_layers():
     weight = torch.randn(7, 3)
     for name, padding in (("embedding", None), ("embedding_padding", 2)):
         case(name, lambda weight: functional.embedding(indices, weight, padding_idx=padding), {"weight": weight})
-        write(f"attention/{name}/indices.npy", indices)
+        write(f"attention/{name}/indices", indices)
 
 
 def make_training():
@@ -132,8 +131,8 @@ def make_training():
         return {"losses": results[dtype], "start": first, "end": flat(network.parameters())}
 
     record("attention/training", train)
-    write("attention/training/samples.npy", samples)
-    write("attention/training/labels.npy", labels)
+    write("attention/training/samples", samples)
+    write("attention/training/labels", labels)
     exact, rounded = results[torch.float64], results[torch.float32]
     print(
         f"attention/training: loss {exact[0]:.3f} to {exact[-1]:.3f}, float32 to float64"
@@ -144,11 +143,10 @@ def make_training():
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    shutil.rmtree(ROOT / "attention", ignore_errors=True)
     make_layers()
     make_training()
-    files = list((ROOT / "attention").rglob("*.npy"))
-    print(f"{len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.2f} MB, torch {torch.__version__}")
+    save()
+    print("torch", torch.__version__)
 
 
 if __name__ == "__main__":

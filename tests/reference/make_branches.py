@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the fixtures of branches, in branches/, beside this file; see make_fixtures.py."""
 
-import shutil
-
 import torch
 from torch.nn import functional
 
-from make_fixtures import ROOT, gradients, record
+from archives import save
+from make_fixtures import gradients, record
 
 
 def case(name, function, x, **parameters):
@@ -43,5 +42,5 @@ def make_branches():
 
 
 if __name__ == "__main__":
-    shutil.rmtree(ROOT / "branches", ignore_errors=True)
     make_branches()
+    save()

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the fixtures of convolutions and poolings, in convolutions/, beside this file; see make_fixtures.py."""
 
-import shutil
-
 import torch
 from torch import nn
 from torch.nn import functional
 
-from make_fixtures import ROOT, gradients, record, write
+from archives import save, write
+from make_fixtures import gradients, record
 
 STEPS = 200
 BATCH = 8
@@ -157,7 +156,7 @@ def make_training(name, make_network, make_data, *sample):
         return {"images": images.to(dtype), "losses": results[dtype], **of_start, **of_end}
 
     record(f"convolutions/{name}", train)
-    write(f"convolutions/{name}/labels.npy", labels)
+    write(f"convolutions/{name}/labels", labels)
     exact, rounded = results[torch.float64], results[torch.float32]
     print(
         f"convolutions/{name}: loss {exact[0]:.3f} to {exact[-1]:.3f}, float32 to float64"
@@ -168,14 +167,13 @@ def make_training(name, make_network, make_data, *sample):
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    shutil.rmtree(ROOT / "convolutions", ignore_errors=True)
     make_convolutions()
     make_poolings()
     make_training("training", images_network, make_classes, 1, 10, 10)
     make_training("training_one_axis", series_network, make_classes, 2, 20)
     make_training("training_segmentation", segmentation_network, make_squares)
-    files = list((ROOT / "convolutions").rglob("*.npy"))
-    print(f"{len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.2f} MB, torch {torch.__version__}")
+    save()
+    print("torch", torch.__version__)
 
 
 if __name__ == "__main__":

@@ -10,29 +10,15 @@ Every case is computed twice, in float64 and in float32, from the same inputs, w
 README.md describes the files. Another processor may change last bits of the results, never the inputs.
 """
 
-import pathlib
-import shutil
-
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
 
 import generator
+from archives import save, write
 
-ROOT = pathlib.Path(__file__).resolve().parent
-GROUPS = ("layers", "losses", "optimizers", "reductions", "generator", "training", "networks")
 DTYPES = {"f64": torch.float64, "f32": torch.float32}
-
-
-def write(path, values):
-    """Stores a tensor or array in C order; scalars get the shape [1], so that every file has a rank of at least one."""
-    values = values.detach().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
-    values = np.ascontiguousarray(np.atleast_1d(values))
-    assert values.dtype in (np.float64, np.float32, np.int64), (path, values.dtype)
-    path = ROOT / path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    np.save(path, values.astype(values.dtype.newbyteorder("<")))
 
 
 def record(case, compute):
@@ -44,7 +30,7 @@ def record(case, compute):
         torch.testing.assert_close(rounded.double(), exact, rtol=1e-4, atol=1e-5, equal_nan=True, msg=f"{case} {name}")
     for folder, tensors in results.items():
         for name, tensor in tensors.items():
-            write(f"{case}/{folder}/{name}.npy", tensor)
+            write(f"{case}/{folder}/{name}", tensor)
 
 
 def gradients(function, inputs, dy, dtype):
@@ -190,7 +176,7 @@ def cross_entropy(case, logits, labels, weight=None, ignored=-100, smoothing=0.0
 
         name = f"losses/cross_entropy_{case}_{reduction}_c{logits.shape[1]}"
         record(name, compute)
-        write(f"{name}/labels.npy", labels)
+        write(f"{name}/labels", labels)
 
 
 def make_losses():
@@ -244,7 +230,7 @@ def pointwise(name, prediction, target, function, reductions=("mean", "sum"), **
 
         record(f"losses/{name}_{reduction}", compute)
         if not target.is_floating_point():
-            write(f"losses/{name}_{reduction}/labels.npy", target)
+            write(f"losses/{name}_{reduction}/labels", target)
 
 
 def make_more_losses():
@@ -348,7 +334,7 @@ def make_reductions():
                 "max": x.to(dtype).amax(axis),
             },
         )
-        write(f"reductions/axis{axis}/argmax.npy", x.argmax(axis))
+        write(f"reductions/axis{axis}/argmax", x.argmax(axis))
     record(
         "reductions/all",
         lambda dtype: {
@@ -358,7 +344,7 @@ def make_reductions():
             "max": x.to(dtype).amax(),
         },
     )
-    write("reductions/all/argmax.npy", x.argmax())
+    write("reductions/all/argmax", x.argmax())
 
 
 # --- training ---------------------------------------------------------------------------------------------------------
@@ -557,9 +543,9 @@ def make_generator():
     count = STEPS * BATCH
     images, labels = generator.images(run, count), generator.labels(run, count)
     uniforms = generator.uniform(run, generator.WEIGHT0, 64)
-    write("generator/golden/f32/uniforms.npy", uniforms)
-    write("generator/golden/f32/images.npy", images[:2])
-    write("generator/golden/labels.npy", labels[:64])
+    write("generator/golden/f32/uniforms", uniforms)
+    write("generator/golden/f32/images", images[:2])
+    write("generator/golden/labels", labels[:64])
     print("generator, run", run)
     print("  uniforms * 2^24     ", (uniforms[:4] * 2**24).astype(np.int64).tolist())
     print("  labels              ", labels[:12].tolist())
@@ -570,15 +556,13 @@ def make_generator():
     print("  checksum last batch  0x%016x" % generator.checksum(images[-BATCH:]))
     for name in generator.PARAMETERS:
         values = generator.parameter(run, name)
-        write(f"generator/golden/f32/{name}_head.npy", values.ravel()[:64])
+        write(f"generator/golden/f32/{name}_head", values.ravel()[:64])
         print(f"  checksum {name:12}0x{generator.checksum(values):016x}")
 
 
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    for group in GROUPS:
-        shutil.rmtree(ROOT / group, ignore_errors=True)
     make_layers()
     make_activations()
     make_normalizations()
@@ -589,8 +573,8 @@ def main():
     make_generator()
     make_training()
     make_networks()
-    files = [path for group in GROUPS for path in (ROOT / group).rglob("*.npy")]
-    print(f"{len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.2f} MB, torch {torch.__version__}")
+    save()
+    print("torch", torch.__version__)
 
 
 if __name__ == "__main__":

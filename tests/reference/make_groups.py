@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the fixtures of parameter groups, in groups/, beside this file; see make_fixtures.py."""
 
-import shutil
-
 import torch
 from torch import nn
 from torch.nn import functional
 
-from make_fixtures import ROOT, record, write
+from archives import save, write
+from make_fixtures import record
 
 STEPS = 200
 BATCH = 8
@@ -96,10 +95,10 @@ def make_training():
         }
 
     record("groups/training", train)
-    write("groups/training/labels.npy", labels)
+    write("groups/training/labels", labels)
 
 
 if __name__ == "__main__":
-    shutil.rmtree(ROOT / "groups", ignore_errors=True)
     make_groups()
     make_training()
+    save()

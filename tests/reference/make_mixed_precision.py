@@ -2,22 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes tests/reference/mixed_precision: trainings under PyTorch's autocast, and decisions of its GradScaler."""
 
-import pathlib
-
 import numpy as np
 import torch
 
 import make_attention
+from archives import save, write
 
-root = pathlib.Path(__file__).parent / "mixed_precision"
 STEPS, BATCH, SAMPLES = 200, 32, 128
 BAD_STEPS = (40, 41, 100)  # their first sample has an infinite feature
-
-
-def save(name, array):
-    path = root / f"{name}.npy"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    np.save(path, np.ascontiguousarray(array))
 
 
 class Network(torch.nn.Sequential):
@@ -85,18 +77,18 @@ def trainings():
     x = torch.randint(-64, 64, (SAMPLES, 12)).float() / 32
     labels = (x[:, :5] + x[:, 5:10] * x[:, 2:7]).argmax(1)
     start = Network().state_dict()
-    save("x", x.numpy())
-    save("labels", labels.numpy().astype(np.int64))
+    write("mixed_precision/x", x.numpy())
+    write("mixed_precision/labels", labels.numpy().astype(np.int64))
     for number, value in enumerate(start.values()):
-        save(f"start{number}", value.numpy())
+        write(f"mixed_precision/start{number}", value.numpy())
     for rule in ("sgd", "adam"):
         exact, _, _ = train(x, labels, start, None, rule)
-        save(f"{rule}/float", np.array(exact, np.float64))
+        write(f"mixed_precision/{rule}/float", np.array(exact, np.float64))
         for name, dtype in (("bf16", torch.bfloat16), ("half", torch.float16)):
             losses, scales, model = train(x, labels, start, dtype, rule)
-            save(f"{rule}/{name}", np.array(losses, np.float64))
+            write(f"mixed_precision/{rule}/{name}", np.array(losses, np.float64))
             if name == "half":
-                save(f"{rule}/scale", np.array(scales, np.float64))
+                write(f"mixed_precision/{rule}/scale", np.array(scales, np.float64))
             differences = [abs(a - b) / b for a, b in zip(losses, exact) if np.isfinite(a)]
             print(rule, name, "last", losses[-1], "in float", exact[-1], "largest difference", max(differences))
 
@@ -130,15 +122,15 @@ def save_trainings(folder, x, labels, network):
     """With Adam, without infinite features."""
     model = network()
     start = {name: value.clone() for name, value in model.state_dict().items()}
-    save(f"{folder}/x", x.numpy())
-    save(f"{folder}/labels", labels.numpy().astype(np.int64))
+    write(f"mixed_precision/{folder}/x", x.numpy())
+    write(f"mixed_precision/{folder}/labels", labels.numpy().astype(np.int64))
     for number, (_, value) in enumerate(model.named_parameters()):
-        save(f"{folder}/start{number}", value.detach().numpy())
+        write(f"mixed_precision/{folder}/start{number}", value.detach().numpy())
     exact, _, _ = train(x, labels, start, None, "adam", network, ())
-    save(f"{folder}/float", np.array(exact, np.float64))
+    write(f"mixed_precision/{folder}/float", np.array(exact, np.float64))
     for name, dtype in (("bf16", torch.bfloat16), ("half", torch.float16)):
         losses, _, _ = train(x, labels, start, dtype, "adam", network, ())
-        save(f"{folder}/{name}", np.array(losses, np.float64))
+        write(f"mixed_precision/{folder}/{name}", np.array(losses, np.float64))
         differences = [abs(a - b) / b for a, b in zip(losses, exact)]
         print(folder, name, "first", losses[0], "last", losses[-1], "in float", exact[-1], max(differences))
 
@@ -164,8 +156,8 @@ def decisions():
             scaler.step(optimizer)
             scaler.update()
             rows.append((1.0 if finite else 0.0, scaler.get_scale(), float(scaler._growth_tracker.item())))
-        save(f"decisions/options{case}", np.array((scale, growth, backoff, interval), np.float64))
-        save(f"decisions/steps{case}", np.array(rows, np.float64))
+        write(f"mixed_precision/decisions/options{case}", np.array((scale, growth, backoff, interval), np.float64))
+        write(f"mixed_precision/decisions/steps{case}", np.array(rows, np.float64))
 
 
 if __name__ == "__main__":
@@ -174,3 +166,4 @@ if __name__ == "__main__":
     convolutional_trainings()
     sequence_trainings()
     decisions()
+    save()

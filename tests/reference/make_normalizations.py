@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the fixtures of normalisations of channels, in normalizations/, beside this file; see make_fixtures.py."""
 
-import shutil
-
 import torch
 from torch import nn
 from torch.nn import functional
 
-from make_fixtures import ROOT, gradients, record, write
+from archives import save, write
+from make_fixtures import gradients, record
 
 STEPS = 200
 BATCH = 8
@@ -116,7 +115,7 @@ def make_training():
         }
 
     record("normalizations/training", train)
-    write("normalizations/training/labels.npy", labels)
+    write("normalizations/training/labels", labels)
     exact, rounded = results[torch.float64], results[torch.float32]
     print(
         f"normalizations/training: loss {exact[0]:.3f} to {exact[-1]:.3f}, float32 to float64"
@@ -127,12 +126,11 @@ def make_training():
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    shutil.rmtree(ROOT / "normalizations", ignore_errors=True)
     make_batch_norms()
     make_group_norms()
     make_training()
-    files = list((ROOT / "normalizations").rglob("*.npy"))
-    print(f"{len(files)} files, {sum(path.stat().st_size for path in files) / 1e3:.0f} KB, torch {torch.__version__}")
+    save()
+    print("torch", torch.__version__)
 
 
 if __name__ == "__main__":

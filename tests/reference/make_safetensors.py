@@ -5,7 +5,7 @@
 import torch
 from safetensors.torch import save_file
 
-from make_fixtures import ROOT
+from archives import ROOT
 
 FOLDER = ROOT / "safetensors"
 NUMBERS = [0.0, -0.0, 1.0, -2.5, 65504.0, 2.0**-24]

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the fixtures of learning-rate schedules, in schedules/, beside this file; see make_fixtures.py."""
 
-import shutil
-
 import torch
 from torch import nn
 from torch.nn import functional
 from torch.optim import lr_scheduler
 
-from make_fixtures import ROOT, record, write
+from archives import save, write
+from make_fixtures import record
 
 STEPS = 200
 BATCH = 8
@@ -53,7 +52,7 @@ def make_rates():
             optimizer.step()
             if step + 1 < STEPS:
                 scheduler.step()
-        write(f"schedules/{name}.npy", torch.tensor([rates, momenta], dtype=torch.float64))
+        write(f"schedules/{name}", torch.tensor([rates, momenta], dtype=torch.float64))
 
 
 RULES = {
@@ -100,10 +99,10 @@ def make_trainings():
 
     for name, (rule, schedule) in TRAININGS.items():
         record(f"schedules/{name}", lambda dtype: train(rule, schedule, dtype))
-    write("schedules/labels.npy", labels)
+    write("schedules/labels", labels)
 
 
 if __name__ == "__main__":
-    shutil.rmtree(ROOT / "schedules", ignore_errors=True)
     make_rates()
     make_trainings()
+    save()

@@ -7,7 +7,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from make_fixtures import write
+from archives import save, write
 
 
 def turned(x, degrees):
@@ -21,10 +21,11 @@ def turned(x, degrees):
 
 def make_transforms():
     x = torch.sin(torch.arange(70, dtype=torch.float64) * 1.7).reshape(2, 5, 7)
-    write("transforms/rotations/x.npy", x)
-    write("transforms/rotations/turned25.npy", turned(x, 25))
-    write("transforms/rotations/turned_160.npy", turned(x, -160))
+    write("transforms/rotations/x", x)
+    write("transforms/rotations/turned25", turned(x, 25))
+    write("transforms/rotations/turned_160", turned(x, -160))
 
 
 if __name__ == "__main__":
     make_transforms()
+    save()

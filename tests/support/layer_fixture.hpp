@@ -8,12 +8,11 @@
 #include <type_traits>
 #include <vector>
 
-#include <devplace/io/npy.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/runtime/engine.hpp>
 
 #include "support/catch.hpp"
-#include "support/reference.hpp"
+#include "support/fixture.hpp"
 
 namespace devplace::test {
 
@@ -29,7 +28,7 @@ bool agrees(T value, T expected) {
 /// All elements of a fixture of these extents (any where they are dynamic).
 template <class T, class Extents>
 std::vector<T> read_all(const std::string& relative) {
-  const auto x = read_npy<T, dextents<Extents::rank>>(reference_path(relative));  // instantiated once per rank
+  const auto x = read_fixture<T, dextents<Extents::rank>>(relative);  // instantiated once per rank
   if constexpr (Extents::is_static) REQUIRE(x.extents() == Extents{});
   return std::vector<T>(x.data(), x.data() + x.size());
 }
@@ -52,8 +51,8 @@ void compare_with_pytorch(const std::string& name, const std::vector<std::string
   using plan = runtime::network_plan<Net>;
   const std::string group = name.find('/') == std::string::npos ? "layers/" : "";
   const std::string folder = group + name + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
-  const std::vector<T> x = read_all<T, Input>(folder + "x.npy");
-  const std::vector<T> dy = read_all<T, Output>(folder + "dy.npy");
+  const std::vector<T> x = read_all<T, Input>(folder + "x");
+  const std::vector<T> dy = read_all<T, Output>(folder + "dy");
   const std::size_t batch = Input::static_extent(0);
 
   constexpr int place[] = {0};
@@ -63,7 +62,7 @@ void compare_with_pytorch(const std::string& name, const std::vector<std::string
   std::size_t index = 0;
   plan::for_each_parameter([&](const std::string&, auto entry, std::size_t offset) {
     using extents_type = typename decltype(entry)::extents;
-    const auto values = read_all<T, extents_type>(folder + names.at(index++) + ".npy");
+    const auto values = read_all<T, extents_type>(folder + names.at(index++));
     std::copy(values.begin(), values.end(), r.parameter_data() + offset);
   });
   REQUIRE(index == names.size());
@@ -73,16 +72,15 @@ void compare_with_pytorch(const std::string& name, const std::vector<std::string
   const auto p = run::make_pass(r, workspace.data(), batch, nn::mode::train, {});
   run::forward(p, x.data());
   const T* y = run::output_of(p);
-  require_agreement(std::vector<T>(y, y + dy.size()), read_all<T, Output>(folder + "y.npy"), name + ": y");
+  require_agreement(std::vector<T>(y, y + dy.size()), read_all<T, Output>(folder + "y"), name + ": y");
   run::backward(p, r, x.data(), dy.data(), false, dx.data());
-  require_agreement(dx, read_all<T, Input>(folder + "dx.npy"), name + ": dx");
+  require_agreement(dx, read_all<T, Input>(folder + "dx"), name + ": dx");
   index = 0;
   plan::for_each_parameter([&](const std::string&, auto entry, std::size_t offset) {
     using extents_type = typename decltype(entry)::extents;
     const T* gradient = r.gradient_data() + offset;
     require_agreement(std::vector<T>(gradient, gradient + entry.info.shape.size()),
-                      read_all<T, extents_type>(folder + "d" + names.at(index) + ".npy"),
-                      name + ": d" + names.at(index));
+                      read_all<T, extents_type>(folder + "d" + names.at(index)), name + ": d" + names.at(index));
     ++index;
   });
 

@@ -11,7 +11,6 @@
 #include <type_traits>
 #include <vector>
 
-#include <devplace/io/npy.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/tensor/copy.hpp>
 
@@ -24,19 +23,19 @@ namespace devplace::test {
 template <class T, class Loss>
 auto targets_of_fixture(const Loss&, const std::string& folder, const std::string& typed) {
   if constexpr (requires { requires Loss::takes_class_numbers; })
-    return read_npy<std::int64_t, dextents<1>>(reference_path(folder + "labels.npy"));
+    return read_fixture<std::int64_t, dextents<1>>(folder + "labels");
   else
-    return read_npy<T, dextents<2>>(reference_path(typed + "target.npy"));
+    return read_fixture<T, dextents<2>>(typed + "target");
 }
 
 /// Compares a loss on `Where`, and its gradient divided as the optimizer does, with PyTorch's in losses/<name>.
 template <class T, class Where, class Loss>
 void compare_loss(const Loss& loss, const std::string& name) {
   const std::string folder = "losses/" + name + "/", typed = folder + (std::is_same_v<T, float> ? "f32/" : "f64/");
-  const auto predictions = read_npy<T, dextents<2>>(reference_path(typed + "prediction.npy"));
+  const auto predictions = read_fixture<T, dextents<2>>(typed + "prediction");
   const auto targets = targets_of_fixture<T>(loss, folder, typed);
-  const auto expected = read_npy<T, extents<1>>(reference_path(typed + "loss.npy"));
-  const auto derivatives = read_npy<T, dextents<2>>(reference_path(typed + "dprediction.npy"));
+  const auto expected = read_fixture<T, extents<1>>(typed + "loss");
+  const auto derivatives = read_fixture<T, dextents<2>>(typed + "dprediction");
   const auto [value, gradient] = loss(to<Where>(predictions), to<Where>(targets));
   INFO(name << ": " << value.item() << ", PyTorch " << expected(0));
   CHECK(agrees(value.item(), expected(0)));
@@ -83,7 +82,7 @@ double worst_difference(Loss loss, tensor<double, dextents<2>, on<cpu>> x, const
 
 /// Predictions for worst_difference.
 inline tensor<double, dextents<2>, on<cpu>> some_predictions() {
-  return read_npy<double, dextents<2>>(reference_path("losses/l1_mean/f64/prediction.npy"));
+  return read_fixture<double, dextents<2>>("losses/l1_mean/f64/prediction");
 }
 
 }  // namespace devplace::test

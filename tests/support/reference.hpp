@@ -14,8 +14,7 @@
 
 namespace devplace::test {
 
-/// Absolute path of a fixture, as in reference_path("layers/linear_bias/f32/x.npy"); tests/reference/README.md lists
-/// them.
+/// Absolute path of a file in tests/reference.
 inline std::string reference_path(std::string_view relative) {
   std::string path{DEVPLACE_TEST_REFERENCE_DIR};
   path += '/';

@@ -80,5 +80,5 @@ TEST_CASE("the reference parameters equal Python's", "[support]") {
 }
 
 TEST_CASE("a reference path lies under the fixtures", "[support]") {
-  CHECK(test::reference_path("layers/relu/f32/x.npy") == DEVPLACE_TEST_REFERENCE_DIR "/layers/relu/f32/x.npy");
+  CHECK(test::reference_path("layers.npz") == DEVPLACE_TEST_REFERENCE_DIR "/layers.npz");
 }

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <devplace/io/npy.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/layer_norm.hpp>
 #include <devplace/nn/linear.hpp>
@@ -22,7 +21,7 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
-#include "support/reference.hpp"
+#include "support/fixture.hpp"
 #include "support/sanitizers.hpp"
 
 // The trainings of tests/reference/mixed_precision.
@@ -34,7 +33,7 @@ inline constexpr std::size_t in_batch = 32, batches_of_data = 4, steps_of_fixtur
 
 /// A fixture of one axis.
 inline std::vector<double> row_of(const std::string& name) {
-  const auto values = read_npy<double, extents<dyn>>(reference_path("mixed_precision/" + name));
+  const auto values = read_fixture<double, extents<dyn>>("mixed_precision/" + name);
   return {values.data(), values.data() + values.size()};
 }
 
@@ -44,8 +43,7 @@ void start_as_pytorch(Model& model, const std::string& folder) {
   std::size_t number = 0;
   model.for_each_parameter([&](const std::string&, auto to) {
     using extents = typename decltype(to)::extents_type;
-    copy(to, read_npy<float, extents>(
-                 reference_path("mixed_precision/" + folder + "start" + std::to_string(number++) + ".npy")));
+    copy(to, read_fixture<float, extents>("mixed_precision/" + folder + "start" + std::to_string(number++)));
   });
 }
 
@@ -53,9 +51,9 @@ void start_as_pytorch(Model& model, const std::string& folder) {
 template <class Samples, class T = float, class Labels = extents<dyn>>
 struct batches_of {
   std::string folder = {};
-  tensor<T, Samples, on<cpu>> all = read_npy<T, Samples>(reference_path("mixed_precision/" + folder + "x.npy"));
+  tensor<T, Samples, on<cpu>> all = read_fixture<T, Samples>("mixed_precision/" + folder + "x");
   tensor<std::int64_t, Labels, on<cpu>> classes =
-      read_npy<std::int64_t, Labels>(reference_path("mixed_precision/" + folder + "labels.npy"));
+      read_fixture<std::int64_t, Labels>("mixed_precision/" + folder + "labels");
 
   /// With `bad` their first feature is infinite.
   auto samples(std::size_t step, bool bad) const {
@@ -87,9 +85,9 @@ void follow_autocast(const Data& data, const std::string& name, const Rule& rule
   start_as_pytorch(initial, data.folder);
   auto model = to<Where>(initial);
   trainer step{model, nn::cross_entropy{}, rule};
-  const std::vector<double> expected = row_of(data.folder + name + (scales ? "half.npy" : "bf16.npy"));
+  const std::vector<double> expected = row_of(data.folder + name + (scales ? "half" : "bf16"));
   const std::vector<double> scale =
-      with_bad_steps ? row_of(name + "scale.npy") : std::vector<double>(steps_of_fixture, 65536.0);
+      with_bad_steps ? row_of(name + "scale") : std::vector<double>(steps_of_fixture, 65536.0);
   double worst = 0;
   std::int64_t skipped = 0;
   const std::size_t steps = support::sanitized ? 60 : steps_of_fixture;

@@ -66,9 +66,9 @@ TEST_CASE("200 steps of a transformer in 16 bits follow PyTorch's autocast", "[t
 
 TEST_CASE("a loss scale decides as PyTorch's GradScaler", "[train]") {
   for (const std::string number : {"0", "1", "2"}) {
-    const auto options = row_of("decisions/options" + number + ".npy");
-    const auto steps = dp::read_npy<double, dp::extents<dp::dyn, 3>>(
-        dp::test::reference_path("mixed_precision/decisions/steps" + number + ".npy"));
+    const auto options = row_of("decisions/options" + number);
+    const auto steps =
+        dp::test::read_fixture<double, dp::extents<dp::dyn, 3>>("mixed_precision/decisions/steps" + number);
     const dp::runtime::scaling_rule rule{options[1], options[2], static_cast<std::int64_t>(options[3])};
     dp::runtime::loss_scale scale{static_cast<float>(options[0]), 0, 0, 0};
     std::int64_t skipped = 0;

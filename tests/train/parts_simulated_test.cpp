@@ -66,13 +66,12 @@ void train_as_pytorch(double tolerance) {
   constexpr std::size_t batch = 8;
   const std::string folder = std::string("groups/training/") + (std::is_same_v<T, float> ? "f32/" : "f64/");
   const auto read = [&]<class Extents>(const std::string& file, Extents) {
-    return dp::read_npy<T, Extents>(dp::test::reference_path(folder + file));
+    return dp::test::read_fixture<T, Extents>(folder + file);
   };
-  const auto samples = read("samples.npy", dp::extents<dp::dyn, 6>{});
-  const auto losses = read("losses.npy", dp::extents<200>{});
-  const auto start = read("start.npy", dp::extents<dp::dyn>{}), end = read("end.npy", dp::extents<dp::dyn>{});
-  const auto labels =
-      dp::read_npy<std::int64_t, dp::extents<dp::dyn>>(dp::test::reference_path("groups/training/labels.npy"));
+  const auto samples = read("samples", dp::extents<dp::dyn, 6>{});
+  const auto losses = read("losses", dp::extents<200>{});
+  const auto start = read("start", dp::extents<dp::dyn>{}), end = read("end", dp::extents<dp::dyn>{});
+  const auto labels = dp::test::read_fixture<std::int64_t, dp::extents<dp::dyn>>("groups/training/labels");
 
   dp::model<net, dp::on<dp::cpu>, T> initial{dp::seed{1}};
   const T* next = start.data();

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/io/npy.hpp>
 #include <devplace/nn/bce_with_logits.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/elu.hpp>
@@ -42,6 +41,7 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/fixture.hpp"
 #include "support/host_values.hpp"
 #include "support/reference.hpp"
 #include "support/sanitizers.hpp"
@@ -124,7 +124,7 @@ void follow_small_network(const std::string& name, std::uint64_t run, const Loss
   trainer step{model, loss, optim::sgd{.learning_rate = 0.05, .momentum = 0.9}};
 
   const std::string folder = "networks/" + name + (sizeof(T) == 4 ? "/f32/" : "/f64/");
-  const auto losses = read_npy<T, extents<small_training::steps>>(reference_path(folder + "losses.npy"));
+  const auto losses = read_fixture<T, extents<small_training::steps>>(folder + "losses");
   const double tolerance = sizeof(T) == 4 ? 1e-4 : 1e-10;
   tensor<T, Samples, on<cpu>> x(Samples{small_training::batch});
   const std::size_t steps = support::sanitized ? 40 : small_training::steps;
@@ -141,7 +141,7 @@ void follow_small_network(const std::string& name, std::uint64_t run, const Loss
     REQUIRE(std::abs(found - expected) <= tolerance * expected);
   }
   if (steps < small_training::steps) return;
-  const auto last = read_npy<T, extents<4>>(reference_path(folder + "last_bias.npy"));
+  const auto last = read_fixture<T, extents<4>>(folder + "last_bias");
   std::vector<T> bias;
   std::as_const(model).for_each_parameter([&](const std::string&, auto values) { bias = support::values_of(values); });
   for (std::size_t i = 0; i < 4; ++i)

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/io/npy.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/relu.hpp>
@@ -20,6 +19,7 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/fixture.hpp"
 #include "support/host_values.hpp"
 #include "support/reference.hpp"
 #include "support/sanitizers.hpp"
@@ -49,7 +49,7 @@ void follow_pytorch(const std::string& name, std::uint64_t run, const Rule& rule
   trainer step{model, nn::cross_entropy{}, rule};
 
   const std::string folder = "training/" + name + (sizeof(T) == 4 ? "/f32/" : "/f64/");
-  const auto losses = read_npy<T, extents<200>>(reference_path(folder + "losses.npy"));
+  const auto losses = read_fixture<T, extents<200>>(folder + "losses");
   tensor<T, extents<dyn, 784>, on<cpu>> images(extents<dyn, 784>{64});
   tensor<std::int64_t, extents<dyn>, on<cpu>> labels(extents<dyn>{64});
   double worst = 0;
@@ -68,7 +68,7 @@ void follow_pytorch(const std::string& name, std::uint64_t run, const Rule& rule
   INFO("largest relative difference: " << worst);
   CHECK(worst < (sizeof(T) == 4 ? 1e-4 : worst_in_double));
   if (steps < 200) return;
-  const auto last = read_npy<T, extents<10>>(reference_path(folder + "bias1_head.npy"));
+  const auto last = read_fixture<T, extents<10>>(folder + "bias1_head");
   const auto bias = support::values_of(std::as_const(model).template parameter<3>());
   for (std::size_t i = 0; i < 10; ++i)
     CHECK(bias[i] == Catch::Approx(last(i)).epsilon(1e-3));

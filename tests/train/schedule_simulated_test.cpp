@@ -63,8 +63,7 @@ struct negative_momentum {
 /// The rates and momenta of 200 steps; PyTorch computes some of them from those of the step before.
 template <class Schedule>
 void check_schedule(const std::string& name, const Schedule& schedule) {
-  const auto expected = dp::read_npy<double, dp::extents<2, dp::dyn>>(
-      dp::test::reference_path(std::string("schedules/").append(name).append(".npy")));
+  const auto expected = dp::test::read_fixture<double, dp::extents<2, dp::dyn>>(std::string("schedules/").append(name));
   const optim::scheduled rule{optim::sgd{.learning_rate = fixture_rate, .momentum = 0.8}, schedule};
   REQUIRE_NOTHROW(rule.validate());
   for (std::int64_t step = 0; step < fixture_steps; ++step) {
@@ -83,14 +82,13 @@ void train_as_pytorch(const std::string& name, const Rule& rule, double toleranc
   const std::string folder =
       std::string("schedules/").append(name).append(std::is_same_v<T, float> ? "/f32/" : "/f64/");
   const auto read = [&]<class Extents>(const std::string& file, Extents) {
-    return dp::read_npy<T, Extents>(dp::test::reference_path(folder + file));
+    return dp::test::read_fixture<T, Extents>(folder + file);
   };
-  const auto samples = read("samples.npy", dp::extents<dp::dyn, 6>{});
-  const auto losses = read("losses.npy", dp::extents<dp::dyn>{}), start = read("start.npy", dp::extents<dp::dyn>{}),
-             end = read("end.npy", dp::extents<dp::dyn>{}), averages = read("average.npy", dp::extents<dp::dyn>{}),
-             norms = read("norms.npy", dp::extents<dp::dyn>{});
-  const auto labels =
-      dp::read_npy<std::int64_t, dp::extents<dp::dyn>>(dp::test::reference_path("schedules/labels.npy"));
+  const auto samples = read("samples", dp::extents<dp::dyn, 6>{});
+  const auto losses = read("losses", dp::extents<dp::dyn>{}), start = read("start", dp::extents<dp::dyn>{}),
+             end = read("end", dp::extents<dp::dyn>{}), averages = read("average", dp::extents<dp::dyn>{}),
+             norms = read("norms", dp::extents<dp::dyn>{});
+  const auto labels = dp::test::read_fixture<std::int64_t, dp::extents<dp::dyn>>("schedules/labels");
 
   dp::model<fixture_net, scheduled_cpu, T> initial{dp::seed{1}};
   const T* next = start.data();
