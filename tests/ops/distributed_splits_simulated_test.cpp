@@ -15,6 +15,7 @@
 #include <devplace/ops/softmax.hpp>
 #include <devplace/parallel/gather.hpp>
 #include <devplace/parallel/scatter.hpp>
+#include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/distributed.hpp>
 
@@ -127,6 +128,34 @@ TEST_CASE("tensors that are split along columns", "[ops][algebra]") {
   const auto of_rows = dp::sum(x, dp::axis<1>{});
   STATIC_REQUIRE(std::same_as<decltype(of_rows), const dp::tensor<float, dp::extents<6>, sums>>);
   CHECK(value_of(of_rows) == elements(dp::sum(on_host, dp::axis<1>{})));
+}
+
+TEST_CASE("columns by rows, divided in the same way, are partial", "[ops][algebra]") {
+  const auto a_on_host = host_numbers(dp::extents<5, 6>{}, 1);
+  const auto b_on_host = host_numbers(matrix{}, 2);
+  const std::vector<float> expected = elements(dp::matmul(a_on_host, b_on_host));
+  const dp::split::sizes parts{1, 0, 5};
+  const auto a = dp::scatter<columns>(a_on_host, parts);
+  const auto b = dp::scatter<rows>(b_on_host, parts);
+  const auto product = dp::matmul(a, b);
+  STATIC_REQUIRE(std::same_as<decltype(product), const dp::tensor<float, dp::extents<5, 4>, sums>>);
+  CHECK(value_of(product) == expected);
+
+  dp::tensor<float, dp::extents<6, 5>, host> a_stored;
+  dp::copy(a_stored, dp::transposed(a_on_host));
+  dp::tensor<float, dp::extents<4, 6>, host> b_stored;
+  dp::copy(b_stored, dp::transposed(b_on_host));
+  const auto a_exchanged = dp::scatter<rows>(a_stored, parts);
+  const auto b_exchanged = dp::scatter<columns>(b_stored, parts);
+  CHECK(value_of(dp::matmul(dp::transposed(a_exchanged), b)) == expected);
+  CHECK(value_of(dp::matmul(a, dp::transposed(b_exchanged))) == expected);
+  const auto of_two = dp::matmul(dp::transposed(a_exchanged), dp::transposed(b_exchanged));
+  STATIC_REQUIRE(std::same_as<decltype(of_two), decltype(product)>);
+  CHECK(value_of(of_two) == expected);
+
+  const auto other = dp::scatter<rows>(b_on_host, dp::split::sizes{2, 2, 2});
+  CHECK_THROWS_WITH(dp::matmul(a, other),
+                    Catch::Matchers::ContainsSubstring("place 0 has 1 of one and 2 of the other"));
 }
 
 TEST_CASE("a whole matrix by the transposed of a split one is split along columns", "[ops][algebra]") {

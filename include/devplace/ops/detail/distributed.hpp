@@ -51,13 +51,14 @@ auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
                     " of the other; split both in the same way.");
 }
 
-/// Throws unless two tensors with equal extents along the split axis have parts of the same sizes.
+/// Throws unless the parts of two tensors have equal sizes, each along the axis that its tensor is split along.
 template <class A, class B>
 void require_same_split(const char* operation, const A& a, const B& b) {
-  constexpr std::size_t axis = rules_of<typename A::placement_type>::axis;
+  constexpr std::size_t axis_of_a = rules_of<typename A::placement_type>::axis;
+  constexpr std::size_t axis_of_b = rules_of<typename B::placement_type>::axis;
   for (std::size_t k = 0; k != A::places; ++k) {
-    const std::size_t of_a = distributed_access::extents(a, k).extent(axis);
-    const std::size_t of_b = distributed_access::extents(b, k).extent(axis);
+    const std::size_t of_a = distributed_access::extents(a, k).extent(axis_of_a);
+    const std::size_t of_b = distributed_access::extents(b, k).extent(axis_of_b);
     if (of_a != of_b) throw_other_split(operation, k, of_a, of_b);
   }
 }
