@@ -130,10 +130,16 @@ endforeach()
 
 # Flags with which nothing of the library can be compiled: the first error says so, and no others follow.
 file(CONFIGURE OUTPUT all_headers.cpp CONTENT "#include <devplace/all.hpp>\n")
-foreach(flag IN ITEMS -std=c++17 -fno-exceptions)
+set(flags -std=c++17 -fno-exceptions)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND flags -U__clang_major__)
+endif()
+foreach(flag IN LISTS flags)
   set(expect "devplace: the library needs C..20")
   if(flag STREQUAL "-fno-exceptions")
     set(expect "devplace: the library reports errors by exceptions")
+  elseif(flag MATCHES "clang")
+    set(expect "devplace: the library needs clang.. 16 or later")
   endif()
   add_test(NAME "compile_fail: ${flag}"
            COMMAND ${CMAKE_COMMAND} -DEXPECT=${expect} -DLINES=10 -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --
