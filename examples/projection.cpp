@@ -11,11 +11,11 @@
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/parallel/projection.hpp>
+
+#include "projection.hpp"
 
 namespace dp = devplace;
 namespace nn = dp::nn;
-namespace projection = dp::projection;
 
 namespace {
 

@@ -7,8 +7,6 @@
 
 #include <devplace/parallel/bucket_plan.hpp>
 
-namespace devplace {
-
 /// How long data-parallel steps on many GPUs would take, by a model of collectives and their overlap with the backward
 /// pass. All results are projected, none is measured. The model is optimistic: it knows no congestion, no stragglers
 /// and no failures, so give its results with those for times three as long (`slower`).
@@ -154,17 +152,17 @@ constexpr double all_reduce_seconds(const machine& m, std::size_t bytes, std::si
 /// The buckets of a model under the policy `all_reduce`, from the same plan that runs: `of_model<model_t>(40e-6)` for a
 /// backward pass of 40 us. Its time is divided by elements, as is right for linear layers; for others, whose parameters
 /// are used several times, measure and assign `backward` of each bucket.
-template <class Model, class Policy = collective::all_reduce<>>
-  requires(Policy::every_place_updates && !collective::updates_shares<Policy>)
+template <class Model, class Policy = devplace::collective::all_reduce<>>
+  requires(Policy::every_place_updates && !devplace::collective::updates_shares<Policy>)
 constexpr auto of_model(double backward) {
-  using plan = bucket_plan<Model, Policy>;
+  using plan = devplace::bucket_plan<Model, Policy>;
   std::array<bucket, plan::size> buckets{};
   std::size_t elements = 0;
   for (std::size_t i = 0; i != plan::size; ++i)
     elements += plan::at(i).count;
   for (std::size_t i = 0; i != plan::size; ++i) {
     const std::size_t count = plan::at(i).count;
-    buckets[i] = {count * sizeof(typename precision_traits<typename Model::precision_type>::wire),
+    buckets[i] = {count * sizeof(typename devplace::precision_traits<typename Model::precision_type>::wire),
                   backward * static_cast<double>(count) / static_cast<double>(elements)};
   }
   return buckets;
@@ -190,4 +188,3 @@ constexpr step<Buckets> project(const machine& m, const work<Buckets>& w, std::s
 }
 
 }  // namespace projection
-}  // namespace devplace
