@@ -24,7 +24,8 @@
   #error "devplace: the library needs C++20; compile with -std=c++20 or later (CMake: the feature cxx_std_20)."
   #include <devplace/see_the_error_above>
 #elif defined(__clang__) && __clang_major__ < 16
-  #error "devplace: the library needs clang++ 16 or later, or g++ 12 or later (Debian 12: apt-get install clang-16, and CXX=clang++-16)."
+  #error \
+      "devplace: the library needs clang++ 16 or later, or g++ 12 or later (Debian 12: apt-get install clang-16, and CXX=clang++-16)."
   #include <devplace/see_the_error_above>
 #elif !defined(__cpp_exceptions)
   #error "devplace: the library reports errors by exceptions; compile files that include it without -fno-exceptions."

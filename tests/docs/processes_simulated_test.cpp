@@ -3,6 +3,7 @@
 // The snippets of "Several processes" in docs/data_parallel.md; threads play the processes.
 
 #include <cstddef>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -85,7 +86,8 @@ TEST_CASE("docs: training over processes", "[docs]") {
 }
 
 TEST_CASE("docs: a group of a part of the processes", "[docs]") {
-  in_processes(4, [](const dp::process_group& processes) {
+  const dp::image_set images_of_all = support::numbered_images(32);
+  in_processes(4, [&](const dp::process_group& processes) {
     using where = dp::across<dp::on<dp::cpu>>;
     dp::model<net, where> model{dp::seed{static_cast<std::uint64_t>(processes.rank() / 2)}};
 
@@ -93,6 +95,15 @@ TEST_CASE("docs: a group of a part of the processes", "[docs]") {
     const dp::process_scope scope{pair};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
 
-    require(pair.size() == 2, "another number of processes.");
+    // The pair trains one model, which starts from another seed than that of the other pair.
+    dp::loader<where> batches{images_of_all, {.batch = 16, .shuffle = dp::seed{2}}};
+    for (const auto& [images, labels] : batches.epoch(0))
+      step(images, labels);
+    std::vector<float> first_pair = dp::test::parameters_of(model), second_pair = first_pair;
+    const std::vector<float> own = first_pair;
+    processes.broadcast(std::span(first_pair), 0);
+    processes.broadcast(std::span(second_pair), 3);
+    require(own == (processes.rank() < 2 ? first_pair : second_pair), "the processes of a pair have different models.");
+    require(first_pair != second_pair, "the pairs train one model.");
   });
 }

@@ -12,7 +12,6 @@ namespace dp = devplace;
 namespace {
 
 struct add_one {};
-struct only_declared {};
 
 }  // namespace
 
@@ -27,10 +26,4 @@ TEST_CASE("dispatch calls the backend's implementation with the ordinal as a val
   CHECK(x == 2);
   dp::detail::dispatch<add_one, dp::backend::cpu>(5, &x);
   CHECK(x == 8);
-}
-
-TEST_CASE("an implementation is provided where its header was included", "[place]") {
-  STATIC_REQUIRE(dp::detail::provided<dp::backend::cpu, add_one>);
-  STATIC_REQUIRE_FALSE(dp::detail::provided<dp::backend::cuda, add_one>);
-  STATIC_REQUIRE_FALSE(dp::detail::provided<dp::backend::cpu, only_declared>);
 }
