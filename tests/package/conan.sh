@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# conan.sh <source> <work>: runs the `conan create` command of README.md, which builds the package from the recipe and
+# conan.sh <source> <work>: runs the `conan create` command of docs/install.md, which builds the package from the recipe and
 # test_package against it. Conan is installed from PyPI into <work>/venv, everything else is written to <work>/home; no
 # remote is queried for packages. Exits with 4 and the reason if Conan cannot be installed.
 set -eu
@@ -12,10 +12,10 @@ skip() {
   exit 4
 }
 
-command=$(sed -n 's/^| Conan 2 | `\(conan create [^`]*\)`.*/\1/p' "$source/README.md")
-reference=$(sed -n 's/^| Conan 2 |.*`\(devplace\/[0-9.]*\)` among the requirements.*/\1/p' "$source/README.md")
+command=$(sed -n 's/^| Conan 2 | `\(conan create [^`]*\)`.*/\1/p' "$source/docs/install.md")
+reference=$(sed -n 's/^| Conan 2 |.*`\(devplace\/[0-9.]*\)` among the requirements.*/\1/p' "$source/docs/install.md")
 [ -n "$command" ] && [ -n "$reference" ] || {
-  echo "README.md has no row '| Conan 2 | \`conan create ...\`, then \`devplace/<version>\` among the requirements'."
+  echo "docs/install.md has no row '| Conan 2 | \`conan create ...\`, then \`devplace/<version>\` among the requirements'."
   exit 1
 }
 

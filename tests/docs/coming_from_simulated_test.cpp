@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The right columns of docs/coming_from.md.
+
+#include <cstddef>
+#include <iostream>
+#include <span>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/all.hpp>
+#include <devplace/io/parameters.hpp>
+#include <devplace/parallel/launch.hpp>
+#include <devplace/shared_memory.hpp>
+#include <devplace/sorting.hpp>
+
+#include "support/catch.hpp"
+#include "support/labelled_samples.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace collective = devplace::collective;
+using dp::axis;
+
+namespace {
+
+using net = nn::sequential<nn::linear<6, 16>, nn::relu, nn::linear<16, 10>>;
+using cpu = dp::on<dp::cpu>;
+using gpu = dp::on<dp::cuda<0>>;
+
+}  // namespace
+
+TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
+  auto x = dp::zeros<float, cpu>(2, 3);
+  auto ones = dp::ones<float, gpu>(2, 3);
+  auto y = dp::full<float, cpu>(dp::extents<2, 3>{}, 0.5f);
+  auto n = dp::normal<float, cpu>(dp::extents<2, 3>{}, dp::seed{1});
+  dp::tensor<float, dp::extents<2, 3>, cpu> a{{1, 2, 3}, {4, 5, 6}};
+  auto b = a.clone();
+  auto on_gpu = dp::to<gpu>(a);
+  auto back = dp::to<cpu>(on_gpu);
+  CHECK(back(1, 2) == 6);
+  CHECK(a.rank == 2);
+  CHECK(a.extents() == dp::extents<2, 3>{});
+  CHECK(a.extent(0) == 2);
+  CHECK(a.size() == 6);
+  dp::tensor c = dp::exp(a) + 2.0f * b;
+  a = a * 2.0f;
+  dp::tensor product = dp::matmul(a, dp::transposed(b));
+  CHECK(product(0, 0) == 28);
+  auto v = a.reshape(dp::extents<6>{});
+  auto p = a.permute(axis<1>{}, axis<0>{});
+  auto row = a[1];
+  auto column = a.select(axis<1>{}, 0);
+  auto some = a.slice(axis<1>{}, 0, 2);
+  CHECK(v(5) == 12);
+  CHECK(p(2, 1) == row(2));
+  CHECK(column(1) == some(1, 0));
+  auto total = dp::sum(a);
+  auto means = dp::mean(a, axis<0>{});
+  auto best = dp::argmax(a, -1);
+  const float number = dp::item(total);
+  CHECK(number == 42);
+  CHECK(means.size() == 3);
+  CHECK(best(0) == 2);
+  auto positive = dp::lazy(dp::where(a > 3.0f, a, 0.0f));
+  dp::tensor q = positive;
+  auto probabilities = dp::softmax(a);
+  const auto [values, indices] = dp::top_k(a, 2);
+  auto halves = dp::cast<dp::bf16>(a);
+  std::vector<float> memory(6);
+  auto view = dp::wrap(memory, dp::extents<2, 3>{});
+  dp::copy(view, a);
+  CHECK(memory[5] == 12);
+  std::ostringstream text;
+  text << a;
+  CHECK(text.str().starts_with("tensor<float, 2x3> on cpu"));
+  static_cast<void>(std::tie(x, ones, y, n, c, q, probabilities, values, indices, halves));
+}
+
+TEST_CASE("docs: devices as in PyTorch", "[docs]") {
+  CHECK(dp::available<dp::cuda<0>>());
+  const int devices = dp::device_count();
+  CHECK(devices >= 1);
+  std::ostringstream text;
+  text << dp::memory_statistics<dp::cuda<0>>();
+  dp::reset_peak_memory<dp::cuda<0>>();
+  dp::trim_memory<dp::cuda<0>>();
+  const dp::stream<dp::cuda<0>> side;
+  { const dp::stream_scope on(side); }
+  side.synchronize();
+  dp::synchronize<dp::cuda<0>>();
+  CHECK(!text.str().empty());
+}
+
+TEST_CASE("docs: training as in PyTorch", "[docs]") {
+  const dp::image_set images_of_all = support::numbered_images(64);
+  const support::temporary_folder folder;
+  dp::model<net, gpu> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 1e-3}};
+  dp::loader<gpu> batches{images_of_all, {.batch = 32, .shuffle = dp::seed{2}, .workers = 1}};
+  for (const auto& [images, labels] : batches.epoch(0))
+    step(images, labels);
+  step.clip({.max_norm = 1});
+  step.optimizer().rule().learning_rate *= 0.5;
+  const double right = dp::accuracy(model, images_of_all);
+  CHECK(right <= 1);
+  dp::save_parameters(model, folder.file("model.safetensors"));
+  dp::load_parameters(model, folder.file("model.safetensors"));
+  auto on_three = dp::to<dp::replicated<0, 1, 2>>(model);
+  dp::trainer by_reduction{on_three, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1},
+                           collective::all_reduce{}};
+  dp::model<net, gpu, dp::mixed<dp::bf16>> short_model{dp::seed{1}};
+  dp::model<net, dp::on<dp::shared_memory>> shared{dp::seed{1}};
+  const dp::process_group processes = dp::launched_processes();
+  CHECK(processes.size() == 1);
+}
