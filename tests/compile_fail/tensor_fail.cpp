@@ -147,7 +147,7 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(ITEM_OF_MANY)  // expect: devplace: item: the tensor has more or fewer elements than one
   dp::item(a);
 #endif
-#if defined(UNIFORM_INTEGERS)  // expect: devplace: random: uniform and normal numbers are float or double
+#if defined(UNIFORM_INTEGERS)  // expect: devplace: random: random numbers are float, double, bf16 or half
   dp::uniform_into(dp::zeros<std::int64_t, on_cpu>(dp::extents<2>{}), dp::seed{1}, 0, 0, 9);
 #endif
 #if defined(ELEMENT_TYPE_OF_HALF)  // expect: std::uint8_t or, for storage, bf16 and half
@@ -183,7 +183,7 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(ARANGE_NOWHERE)  // expect: (GIVE_ELEMENT_TYPE_PLACE|give the element type)
   dp::arange<float>(10);
 #endif
-#if defined(UNIFORM_OF_INTEGERS)  // expect: devplace: random: uniform and normal numbers are float or double
+#if defined(UNIFORM_OF_INTEGERS)  // expect: devplace: random: random numbers are float, double, bf16 or half
   dp::uniform<int, on_cpu>(dp::extents<2>{}, dp::seed{1}, 0, 10);
 #endif
 #if defined(UNIFORM_WITHOUT_SEED)  // expect: (GIVE_ELEMENT_TYPE_PLACE|random numbers take extents and a seed)

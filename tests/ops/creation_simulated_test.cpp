@@ -46,6 +46,10 @@ void check_random() {
                values_of(dp::uniform<float, host>(shape, dp::seed{7}, -2, 2)));
   check_values(dp::normal<double, Where>(shape, dp::seed{8}, 1, 2),
                values_of(dp::normal<double, host>(shape, dp::seed{8}, 1, 2)));
+  check_values(dp::uniform<dp::bf16, Where>(shape, dp::seed{7}, 1, 1.03F),
+               values_of(dp::uniform<dp::bf16, host>(shape, dp::seed{7}, 1, 1.03F)));
+  check_values(dp::normal<dp::half, Where>(shape, dp::seed{8}, 1, 2),
+               values_of(dp::normal<dp::half, host>(shape, dp::seed{8}, 1, 2)));
 }
 
 }  // namespace

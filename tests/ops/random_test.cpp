@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <string>
 #include <vector>
 
 #include <devplace/ops/creation.hpp>
@@ -165,11 +166,163 @@ TEST_CASE("uniform and normal numbers and permutations of one seed are independe
 TEST_CASE("bounds hold for every number", "[ops][random]") {
   for (const float x : uniform_numbers<float>(200000, dp::seed{9}, 0, 1, 2))
     REQUIRE((x >= 1 && x < 2));
+  const auto within = [](auto low, auto high) {
+    CAPTURE(low, high);
+    for (const auto x : uniform_numbers(1000, dp::seed{9}, 0, low, high))
+      REQUIRE((x >= low && x < high));
+  };
+  const auto of_type = [&within](auto zero) {
+    using limits = std::numeric_limits<decltype(zero)>;
+    within(decltype(zero){1}, 1 + limits::epsilon());
+    within(-1 - limits::epsilon(), decltype(zero){-1});
+    within(zero, limits::denorm_min());
+    within(-limits::denorm_min(), zero);
+    within(-limits::max() / 2, limits::max() / 2);
+    within(limits::max() * (1 - limits::epsilon()), limits::max());
+  };
+  of_type(0.0F);
+  of_type(0.0);
   // There are few floats in this interval: rounding could return the upper bound itself.
   const float low = 1 - 0x1p-23f;
   for (const float x : uniform_numbers<float>(1000, dp::seed{9}, 0, low, 1))
     REQUIRE((x >= low && x < 1));
   CHECK(uniform_numbers<float>(1, dp::seed{9}, 0, 3, 3) == std::vector<float>{3});
+}
+
+namespace {
+
+/// All finite numbers of a type of 16 bits, in ascending order, as float.
+template <class T>
+std::vector<float> numbers_of() {
+  std::vector<float> all;
+  for (unsigned bits = 0; bits < 0x10000; ++bits) {
+    const float x = T::from_bits(static_cast<std::uint16_t>(bits));
+    if (std::isfinite(x)) all.push_back(x);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// Gives the words that make the `k`-th of 2^24 equally spaced numbers.
+constexpr std::uint32_t word_of(std::uint32_t k) {
+  return k << 8 | 0x55;
+}
+
+/// Checks every one of the 2^24 numbers that a word can make, with the limits that uniform_into derives, which the
+/// elements of one tensor show by `check_limits`.
+template <class T>
+void check_every_word(float low, float high) {
+  CAPTURE(low, high);
+  const auto all = numbers_of<T>();
+  const float first = *std::lower_bound(all.begin(), all.end(), low),
+              last = *(std::lower_bound(all.begin(), all.end(), high) - 1);
+  const dp::detail::uniform_body<T> body{nullptr, {1, 2}, first, high - first, last};
+  const std::uint32_t least = word_of(0), greatest = word_of(0xff'ffff);
+  CHECK(static_cast<float>(body.element(&least)) == first);
+  CHECK(static_cast<float>(body.element(&greatest)) == last);
+  std::size_t outside = 0, decreasing = 0, not_nearest = 0;
+  float before = first;
+  for (std::uint32_t k = 0; k < 0x100'0000; ++k) {
+    const std::uint32_t word = word_of(k);
+    const float x = body.element(&word);
+    const auto exact = static_cast<float>(double{first} + k * 0x1p-24 * double{high - first});
+    outside += !(x >= low && x < high);
+    decreasing += x < before;
+    not_nearest += x != last && x != static_cast<float>(T{exact});
+    before = x;
+  }
+  CHECK(outside == 0);
+  CHECK(decreasing == 0);
+  CHECK(not_nearest == 0);
+}
+
+template <class T>
+std::vector<float> short_uniform(std::size_t n, float low, float high) {
+  const auto x = dp::uniform<T, cpu>(extents<dyn>{n}, dp::seed{9}, low, high);
+  return {x.data(), x.data() + x.size()};
+}
+
+/// Checks the smallest and the greatest of many numbers from an interval that holds few of them.
+template <class T>
+void check_limits(float low, float high) {
+  CAPTURE(low, high);
+  const auto all = numbers_of<T>();
+  const auto drawn = short_uniform<T>(40000, low, high);
+  CHECK(*std::min_element(drawn.begin(), drawn.end()) == *std::lower_bound(all.begin(), all.end(), low));
+  CHECK(*std::max_element(drawn.begin(), drawn.end()) == *(std::lower_bound(all.begin(), all.end(), high) - 1));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("numbers of 16 bits stay below their upper limit for every random word", "[ops][random]", dp::bf16,
+                   dp::half) {
+  check_every_word<TestType>(0, 1);
+  check_every_word<TestType>(-3, -0.3F);
+}
+
+TEMPLATE_TEST_CASE("numbers of 16 bits reach the first and the last number between their limits", "[ops][random]",
+                   dp::bf16, dp::half) {
+  const float epsilon = std::numeric_limits<TestType>::epsilon();
+  const float least = std::numeric_limits<TestType>::denorm_min(), greatest = std::numeric_limits<TestType>::max();
+  check_limits<TestType>(1, 1 + epsilon);  // holds 1 alone
+  check_limits<TestType>(1, 1 + 3 * epsilon);
+  check_limits<TestType>(1 - epsilon, 1);
+  check_limits<TestType>(1 + epsilon / 4, 1 + 2.75F * epsilon);  // limits that TestType does not have
+  check_limits<TestType>(-1 - 2.75F * epsilon, -1 - epsilon / 4);
+  check_limits<TestType>(0, 2 * least);
+  check_limits<TestType>(-least, least);
+  check_limits<TestType>(-3 * least, 0);
+  check_limits<TestType>(greatest * (1 - 2 * epsilon), greatest);
+  check_limits<TestType>(-greatest, -greatest * (1 - 2 * epsilon));
+  CHECK(short_uniform<TestType>(1, 3, 3) == std::vector<float>{3});
+  CHECK(short_uniform<TestType>(1, 0.1F, 0.1F) == std::vector<float>{TestType{0.1F}});
+}
+
+TEMPLATE_TEST_CASE("a million numbers of 16 bits are those of float, rounded within the limits", "[ops][random]",
+                   dp::bf16, dp::half) {
+  const std::size_t n = 1000000;
+  const auto drawn = short_uniform<TestType>(n, 0, 1);
+  const auto exact = uniform_numbers<float>(n, dp::seed{9}, 0, 0, 1);
+  const float last = 1 - std::numeric_limits<TestType>::epsilon() / 2;
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    different += drawn[i] != std::min<float>(TestType{exact[i]}, last);
+  CHECK(different == 0);
+
+  const auto normal = dp::normal<TestType, cpu>(extents<dyn>{n}, dp::seed{9}, 1, 2);
+  const auto exact_normal = normal_numbers<float>(n, dp::seed{9}, 0, 1, 2);
+  for (std::size_t i = 0; i < n; ++i)
+    different += static_cast<float>(normal.data()[i]) != static_cast<float>(TestType{exact_normal[i]});
+  CHECK(different == 0);
+}
+
+TEMPLATE_TEST_CASE("limits without a number of the element type are refused", "[ops][random]", dp::bf16, dp::half) {
+  const float epsilon = std::numeric_limits<TestType>::epsilon(), greatest = std::numeric_limits<TestType>::max();
+  CHECK_THROWS_WITH(
+      short_uniform<TestType>(1, 1 + epsilon / 4, 1 + epsilon / 2),
+      Catch::Matchers::ContainsSubstring(std::string("with a number of type ") + dp::dtype_name<TestType>() +
+                                         " from the first up to but not including the second"));
+  CHECK_THROWS_AS(short_uniform<TestType>(1, 0, greatest * (1 + epsilon)), dp::argument_error);
+  CHECK_THROWS_AS(short_uniform<TestType>(1, -greatest * (1 + epsilon), 0), dp::argument_error);
+}
+
+TEST_CASE("normal numbers that could be infinite are refused", "[ops][random]") {
+  const auto make = [](auto zero, double mean, double deviation) {
+    using T = decltype(zero);
+    using number = dp::detail::computed_t<T>;
+    const auto x = dp::normal<T, cpu>(extents<dyn>{100000}, dp::seed{1}, static_cast<number>(mean),
+                                      static_cast<number>(deviation));
+    return std::all_of(x.data(), x.data() + x.size(), [](number v) { return std::isfinite(v); });
+  };
+  CHECK(make(dp::half{}, 0, 7200));
+  CHECK_THROWS_WITH(make(dp::half{}, 0, 30000),
+                    Catch::Matchers::ContainsSubstring("must lie within the range of half"));
+  CHECK_THROWS_AS(make(dp::half{}, 70000, 0), dp::argument_error);
+  CHECK_THROWS_AS(make(dp::half{}, -70000, 0), dp::argument_error);
+  CHECK_THROWS_AS(make(dp::bf16{}, 0, 1e38), dp::argument_error);
+  CHECK_THROWS_AS(make(0.0F, 0, 1e38), dp::argument_error);
+  CHECK_THROWS_AS(make(0.0, 1e308, 1e308), dp::argument_error);
+  CHECK(make(0.0F, 0, 3.7e37));
 }
 
 TEST_CASE("random numbers do not depend on the number of threads", "[ops][random]") {
@@ -196,15 +349,15 @@ TEST_CASE("random numbers do not depend on the number of threads", "[ops][random
 }
 
 TEST_CASE("ranges of any begin and end give the elements one by one", "[ops][random]") {
-  const std::size_t n = 300;
+  const std::size_t n = 304;  // groups of 16 bytes are full
   const dp::detail::random_sequence random(5, 6);
   const auto check = [&](auto zero) {
     using T = decltype(zero);
     std::vector<T> one_by_one(n), in_ranges(n);
-    const dp::detail::uniform_body<T> groups{one_by_one.data(), random, 0, 1, T(0.9999)};
+    const dp::detail::uniform_body<T> groups{one_by_one.data(), random, 0, 1, 0.99F};
     for (std::size_t i = 0; i < n; i += groups.at_once)
       groups.several(i, &one_by_one[i]);
-    const dp::detail::uniform_body<T> ranges{in_ranges.data(), random, 0, 1, T(0.9999)};
+    const dp::detail::uniform_body<T> ranges{in_ranges.data(), random, 0, 1, 0.99F};
     for (std::size_t begin = 0, length = 1; begin < n; begin += length, length = length * 2 + 1)
       ranges.range(begin, std::min(n, begin + length));
     CHECK(in_ranges == one_by_one);
@@ -221,6 +374,8 @@ TEST_CASE("ranges of any begin and end give the elements one by one", "[ops][ran
   };
   check(0.0f);
   check(0.0);
+  check(dp::bf16{0.0f});
+  check(dp::half{0.0f});
 
   std::vector<float> x(n, 1.0f), one_by_one(n), in_ranges(n);
   for (const std::size_t columns : {1u, 3u, 64u, 100u, 300u}) {

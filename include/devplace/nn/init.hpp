@@ -53,11 +53,11 @@ constexpr initialization ones() {
   return constant(1);
 }
 
-/// Uniform between `low` and `high`.
+/// Uniform from `low` to `high`, computed in double and rounded to the parameter's type: both bounds are possible.
 constexpr initialization uniform(double low, double high) {
   return {initialization::distribution::uniform, (low + high) / 2, (high - low) / 2};
 }
-/// Uniform between -bound and bound.
+/// Uniform from -bound to bound.
 constexpr initialization uniform(double bound) {
   return uniform(-bound, bound);
 }

@@ -63,13 +63,12 @@ struct creation {
   template <class Write>
   static type once(const Write& write, const Extents& extents) {
     constexpr form how = form_of<Where>;
-    static_assert(is_floating<T>,
-                  "devplace: random: uniform and normal numbers are float or double; convert them "
-                  "with cast<T>(x).");
+    static_assert(is_floating_or_short<T>,
+                  "devplace: random: random numbers are float, double, bf16 or half; convert them with cast<T>(x).");
     static_assert(how != form::summands,
                   "devplace: random numbers as summands would add up to another distribution; make them on one place, "
                   "or replicated.");
-    if constexpr (!is_floating<T> || how == form::summands) {
+    if constexpr (!is_floating_or_short<T> || how == form::summands) {
       return type(extents);
     } else if constexpr (how == form::parts) {
       tensor<T, Extents, on<cpu>> whole(extents);
@@ -232,28 +231,20 @@ template <class... GIVE_ELEMENT_TYPE_PLACE_AND_STOP_AS_IN_arange_float_cpu_10>
 detail::refusal arange(...) DEVPLACE_REFUSED(
     "arange<float, cpu>(10) or arange<float, cpu>(start, stop, step): give the element type, one place and numbers.");
 
-/// Uniformly distributed numbers in [low, high), for bf16 and half those of float rounded; see uniform_into. On several
-/// places: copies of the same numbers, or parts of the tensor that one place would have, made in host memory and
-/// copied.
+/// Uniformly distributed numbers in [low, high); see uniform_into. On several places: copies of the same numbers, or
+/// parts of the tensor that one place would have, made in host memory and copied.
 template <element T, placement Where, extents_like Extents>
 auto uniform(const Extents& extents, seed start, detail::computed_t<T> low = 0, detail::computed_t<T> high = 1) {
-  if constexpr (short_element<T>)
-    return tensor(cast<T>(uniform<float, Where>(extents, start, low, high)));
-  else
-    return detail::creation_of<T, Where, Extents>::once([&](const auto& to) { uniform_into(to, start, 0, low, high); },
-                                                        extents);
+  return detail::creation_of<T, Where, Extents>::once([&](const auto& to) { uniform_into(to, start, 0, low, high); },
+                                                      extents);
 }
 
-/// Normally distributed numbers, for bf16 and half those of float rounded; see normal_into, and uniform for several
-/// places.
+/// Normally distributed numbers; see normal_into, and uniform for several places.
 template <element T, placement Where, extents_like Extents>
 auto normal(const Extents& extents, seed start, detail::computed_t<T> mean = 0,
             detail::computed_t<T> standard_deviation = 1) {
-  if constexpr (short_element<T>)
-    return tensor(cast<T>(normal<float, Where>(extents, start, mean, standard_deviation)));
-  else
-    return detail::creation_of<T, Where, Extents>::once(
-        [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); }, extents);
+  return detail::creation_of<T, Where, Extents>::once(
+      [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); }, extents);
 }
 
 /// Other arguments, and PyTorch's names, whose numbers come from a hidden state, are refused by a sentence.

@@ -19,6 +19,8 @@
 #include <devplace/place/error.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
+#include <devplace/tensor/detail/number_format.hpp>
+#include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
@@ -32,17 +34,15 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// What a stream's number is combined with ("uniform" and "normal" in ASCII); permutations use the number itself.
 inline constexpr std::uint64_t uniform_streams = 0x756e'6966'6f72'6d00, normal_streams = 0x6e6f'726d'616c'0000;
 
-/// `Short`: elements of 16 bits are allowed, too.
-template <bool Short = false, tensor_like To>
+template <tensor_like To>
 auto random_destination(To& destination) {
   const auto to = as_view(destination);
   using view_type = std::remove_const_t<decltype(to)>;
   static_assert(!std::is_const_v<typename view_type::element_type>,
                 "devplace: random: the destination's elements are const; pass a tensor or view that may be changed.");
-  static_assert(
-      Short ? is_floating_or_short<typename view_type::value_type> : is_floating<typename view_type::value_type>,
-      "devplace: random: uniform and normal numbers are float or double; convert them with cast<T>(x), or "
-      "take permutation(n, seed) for a random order.");
+  static_assert(is_floating_or_short<typename view_type::value_type>,
+                "devplace: random: random numbers are float, double, bf16 or half; convert them with cast<T>(x), or "
+                "take permutation(n, seed) for a random order.");
   return to;
 }
 
@@ -54,43 +54,78 @@ void fill_randomly(const View& to, const Body& body) {
 template <class Destination>
 using value_of_destination = typename std::remove_cvref_t<Destination>::value_type;
 
+/// What numbers of a destination's element type are computed in.
+template <class Destination>
+using computed_of_destination = computed_t<value_of_destination<Destination>>;
+
+/// The least number of type T that is not below x, which T's largest number exceeds.
+template <class T>
+computed_t<T> rounded_up(computed_t<T> x) {
+  const T nearest{x};
+  if constexpr (short_element<T>)
+    if (nearest < x)  // the next bits: away from 0 for a positive number, towards 0 for a negative one
+      return T::from_bits(static_cast<std::uint16_t>(nearest.bits() + (x > 0 ? 1 : -1)));
+  return nearest;
+}
+
+/// Whether x is finite when it is rounded to type T.
+template <class T>
+bool is_finite_as(double x) {
+  return is_finite(static_cast<computed_t<T>>(static_cast<T>(x)));
+}
+
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Fills a tensor or view with uniformly distributed numbers in [low, high), from 2^24 equally spaced values for float
-/// and 2^53 for double. Element i is that of the seed's stream. Throws argument_error unless low <= high are finite.
+/// Fills a tensor or view with uniformly distributed numbers in [low, high), from 2^24 equally spaced values for float,
+/// bf16 and half, and 2^53 for double, rounded to the nearest number of the element type that lies in the interval. If
+/// low and high are equal, every element is low, rounded to the element type. Element i is that of the seed's stream.
+/// Throws argument_error unless low <= high are finite as numbers of the element type, their difference is finite, and
+/// the interval holds a number of that type.
 template <tensor_like To>
-void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::value_of_destination<To> low,
-                  detail::value_of_destination<To> high) {
+void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> low,
+                  detail::computed_of_destination<To> high) {
   const auto to = detail::random_destination(destination);
   using value_type = detail::value_of_destination<To>;
-  if (!detail::is_finite(high - low) || low > high)
-    throw argument_error("uniform: the bounds are " + std::to_string(low) + " and " + std::to_string(high) +
-                         "; they must be finite, with a finite difference, and the first not above the second.");
-  detail::fill_randomly(to, detail::uniform_body<value_type>{detail::raw_data(to),
-                                                             {start.value, stream ^ detail::uniform_streams},
-                                                             low,
-                                                             high - low,
-                                                             std::nextafter(high, low)});
+  using computed = detail::computed_of_destination<To>;
+  const bool valid = detail::is_finite(high - low) && low <= high && detail::is_finite_as<value_type>(low) &&
+                     detail::is_finite_as<value_type>(high);
+  computed first = static_cast<value_type>(valid ? low : 0), last = first;
+  if (valid && low < high) {
+    first = detail::rounded_up<value_type>(low);
+    last = -detail::rounded_up<value_type>(-std::nextafter(high, low));
+  }
+  if (!valid || first > last)
+    throw argument_error("uniform: the bounds are " + detail::format_number(low) + " and " +
+                         detail::format_number(high) +
+                         "; give two finite numbers with a finite difference, the first "
+                         "not above the second, and with a number of type " +
+                         dtype_name<value_type>() + " from the first up to but not including the second.");
+  detail::fill_randomly(
+      to, detail::uniform_body<value_type>{
+              detail::raw_data(to), {start.value, stream ^ detail::uniform_streams}, first, high - first, last});
 }
 
 /// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
-/// stream by the Box-Muller transform, computed in double and rounded once. Throws argument_error unless the mean is
-/// finite and the standard deviation finite and not negative.
+/// stream by the Box-Muller transform, computed in double and rounded once, for bf16 and half to float and once more.
+/// Elements lie within 9 standard deviations of the mean. Throws argument_error unless the standard deviation is not
+/// negative and such elements are finite.
 template <tensor_like To>
-void normal_into(To&& destination, seed start, std::uint64_t stream, detail::value_of_destination<To> mean,
-                 detail::value_of_destination<To> standard_deviation) {
+void normal_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> mean,
+                 detail::computed_of_destination<To> standard_deviation) {
   const auto to = detail::random_destination(destination);
   using value_type = detail::value_of_destination<To>;
-  if (!detail::is_finite(mean) || !detail::is_finite(standard_deviation) || standard_deviation < value_type{0})
-    throw argument_error("normal: the mean is " + std::to_string(mean) + " and the standard deviation " +
-                         std::to_string(standard_deviation) + "; both must be finite and the latter not negative.");
-  detail::fill_randomly(to, detail::normal_body<value_type>{detail::raw_data(to),
-                                                            to.size(),
-                                                            {start.value, stream ^ detail::normal_streams},
-                                                            double{mean},
-                                                            double{standard_deviation}});
+  const double center = mean, deviation = standard_deviation;
+  if (!detail::is_finite_as<value_type>(std::fabs(center) + 9 * deviation) || deviation < 0)
+    throw argument_error("normal: the mean is " + detail::format_number(mean) + " and the standard deviation " +
+                         detail::format_number(standard_deviation) +
+                         "; the latter must not be negative, and the mean "
+                         "and 9 standard deviations must lie within the range of " +
+                         dtype_name<value_type>() + ".");
+  detail::fill_randomly(
+      to, detail::normal_body<value_type>{
+              detail::raw_data(to), to.size(), {start.value, stream ^ detail::normal_streams}, center, deviation});
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
@@ -115,7 +150,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// argument_error unless 0 <= probability <= 1, and shape_error for different extents.
 template <tensor_like To, tensor_like From>
 void dropout_into(To&& y, const From& x, double probability, dropout_key key, std::uint64_t first_sample = 0) {
-  const auto to = detail::random_destination<true>(y);
+  const auto to = detail::random_destination(y);
   const auto from = detail::as_view(x);
   using to_view = std::remove_const_t<decltype(to)>;
   using from_view = std::remove_const_t<decltype(from)>;
@@ -128,7 +163,8 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
                 "devplace: dropout: the static extents of y and x differ; they must be equal.");
   static_assert(to_view::rank > 0, "devplace: dropout: x needs a first axis, that of the samples.");
   if (detail::is_nan(probability) || probability < 0 || probability > 1)
-    throw argument_error("dropout: the probability is " + std::to_string(probability) + "; it must be from 0 to 1.");
+    throw argument_error("dropout: the probability is " + detail::format_number(probability) +
+                         "; it must be from 0 to 1.");
   detail::require_same_extents("dropout", "y", to, "x", from);
   detail::require_one_device("dropout", to, from);
   if (to.size() == 0) return;

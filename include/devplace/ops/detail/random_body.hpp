@@ -39,36 +39,42 @@ DEVPLACE_HD constexpr double unit_interval(std::uint32_t low, std::uint32_t high
   return leading_bits(low, high) * 0x1p-53;
 }
 
-/// A uniform distribution in [low, high); `last` is the predecessor of high.
+/// A uniform distribution in [low, high). `low` is a number of type T, and `last` the last one before high, so that no
+/// element is rounded out of the interval.
 template <class T>
 struct uniform_body {
+  using value = computed_t<T>;
+
   T* destination;
   random_sequence random;
-  T low, width, last;
+  value low, width, last;
 
-  static constexpr std::size_t per_block = 4 / words_of<T>;
-  static constexpr unsigned at_once = per_block;
+  static constexpr std::size_t per_block = 4 / words_of<value>;
+  static constexpr unsigned at_once = 16 / sizeof(T);
   static constexpr std::size_t grain = random_grain;
   static constexpr std::size_t indices(std::size_t elements) { return elements; }
   static constexpr bool allows_fma = true;
 
   DEVPLACE_HD T element(const std::uint32_t* words) const {
-    T value{};
-    if constexpr (words_of<T> == 1) {  // the product of two 24-bit numbers is exact in double
+    value x{};
+    if constexpr (words_of<value> == 1) {  // the product of two 24-bit numbers is exact in double
       const double unit = static_cast<double>(unit_interval(words[0]));
-      value = static_cast<T>(static_cast<double>(low) + unit * static_cast<double>(width));
+      x = static_cast<value>(static_cast<double>(low) + unit * static_cast<double>(width));
     } else {
-      value = std::fma(unit_interval(words[0], words[1]), width, low);
+      x = std::fma(unit_interval(words[0], words[1]), width, low);
     }
-    return value < last ? value : last;
+    return static_cast<T>(x < last ? x : last);
   }
 
   /// Elements first to first + at_once - 1; `first` must be a multiple of at_once.
   DEVPLACE_DEVICE void several(std::size_t first, T* values) const {
-    const philox_block block = random.block(first / per_block);
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned k = 0; k < at_once; ++k)
-      values[k] = element(block.word + k * words_of<T>);
+    for (unsigned k = 0; k < at_once; k += per_block) {
+      const philox_block block = random.block((first + k) / per_block);
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned j = 0; j < per_block; ++j)
+        values[k + j] = element(block.word + j * words_of<value>);
+    }
   }
 
   void range(std::size_t begin, std::size_t end) const {
@@ -79,7 +85,7 @@ struct uniform_body {
       random.blocks(i / per_block, word);
       put_in_order(word, in_order);
       for (std::size_t k = 0; k < chunk; ++k)
-        values[k] = element(in_order + k * words_of<T>);
+        values[k] = element(in_order + k * words_of<value>);
       const std::size_t from = i < begin ? begin - i : 0, to = end - i < chunk ? end - i : chunk;
       for (std::size_t k = from; k < to; ++k)
         destination[i + k] = values[k];
@@ -195,8 +201,9 @@ struct normal_body {
  private:
   DEVPLACE_HD void pair(double radius, std::uint32_t low, std::uint32_t high, T* values) const {
     const cosine_and_sine direction = portable_cosine_and_sine(unit_interval(low, high));
-    values[0] = static_cast<T>(std::fma(deviation, radius * direction.cosine, mean));
-    values[1] = static_cast<T>(std::fma(deviation, radius * direction.sine, mean));
+    using value = computed_t<T>;
+    values[0] = static_cast<T>(static_cast<value>(std::fma(deviation, radius * direction.cosine, mean)));
+    values[1] = static_cast<T>(static_cast<value>(std::fma(deviation, radius * direction.sine, mean)));
   }
 };
 

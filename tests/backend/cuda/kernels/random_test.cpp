@@ -26,8 +26,8 @@ struct twice {
   alignas(16) std::array<T, room> by_kernel, by_cpu;
 
   twice() {
-    by_kernel.fill(T{-7});
-    by_cpu.fill(T{-7});
+    by_kernel.fill(T(-7));
+    by_cpu.fill(T(-7));
   }
   bool same_bits() const { return std::memcmp(by_kernel.data(), by_cpu.data(), sizeof by_cpu) == 0; }
 };
@@ -45,9 +45,9 @@ void check_fills(std::size_t n, std::size_t offset) {
     CHECK(kernel.wide == (offset == 0));
     simt::launch(2, kernel, 1);
     CHECK(result.same_bits());
-    CHECK(result.by_kernel[offset] != T{-7});
+    CHECK(result.by_kernel[offset] != T(-7));
   };
-  check([&](T* to) { return dp::detail::uniform_body<T>{to, random, T{-2}, T{5}, T(2.9999)}; });
+  check([&](T* to) { return dp::detail::uniform_body<T>{to, random, -2, 5, 2.875F}; });
   check([&](T* to) { return dp::detail::normal_body<T>{to, n, random, 0.25, 3.0}; });
 }
 
@@ -76,7 +76,7 @@ void check_dropout(std::size_t rows, std::size_t columns, std::size_t offset) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("random kernels give the CPU's bits", "[cuda]", float, double) {
+TEMPLATE_TEST_CASE("random kernels give the CPU's bits", "[cuda]", float, double, dp::bf16, dp::half) {
   for (const std::size_t n : {1u, 2u, 3u, 4u, 5u, 1024u, 4999u})
     for (const std::size_t offset : {0u, 1u})
       check_fills<TestType>(n, offset);
