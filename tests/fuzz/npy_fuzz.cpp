@@ -18,6 +18,22 @@
 
 namespace {
 
+/// Checks, element by element, that `elements` are those of the file in row-major order.
+void require_order(const devplace::detail::stored_array& array, std::span<const unsigned char> elements,
+                   std::span<const unsigned char> in_file) {
+  const std::size_t width = array.type->bytes;
+  for (std::size_t i = 0; i < array.bytes / width; ++i) {
+    std::size_t in_column_major = 0, stride = array.bytes / width, left = i;
+    for (std::size_t axis = array.extents.size(); axis-- > 0; left /= array.extents[axis]) {
+      stride /= array.extents[axis];
+      in_column_major += left % array.extents[axis] * stride;
+    }
+    const std::size_t from = (array.column_major ? in_column_major : i) * width;
+    for (std::size_t k = 0; k < width; ++k)
+      require(elements[i * width + k] == in_file[from + (array.swapped ? width - 1 - k : k)]);
+  }
+}
+
 /// The array in these bytes; throws file_error.
 devplace::detail::stored_array read_whole(std::span<const unsigned char> bytes) {
   memory_source source(bytes);
@@ -27,6 +43,7 @@ devplace::detail::stored_array read_whole(std::span<const unsigned char> bytes) 
   std::vector<unsigned char> elements(array.bytes);
   devplace::detail::read_elements(source, array, elements.data(), "read_npy", "input");
   require(source.following().most == 0);
+  require_order(array, elements, bytes.last(array.bytes));
   return array;
 }
 
@@ -51,7 +68,7 @@ std::string seed_file(unsigned number) {
     return devplace::detail::npy_header(*type, extents) + std::string(bytes, '\1');
   };
   using devplace::detail::stored_type_of;
-  switch (number % 7) {
+  switch (number % 8) {
     case 0:
       return file(stored_type_of<float>(), {2, 3}, 24);
     case 1:
@@ -64,6 +81,9 @@ std::string seed_file(unsigned number) {
       return file(stored_type_of<std::int32_t>(), {2}, 8);
     case 5:
       return spelled('\2', "{\"shape\":(2L,),\"fortran_order\":False,\"descr\":\"<i4\"}\n") + std::string(8, '\2');
+    case 6:
+      return spelled('\3', "{'descr':'>i4' , 'fortran_order':True,'shape':(2 , 3 , 2)}  \n") +
+             std::string("\1\2\3\4\5\6\7\b\t\n\v\f\r\16\17\20\21\22\23\24\25\26\27\30", 24) + std::string(24, '\3');
     default:
       return spelled('\3', "{'descr':'|u1' , 'fortran_order':True,'shape':(1 , 2 , )}  \n") + std::string(2, '\3');
   }

@@ -76,6 +76,14 @@ TEST_CASE("npz_file reads what NumPy wrote, stored and compressed", "[io]") {
       ContainsSubstring("has no array 'image'; it has 'images', 'labels', 'scalar', 'empty', 'flags', 'arr_0'."));
 }
 
+TEST_CASE("npz_file puts compressed elements in Fortran order in C order", "[io]") {
+  const auto x = dp::npz_file(folder + "fortran_compressed.npz").read<std::int32_t, dp::extents<3, 4, 2>>("cube");
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 4; ++j)
+      for (int k = 0; k < 2; ++k)
+        CHECK(x(i, j, k) == 100 * i + 10 * j + k);
+}
+
 TEST_CASE("numbers of 64 bits and a comment of a zip file are read", "[io]") {
   CHECK(failure(zip_of({stored()})) == "none");
   CHECK(failure(zip_of({{"other", "", 0}, stored()}, true)) == "none");

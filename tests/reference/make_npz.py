@@ -17,3 +17,14 @@ arrays = {
 }
 np.savez(folder / "stored.npz", np.array([7], np.int32), **arrays)
 np.savez_compressed(folder / "compressed.npz", **arrays)
+
+# In Fortran order: element [i, j, k] of the cube is 100 i + 10 j + k.
+cube = 100 * np.arange(3)[:, None, None] + 10 * np.arange(4)[:, None] + np.arange(2)
+fortran = {
+    "matrix": np.arange(12, dtype=np.float64).reshape(4, 3).T,
+    "cube": np.asfortranarray(cube.astype(">i4")),
+    "reversed_axes": np.arange(24, dtype=np.float32).reshape(2, 3, 4).transpose(2, 1, 0),
+}
+np.savez(folder / "fortran.npz", **fortran)
+np.savez_compressed(folder / "fortran_compressed.npz", **fortran)
+np.save(folder / "fortran.npy", fortran["cube"])

@@ -42,11 +42,11 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// `auto x = dp::read_npy<float, dp::extents<dp::dyn, 784>>("x.npy")`.
 ///
 /// The file's element type must be `T` (float, double, half, int32, int64 or uint8, in either byte order), its shape
-/// must have the rank and the static extents of `Extents`, and its order must be C. Format versions 1.0, 2.0 and 3.0,
-/// with headers of at most 64 KiB. All of this and the file's size are checked before memory is allocated. Throws
-/// file_error, naming what was found and what was expected, for anything else, for a file that cannot be read and for
-/// one that is truncated or too long. Pipes and devices are read only if all extents are static. Use `to<Where>` to
-/// bring the tensor to another place.
+/// must have the rank and the static extents of `Extents`. Elements in Fortran order are put in C order while they are
+/// read. Format versions 1.0, 2.0 and 3.0, with headers of at most 64 KiB. All of this and the file's size are checked
+/// before memory is allocated. Throws file_error, naming what was found and what was expected, for anything else, for a
+/// file that cannot be read and for one that is truncated or too long. Pipes and devices are read only if all extents
+/// are static. Use `to<Where>` to bring the tensor to another place.
 template <class T = void, class Extents = void, class... Other>
 auto read_npy(const std::string& path) try {
   constexpr bool is_type = detail::is_element<T>, is_shape = extents_like<Extents>, only = sizeof...(Other) == 0;

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
@@ -48,10 +51,36 @@ inline void check_elements(const stored_array& array, byte_source::rest rest, st
          ". Give the right file, or divide it.");
 }
 
-/// Reads the elements, in this machine's byte order, to `to`. Throws file_error if there are fewer or more.
+/// Reads the elements of a column-major array, whose first index changes fastest, and stores them in row-major order.
+/// Returns the number of bytes read, fewer than `array.bytes` at the end of the source.
+inline std::size_t read_column_major(byte_source& source, const stored_array& array, unsigned char* to) {
+  const std::size_t rank = array.extents.size(), width = array.type->bytes;
+  std::vector<std::size_t> index(rank, 0), strides(rank, width);
+  for (std::size_t axis = rank - 1; axis != 0; --axis)
+    strides[axis - 1] = strides[axis] * array.extents[axis];
+  unsigned char chunk[std::size_t{1} << 14];
+  std::size_t got = 0;
+  for (std::size_t more = sizeof chunk; more == sizeof chunk; got += more) {
+    more = source.read(chunk, std::min(sizeof chunk, array.bytes - got));
+    for (std::size_t k = 0; k + width <= more; k += width) {
+      std::memcpy(to, chunk + k, width);
+      for (std::size_t axis = 0; axis != rank; ++axis) {
+        to += strides[axis];
+        if (++index[axis] != array.extents[axis]) break;
+        to -= strides[axis] * std::exchange(index[axis], 0);
+      }
+    }
+  }
+  return got;
+}
+
+/// Reads the elements, in row-major order and this machine's byte order, to `to`. Throws file_error if there are fewer
+/// or more.
 inline void read_elements(byte_source& source, const stored_array& array, void* to, std::string_view operation,
                           std::string_view name) {
-  const std::size_t got = source.read(to, array.bytes);
+  auto* const bytes = static_cast<unsigned char*>(to);
+  const std::size_t got =
+      array.column_major ? read_column_major(source, array, bytes) : source.read(bytes, array.bytes);
   if (got < array.bytes) check_elements(array, {got, true}, operation, name);
   unsigned char more;
   if (source.read(&more, 1) != 0)
@@ -59,7 +88,6 @@ inline void read_elements(byte_source& source, const stored_array& array, void* 
                      bytes_text(array.bytes) + " of elements were expected and more follow. It is damaged or holds " +
                      "more than one array; write each array to a file of its own.");
   if (!array.swapped || array.type->bytes == 1) return;
-  auto* bytes = static_cast<unsigned char*>(to);
   for (std::size_t at = 0; at < array.bytes; at += array.type->bytes)
     std::reverse(bytes + at, bytes + at + array.type->bytes);
 }

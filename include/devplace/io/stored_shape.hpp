@@ -45,8 +45,9 @@ constexpr const stored_type* stored_type_of() {
 struct stored_array {
   const stored_type* type = nullptr;
   std::vector<std::size_t> extents;
-  std::size_t bytes = 0;  ///< of its elements
-  bool swapped = false;   ///< the bytes of an element are in the opposite order of this machine's
+  std::size_t bytes = 0;      ///< of its elements
+  bool swapped = false;       ///< the bytes of an element are in the opposite order of this machine's
+  bool column_major = false;  ///< the first index changes fastest, and several extents exceed 1
 };
 
 /// Size in bytes of an array with these extents; empty if no machine can address it. Extents of zero are deliberately

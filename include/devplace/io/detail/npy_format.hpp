@@ -91,6 +91,8 @@ class npy_header_parser {
     if (at_ != text_.size()) fail("has text after its header's dict");
     if (!has_type || !has_order || !has_shape)
       fail("lacks one of the header's three keys 'descr', 'fortran_order' and 'shape'");
+    const auto& all = result_.extents;  // both orders of an array with one axis longer than 1 are the same
+    result_.column_major &= std::count_if(all.begin(), all.end(), [](std::size_t extent) { return extent > 1; }) > 1;
     return std::move(result_);
   }
 
@@ -108,10 +110,8 @@ class npy_header_parser {
   }
 
   void order() {
-    if (accept("False")) return;
-    if (accept("True"))
-      fail("is in Fortran order and devplace reads C order; save np.ascontiguousarray(array) instead");
-    fail_expected("True or False");
+    result_.column_major = accept("True");
+    if (!result_.column_major && !accept("False")) fail_expected("True or False");
   }
 
   void shape() {
