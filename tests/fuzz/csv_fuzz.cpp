@@ -20,8 +20,9 @@ namespace {
 
 std::string seed_file(unsigned number) {
   constexpr const char* files[] = {"\1,a,b\n1,2\n3.5,-4e3\n", "\1;\"a\"\"\";b\r\n\"1\"; 2 \r\n\r\n+nan;inf\r\n",
-                                   "\2,1,2\n,NA\n", "\4,a,b,c\n1,x,3\n", "\1\ta\n1e-400\n\t1\n"};
-  return files[number % 5];
+                                   "\2,1,2\n,NA\n",           "\4,a,b,c\n1,x,3\n",
+                                   "\1\ta\n1e-400\n\t1\n",    "\3,a\n1\n\n3\n \n"};
+  return files[number % 6];
 }
 
 template <class T>

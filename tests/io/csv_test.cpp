@@ -104,6 +104,63 @@ TEST_CASE("missing fields are refused, or replaced by what the options say", "[i
   CHECK_THAT(failure<std::int64_t>("a\n1\n", {.missing = NAN}), ContainsSubstring("read the file as double"));
 }
 
+TEST_CASE("a blank line in a file of one column is a missing field", "[io]") {
+  const dp::csv_options replaced{.missing = -1};
+  using numbers = std::vector<std::int32_t>;
+  CHECK(values<std::int32_t>("label\n1\n\n3\n", replaced) == numbers{1, -1, 3});
+  CHECK(values<std::int32_t>("label\r\n1\r\n\r\n3\r\n", replaced) == numbers{1, -1, 3});
+  CHECK(values<std::int32_t>("label\n\n \t\n3", replaced) == numbers{-1, -1, 3});
+  CHECK(values<std::int32_t>("\n1\n", {.header = false, .missing = -1}) == numbers{-1, 1});
+  const auto labels = read<std::int32_t, dp::extents<dyn>>("label\n1\n\n3\n", replaced);
+  CHECK(labels.extent(0) == 3);
+  for (const char* text : {"label\n1\n\n3\n", "label\n1\n \n", "label\n1\n\n"})
+    CHECK_THAT(failure(text),
+               ContainsSubstring("has no number, but an empty field, in line 3, column 1 ('label'). Set the option "
+                                 "missing, as in {.missing = NAN}, or remove the line."));
+  SECTION("the end of the last line begins no line, and each further end is that of a blank one") {
+    CHECK(values<std::int32_t>("label\n1", replaced) == numbers{1});
+    CHECK(values<std::int32_t>("label\n1\n", replaced) == numbers{1});
+    CHECK(values<std::int32_t>("label\n1\n\n", replaced) == numbers{1, -1});
+    CHECK(values<std::int32_t>("label\n1\n\n\n", replaced) == numbers{1, -1, -1});
+    CHECK(read<float>("label\n").extent(0) == 0);
+  }
+  SECTION("before the header there is nothing to replace") {
+    CHECK(values<std::int32_t>("\n\nlabel\n1\n") == numbers{1});
+  }
+}
+
+TEST_CASE("blank lines in files of several columns are skipped, and lines of delimiters are rows", "[io]") {
+  CHECK(values<float>("a,b\n1,2\n\n \t\n3,4\n\n", {.missing = -1}) == std::vector<float>{1, 2, 3, 4});
+  CHECK(values<float>("a,b\n,\n3,4\n", {.missing = -1}) == std::vector<float>{-1, -1, 3, 4});
+  CHECK(values<float>("a\tb\n1\t2\n\t\n3\t4\n", {.delimiter = '\t', .missing = -1}) ==
+        std::vector<float>{1, 2, -1, -1, 3, 4});
+  CHECK(values<float>("a\tb\n1\t2\n  \n3\t4\n", {.delimiter = '\t', .missing = -1}) == std::vector<float>{1, 2, 3, 4});
+  CHECK(values<float>("a b\n1 2\n \n3 4\n", {.delimiter = ' ', .missing = -1}) ==
+        std::vector<float>{1, 2, -1, -1, 3, 4});
+  CHECK_THAT(failure("a\tb\n1\t2\n\t\n", {.delimiter = '\t'}),
+             ContainsSubstring("has no number, but an empty field, in line 3, column 1 ('a')"));
+}
+
+TEST_CASE("numbers that a type does not have are named as such, with what to do", "[io]") {
+  CHECK_THAT(failure("a\n1e400\n"), ContainsSubstring("has '1e400', which is beyond the numbers of float, in line 2, "
+                                                      "column 1 ('a'). Correct the number, or leave out the column."));
+  CHECK_THAT(failure<double>("a\n-1e400\n"),
+             ContainsSubstring("has '-1e400', which is beyond the numbers of double, in line 2, column 1 ('a'). "
+                               "Correct the number, or leave out the column."));
+  CHECK_THAT(failure("a\n1e40\n"), ContainsSubstring("has '1e40', which is beyond the numbers of float, in line 2, "
+                                                     "column 1 ('a'). Read the file as double, or leave out"));
+  CHECK_THAT(failure<std::int32_t>("a\n1e400\n"), ContainsSubstring("which is beyond the numbers of int32"));
+  CHECK_THAT(failure<std::int32_t>("a\n3000000000\n"),
+             ContainsSubstring("which is beyond the numbers of int32, in line 2, column 1 ('a'). Read the file as"));
+  for (const char* text : {"1.0", "1e3", "1e-400", "0.5"})
+    CHECK_THAT(failure<std::int32_t>(std::string("a\n") + text + "\n"),
+               ContainsSubstring(std::string("has '") + text +
+                                 "', which is no int32, in line 2, column 1 ('a'). Read "
+                                 "the file as double; cast<std::int32_t>(x) converts whole numbers, or write the "
+                                 "number without a point and an exponent."));
+  CHECK_THAT(failure<std::int32_t>("a\none\n"), ContainsSubstring("Choose the columns with numbers"));
+}
+
 TEST_CASE("what is no table of numbers is refused with line and column", "[io]") {
   CHECK_THAT(failure(people),
              ContainsSubstring("has 'Ada', which is no float, in line 2, column 1 ('name'). Choose the"));

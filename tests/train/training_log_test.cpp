@@ -182,6 +182,9 @@ TEST_CASE("wrong uses of a training log are errors that name the fix", "[train]"
     std::ofstream(open, std::ios::app) << line;
     CHECK_THROWS_WITH(going.rewind(2), ContainsSubstring("in the first column of line 3"));
   }
+  const auto blank = folder.write("blank.csv", std::string("step\n1\n\n2\n"));
+  CHECK_THROWS_WITH(dp::training_log(blank, {"step"}), ContainsSubstring("has '' in the first column of line 3"));
+  CHECK_THROWS_WITH(dp::read_training_log(blank), ContainsSubstring("has '' in the first column of line 3"));
   const auto ragged = folder.write("ragged.csv", std::string("step,loss\n1,2\n1\n"));
   CHECK_THROWS_WITH(dp::read_training_log(ragged), ContainsSubstring("has 1 field in line 3, and 2 in its first line"));
   CHECK_THROWS_WITH(dp::read_training_log(folder.write("empty.csv", std::string())),

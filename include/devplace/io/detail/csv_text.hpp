@@ -17,11 +17,12 @@
 #include <devplace/io/csv_options.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {
 
-/// The lines and fields of a CSV file in memory. Field of one column; columns and lines count from 1 in messages.
+/// The lines and fields of a CSV file in memory. Columns and lines count from 1 in messages.
 class csv_text {
  public:
   /// Reads the header, if there is one. The arguments must outlive the object. Throws file_error or argument_error.
@@ -93,7 +94,8 @@ class csv_text {
           "another one between the fields.");
   }
 
-  /// The next line that is not blank, without its end.
+  /// The next line, without its end. Blank lines are skipped until the number of fields is known, and if it is not 1:
+  /// of one column, a blank line is a row whose field is empty, and the rows behind it must keep their places.
   bool next_line(std::string_view& line) {
     while (!rest_.empty()) {
       const std::size_t end = rest_.find('\n');
@@ -101,7 +103,8 @@ class csv_text {
       rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
       ++line_;
       if (line.ends_with('\r')) line.remove_suffix(1);
-      if (line.find_first_not_of(" \t") != std::string_view::npos) return true;
+      const auto in_field = [this](char c) { return !is_space(c); };
+      if (fields_ == 1 || std::any_of(line.begin(), line.end(), in_field)) return true;
     }
     return false;
   }
@@ -206,7 +209,7 @@ class csv_text {
     if constexpr (std::integral<T>) {
       const bool fits = value >= -0x1p63 && value < 0x1p63 && std::trunc(value) == value;
       if (!fits || !std::in_range<T>(static_cast<std::int64_t>(value)))
-        throw argument_error("read_csv: the option missing is " + std::to_string(value) + ", which is no " +
+        throw argument_error("read_csv: the option missing is " + format_number(value) + ", which is no " +
                              dtype_name<T>() + ". Give a value of that type, or read the file as double.");
     }
     return static_cast<T>(value);
@@ -223,18 +226,29 @@ class csv_text {
     std::string_view text = from.text;
     if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
     T value{};
+    const std::errc code = parsed(text, value);
+    if (code == std::errc{}) return value;
+    double real{};
+    const std::errc as_double = parsed(text, real);
+    const bool too_small = as_double != std::errc::invalid_argument && is_below_one(text);
+    if constexpr (std::floating_point<T>)  // zero, as NumPy and pandas read it
+      if (too_small) return text.starts_with('-') ? -T{0} : T{0};
+    if (!too_small && (code == std::errc::result_out_of_range || as_double == std::errc::result_out_of_range))
+      fail_at(column, "has " + in_quotes(text) + ", which is beyond the numbers of " + dtype_name<T>(),
+              as_double == std::errc{} ? "Read the file as double, or leave out the column."
+                                       : "Correct the number, or leave out the column.");
+    fail_at(column, "has " + in_quotes(printable(from.text)) + ", which is no " + dtype_name<T>(),
+            std::integral<T> && as_double != std::errc::invalid_argument
+                ? std::string("Read the file as double; cast<std::") + dtype_name<T>() +
+                      "_t>(x) converts whole numbers, or write the number without a point and an exponent."
+                : remedy(text));
+  }
+
+  /// Reads the whole text as a number of type T.
+  template <element T>
+  static std::errc parsed(std::string_view text, T& value) {
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = end == text.data() + text.size();
-    if (whole && code == std::errc{}) return value;
-    if (whole && code == std::errc::result_out_of_range) {
-      // Too small a number is zero, as NumPy and pandas read it.
-      if constexpr (std::floating_point<T>)
-        if (is_below_one(text)) return text.starts_with('-') ? -T{0} : T{0};
-      fail_at(column, "has " + in_quotes(text),
-              std::string("It is beyond the numbers of ") + dtype_name<T>() +
-                  "; read the file as double, or leave out the column.");
-    }
-    fail_at(column, "has " + in_quotes(printable(from.text)) + ", which is no " + dtype_name<T>(), remedy<T>(text));
+    return end == text.data() + text.size() ? code : std::errc::invalid_argument;
   }
 
   /// Whether a number that std::from_chars has read is between -1 and 1, however large its exponent is.
@@ -250,11 +264,7 @@ class csv_text {
     return code == std::errc::result_out_of_range ? digits.starts_with('-') : exponent < -places;
   }
 
-  template <element T>
   std::string remedy(std::string_view text) const {
-    double value{};
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (std::integral<T> && code == std::errc{} && end == text.data() + text.size()) return "Read the file as double.";
     if (options_.delimiter != ',' && text.find(',') != text.npos) return "Write numbers with a decimal point.";
     if (line_ == 1 && !options_.header) return "If the first line has the names of the columns, set header to true.";
     return "Choose the columns with numbers by the option columns, or correct it.";

@@ -77,14 +77,16 @@ inline std::vector<std::string> names_in(std::string_view text) {
 }
 
 /// Calls `f(number, begin)` with the number of each row and where its line begins, until f returns false. Blank lines
-/// are no rows. Throws file_error for a row without a number, which a training_log does not write.
+/// are rows only where read_csv reads them as such, in a file of one column. Throws file_error for a row without a
+/// number, which a training_log does not write.
 template <class F>
 void for_each_row(std::string_view text, const std::string& path, const F& f) {
+  const bool one_column = text.substr(0, text.find('\n')).find(',') == text.npos;
   std::size_t line = 2;
   for (std::size_t begin = text.find('\n') + 1; begin != 0 && begin < text.size();
        begin = text.find('\n', begin) + 1, ++line) {
     const std::string_view row = text.substr(begin, text.find('\n', begin) - begin);
-    if (row.find_first_not_of(" \t\r") == row.npos) continue;
+    if (!one_column && row.find_first_not_of(" \t\r") == row.npos) continue;
     const std::string_view cell = row.substr(0, row.find(','));
     double number = 0;
     const auto [end, code] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
