@@ -3,12 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <devplace/place/detail/whole_number.hpp>
@@ -31,8 +30,9 @@ inline int parse_simulated_device_count(const char* text) {
 }
 
 /// The physical devices selected by `text`, a value of CUDA_VISIBLE_DEVICES, in its order; all if it is null. Parsed
-/// like CUDA's driver, without errors: the list ends at the first entry that is not a device (-1, a number too large,
-/// anything else), characters after a number are ignored, and a device listed twice makes the list empty.
+/// like CUDA's driver, without errors: entries are numbers of strtol, with space and a sign before them and anything
+/// behind them; the list ends at the first entry that is not a device (-1, a number too large, no number), and a device
+/// listed twice makes the list empty.
 inline std::vector<int> parse_visible_devices(const char* text, int physical_count) {
   std::vector<int> visible;
   if (text == nullptr) {
@@ -40,17 +40,14 @@ inline std::vector<int> parse_visible_devices(const char* text, int physical_cou
       visible.push_back(device);
     return visible;
   }
-  for (std::string_view rest = text;;) {
-    const std::size_t comma = rest.find(',');
-    std::string_view item = rest.substr(0, comma);
-    item.remove_prefix(std::min(item.find_first_not_of(" \t"), item.size()));
-    int device = -1;
-    const auto [end, code] = std::from_chars(item.data(), item.data() + item.size(), device);
-    if (code != std::errc{} || device < 0 || device >= physical_count) return visible;
+  for (;; ++text) {
+    char* end = nullptr;
+    const long device = std::strtol(text, &end, 10);
+    if (end == text || device < 0 || device >= physical_count) return visible;
     if (std::find(visible.begin(), visible.end(), device) != visible.end()) return {};
-    visible.push_back(device);
-    if (comma == std::string_view::npos) return visible;
-    rest.remove_prefix(comma + 1);
+    visible.push_back(static_cast<int>(device));
+    text = std::strchr(end, ',');
+    if (text == nullptr) return visible;
   }
 }
 
