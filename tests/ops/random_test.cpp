@@ -298,10 +298,9 @@ TEMPLATE_TEST_CASE("a million numbers of 16 bits are those of float, rounded wit
 
 TEMPLATE_TEST_CASE("limits without a number of the element type are refused", "[ops][random]", dp::bf16, dp::half) {
   const float epsilon = std::numeric_limits<TestType>::epsilon(), greatest = std::numeric_limits<TestType>::max();
-  CHECK_THROWS_WITH(
-      short_uniform<TestType>(1, 1 + epsilon / 4, 1 + epsilon / 2),
-      Catch::Matchers::ContainsSubstring(std::string("with a number of type ") + dp::dtype_name<TestType>() +
-                                         " from the first up to but not including the second"));
+  CHECK_THROWS_WITH(short_uniform<TestType>(1, 1 + epsilon / 4, 1 + epsilon / 2),
+                    Catch::Matchers::ContainsSubstring(std::string("with a ") + dp::dtype_name<TestType>() +
+                                                       " number from the first up to but not including the second"));
   CHECK_THROWS_AS(short_uniform<TestType>(1, 0, greatest * (1 + epsilon)), dp::argument_error);
   CHECK_THROWS_AS(short_uniform<TestType>(1, -greatest * (1 + epsilon), 0), dp::argument_error);
 }
@@ -315,8 +314,7 @@ TEST_CASE("normal numbers that could be infinite are refused", "[ops][random]") 
     return std::all_of(x.data(), x.data() + x.size(), [](number v) { return std::isfinite(v); });
   };
   CHECK(make(dp::half{}, 0, 7200));
-  CHECK_THROWS_WITH(make(dp::half{}, 0, 30000),
-                    Catch::Matchers::ContainsSubstring("must lie within the range of half"));
+  CHECK_THROWS_WITH(make(dp::half{}, 0, 30000), Catch::Matchers::ContainsSubstring("must be finite as half"));
   CHECK_THROWS_AS(make(dp::half{}, 70000, 0), dp::argument_error);
   CHECK_THROWS_AS(make(dp::half{}, -70000, 0), dp::argument_error);
   CHECK_THROWS_AS(make(dp::bf16{}, 0, 1e38), dp::argument_error);

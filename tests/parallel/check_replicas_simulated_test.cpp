@@ -99,7 +99,7 @@ TEST_CASE("the first parameter that differs is named, whichever replica it is on
   write(model.parameter_only_on<1>(0), 7, 0.1);
   write(model.parameter_only_on<1>(1), 7, 0.1);
   CHECK(difference(model).find("'0.bias', replica 0 (cuda:0) against replica 2 (cuda:1): element [7] is "
-                               "0.10000000000000001 (") != std::string::npos);
+                               "0.1 (0x3fb999999999999a)") != std::string::npos);
 }
 
 TEST_CASE("a difference in the sign of zero or in a NaN's bits is one, and equal NaN are none", "[parallel]") {

@@ -131,5 +131,5 @@ TEST_CASE("buffers of an average are the model's again after a step with NaN", "
 TEST_CASE("a decay of 1 is refused", "[train]") {
   averaged_model model{dp::seed{1}};
   CHECK_THROWS_WITH((dp::moving_average{model, {.decay = 1}}),
-                    Catch::Matchers::ContainsSubstring("moving_average: decay is 1.000000; it must be at least 0"));
+                    Catch::Matchers::ContainsSubstring("moving_average: decay is 1.0; it must be at least 0"));
 }

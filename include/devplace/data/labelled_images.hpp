@@ -17,6 +17,7 @@
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -137,7 +138,7 @@ inline labelled_images hold_out(const image_set& all, std::size_t held_out, shuf
 template <std::floating_point Fraction>
 labelled_images hold_out(const image_set& all, Fraction fraction, shuffle_seed shuffle = {}) {
   if (!(fraction >= 0 && fraction <= 1))
-    throw argument_error("hold_out: the fraction " + std::to_string(fraction) +
+    throw argument_error("hold_out: the fraction " + detail::format_number(fraction) +
                          " does not lie between 0 and 1; a number of images is written without a decimal point.");
   const double images = static_cast<double>(fraction) * static_cast<double>(all.size());
   return hold_out(all, static_cast<std::size_t>(images + 0.5), shuffle);

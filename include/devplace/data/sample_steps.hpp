@@ -13,6 +13,7 @@
 #include <devplace/data/sample_image.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
+#include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 // Steps of transforms (data/transforms.hpp). Each is called as step(image, random), and its options are checked once by
@@ -27,7 +28,7 @@ namespace detail {
 }
 inline void check_probability(const char* step, double probability) {
   if (!(probability >= 0 && probability <= 1))
-    fail_step(step, "the probability is " + std::to_string(probability) + "; give a number from 0 to 1.");
+    fail_step(step, "the probability is " + detail::format_number(probability) + "; give a number from 0 to 1.");
 }
 
 /// Moves the image by rows and columns; pixels that come from outside of it get the value `fill`.
@@ -111,8 +112,8 @@ struct normalize_channels {
                                                   "; give one mean and one standard deviation for each.");
     for (const double deviation : standard_deviation)
       if (!detail::is_finite(deviation) || deviation <= 0)
-        detail::fail_step("normalize_channels",
-                          "a standard deviation is " + std::to_string(deviation) + "; give finite numbers above 0.");
+        detail::fail_step("normalize_channels", "a standard deviation is " + detail::format_number(deviation) +
+                                                    "; give finite numbers above 0.");
   }
   ///@}
 };
@@ -171,8 +172,8 @@ struct random_rotation {
   }
   void check(std::size_t, std::size_t, std::size_t) const {
     if (!(degrees > 0 && degrees <= 180))
-      detail::fail_step("random_rotation",
-                        "the angle is " + std::to_string(degrees) + " degrees; give a number above 0 and up to 180.");
+      detail::fail_step("random_rotation", "the angle is " + detail::format_number(degrees) +
+                                               " degrees; give a number above 0 and up to 180.");
   }
   ///@}
 };
@@ -223,7 +224,7 @@ struct mixup {
   /// Throws argument_error for an alpha out of its range.
   void check(std::size_t, std::size_t, std::size_t) const {
     if (!(alpha > 0 && alpha <= 4))
-      detail::fail_step("mixup", "alpha is " + std::to_string(alpha) + "; give a number above 0 and up to 4.");
+      detail::fail_step("mixup", "alpha is " + detail::format_number(alpha) + "; give a number above 0 and up to 4.");
   }
 };
 

@@ -51,8 +51,7 @@ inline void check_elements(const stored_array& array, byte_source::rest rest, st
          ". Give the right file, or divide it.");
 }
 
-/// Reads the elements of a column-major array, whose first index changes fastest, and stores them in row-major order.
-/// Returns the number of bytes read, fewer than `array.bytes` at the end of the source.
+/// Reads the elements of a column-major array to `to`, in row-major order; returns the number of bytes read.
 inline std::size_t read_column_major(byte_source& source, const stored_array& array, unsigned char* to) {
   const std::size_t rank = array.extents.size(), width = array.type->bytes;
   std::vector<std::size_t> index(rank, 0), strides(rank, width);
@@ -74,8 +73,8 @@ inline std::size_t read_column_major(byte_source& source, const stored_array& ar
   return got;
 }
 
-/// Reads the elements, in row-major order and this machine's byte order, to `to`. Throws file_error if there are fewer
-/// or more.
+/// Reads the elements to `to`, in row-major and this machine's byte order. Throws file_error if there are fewer or
+/// more.
 inline void read_elements(byte_source& source, const stored_array& array, void* to, std::string_view operation,
                           std::string_view name) {
   auto* const bytes = static_cast<unsigned char*>(to);

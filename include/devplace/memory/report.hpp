@@ -25,7 +25,7 @@ inline std::ostream& operator<<(std::ostream& out, const memory_usage& usage) {
   out << "allocated " << detail::byte_text(usage.allocated);
   if (!purposes.empty()) out << " (" << purposes << ')';
   return out << ", reserved " << detail::byte_text(usage.reserved) << ", peak " << detail::byte_text(usage.peak) << ", "
-             << usage.allocations << (usage.allocations == 1 ? " allocation" : " allocations");
+             << std::to_string(usage.allocations) << (usage.allocations == 1 ? " allocation" : " allocations");
 }
 
 namespace detail {

@@ -11,6 +11,7 @@
 #include <devplace/nn/loss.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
+#include <devplace/tensor/detail/number_format.hpp>
 
 namespace devplace::nn {
 
@@ -72,7 +73,7 @@ struct cross_entropy {
   bound<T> bind(int ordinal) const {
     detail::require_mean_or_sum("cross_entropy", reduce);
     if (devplace::detail::is_nan(label_smoothing) || label_smoothing < 0 || label_smoothing > 1)
-      throw argument_error("cross_entropy: label_smoothing is " + std::to_string(label_smoothing) +
+      throw argument_error("cross_entropy: label_smoothing is " + devplace::detail::format_number(label_smoothing) +
                            "; it must lie between 0 and 1.");
     bound<T> result{{}, detail::place_weights<T, Backend>(ordinal, class_weights)};
     result.options.ignore_index = ignore_index;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cctype>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -30,7 +29,9 @@ namespace detail {
 
 /// A type's text without devplace's namespaces. Those of a program's own may end as these do.
 inline std::string short_type_text(std::string text) {
-  const auto in_name = [](char c) { return c == '_' || c == ':' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto in_name = [](char c) {
+    return c == '_' || c == ':' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+  };
   for (const std::string_view space : {"devplace::", "nn::", "detail::"})
     for (std::size_t at = 0; (at = text.find(space, at)) != std::string::npos;) {
       if (at == 0 || !in_name(text[at - 1]))

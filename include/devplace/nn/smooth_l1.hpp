@@ -8,6 +8,7 @@
 
 #include <devplace/nn/detail/pointwise_loss.hpp>
 #include <devplace/ops/detail/limits.hpp>
+#include <devplace/tensor/detail/number_format.hpp>
 
 namespace devplace::nn::detail {
 
@@ -51,7 +52,7 @@ struct smooth_l1 {
     detail::require_mean_or_sum("smooth_l1", reduce);
     constexpr double largest = -static_cast<double>(devplace::detail::lowest_number<T>);
     if (!devplace::detail::is_finite(beta) || beta < 0 || beta > largest)
-      throw argument_error("smooth_l1: beta is " + std::to_string(beta) +
+      throw argument_error("smooth_l1: beta is " + devplace::detail::format_number(beta) +
                            "; it must be at least 0 and a finite number of the output's type.");
     return {{static_cast<T>(beta)}};
   }

@@ -14,6 +14,7 @@
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each_row.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
+#include <devplace/tensor/detail/number_format.hpp>
 
 namespace devplace {
 
@@ -202,7 +203,7 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
                       " and sums " + detail::to_string(totals.extents()) +
                       "; labels and row losses need one element for each row of the logits, sums two.");
   if (detail::is_nan(options.label_smoothing) || options.label_smoothing < 0 || options.label_smoothing > 1)
-    throw argument_error("cross_entropy: label_smoothing is " + std::to_string(options.label_smoothing) +
+    throw argument_error("cross_entropy: label_smoothing is " + detail::format_number(options.label_smoothing) +
                          "; it must be between 0 and 1.");
   using backend = detail::operand_backend_t<Logits>;
   const std::size_t rows = x.extent(0), n = x.extent(1);

@@ -52,13 +52,9 @@ void fill_randomly(const View& to, const Body& body) {
 }
 
 template <class Destination>
-using value_of_destination = typename std::remove_cvref_t<Destination>::value_type;
+using computed_of_destination = computed_t<typename std::remove_cvref_t<Destination>::value_type>;
 
-/// What numbers of a destination's element type are computed in.
-template <class Destination>
-using computed_of_destination = computed_t<value_of_destination<Destination>>;
-
-/// The least number of type T that is not below x, which T's largest number exceeds.
+/// The least number of type T that is not below x.
 template <class T>
 computed_t<T> rounded_up(computed_t<T> x) {
   const T nearest{x};
@@ -66,12 +62,6 @@ computed_t<T> rounded_up(computed_t<T> x) {
     if (nearest < x)  // the next bits: away from 0 for a positive number, towards 0 for a negative one
       return T::from_bits(static_cast<std::uint16_t>(nearest.bits() + (x > 0 ? 1 : -1)));
   return nearest;
-}
-
-/// Whether x is finite when it is rounded to type T.
-template <class T>
-bool is_finite_as(double x) {
-  return is_finite(static_cast<computed_t<T>>(static_cast<T>(x)));
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
@@ -87,21 +77,19 @@ template <tensor_like To>
 void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> low,
                   detail::computed_of_destination<To> high) {
   const auto to = detail::random_destination(destination);
-  using value_type = detail::value_of_destination<To>;
-  using computed = detail::computed_of_destination<To>;
-  const bool valid = detail::is_finite(high - low) && low <= high && detail::is_finite_as<value_type>(low) &&
-                     detail::is_finite_as<value_type>(high);
-  computed first = static_cast<value_type>(valid ? low : 0), last = first;
+  using value_type = typename decltype(to)::value_type;
+  const auto rounded = [](auto x) { return static_cast<detail::computed_t<value_type>>(static_cast<value_type>(x)); };
+  auto first = rounded(low), last = first;
+  const bool valid =
+      detail::is_finite(high - low) && low <= high && detail::is_finite(first) && detail::is_finite(rounded(high));
   if (valid && low < high) {
     first = detail::rounded_up<value_type>(low);
     last = -detail::rounded_up<value_type>(-std::nextafter(high, low));
   }
   if (!valid || first > last)
     throw argument_error("uniform: the bounds are " + detail::format_number(low) + " and " +
-                         detail::format_number(high) +
-                         "; give two finite numbers with a finite difference, the first "
-                         "not above the second, and with a number of type " +
-                         dtype_name<value_type>() + " from the first up to but not including the second.");
+                         detail::format_number(high) + "; give finite ones with a finite difference and with a " +
+                         dtype_name<value_type>() + " number from the first up to but not including the second.");
   detail::fill_randomly(
       to, detail::uniform_body<value_type>{
               detail::raw_data(to), {start.value, stream ^ detail::uniform_streams}, first, high - first, last});
@@ -115,14 +103,13 @@ template <tensor_like To>
 void normal_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> mean,
                  detail::computed_of_destination<To> standard_deviation) {
   const auto to = detail::random_destination(destination);
-  using value_type = detail::value_of_destination<To>;
+  using value_type = typename decltype(to)::value_type;
   const double center = mean, deviation = standard_deviation;
-  if (!detail::is_finite_as<value_type>(std::fabs(center) + 9 * deviation) || deviation < 0)
+  const auto farthest = static_cast<value_type>(std::fabs(center) + 9 * deviation);
+  if (!detail::is_finite(static_cast<detail::computed_t<value_type>>(farthest)) || deviation < 0)
     throw argument_error("normal: the mean is " + detail::format_number(mean) + " and the standard deviation " +
-                         detail::format_number(standard_deviation) +
-                         "; the latter must not be negative, and the mean "
-                         "and 9 standard deviations must lie within the range of " +
-                         dtype_name<value_type>() + ".");
+                         detail::format_number(standard_deviation) + "; the latter must not be negative, and " +
+                         "numbers 9 deviations from the mean must be finite as " + dtype_name<value_type>() + ".");
   detail::fill_randomly(
       to, detail::normal_body<value_type>{
               detail::raw_data(to), to.size(), {start.value, stream ^ detail::normal_streams}, center, deviation});
@@ -163,8 +150,7 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
                 "devplace: dropout: the static extents of y and x differ; they must be equal.");
   static_assert(to_view::rank > 0, "devplace: dropout: x needs a first axis, that of the samples.");
   if (detail::is_nan(probability) || probability < 0 || probability > 1)
-    throw argument_error("dropout: the probability is " + detail::format_number(probability) +
-                         "; it must be from 0 to 1.");
+    throw argument_error("dropout: probability is " + detail::format_number(probability) + "; it must be from 0 to 1.");
   detail::require_same_extents("dropout", "y", to, "x", from);
   detail::require_one_device("dropout", to, from);
   if (to.size() == 0) return;

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include <devplace/optim/detail/validation.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/runtime/loss_scaling.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 
@@ -25,6 +23,9 @@ struct loss_scaling {
   /// Throws argument_error for a number out of its range.
   void validate() const {
     const auto scale = static_cast<float>(initial_scale);
+    const auto require = [](bool valid, const char* name, double value, const char* range) {
+      detail::require(valid, "loss_scaling", name, value, range);
+    };
     require(devplace::detail::is_finite(scale) && scale >= runtime::loss_scale::smallest, "initial_scale",
             initial_scale, "a finite float of at least 1.18e-38, the smallest normal one");
     require(devplace::detail::is_finite(growth_factor) && growth_factor > 1, "growth_factor", growth_factor, "above 1");
@@ -39,13 +40,6 @@ struct loss_scaling {
     f("growth_factor", growth_factor);
     f("backoff_factor", backoff_factor);
     f("growth_interval", growth_interval);
-  }
-
- private:
-  static void require(bool valid, const char* name, double value, const char* range) {
-    if (!valid)
-      throw argument_error(std::string("loss_scaling: ") + name + " is " + std::to_string(value) + "; it must be " +
-                           range + ".");
   }
 };
 

@@ -11,6 +11,7 @@
 #include <devplace/optim/schedule_function.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
+#include <devplace/tensor/detail/number_format.hpp>
 
 namespace devplace::optim {
 
@@ -87,8 +88,8 @@ struct scheduled : Rule {
     const Rule now = at(step - 1);
     const double rate = now.learning_rate;
     if (!devplace::detail::is_finite(rate) || rate < 0)
-      throw argument_error("scheduled: the schedule gives the learning rate " + std::to_string(rate) + " in step " +
-                           std::to_string(step - 1) +
+      throw argument_error("scheduled: the schedule gives the learning rate " + devplace::detail::format_number(rate) +
+                           " in step " + std::to_string(step - 1) +
                            ", counted from 0; it must be a finite number that is not negative.");
     if constexpr (requires { now.validate_step(step); })  // a rule that has a schedule of its own
       now.validate_step(step);

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <bit>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -35,8 +35,9 @@ template <class T>
 std::string value_text(T value) {
   using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   char text[64];
-  std::snprintf(text, sizeof text, "%.*g (0x%0*llx)", std::numeric_limits<T>::max_digits10, static_cast<double>(value),
-                static_cast<int>(2 * sizeof(T)), static_cast<unsigned long long>(std::bit_cast<bits>(value)));
+  char* const end = std::to_chars(text, text + sizeof text, value).ptr;
+  std::snprintf(end, static_cast<std::size_t>(text + sizeof text - end), " (0x%0*llx)", static_cast<int>(2 * sizeof(T)),
+                static_cast<unsigned long long>(std::bit_cast<bits>(value)));
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
+#include <string>
 
 #include <devplace/nn/model.hpp>
 #include <devplace/parallel/policy.hpp>
@@ -86,10 +87,11 @@ struct step_traffic<model<Net, Where, P>, Policy> {
 
   /// Prints the numbers in one line.
   friend std::ostream& operator<<(std::ostream& out, const step_traffic& t) {
-    out << t.bytes << " bytes between " << t.participants << (t.participants == 1 ? " participant" : " participants")
-        << " in a step: " << t.gradients << " of gradients, " << t.parameters << " of parameters";
-    if (t.buffers != 0) out << ", " << t.buffers << " of buffers";
-    if (t.statistics != 0) out << ", " << t.statistics << " of statistics";
+    out << std::to_string(t.bytes) << " bytes between " << std::to_string(t.participants)
+        << (t.participants == 1 ? " participant" : " participants") << " in a step: " << std::to_string(t.gradients)
+        << " of gradients, " << std::to_string(t.parameters) << " of parameters";
+    if (t.buffers != 0) out << ", " << std::to_string(t.buffers) << " of buffers";
+    if (t.statistics != 0) out << ", " << std::to_string(t.statistics) << " of statistics";
     return out;
   }
 };

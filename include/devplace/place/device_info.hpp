@@ -41,10 +41,12 @@ struct device_information {
 
   /// Prints the first five and what is free: `cuda:0: NVIDIA H200, 132 SMs, 139.8 GiB of memory, 139.1 GiB free`.
   friend std::ostream& operator<<(std::ostream& out, const device_information& d) {
-    const auto tenths = [](std::size_t bytes) { return (bytes / 1024 * 10 + (1 << 19)) >> 20; };
-    const std::size_t total = tenths(d.memory_total), free = tenths(d.memory_free);
-    return out << d.place << ": " << d.processor << ", " << d.units << ' ' << d.unit_name << ", " << total / 10 << '.'
-               << total % 10 << " GiB of memory, " << free / 10 << '.' << free % 10 << " GiB free";
+    const auto gib = [](std::size_t bytes) {
+      const std::size_t tenths = (bytes / 1024 * 10 + (1 << 19)) >> 20;
+      return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+    };
+    return out << d.place << ": " << d.processor << ", " << std::to_string(d.units) << ' ' << d.unit_name << ", "
+               << gib(d.memory_total) << " GiB of memory, " << gib(d.memory_free) << " GiB free";
   }
 };
 

@@ -80,9 +80,9 @@ inline std::string printed_note(reduction op) {
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Prints a tensor in numpy's layout and number format (default print options: 8 digits, lines of 75 columns, `...` for
-/// the middle of more than 1000 elements), below a head line such as `tensor<float, 2x3> on cpu`, without a final
-/// newline. The only operation that copies from a device implicitly: it waits for the tensor's place and copies all
-/// elements to host memory.
+/// the middle of more than 1000 elements; the stream's format and locale do not matter), below a head line such as
+/// `tensor<float, 2x3> on cpu`, without a final newline. The only operation that copies from a device implicitly: it
+/// waits for the tensor's place and copies all elements to host memory.
 template <class T, class Extents, place P>
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, P>& x) {
   detail::print(out, "tensor<", x.view());

@@ -15,6 +15,7 @@
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
+#include <devplace/tensor/detail/number_format.hpp>
 
 namespace devplace {
 
@@ -29,7 +30,7 @@ struct moving_average_options {
   /// Throws argument_error for a decay out of its range.
   void validate() const {
     if (!detail::is_finite(decay) || decay < 0 || decay >= 1)
-      throw argument_error("moving_average: decay is " + std::to_string(decay) +
+      throw argument_error("moving_average: decay is " + detail::format_number(decay) +
                            "; it must be at least 0 and less than 1.");
   }
 };

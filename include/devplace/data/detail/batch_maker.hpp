@@ -24,6 +24,7 @@
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/leading_extent.hpp>
+#include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -149,12 +150,12 @@ class batch_maker {
       throw argument_error("loader: the option prefetch is " + std::to_string(options.prefetch) +
                            "; give the number of batches that each worker prepares ahead, at least 1.");
     if (!is_finite(options.standard_deviation) || options.standard_deviation <= 0)
-      throw argument_error("loader: the option standard_deviation is " + std::to_string(options.standard_deviation) +
+      throw argument_error("loader: the option standard_deviation is " + format_number(options.standard_deviation) +
                            "; give a finite number above 0.");
     if (!is_finite(options.mean) || !is_finite(options.scale.value_or(1)))
       throw argument_error("loader: the option " +
-                           (is_finite(options.mean) ? "scale is " + std::to_string(*options.scale)
-                                                    : "mean is " + std::to_string(options.mean)) +
+                           (is_finite(options.mean) ? "scale is " + format_number(*options.scale)
+                                                    : "mean is " + format_number(options.mean)) +
                            "; give a finite number.");
     return options.batch;
   }

@@ -94,8 +94,7 @@ class csv_text {
           "another one between the fields.");
   }
 
-  /// The next line, without its end. Blank lines are skipped until the number of fields is known, and if it is not 1:
-  /// of one column, a blank line is a row whose field is empty, and the rows behind it must keep their places.
+  /// The next line, without its end. Blank lines are skipped; in a file of one column they are empty fields.
   bool next_line(std::string_view& line) {
     while (!rest_.empty()) {
       const std::size_t end = rest_.find('\n');

@@ -39,8 +39,7 @@ DEVPLACE_HD constexpr double unit_interval(std::uint32_t low, std::uint32_t high
   return leading_bits(low, high) * 0x1p-53;
 }
 
-/// A uniform distribution in [low, high). `low` is a number of type T, and `last` the last one before high, so that no
-/// element is rounded out of the interval.
+/// A uniform distribution in [low, high). `low` and `last`, the last number before high, are numbers of type T.
 template <class T>
 struct uniform_body {
   using value = computed_t<T>;

@@ -10,7 +10,6 @@
 
 #include <devplace/optim/schedule_function.hpp>
 #include <devplace/place/error.hpp>
-#include <devplace/tensor/detail/float_bits.hpp>
 
 namespace devplace::optim::detail {
 
@@ -24,17 +23,6 @@ inline void require_steps(std::int64_t value, std::int64_t least, const char* sc
     throw argument_error(std::string(schedule) + ": " + name + " is " + std::to_string(value) +
                          "; it is a number of steps, at least " + std::to_string(least) + ".");
 }
-inline void require_positive(double value, const char* schedule, const char* name) {
-  if (!devplace::detail::is_finite(value) || value <= 0)
-    throw argument_error(std::string(schedule) + ": " + name + " is " + std::to_string(value) +
-                         "; it must be a finite number above 0.");
-}
-inline void require_share(double value, const char* schedule, const char* name) {
-  if (!devplace::detail::is_finite(value) || value < 0 || value > 1)
-    throw argument_error(std::string(schedule) + ": " + name + " is " + std::to_string(value) +
-                         "; it must be between 0 and 1.");
-}
-
 template <class Schedule>
 concept has_rate = requires(const Schedule& schedule, std::int64_t step) {
   { schedule.rate(0.1, step) } -> std::convertible_to<double>;

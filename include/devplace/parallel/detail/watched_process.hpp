@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdio>
+#include <charconv>
 #include <string>
 #include <vector>
 
 #include <devplace/parallel/detail/control_wire.hpp>
+#include <devplace/tensor/detail/number_format.hpp>
 
 namespace devplace::parallel::detail {
 
@@ -43,9 +44,7 @@ using watched_processes = std::vector<watched_process>;
 
 /// As short as it can be: `0.5`, `60`.
 inline std::string seconds_text(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", seconds);
-  return std::string(text) + " s";
+  return devplace::detail::rounded_text(seconds, std::chars_format::general, 6) + " s";
 }
 
 // The sentences of failures. They have the same beginning in all processes, so that a log can be searched for it.

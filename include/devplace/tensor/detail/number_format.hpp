@@ -42,13 +42,15 @@ inline printed_number split(std::string text) {
   return result;
 }
 
-/// A finite number with exactly `precision` digits after the point.
-template <class T>
-printed_number rounded(T x, bool scientific, std::size_t precision) {
+/// What printf writes for %.<precision>f, e or g where the locale is C.
+inline std::string rounded_text(double x, std::chars_format format, std::size_t precision) {
   char buffer[512];
-  const auto format = scientific ? std::chars_format::scientific : std::chars_format::fixed;
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, x, format, static_cast<int>(precision)).ptr;
-  return split({buffer, end});
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, x, format, static_cast<int>(precision)).ptr};
+}
+
+/// A finite number with exactly `precision` digits after the point.
+inline printed_number rounded(double x, bool scientific, std::size_t precision) {
+  return split(rounded_text(x, scientific ? std::chars_format::scientific : std::chars_format::fixed, precision));
 }
 
 /// Shortest digits of a finite number, rounded to at most `precision` after the point.

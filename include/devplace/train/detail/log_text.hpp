@@ -77,8 +77,7 @@ inline std::vector<std::string> names_in(std::string_view text) {
 }
 
 /// Calls `f(number, begin)` with the number of each row and where its line begins, until f returns false. Blank lines
-/// are rows only where read_csv reads them as such, in a file of one column. Throws file_error for a row without a
-/// number, which a training_log does not write.
+/// are rows only in a file of one column. Throws file_error for a row without a number, which no training_log writes.
 template <class F>
 void for_each_row(std::string_view text, const std::string& path, const F& f) {
   const bool one_column = text.substr(0, text.find('\n')).find(',') == text.npos;

@@ -5,9 +5,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+
+#include <devplace/tensor/detail/number_format.hpp>
 
 namespace devplace::detail {
 
@@ -43,7 +46,7 @@ inline void write_duration(char (&text)[32], double seconds) {
     return;
   }
   if (seconds < 59.95) {
-    std::snprintf(text, sizeof text, "%.1f s", seconds > 0 ? seconds : 0.0);
+    std::snprintf(text, sizeof text, "%s s", rounded_text(std::fmax(seconds, 0), std::chars_format::fixed, 1).c_str());
     return;
   }
   const long long whole = std::llround(seconds), hours = whole / 3600, minutes = whole / 60 % 60;
@@ -60,8 +63,9 @@ inline constexpr std::size_t progress_text_size = 160;
 inline void write_progress_text(char (&text)[progress_text_size], const progress_state& state) {
   char time[32];
   write_duration(time, state.ended ? state.elapsed : state.left);
-  std::snprintf(text, sizeof text, "epoch %d/%d  %3d %%  loss %.4g  %.0f samples/s  %s %s", state.epoch, state.epochs,
-                static_cast<int>(state.share * 100), state.loss, state.rate, time, state.ended ? "in all" : "left");
+  std::snprintf(text, sizeof text, "epoch %d/%d  %3d %%  loss %s  %s samples/s  %s %s", state.epoch, state.epochs,
+                static_cast<int>(state.share * 100), rounded_text(state.loss, std::chars_format::general, 4).c_str(),
+                rounded_text(state.rate, std::chars_format::fixed, 0).c_str(), time, state.ended ? "in all" : "left");
 }
 
 }  // namespace devplace::detail
