@@ -129,6 +129,10 @@ int main() {
 #if defined(EPSILON_OF_BATCH_NORM)  // expect: devplace: batch_norm takes epsilon as a ratio that is not negative
   { model_of<fitting, nn::batch_norm<4, nn::of_each_place, std::ratio<1, 10>, std::ratio<-1, 9>>> wrong{dp::seed{1}}; }
 #endif
+#if defined(ONE_ELEMENT_OF_BATCH_NORM)  // expect: devplace: batch_norm's fifth argument says how it trains with one
+  using tenth = std::ratio<1, 10>;
+  { model_of<fitting, nn::batch_norm<4, nn::of_each_place, tenth, tenth, std::true_type>> wrong{dp::seed{1}}; }
+#endif
 #if defined(GROUPS_DO_NOT_DIVIDE)  // expect: devplace: the groups of a convolution do not divide its channels
   { model_of<nn::conv2d<3, 4, nn::kernel<3>, nn::groups<2>>> wrong{dp::seed{1}}; }
 #endif

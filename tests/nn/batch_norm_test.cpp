@@ -3,6 +3,7 @@
 #include <devplace/nn/batch_norm.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <ratio>
 #include <string>
@@ -79,6 +80,28 @@ void compare_batch_norm_in_both(const std::string& name, std::size_t batch) {
   compare_batch_norm<Net, double>(name, batch);
 }
 
+/// The outputs and running statistics of a pass that trains one sample, with the weights 2 and -3, the biases 1 and 4,
+/// and the running means 5 and 6 and variances 3 and 8.
+template <class Net>
+std::vector<double> train_one(const std::vector<double>& x) {
+  using run = dp::runtime::engine<Net, double, dp::backend::cpu>;
+  constexpr int place[] = {0};
+  const auto state = dp::runtime::empty_state<double, dp::backend::cpu>(place, {32, 32});
+  const auto& r = state->replicas.front();
+  const auto fill = [](double* to, double a, double b, double c, double d) {
+    to[0] = a, to[1] = b, to[16] = c, to[17] = d;
+  };
+  fill(r.parameter_data(), 2, -3, 1, 4);
+  fill(r.buffer_data(), 5, 6, 3, 8);
+  std::vector<double> workspace(run::workspace_bytes(1, nn::mode::train) / sizeof(double));
+  const auto p = run::make_pass(r, workspace.data(), 1, nn::mode::train, {});
+  run::forward(p, x.data());
+  std::vector<double> result(run::output_of(p), run::output_of(p) + x.size());
+  const double* const buffers = r.buffer_data();
+  result.insert(result.end(), {buffers[0], buffers[1], buffers[16], buffers[17]});
+  return result;
+}
+
 }  // namespace
 
 TEST_CASE("batch_norm agrees with PyTorch, and so do its running statistics and predictions", "[nn]") {
@@ -148,15 +171,46 @@ TEST_CASE("batch_norm's bits do not depend on the number of threads", "[nn]") {
   CHECK(bits_of(5) == one);
 }
 
-TEST_CASE("batch_norm refuses to train with one element of each channel", "[nn]") {
-  using run = dp::runtime::engine<nn::sequential<nn::input<2>, nn::batch_norm<2>>, float, dp::backend::cpu>;
-  std::vector<float> x(2), parameters(32), buffers(32), workspace(run::workspace_bytes(1, nn::mode::train) / 4);
-  dp::runtime::pass<float> p{1, 0, parameters.data(), buffers.data()};
-  p.master_parameters = parameters.data();
-  p.saved = reinterpret_cast<std::byte*>(workspace.data());
-  p.scratch = p.saved + run::saved_bytes(1, nn::mode::predict) + run::output_bytes(1);
-  CHECK_NOTHROW(run::forward(p, x.data()));
-  p.mode = nn::mode::train;
-  CHECK_THROWS_WITH(run::forward(p, x.data()),
+TEST_CASE("batch_norm trains with one element of each channel by the running statistics, which it keeps", "[nn]") {
+  const std::vector<double> expected{
+      2 * (7 - 5) / std::sqrt(3 + 1e-5) + 1, -3 * (4 - 6) / std::sqrt(8 + 1e-5) + 4, 5, 6, 3, 8};
+  const auto compare = [&](const std::vector<double>& result) {
+    REQUIRE(result.size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      CHECK(result[i] == Catch::Approx(expected[i]).epsilon(1e-14));
+  };
+  compare(train_one<nn::sequential<nn::input<2>, nn::batch_norm<2>>>({7, 4}));
+  compare(train_one<nn::sequential<nn::input<2, 1, 1>, nn::batch_norm<2>>>({7, 4}));
+  compare(train_one<nn::sequential<nn::input<2>, nn::batch_norm<2, nn::over_all_places>>>({7, 4}));
+}
+
+TEST_CASE("batch_norm trains with one sample of several positions by the sample's statistics", "[nn]") {
+  // Of 7 and 9 the mean is 8 and the variance 1, or 2 without bias; of 4 and 10 it is 7 and 9, or 18.
+  const auto result = train_one<nn::sequential<nn::input<2, 2>, nn::batch_norm<2>>>({7, 9, 4, 10});
+  const std::vector<double> expected{-1, 3, 7, 1, 0.9 * 5 + 0.8, 0.9 * 6 + 0.7, 0.9 * 3 + 0.2, 0.9 * 8 + 1.8};
+  REQUIRE(result.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    CHECK(result[i] == Catch::Approx(expected[i]).epsilon(1e-4));
+}
+
+TEST_CASE("batch_norm's gradient of one element of each channel agrees with differences", "[nn]") {
+  const auto worst = []<class Layer>(Layer) {
+    return nn::check_gradients<nn::sequential<nn::linear<4, 3>, Layer, nn::linear<3, 3>>>(dp::seed{6}, 1).worst;
+  };
+  CHECK(worst(nn::batch_norm<3>{}) < 1e-6);
+  CHECK(worst(nn::batch_norm<3, nn::over_all_places>{}) < 1e-6);
+}
+
+TEST_CASE("batch_norm with refuse_one refuses to train with one element of each channel", "[nn]") {
+  using refusing = nn::batch_norm<2, nn::of_each_place, std::ratio<1, 10>, std::ratio<1, 100000>, nn::refuse_one>;
+  CHECK_THROWS_WITH((train_one<nn::sequential<nn::input<2>, refusing>>({7, 4})),
                     Catch::Matchers::ContainsSubstring("more than one element of each channel"));
+  CHECK_NOTHROW(train_one<nn::sequential<nn::input<2, 2>, refusing>>({7, 9, 4, 10}));
+  using run = dp::runtime::engine<nn::sequential<nn::input<2>, refusing>, float, dp::backend::cpu>;
+  std::vector<float> x(2), parameters(32), buffers(32), workspace(run::workspace_bytes(1, nn::mode::predict) / 4);
+  dp::runtime::pass<float> prediction{1, 0, parameters.data(), buffers.data()};
+  prediction.master_parameters = parameters.data();
+  prediction.saved = reinterpret_cast<std::byte*>(workspace.data());
+  prediction.scratch = prediction.saved + run::saved_bytes(1, nn::mode::predict) + run::output_bytes(1);
+  CHECK_NOTHROW(run::forward(prediction, x.data()));
 }

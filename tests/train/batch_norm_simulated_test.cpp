@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/data/loader.hpp>
 #include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/flatten.hpp>
 #include <devplace/nn/input.hpp>
@@ -131,13 +132,73 @@ TEST_CASE("batch_norm of each place normalises the samples of each place, and ke
   const std::vector<float> of_first{0.2F, 0.7F, 0.9F + 0.1F * 2, 0.9F + 0.1F * 8};
   for (std::size_t i = 0; i < 4; ++i)
     CHECK(running()[i] == Catch::Approx(of_first[i]).epsilon(1e-5));
-  // A place without samples does nothing, one with a single sample throws.
+  // A place without samples does nothing.
   CHECK(std::isfinite(step(place(x, 5), place(y, 5)).item()));
   const auto before = running();
   CHECK(std::isfinite(step(place(x, 0), place(y, 0)).item()));
   CHECK(running() == before);
-  CHECK_THROWS_WITH(step(place(x, 1), place(y, 1)),
-                    ContainsSubstring("replica 0 of 2 (cuda:0): batch_norm: training needs more than one element"));
+}
+
+TEST_CASE("batch_norm normalises the only sample of a place by the running statistics", "[train]") {
+  using two = dp::replicated<0, 1>;
+  using net = nn::sequential<nn::input<1>, nn::batch_norm<1>>;
+  dp::model<net, two> model{dp::seed{1}};
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.5F}};
+  const auto place = [](const std::vector<float>& values) {
+    return dp::scatter<dp::batch_placement_t<two>>(
+        dp::wrap(values, dp::extents<dp::dyn>(values.size())).reshape(dp::extents<dp::dyn, 1>(values.size())),
+        dp::split::sizes{1UL, values.size() - 1});
+  };
+  // The running mean is 0 and the variance 1. The outputs are 3 on the first place, and -1 and 1 on the second one.
+  CHECK(step(place({3, 7, 9}), place({3, -1, 1})).item() == Catch::Approx(0).margin(1e-8));
+  // The outputs are 2, -1 and 1. Of the loss's gradients 2 (output - target) / 3 only the first is not 0: 8 / 3 for the
+  // bias, and twice that for the weight. On the first place neither depends on statistics.
+  CHECK(step(place({2, 5, 7}), place({-2, -1, 1})).item() == Catch::Approx(16.0 / 3).epsilon(1e-4));
+  dp::check_replicas(model);
+  const auto here = dp::to<host>(model);
+  CHECK(here.parameter<0>()(0) == Catch::Approx(1 - 0.5 * 16 / 3).epsilon(1e-4));
+  CHECK(here.parameter<1>()(0) == Catch::Approx(0 - 0.5 * 8 / 3).epsilon(1e-4));
+  const float* const running = here.state().replicas[0].buffer_data();  // as the first place leaves them
+  CHECK((running[0] == 0 && running[16] == 1));
+}
+
+TEST_CASE("batch_norm over all places normalises a batch of one sample by the running statistics", "[train]") {
+  const auto train = []<class Where>(Where, const auto& place) {
+    dp::model<joint_net, Where> model{dp::seed{1}};
+    dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1F}};
+    for (unsigned i = 0; i < 4; ++i) {
+      const std::size_t rows = i % 2 == 0 ? 7 : 1;
+      step(place(fractions(dp::extents<dp::dyn, 3, 5>{rows}, 2 * i)),
+           place(fractions(dp::extents<dp::dyn, 15>{rows}, 2 * i + 1)));
+    }
+    dp::check_replicas(model);
+    const auto here = dp::to<host>(model);
+    const auto& r = here.state().replicas[0];
+    return std::vector<float>(r.parameter_data(), r.parameter_data() + r.parameters.bytes() / sizeof(float));
+  };
+  const auto on_host = train(host{}, [](const auto& x) { return dp::to_batch<host>(x); });
+  CHECK(train(three{}, [](const auto& x) {
+          return dp::scatter<dp::batch_placement_t<three>>(x, dp::split::sizes{0UL, 1UL, x.extent(0) - 1});
+        }) == on_host);
+  for (const float x : on_host)
+    REQUIRE(std::isfinite(x));
+}
+
+TEST_CASE("an epoch whose last batch has one sample trains batch_norm on every placement", "[train]") {
+  const auto x = fractions(dp::extents<dp::dyn, 4>{9}, 1);
+  const auto y = fractions(dp::extents<dp::dyn, 3>{9}, 2);
+  const auto train = [&]<class Where>(Where) {
+    using net = nn::sequential<nn::linear<4, 5>, nn::batch_norm<5>, nn::linear<5, 3>>;
+    dp::model<net, Where> model{dp::seed{1}};
+    dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 1e-9F}};
+    auto batches = dp::make_loader<Where>(x, y, {.batch = 4});
+    for (const auto& [samples, targets] : batches.epoch(0))
+      step(samples, targets);
+    return step.mean_loss();
+  };
+  CHECK(std::isfinite(train(host{})));
+  CHECK(std::isfinite(train(dp::replicated<0, 1>{})));  // 2 and 2, 2 and 2, 1 and none
+  CHECK(std::isfinite(train(three{})));                 // 2, 1 and 1, ...
 }
 
 TEST_CASE("memory and traffic of batch_norm over all places are as planned, and steps do not allocate", "[train]") {

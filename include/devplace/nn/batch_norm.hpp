@@ -13,6 +13,7 @@
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/batch_norm.hpp>
 #include <devplace/ops/batch_norm_over_places.hpp>
+#include <devplace/ops/detail/limits.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
@@ -25,13 +26,21 @@ struct of_each_place {};
 /// Of all places', in all processes, as torch.nn.SyncBatchNorm.
 struct over_all_places {};
 
+/// How batch_norm trains with one element of each channel, whose variance is unknown, such as a single sample [C] that
+/// the last batch of an epoch leaves to a place: with the running statistics, which the pass then does not change.
+struct running_statistics_of_one {};
+
+/// Such a pass throws shape_error, as in PyTorch.
+struct refuse_one {};
+
 namespace detail {
 
 /// Thrown outside of templates.
 [[noreturn]] inline void throw_one_element_per_channel() {
   throw shape_error(
       "batch_norm: training needs more than one element of each channel on a place that has samples, because the "
-      "variance of one is not known; give a larger batch, and leave the last one out if it is smaller.");
+      "variance of one is not known; give a larger batch, leave the last one out if it is smaller (.drop_last of a "
+      "loader), or name nn::running_statistics_of_one instead of nn::refuse_one.");
 }
 
 }  // namespace detail
@@ -41,8 +50,12 @@ namespace detail {
 /// are those of the batch, over samples and positions, and change the buffers, `running_mean` and `running_var`, to
 /// (1 - momentum) running + momentum new, where the new variance is the unbiased one; in prediction they are the
 /// buffers. `weight` w starts as ones and `bias` b as zeros, both [Channels]; momentum and epsilon are std::ratio.
-/// Statistics are sums in double, in an order that does not depend on threads. A pass that trains throws shape_error if
-/// a channel has one element on a place, which of samples [C] alone a single sample is.
+/// Statistics are sums in double, in an order that does not depend on threads.
+///
+/// A pass that trains with one element of each channel on a place, such as a single sample [C], normalises it as
+/// prediction does, by the running statistics, and leaves them unchanged; backward differentiates that function, in
+/// which the statistics are constants. Of one place, of each of several and over all places alike. With `refuse_one` as
+/// the last argument the pass throws shape_error. If all batches are so small the running statistics stay as they are.
 ///
 /// On several places `batch_norm<Channels>` normalises each place's samples alone, and the running statistics are those
 /// of the first place's samples, as in PyTorch. `batch_norm<Channels, over_all_places>` takes those of all places, and
@@ -55,11 +68,13 @@ namespace detail {
 /// There is no `num_batches_tracked`, which PyTorch uses where momentum is None: buffers
 /// have the parameters' type, in which not every count is a number.
 template <std::size_t Channels, class GIVE_nn_of_each_place_THEN_MOMENTUM_AND_EPSILON_AS_RATIOS = of_each_place,
-          class Momentum = std::ratio<1, 10>, class Epsilon = std::ratio<1, 100000>>
+          class Momentum = std::ratio<1, 10>, class Epsilon = std::ratio<1, 100000>,
+          class OfOne = running_statistics_of_one>
 struct batch_norm {
  private:
   static constexpr bool joint =
       std::is_same_v<GIVE_nn_of_each_place_THEN_MOMENTUM_AND_EPSILON_AS_RATIOS, over_all_places>;
+  static constexpr bool refuses_one = std::is_same_v<OfOne, refuse_one>;
   static constexpr double momentum = detail::number_of<Momentum>, epsilon = detail::number_of<Epsilon>;
 
   // The statistics in memory: if joint, two integers and two keys for each channel, which are reduced over the places;
@@ -80,6 +95,9 @@ struct batch_norm {
   static_assert(detail::is_ratio<Epsilon> && detail::number_of<Epsilon> >= 0,
                 "devplace: batch_norm takes epsilon as a ratio that is not negative: batch_norm<64, "
                 "nn::of_each_place, std::ratio<1, 10>, std::ratio<1, 1000>>.");
+  static_assert(refuses_one || std::is_same_v<OfOne, running_statistics_of_one>,
+                "devplace: batch_norm's fifth argument says how it trains with one element of each channel: "
+                "nn::running_statistics_of_one, which is the default, or nn::refuse_one.");
   /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
   ///@{
   template <class X>
@@ -101,9 +119,10 @@ struct batch_norm {
     using T = typename Call::value_type;
     const auto shape = detail::shape_of_channels(c);
     const auto scales = scales_of(c);
-    if (c.mode == mode::train) {
+    if (c.mode == mode::train && elements_of(c, shape) != 1) {
       if (!summed(c, shape, scales)) return;
     } else {
+      if (refuses_one && c.mode == mode::train) detail::throw_one_element_per_channel();
       if (c.phase() != meetings) return;
       for_each_channel(c, devplace::detail::running_scales_functor<statistic<Call>>{
                               scales, c.template buffer<0>().data(), c.template buffer<1>().data(), epsilon});
@@ -145,6 +164,11 @@ struct batch_norm {
   static std::int64_t* keys_of(const Call& c) {
     return static_cast<std::int64_t*>(static_cast<void*>(c.statistics()));
   }
+  /// The number of elements of each channel that the statistics are of.
+  template <class Call>
+  static std::size_t elements_of(const Call& c, const devplace::detail::channel_shape& shape) {
+    return (joint ? c.samples() : shape.samples) * shape.extent;
+  }
   template <class Call, class F>
   static void for_each_channel(const Call& c, const F& f) {
     devplace::detail::for_each_index<typename Call::backend_type>(c.ordinal(), Channels, 4096, f);
@@ -156,8 +180,7 @@ struct batch_norm {
     using T = typename Call::value_type;
     using F = statistic<Call>;
     using Backend = typename Call::backend_type;
-    const std::size_t elements = (joint ? c.samples() : shape.samples) * shape.extent;
-    if (elements == 1) detail::throw_one_element_per_channel();
+    const std::size_t elements = elements_of(c, shape);
     const auto count = static_cast<double>(elements);
     const devplace::detail::statistics_of_batch<F> result{scales, c.template buffer<0>().data(),
                                                           c.template buffer<1>().data(), momentum, epsilon};
@@ -192,8 +215,9 @@ struct batch_norm {
     using F = statistic<Call>;
     using G = typename Call::gradient_type;
     using Backend = typename Call::backend_type;
-    const std::size_t elements = (joint ? c.samples() : shape.samples) * shape.extent;
-    const auto count = static_cast<double>(elements);
+    const std::size_t elements = elements_of(c, shape);
+    // Running statistics do not depend on the one element: the gradient of x has no share of the means, which are 0.
+    const double count = elements == 1 ? devplace::detail::infinity<double> : static_cast<double>(elements);
     const auto scales = scales_of(c);
     const devplace::detail::gradients_of_batch<G, F> result{c.template parameter_gradient<0>().data(),
                                                             c.template parameter_gradient<1>().data(),
