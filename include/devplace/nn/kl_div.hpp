@@ -33,7 +33,7 @@ namespace devplace::nn {
 /// nn::log_softmax gives them, both [batch, ...]: the sum of p (log p - x), torch.nn.KLDivLoss. Elements with p = 0
 /// count 0, whatever x is.
 struct kl_div {
-  /// A trainer refuses networks that end in softmax or sigmoid.
+  /// A trainer refuses networks that end in softmax, sigmoid or linear.
   static constexpr bool takes_log_probabilities = true;
 
   bool log_target = false;  ///< whether the targets are logarithms, too

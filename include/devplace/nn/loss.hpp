@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <string>
@@ -35,8 +36,8 @@ namespace devplace::nn {
 ///   that it needs in the device's memory; throws argument_error for invalid options.
 /// `sum_losses` of nn/sum_losses.hpp does what `into` must, given one sample's loss. A trainer takes the loss;
 /// `evaluate_loss(*this, output, targets)` is the body of its operator(), for steps written in parts. A static constant
-/// `takes_logits` or `takes_log_probabilities`, true, makes a trainer refuse networks that end in probabilities, and
-/// `takes_class_numbers` targets that are not integers. docs/losses.md builds a loss.
+/// `takes_logits` or `takes_log_probabilities`, true, makes trainers and backward refuse networks that end in
+/// probabilities, and `takes_class_numbers` a trainer targets that are not integers. docs/losses.md builds a loss.
 template <class Loss>
 concept loss = std::copyable<Loss> && requires(const Loss& l) {
   { l.reduce } -> std::convertible_to<reduction>;
@@ -175,8 +176,10 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
       using extents_type = typename Output::extents_type;
       auto gradient = devplace::detail::make_like<T, batch>(output.extents(), output);
       detail::loss_sums_t<T, batch> sums(extents<2>{}), copy_of_sums(extents<2>{});
+      std::array<const void*, local_place_count<batch>> outputs;
       for (std::size_t k = 0; k < local_place_count<batch>; ++k) {
         const auto part = devplace::detail::local_part(output, k);
+        outputs[k] = part.data();
         using backend_type = typename decltype(part)::backend_type;
         const auto bound = how.template bind<sum, backend_type>(part.ordinal());
         const std::size_t rows = part.extent(0);
@@ -200,8 +203,11 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
         copy(devplace::detail::local_part(copy_of_sums, k), to);
       }
       devplace::detail::wait_for_replicas<placement_backend_t<batch>>(devplace::detail::mesh_of<batch>::ordinals);
-      return loss_result<T, extents_type, batch>{loss_value<T, batch>(std::move(sums), how.reduce),
-                                                 {std::move(gradient), std::move(copy_of_sums), how.reduce}};
+      constexpr bool takes_scores = (
+          requires { requires Loss::takes_logits; } || requires { requires Loss::takes_log_probabilities; });
+      return loss_result<T, extents_type, batch>{
+          loss_value<T, batch>(std::move(sums), how.reduce),
+          {std::move(gradient), std::move(copy_of_sums), how.reduce, outputs, takes_scores}};
     }
   }
 }

@@ -92,6 +92,13 @@ struct loss_gradient {
   detail::loss_sums_t<T, Batch> sums;  ///< of the samples' losses and of their weights
   reduction how;                       ///< whether the optimizer divides (mean) or not (sum)
 
+  /// Of a loss function, for backward to check: the addresses of the elements that the loss was computed of, on each
+  /// place, and whether it takes logits or logarithms of probabilities.
+  ///@{
+  std::array<const void*, local_place_count<Batch>> outputs = {};
+  bool of_probabilities_is_wrong = false;
+  ///@}
+
   /// Refused: a mean's gradient is divided by the optimizer.
   ///@{
   template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>

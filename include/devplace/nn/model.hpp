@@ -195,7 +195,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
         detail::memory_block workspace;
         const auto p = runtime::run_forward<Net, P, backend_type>(
             state.replicas[k], x, workspace, runtime::key_of_part(key, batch, k), detail::local_part(output, k));
-        saved.keep(k, std::move(workspace), p, x.data());
+        saved.keep(k, std::move(workspace), p, x.data(), detail::local_part(output, k).data());
       });
       if constexpr (!std::is_same_v<held, nn::detail::nothing>) saved.hold(std::move(batch));
       return nn::forward_result<decltype(output), decltype(saved)>{std::move(output), std::move(saved)};
@@ -206,8 +206,9 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   }
 
   /// Gradients of the parameters from what forward saved and the loss's gradient; consumes `saved`. Throws while
-  /// another lease of this model's gradients exists. A split batch gives partial gradients, for `synchronize`; a
-  /// replicated one gives whole gradients on every place, bitwise equal.
+  /// another lease of this model's gradients exists, and argument_error for the loss of another tensor than forward's
+  /// output; gradients of `nn::output_gradient` are taken as they are. A split batch gives partial gradients, for
+  /// `synchronize`; a replicated one gives whole gradients on every place, bitwise equal.
   template <class Batch, class Held, class Extents, class LossBatch, detail::configured = detail::configuration>
   auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
                 const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) {

@@ -66,10 +66,10 @@ namespace devplace::nn {
 
 /// The negative of each label's element in the output [batch, classes], which has *logarithms* of probabilities as
 /// nn::log_softmax gives them; labels [batch] are int64, int32 or uint8: torch.nn.NLLLoss. Or of outputs [batch, ...,
-/// classes] and labels [batch, ...], such as those of tokens. A network without
-/// log_softmax is not recognised, and its loss has no lower bound: cross_entropy does both in one pass.
+/// classes] and labels [batch, ...], such as those of tokens. Without log_softmax the loss has no lower bound, which a
+/// trainer recognises of a network that ends in linear: cross_entropy does both in one pass.
 struct nll {
-  /// A trainer refuses networks that end in softmax or sigmoid, and targets that are not integers.
+  /// A trainer refuses networks that end in softmax, sigmoid or linear, and targets that are not integers.
   ///@{
   static constexpr bool takes_log_probabilities = true;
   static constexpr bool takes_class_numbers = true;

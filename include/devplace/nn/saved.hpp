@@ -44,11 +44,13 @@ class [[nodiscard]] saved {
   saved& operator=(saved&&) noexcept = default;
   ///@}
 
-  /// Stores place k's data: its workspace, its pass and the address of its part of the batch.
-  void keep(std::size_t k, devplace::detail::memory_block&& workspace, const runtime::pass<P>& p, const void* input) {
+  /// Stores place k's data: its workspace, its pass and the addresses of its parts of the batch and of the output.
+  void keep(std::size_t k, devplace::detail::memory_block&& workspace, const runtime::pass<P>& p, const void* input,
+            const void* output) {
     workspaces_[k] = std::move(workspace);
     passes_[k] = p;
     inputs_[k] = input;
+    outputs_[k] = output;
   }
   /// Stores a batch that was a temporary.
   void hold(Held&& batch) { held_.emplace(std::move(batch)); }
@@ -57,6 +59,8 @@ class [[nodiscard]] saved {
   const runtime::pass<P>& pass(std::size_t k) const { return passes_[k]; }
   /// Place k's part of the batch.
   const void* input(std::size_t k) const { return inputs_[k]; }
+  /// Place k's part of the output, whose memory belongs to the caller of forward.
+  const void* output(std::size_t k) const { return outputs_[k]; }
 
   /// Throws if it was used before, belongs to another model, or does not match the current parameters.
   void check(const state_type* state) const {
@@ -73,7 +77,7 @@ class [[nodiscard]] saved {
   std::uint64_t updates_;
   std::array<devplace::detail::memory_block, places> workspaces_;
   std::array<runtime::pass<P>, places> passes_{};
-  std::array<const void*, places> inputs_{};
+  std::array<const void*, places> inputs_{}, outputs_{};
   std::optional<Held> held_;
 };
 

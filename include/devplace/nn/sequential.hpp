@@ -30,20 +30,33 @@ struct sequential {
   constexpr explicit sequential(const LAYER_TYPES_SUCH_AS_nn_relu&...) requires has_layers {}
 };
 
+namespace detail {
+
+/// The layer whose outputs are those of a layer or network.
+template <class Layer>
+struct last_layer {
+  using type = Layer;
+};
+template <class First, class... Rest>
+struct last_layer<sequential<First, Rest...>>
+    : last_layer<typename decltype(numbered_types<std::index_sequence_for<First, Rest...>, First,
+                                                  Rest...>::template find<sizeof...(Rest)>())::type> {};
+
+}  // namespace detail
+
 /// Whether the outputs of a layer, or of a network's last layer, are probabilities: the layer then has a constant
 /// `gives_probabilities`, true. A trainer refuses the network if its loss has a constant `takes_logits` or
-/// `takes_log_probabilities`, true.
-template <class Layer>
+/// `takes_log_probabilities`, true. `gives_any_numbers` are no logarithms of probabilities, and refused by the latter.
+///@{
+template <class Net>
 inline constexpr bool gives_probabilities = requires {
-  requires Layer::gives_probabilities;
+  requires detail::last_layer<Net>::type::gives_probabilities;
 };
-/// That of the last layer.
-template <class... Layers>
-inline constexpr bool gives_probabilities<sequential<Layers...>> = [] {
-  bool last = false;
-  ((last = gives_probabilities<Layers>), ...);
-  return last;
-}();
+template <class Net>
+inline constexpr bool gives_any_numbers = requires {
+  requires detail::last_layer<Net>::type::gives_any_numbers;
+};
+///@}
 
 namespace detail {
 

@@ -47,16 +47,17 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using plan = runtime::network_plan<Net>;
   using roles = precision_traits<P>;
   using backend_type = placement_backend_t<Where>;
-  static constexpr bool takes_outputs = !(nn::gives_probabilities<Net> && requires { requires Loss::takes_logits; }),
+  static constexpr bool probabilities = nn::gives_probabilities<Net>, any_numbers = nn::gives_any_numbers<Net>,
+                        takes_outputs = !(probabilities && requires { requires Loss::takes_logits; }),
                         takes_logarithms =
-                            !(nn::gives_probabilities<Net> && requires { requires Loss::takes_log_probabilities; });
+                            !((probabilities || any_numbers) && requires { requires Loss::takes_log_probabilities; });
   static_assert(takes_outputs,
                 "devplace: trainer: cross_entropy and bce_with_logits take logits, and the network ends in softmax or "
                 "sigmoid; leave that layer out, and call softmax(model.predict(x)) for probabilities.");
   static_assert(
       takes_logarithms,
-      "devplace: trainer: nll and kl_div take logarithms of probabilities, and the network ends in softmax or "
-      "sigmoid; end it in nn::log_softmax.");
+      "devplace: trainer: nll and kl_div take logarithms of probabilities, and the network ends in softmax, sigmoid or "
+      "linear; end it in nn::log_softmax.");
   static constexpr bool takes_classes_last = requires {
     requires Loss::takes_class_numbers && Loss::template bound<float>::of_last_axis;
   }

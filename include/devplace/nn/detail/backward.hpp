@@ -10,6 +10,7 @@
 
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/saved.hpp>
+#include <devplace/nn/sequential.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
@@ -51,7 +52,17 @@ void run_backward(const std::shared_ptr<State>& state, saved<Net, Where, P, Batc
       throw shape_error("backward: the loss's gradient is " + devplace::detail::to_string(dy.extents()) +
                         " and forward saw " + std::to_string(saved.pass(k).batch) +
                         " samples; both must be of the same batch.");
+    if (loss.outputs[k] != nullptr && loss.outputs[k] != saved.output(k))
+      throw argument_error(
+          "backward: the loss was computed of another tensor than the one that this forward returned, and the "
+          "derivative of what was done in between is missing. Pass forward's output itself to the loss: cross_entropy "
+          "and bce_with_logits take logits, without softmax or sigmoid. Of a gradient with respect to that output that "
+          "you have computed yourself make nn::output_gradient(std::move(dy)).");
   }
+  if (gives_probabilities<Net> && loss.of_probabilities_is_wrong)
+    throw argument_error(
+        "backward: the network ends in softmax or sigmoid, and the loss takes logits or logarithms of probabilities; "
+        "leave that layer out for cross_entropy and bce_with_logits, and end in nn::log_softmax for nll and kl_div.");
   const auto used = std::move(saved);
   ++state->gradient_writes;
   runtime::for_each_replica<backend_type>(*state, local_place_count<Where>, [&](std::size_t k) {

@@ -40,13 +40,7 @@ template <wraps Layer>
 struct network_input<Layer> : network_input<typename Layer::wrapped_layer> {};
 template <wraps Layer, class Activation>
 struct input_element<Layer, Activation> : input_element<typename Layer::wrapped_layer, Activation> {};
+template <wraps Layer>
+struct last_layer<Layer> : last_layer<typename Layer::wrapped_layer> {};
 
 }  // namespace devplace::nn::detail
-
-namespace devplace::nn {
-
-/// That of the layer which is wrapped.
-template <detail::wraps Layer>
-inline constexpr bool gives_probabilities<Layer> = gives_probabilities<typename Layer::wrapped_layer>;
-
-}  // namespace devplace::nn
