@@ -432,6 +432,10 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(COPIED_SAVED)  // expect: (deleted|cannot be referenced)
   { auto copy = saved; }
 #endif
+#if defined(MODEL_IN_AN_ELEMENT_TYPE)  // expect: devplace: model: its arguments are .* a precision .double, tf32, mixed
+  dp::model<net, on_cpu> in_float{dp::seed{1}};
+  auto in_bf16 = dp::to<on_cpu, dp::bf16>(in_float);
+#endif
 #if defined(COPIED_MODEL)  // expect: (USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign|call to deleted constructor)
   cpu_model copy = model;
 #endif

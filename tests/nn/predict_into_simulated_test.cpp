@@ -113,7 +113,7 @@ TEST_CASE("predictors on devices, from a model or a file, allocate what is plann
   CHECK(allocated() - before == plan::bytes);
   const auto read = dp::read_predictor<net, where, double>(path, dp::batch<64>{});
   CHECK(allocated() - before == 2 * plan::bytes);
-  CHECK_THROWS_WITH((dp::read_predictor<net, where, double>(path, dp::batch<64>{}, {{"features.", ""}})),
+  CHECK_THROWS_WITH((dp::read_predictor<net, where, double>(path, dp::batch<64>{}, {.renames = {{"features.", ""}}})),
                     Catch::Matchers::ContainsSubstring("features."));
   const auto expected = values_of(one.predict(samples(301)));
   const auto x = distribute<where>(samples(301));

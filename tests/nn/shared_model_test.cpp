@@ -74,6 +74,7 @@ TEST_CASE("a model in shared memory has the parameters and outputs of one on the
       CHECK(expected(i, k) == there(i, k));
   CHECK(equal_parameters(own, dp::to<cpu>(m)));
   CHECK(equal_parameters(own, dp::to<shared>(own)));
+  CHECK(equal_parameters(own, dp::to<cpu, float>(dp::to<cpu, double>(m))));
 }
 
 TEST_CASE("forward, backward and an optimizer work on a model in shared memory") {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <ratio>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/linear.hpp>
+#include <devplace/nn/predictor.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/to.hpp>
@@ -95,6 +98,44 @@ void check_move() {
   CHECK(before != parameters_of(stays));
 }
 
+/// Copies a model with special numbers from one placement and precision to others.
+template <class From, class Where, class P, class To>
+void check_precision() {
+  using to_type = typename dp::precision_traits<To>::parameter;
+  dp::model<net, host, P> model{dp::seed{4}};
+  using from_type = typename decltype(model)::value_type;
+  // In float the second and third are halfway between numbers, of which the one with an even last digit is taken; the
+  // others are too large, and subnormal.
+  constexpr std::array<double, 6> special{0.1, 1 + 0x1p-24, 1 + 0x3p-24, -1e300, 3e38, 0x3p-150};
+  const auto first = model.template parameter<0>();
+  for (std::size_t i = 0; i < special.size(); ++i)
+    first.data()[i] = static_cast<from_type>(special[i]);
+  auto& state = model.state();
+  state.replicas[0].buffer_data()[0] = static_cast<from_type>(0.1);
+  state.step = 7;
+  const auto source = dp::to<From>(model);
+  const auto copy = dp::to<Where, To>(source);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(copy)::precision_type, To>);
+  for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k) {
+    const auto values = parameters_of(copy, k);
+    const auto expected = parameters_of(model);
+    REQUIRE(values.size() == expected.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      REQUIRE(values[i] == static_cast<to_type>(expected[i]));
+    if (std::is_same_v<from_type, double> && std::is_same_v<to_type, float>) {
+      CHECK(values[1] == 1);
+      CHECK(values[2] == 1 + 0x1p-22F);
+      CHECK(values[3] == -std::numeric_limits<float>::infinity());
+      CHECK(values[5] == 0x1p-148F);
+    }
+    to_type buffer = 0;
+    const auto& r = copy.state().replicas[k];
+    dp::detail::copy_out<dp::placement_backend_t<Where>>(r.ordinal, &buffer, r.buffer_data(), sizeof buffer);
+    CHECK(buffer == static_cast<to_type>(static_cast<from_type>(0.1)));
+  }
+  CHECK((copy.state().seed == state.seed && copy.state().step == 7));
+}
+
 }  // namespace
 
 TEST_CASE("a model moves to another placement and back, and trains there as if it had stayed", "[nn]") {
@@ -107,6 +148,41 @@ TEST_CASE("a model moves to another placement and back, and trains there as if i
   check_move<replicas, dp::replicated<0, 1, 3>>();
   check_move<host, host>();
   check_move<replicas, replicas>();
+}
+
+TEST_CASE("a copy in another precision has the nearest numbers, on every placement", "[nn]") {
+  check_precision<host, host, double, float>();
+  check_precision<host, device, double, float>();
+  check_precision<device, replicas, double, float>();
+  check_precision<replicas, host, double, float>();
+  check_precision<host, host, double, dp::mixed<dp::bf16>>();
+  check_precision<replicas, host, double, dp::tf32>();
+  check_precision<device, host, float, double>();
+  check_precision<host, replicas, dp::mixed<dp::half>, double>();
+  check_precision<replicas, device, dp::mixed<dp::bf16>, float>();
+  check_precision<device, device, float, dp::mixed<dp::half>>();
+}
+
+TEST_CASE("a predictor of another precision predicts as a model with its nearest numbers", "[nn]") {
+  const dp::model<net, host, double> exact{dp::seed{4}};
+  dp::model<net, host> rounded{dp::seed{5}};
+  std::vector<double> values = parameters_of(exact);
+  rounded.for_each_parameter([&, at = values.data()](const std::string&, auto to) mutable {
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to.data()[i] = static_cast<float>(*at++);
+  });
+  const auto x = dp::test::integer_samples<float, 6>(9);
+  const auto expected = dp::test::values_of(rounded.predict(x));
+  const dp::predictor<net, host> p{exact, dp::batch<9>{}};
+  CHECK(dp::test::values_of(p.predict(x)) == expected);
+  const dp::predictor<net, replicas, float> on_devices{exact, dp::batch<9>{}};
+  const auto outputs = on_devices.predict(copies_of<replicas>(x));
+  CHECK(dp::test::values_of(outputs.local(dp::cuda<0>{})) == expected);
+  const dp::predictor<net, host, dp::mixed<dp::bf16>> short_one{exact, dp::batch<9>{}};
+  CHECK(parameters_of(short_one.as_model()) == parameters_of(rounded));
+  dp::predictor assigned{dp::model<net, host>{dp::seed{6}}, dp::batch<9>{}};
+  assigned.assign(dp::to<host, float>(exact));
+  CHECK(dp::test::values_of(assigned.predict(x)) == expected);
 }
 
 TEST_CASE("a copy of a replicated model takes the first place's replica", "[nn]") {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <new>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -31,6 +32,20 @@
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/precision.hpp>
+
+namespace devplace {
+
+/// How load_parameters and read_predictor take files that are not exactly the model's: `{.convert = true}`.
+struct load_options {
+  bool convert = false;        ///< converts float, double, half and bf16 to the parameters' type, rounded to nearest
+  bool ignore_others = false;  ///< leaves out tensors that the model does not have
+  /// For other names, a table of which the first entry that applies to a name is used: `{.renames = {{"features.", ""},
+  /// {"classifier.1.weight", "8.weight"}}}`. Entries that apply to no name in the file are differences, too, and so are
+  /// two tensors that get one name.
+  std::vector<parameter_rename> renames = {};
+};
+
+}  // namespace devplace
 
 namespace devplace::detail {
 
@@ -68,22 +83,35 @@ inline bool is_batch_count(const safetensors_entry& entry) {
   return entry.dtype == "I64" && entry.extents.empty() && entry.name.ends_with(".num_batches_tracked");
 }
 
+/// Calls `f(T{})` for the floating-point type of this name. Returns whether there is one.
+bool with_floating_type(std::string_view dtype, const auto& f) {
+  const auto call = [&]<class T>(T x) { return dtype == safetensors_type_of<T>().name && (f(x), true); };
+  return call(float{}) || call(double{}) || call(half{}) || call(bf16{});
+}
+
 /// The tensors of a file that are exactly these; throws file_error with all differences otherwise.
 inline renamed_tensors fitting_tensors(const safetensors_file& file, const std::vector<kept_parameter>& wanted,
-                                       const std::vector<parameter_rename>& renames, const std::string& path) {
-  renamed_tensors result(file, renames);
-  for (const kept_parameter& kept : wanted)
-    result.require(kept.entry);
+                                       const load_options& options, const std::string& path) {
+  renamed_tensors result(file, options.renames);
+  for (const kept_parameter& kept : wanted) {
+    safetensors_entry entry = kept.entry;
+    const auto* const found = result.find(entry.name);
+    if (options.convert && found != nullptr && with_floating_type(found->dtype, [](auto) {}))
+      entry.dtype = found->dtype;
+    result.require(entry);
+  }
   const bool is_checkpoint = std::any_of(file.metadata().begin(), file.metadata().end(),
                                          [](const auto& text) { return text.first == "checkpoint"; });
   result.refuse_others("model", [&](const safetensors_entry& entry) {
-    return is_batch_count(entry) ||
+    return options.ignore_others || is_batch_count(entry) ||
            (is_checkpoint && (entry.name.starts_with("optimizer/") || entry.name.starts_with("extra/")));
   });
   if (!result.differences().empty())
     throw file_error("load_parameters: " + in_quotes(path) +
                      " does not fit the model, which was left unchanged: " + result.differences() +
-                     ". Give a file of the same network and precision, renames for its names, or use nn::named.");
+                     ". Give a file of the same network and precision, renames for its names, or use nn::named; "
+                     "{.convert = true} converts other floating-point types, and {.ignore_others = true} leaves out "
+                     "tensors that are not in the model.");
   return result;
 }
 
@@ -170,13 +198,9 @@ void save_parameters(const model<Net, Where, P>& m, const std::string& path) try
 /// them. Complete when it returns. Throws file_error, which lists every name that is missing, unknown or of another
 /// type or shape, and failures of the places; the model is unchanged then unless a place failed. `num_batches_tracked`
 /// of PyTorch's batch norms is left out, and so is what a checkpoint of a training has besides parameters and buffers.
-///
-/// For a file with other names `renames` is a table, of which the first entry that applies to a name is used:
-/// `load_parameters(model, path, {{"features.", ""}, {"classifier.1.weight", "8.weight"}})`. Entries that apply to no
-/// name in the file are differences, too, and so are two tensors that get one name.
+/// `options` are for files of another precision, with other names or with more tensors.
 template <class Net, placement Where, precision P, detail::configured = detail::configuration>
-void load_parameters(model<Net, Where, P>& m, const std::string& path,
-                     const std::vector<parameter_rename>& renames = {}) try {
+void load_parameters(model<Net, Where, P>& m, const std::string& path, const load_options& options = {}) try {
   using plan = runtime::network_plan<Net>;
   using storage = typename precision_traits<P>::storage;
   using parameter = typename precision_traits<P>::parameter;
@@ -184,13 +208,17 @@ void load_parameters(model<Net, Where, P>& m, const std::string& path,
   const runtime::sole_use use(state);
   const safetensors_file file(path);
   const std::vector<detail::kept_parameter> wanted = detail::kept_parameters<Net, parameter>();
-  const detail::renamed_tensors stored = detail::fitting_tensors(file, wanted, renames, path);
+  const detail::renamed_tensors stored = detail::fitting_tensors(file, wanted, options, path);
   runtime::model_state<storage> read;
   auto& host = read.replicas.emplace_back();
   host.parameters = runtime::zeros<parameter, backend::cpu>(0, plan::arena_elements, memory_purpose::parameters);
   host.buffers = runtime::zeros<parameter, backend::cpu>(0, plan::buffer_elements, memory_purpose::parameters);
   for (const detail::kept_parameter& kept : wanted)
-    file.read_elements(*stored.find(kept.entry.name), kept.in(host.parameter_data(), host.buffer_data()));
+    detail::with_floating_type(stored.find(kept.entry.name)->dtype, [&]<class T>(T) {
+      std::vector<T> elements(kept.entry.bytes / sizeof(parameter));
+      file.read_elements(*stored.find(kept.entry.name), elements.data());
+      std::copy(elements.begin(), elements.end(), kept.in(host.parameter_data(), host.buffer_data()));
+    });
   runtime::copy_parameters<placement_backend_t<Where>, backend::cpu>(state, read);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the parameters of load_parameters");

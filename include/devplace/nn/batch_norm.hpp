@@ -52,10 +52,9 @@ namespace detail {
 /// buffers. `weight` w starts as ones and `bias` b as zeros, both [Channels]; momentum and epsilon are std::ratio.
 /// Statistics are sums in double, in an order that does not depend on threads.
 ///
-/// A pass that trains with one element of each channel on a place, such as a single sample [C], normalises it as
-/// prediction does, by the running statistics, and leaves them unchanged; backward differentiates that function, in
-/// which the statistics are constants. Of one place, of each of several and over all places alike. With `refuse_one` as
-/// the last argument the pass throws shape_error. If all batches are so small the running statistics stay as they are.
+/// A pass that trains with one element of each channel on a place (or over all of them), such as a single sample [C],
+/// normalises it as prediction does, by the running statistics, and leaves these unchanged; backward treats them as
+/// constants. With `refuse_one` as the last argument it throws shape_error.
 ///
 /// On several places `batch_norm<Channels>` normalises each place's samples alone, and the running statistics are those
 /// of the first place's samples, as in PyTorch. `batch_norm<Channels, over_all_places>` takes those of all places, and

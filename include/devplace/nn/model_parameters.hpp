@@ -51,8 +51,8 @@ class model_parameters : public nn::detail::refused_of_models<> {
   /// Other models have other parameters.
   template <class... ASSIGN_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION>
   detail::refusal assign(...) DEVPLACE_REFUSED(
-      "assign: give a model of the same network and precision; of others the parameters are others, and those of a "
-      "file are read by load_parameters(model, path).");
+      "assign: give a model of the same network and precision, as to<cpu, float>(model) makes it of one in double; the "
+      "parameters of a file are read by load_parameters(model, path).");
 
   /// Number of trained elements.
   static constexpr std::size_t parameter_count() { return plan::parameters; }

@@ -34,7 +34,7 @@ struct predictor_access;
 }  // namespace detail
 
 /// Parameters for inference alone: `predictor p{model, batch<256>{}}` has those of a model, and
-/// `predictor<net, on<cuda<0>>> p{model, batch<256>{}}` a copy of them on another place; `read_predictor`
+/// `predictor<net, on<cuda<0>>> p{model, batch<256>{}}` a float copy of them on another place; `read_predictor`
 /// (train/read_predictor.hpp) reads them from a file. It has no gradients, and its type no way to get any: it is not
 /// trained. All memory for predicting is allocated when it is made, for `batch<N>` samples over all places, which
 /// predict_into computes at once, and `memory_plan<predictor<net, Where>, batch<N>>::bytes` is its size: predict_into
@@ -62,9 +62,11 @@ class predictor {
   using batch_placement_type = typename model_type::batch_placement_type;
   ///@}
 
-  /// A copy of the parameters and buffers of a model, which may lie elsewhere. Complete when it returns.
-  template <placement From, std::size_t Samples, detail::configured = detail::configuration>
-  predictor(const model<Net, From, P>& from, batch<Samples> largest) : predictor(to<Where>(from), tile_of(largest)) {}
+  /// A copy of the parameters and buffers of a model, which may lie elsewhere and have another precision, rounded as by
+  /// `to<Where, P>(from)`. Complete when it returns.
+  template <placement From, precision FromP, std::size_t Samples, detail::configured = detail::configuration>
+  predictor(const model<Net, From, FromP>& from, batch<Samples> largest)
+      : predictor(to<Where, P>(from), tile_of(largest)) {}
   /// Takes the parameters over and frees the model's gradients, without a copy of the parameters unless something else
   /// has the model's memory still, as a trainer: that goes on with its own.
   template <std::size_t Samples, detail::configured = detail::configuration>
@@ -108,8 +110,9 @@ class predictor {
   /// Other arguments.
   template <class FIX = GIVE_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION_OR_USE_read_predictor>
   detail::refusal assign(...) DEVPLACE_REFUSED(
-      "predictor.assign takes a model of the same network and precision; of a file, load_parameters(model, path) and "
-      "then predictor.assign(model), or read_predictor<net, cpu>(path, batch<256>{}), which makes another one.");
+      "predictor.assign takes a model of the same network and precision, as to<cpu, float>(model) makes it; of a file, "
+      "load_parameters(model, path) and then predictor.assign(model), or read_predictor<net, cpu>(path, "
+      "batch<256>{}).");
 
   /// The parameters as a model, to read: `save_parameters(p.as_model(), file)`, `to<Where>(p.as_model())` for a copy
   /// that can be trained. Predict with the predictor: the model's own tiles may be larger than what was planned.

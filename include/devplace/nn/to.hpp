@@ -16,17 +16,22 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// copies): `to<on<cpu>>(model)`, `to<replicated<0, 1>>(model)`. A replicated source gives the first place's copy, so
 /// `to<Where>(to<on<cpu>>(model))` makes all replicas equal to the first. Gradients, and the state of optimizers and
 /// trainers, which belong to the source model, are not copied. Complete when the call returns.
-template <placement Where, class Net, placement From, precision P>
+/// `to<Where, float>(model)` is a copy in the precision float, whatever that of the model: parameters and buffers of
+/// another type are rounded to nearest, ties to even; what is too large for float becomes infinite.
+template <placement Where, class To = void, class Net, placement From, precision P>
 [[nodiscard]] auto to(const model<Net, From, P>& source) {
+  using result = model<Net, Where, std::conditional_t<std::is_void_v<To>, P, To>>;
   constexpr bool has_copies = std::is_same_v<typename placement_traits<Where>::kind, copies>;
   static_assert(has_copies,
                 "devplace: to: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
-  if constexpr (has_copies) {
-    using mesh = detail::mesh_of<Where>;
+  if constexpr (!std::is_void_v<To> && std::is_same_v<From, shared_memory>) {
+    return to<Where, To>(to<cpu>(source));
+  } else if constexpr (has_copies) {
+    using storage = typename precision_traits<typename result::precision_type>::storage;
     return detail::naming_bad_alloc("the copy of a model", [&] {
-      return nn::detail::model_access::adopt<model<Net, Where, P>>(
-          nn::detail::housed<Where>(runtime::copied_state<placement_backend_t<Where>, placement_backend_t<From>>(
-              mesh::ordinals, source.state())));
+      return nn::detail::model_access::adopt<result>(nn::detail::housed<Where>(
+          runtime::copied_state<storage, placement_backend_t<Where>, placement_backend_t<From>>(
+              detail::mesh_of<Where>::ordinals, source.state())));
     });
   }
 }

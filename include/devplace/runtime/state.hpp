@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <type_traits>
+#include <vector>
 
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/runtime/arena.hpp>
@@ -66,26 +68,37 @@ void require_gradients(model_state<S>& state) {
   if (more) settle<Backend>(state);
 }
 
-/// Copies the parameters and buffers of the first replica of `from` to every replica of `state`, bitwise, and waits.
-template <class Backend, class FromBackend, class S>
-void copy_parameters(model_state<S>& state, const model_state<S>& from) {
-  if (&state == &from) return;
-  const replica<S>& first = from.replicas.front();
-  for (const replica<S>& r : state.replicas) {
-    copy_arena<Backend, FromBackend>(r.parameters, r.ordinal, first.parameters, first.ordinal);
-    copy_arena<Backend, FromBackend>(r.buffers, r.ordinal, first.buffers, first.ordinal);
-  }
+/// Copies the parameters and buffers of the first replica of `from` to every replica of `state` and waits: bitwise, or
+/// rounded to nearest to another type. From another precision the copy goes by the host's memory.
+template <class Backend, class FromBackend, class S, class FromS>
+void copy_parameters(model_state<S>& state, const model_state<FromS>& from) {
+  if (static_cast<const void*>(&state) == &from) return;
+  const replica<FromS>& first = from.replicas.front();
+  const auto copy = [&](auto arena, const devplace::detail::memory_block& source) {
+    if constexpr (std::is_same_v<S, FromS>) {
+      for (const replica<S>& r : state.replicas)
+        copy_arena<Backend, FromBackend>(r.*arena, r.ordinal, source, first.ordinal);
+    } else {
+      std::vector<typename replica<FromS>::parameter> exact(source.bytes() / sizeof(exact[0]));
+      devplace::detail::copy_out<FromBackend>(first.ordinal, exact.data(), source.data(), source.bytes());
+      const std::vector<typename replica<S>::parameter> rounded(exact.begin(), exact.end());
+      for (const replica<S>& r : state.replicas)
+        devplace::detail::copy_in<Backend>(r.ordinal, (r.*arena).data(), rounded.data(), (r.*arena).bytes());
+    }
+  };
+  copy(&replica<S>::parameters, first.parameters);
+  copy(&replica<S>::buffers, first.buffers);
   ++state.updates;  // what forward saved before is stale
   state.working_copies_are_old = true;
   settle<Backend>(state);
 }
 
-/// Replicas on these devices with the parameters, buffers and counters of the first replica of `from`, bitwise.
-/// Gradients are not copied.
-template <class Backend, class FromBackend, class S>
-std::shared_ptr<model_state<S>> copied_state(std::span<const int> ordinals, const model_state<S>& from) {
-  const replica<S>& first = from.replicas.front();
-  constexpr std::size_t element = sizeof(typename replica<S>::parameter);
+/// Replicas on these devices with the parameters, buffers and counters of the first replica of `from`, as
+/// copy_parameters copies them. Gradients are not copied.
+template <class S, class Backend, class FromBackend, class FromS>
+std::shared_ptr<model_state<S>> copied_state(std::span<const int> ordinals, const model_state<FromS>& from) {
+  const replica<FromS>& first = from.replicas.front();
+  constexpr std::size_t element = sizeof(typename replica<FromS>::parameter);
   const std::size_t trained = from.trained_elements;
   auto state = empty_state<S, Backend>(
       ordinals, {trained, first.buffers.bytes() / element, first.parameters.bytes() / element - trained});

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include <devplace/io/parameters.hpp>
 #include <devplace/nn/predictor.hpp>
@@ -28,14 +27,14 @@ struct NAME_THE_NETWORK_AND_A_PLACE_AS_IN_read_predictor_net_cpu;
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// A predictor with the parameters and buffers of a file that save_parameters or PyTorch has written, as
-/// load_parameters reads them, also from checkpoints, and with its table of `renames`:
-/// `auto p = read_predictor<net, on<cuda<0>>>("net.safetensors", batch<256>{})`. No gradients are allocated. Throws
+/// load_parameters reads them, also from checkpoints, and with its options: `auto p = read_predictor<net,
+/// on<cuda<0>>>("net.safetensors", batch<256>{}, {.convert = true})`. No gradients are allocated. Throws
 /// file_error, which lists every name that does not fit, and failures of the places.
 template <class Net, placement Where, precision P = float, std::size_t Samples>
 [[nodiscard]] predictor<Net, Where, P> read_predictor(const std::string& path, batch<Samples> largest,
-                                                      const std::vector<parameter_rename>& renames = {}) {
+                                                      const load_options& options = {}) {
   return detail::predictor_access::filled<predictor<Net, Where, P>>(
-      largest, [&](model<Net, Where, P>& own) { load_parameters(own, path, renames); });
+      largest, [&](model<Net, Where, P>& own) { load_parameters(own, path, options); });
 }
 /// Without the type of the largest batch.
 template <class Net, class Where = void, class P = float, class... Number,
