@@ -21,6 +21,7 @@
 
 #include "support/catch.hpp"
 #include "support/forked_processes.hpp"
+#include "support/segment_file.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -162,4 +163,33 @@ TEST_CASE("another network or precision is not opened, and the message names the
   CHECK_THAT((difference<dp::model<net, shared, dp::tf32>>(name)), Catch::Matchers::ContainsSubstring("\"precision: "));
   CHECK_THAT((difference<dp::tensor<float, dp::extents<3>, shared>>(name)),
              Catch::Matchers::ContainsSubstring("\"kind: tensor\" and \"kind: model\""));
+}
+
+TEST_CASE("a model of a file of shared memory that was shortened or changed is not opened") {
+  const std::string name = name_of("damaged");
+  const model m = dp::create_shared<model>(name, dp::seed{4});
+  const support::segment_file file(name);
+  const support::segment_head valid = file.head();
+  const std::size_t bytes = file.bytes();
+  const auto misfit = Catch::Matchers::ContainsSubstring("has a header that does not fit its file");
+  // The header agrees with the size of the file, and the network does not.
+  for (const std::size_t size : {bytes - 4, bytes - 64, std::size_t{4096}, bytes + 64}) {
+    file.resize(size);
+    support::segment_head head = valid;
+    head.total_bytes = size;
+    file.set_head(head);
+    INFO(size);
+    CHECK_THAT(difference<model>(name), misfit);
+  }
+  file.resize(bytes);
+  for (std::size_t at = 0; at != 4 * sizeof(std::uint64_t); ++at)
+    for (int bit = 0; bit != 8; ++bit) {
+      support::segment_head head = valid;
+      reinterpret_cast<unsigned char*>(&head)[at] ^= static_cast<unsigned char>(1 << bit);
+      file.set_head(head);
+      INFO("bit " << bit << " of byte " << at);
+      CHECK_THAT(difference<model>(name), misfit || Catch::Matchers::ContainsSubstring("is not what is opened"));
+    }
+  file.set_head(valid);
+  CHECK(difference<model>(name) == "no error");
 }

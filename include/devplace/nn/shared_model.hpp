@@ -64,15 +64,19 @@ struct shared_form<model<Net, shared_memory, P>> {
       return created(name, to<cpu>(source));
   }
   static value_type open(std::string_view name) {
-    return at(named_segment::open(words_of_open, name, [](const named_segment&) { return text(); }));
+    return at(named_segment::open(words_of_open, name, [](const named_segment&) {
+      return std::pair{text(), buffers_at + buffer_bytes};
+    }));
   }
 
  private:
+  static constexpr std::size_t parameter_bytes = plan::arena_elements * sizeof(parameter);
+  static constexpr std::size_t buffers_at = aligned(parameter_bytes),
+                               buffer_bytes = plan::buffer_elements * sizeof(parameter);
+
   static value_type created(std::string_view name, const model<Net, cpu, P>& source) {
-    const auto& from = source.state().replicas[0];
     const std::array<std::size_t, 2> counters{source.state().seed, source.state().step};
-    const auto segment = named_segment::create(words_of_create, name, text(), counters,
-                                               aligned(from.parameters.bytes()) + from.buffers.bytes());
+    const auto segment = named_segment::create(words_of_create, name, text(), counters, buffers_at + buffer_bytes);
     auto shared = at(segment);
     runtime::copy_parameters<backend::cpu, backend::cpu>(shared.state(), source.state());
     segment->publish();
@@ -83,13 +87,11 @@ struct shared_form<model<Net, shared_memory, P>> {
     using replica_type = runtime::replica<typename precision_traits<P>::storage>;
     auto state = runtime::empty_state<typename precision_traits<P>::storage, backend::cpu>(ordinals, {0, 0});
     replica_type& replica = state->replicas[0];
-    constexpr std::size_t bytes = plan::arena_elements * sizeof(parameter);
-    replica.parameters = named_segment::part(segment, 0, bytes, memory_purpose::parameters);
+    replica.parameters = named_segment::part(segment, 0, parameter_bytes, memory_purpose::parameters);
     if constexpr (replica_type::has_working_copy)
       replica.working_copy = runtime::zeros<typename replica_type::working, backend::cpu>(
           shared_memory_ordinal, plan::arena_elements, memory_purpose::parameters);
-    replica.buffers = named_segment::part(segment, aligned(bytes), plan::buffer_elements * sizeof(parameter),
-                                          memory_purpose::parameters);
+    replica.buffers = named_segment::part(segment, buffers_at, buffer_bytes, memory_purpose::parameters);
     state->trained_elements = plan::parameter_elements;
     state->seed = segment->extents()[0];
     state->step = segment->extents()[1];

@@ -152,7 +152,7 @@ template <single_place P, element T, extents_like Extents, detail::configured = 
     const auto segment =
         detail::named_segment::open(detail::words_of_open_ipc, name, [&](const detail::named_segment& found) {
           extents = detail::stored_extents<Extents>(found);
-          return detail::exported_text<P, T>(extents);
+          return std::pair{detail::exported_text<P, T>(extents), functions::message_bytes(extents.size() * sizeof(T))};
         });
     if (segment->process() == ::getpid())
       throw argument_error(

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <devplace/memory/detail/named_segment.hpp>
@@ -26,17 +28,19 @@ inline constexpr segment_words words_of_open{
     "a process of the same user and host must have made it by create_shared and keep it until it was opened.",
     "Open it as the type with which it was created, by the same version of the program."};
 
-/// The extents of a segment's tensor, where the type leaves them open; elsewhere the type's.
+/// The extents of a segment's tensor, where the type leaves them open; elsewhere the type's. Throws argument_error if
+/// they have more elements than a machine can address.
 template <class Extents>
 Extents stored_extents(const named_segment& segment) {
-  return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
-    if constexpr (Extents::is_static)
-      return Extents();
-    else
-      return Extents((Extents::static_extent(Axis) == dyn ? static_cast<std::size_t>(segment.extents()[Axis])
-                                                          : Extents::static_extent(Axis))...);
+  if constexpr (Extents::is_static) {
+    return Extents();
+  } else {
+    std::array<std::size_t, Extents::rank> sizes;
+    for (std::size_t axis = 0; axis != sizes.size(); ++axis)
+      sizes[axis] = Extents::static_extent(axis) == dyn ? segment.extents()[axis] : Extents::static_extent(axis);
+    if (!addressable(sizes)) segment.refuse_header();
+    return std::apply([](auto... size) { return Extents(size...); }, sizes);
   }
-  (std::make_index_sequence<Extents::rank>{});
 }
 
 /// The lines about a tensor's type.
@@ -71,7 +75,7 @@ struct shared_form<tensor<T, Extents, shared_memory>> {
     Extents extents;
     const auto segment = named_segment::open(words_of_open, name, [&](const named_segment& found) {
       extents = stored_extents<Extents>(found);
-      return text(extents);
+      return std::pair{text(extents), extents.size() * sizeof(T)};
     });
     return at(segment, extents);
   }
@@ -127,8 +131,9 @@ template <class Value, class... Arguments>
 
 /// The tensor or model that a process has made by create_shared: the same memory, which stays as long as this one or
 /// any other process has it. Static extents of a tensor are compared, run-time ones are those of its creation. Throws
-/// argument_error if no process has it, or if the type, the extents, the network or the version of devplace differ,
-/// with the first difference.
+/// argument_error if no process has it, if the type, the extents, the network or the version of devplace differ, with
+/// the first difference, if the header does not fit the file, and if the file is another user's or a program has locked
+/// it for itself alone for two seconds.
 template <class Value>
 [[nodiscard]] Value open_shared(std::string_view name) {
   if constexpr (detail::can_be_shared<Value>())

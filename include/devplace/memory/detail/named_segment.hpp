@@ -51,9 +51,9 @@ class named_segment {
     const auto segment = std::make_shared<named_segment>(words, name);
     remove_abandoned_segments();
     require_space(bytes);
-    header head;
+    header& head = segment->head_;
     head.text_bytes = text.size();
-    head.data_begin = (sizeof(header) + text.size() + page - 1) / page * page;
+    head.data_begin = data_begin_after(text.size());
     if (bytes > PTRDIFF_MAX - head.data_begin) throw_unaddressable(bytes);
     head.total_bytes = head.data_begin + bytes;
     for (std::size_t i = 0; i < sizes.size(); ++i)
@@ -71,34 +71,40 @@ class named_segment {
 
   /// Gives it its name: the others find its data complete.
   void publish() const {
-    if (!lock_file(file_.number(), LOCK_SH)) refuse_system_call("flock");
-    const std::string anonymous = "/proc/self/fd/" + std::to_string(file_.number());
-    if (::linkat(AT_FDCWD, anonymous.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
+    if (!share_lock(file_.number())) refuse_system_call("flock");
+    if (::linkat(AT_FDCWD, own_link().c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
     if (errno != EEXIST) refuse_system_call("linkat");
+    struct ::stat found = {};
+    if (::lstat(path_.c_str(), &found) == 0) require_own(found);
     throw argument_error(subject() + " exists already, and a process uses it; choose another name, or open it.");
   }
 
-  /// Opens a segment that another process (or this one) has, and throws argument_error unless it was described by
-  /// `text(segment)`.
-  template <class Text>
-  static std::shared_ptr<named_segment> open(const segment_words& words, std::string_view name, const Text& text) {
+  /// Opens a segment that another process (or this one) has, and throws argument_error unless it has the text and the
+  /// bytes of data that `needs(segment)` returns. Whatever the header contains, all data lies in the file. If another
+  /// program of this user shortens the file later, those who use the data are ended by SIGBUS.
+  template <class Needs>
+  static std::shared_ptr<named_segment> open(const segment_words& words, std::string_view name, const Needs& needs) {
     const auto segment = std::make_shared<named_segment>(words, name);
-    segment->file_.reset(::open(segment->path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (segment->file_.number() < 0 && errno != ENOENT) segment->refuse_system_call("open of " + segment->path_);
     struct ::stat found = {};
-    if (segment->file_.number() < 0 || remove_unused_segment(segment->path_) ||
-        !lock_file(segment->file_.number(), LOCK_SH) || ::fstat(segment->file_.number(), &found) != 0 ||
-        found.st_nlink == 0)
+    segment->file_.reset(open_segment_file(segment->path_, found));
+    const int file = segment->file_.number();
+    segment->require_own(found);
+    if (file < 0 && errno != ENOENT) segment->refuse_system_call("open of " + segment->path_);
+    const bool used = file >= 0 && !remove_unused_segment(segment->path_);
+    if (used && !share_lock(file)) segment->refuse_lock();
+    if (!used || ::fstat(file, &found) != 0 || found.st_nlink == 0)
       throw argument_error(segment->subject() + " is in no process; " + words.absent);
-    if (!S_ISREG(found.st_mode) || found.st_uid != ::geteuid() ||
-        static_cast<std::size_t>(found.st_size) < sizeof(header))
-      segment->refuse_contents();
+    if (static_cast<std::size_t>(found.st_size) < sizeof(header)) segment->refuse_header();
     segment->map(static_cast<std::size_t>(found.st_size));
-    const header& head = segment->head();
-    if (head.magic != header{}.magic || head.total_bytes != segment->bytes_ || head.data_begin > segment->bytes_ ||
-        head.data_begin < sizeof(header) || head.text_bytes > head.data_begin - sizeof(header))
-      segment->refuse_contents();
-    segment->require(text(*segment));
+    std::memcpy(&segment->head_, segment->data_, sizeof(header));
+    const header& head = segment->head_;
+    if (head.magic != header{}.magic || head.total_bytes != segment->bytes_ ||
+        head.text_bytes > segment->bytes_ - sizeof(header) || head.data_begin != data_begin_after(head.text_bytes) ||
+        head.data_begin > segment->bytes_)
+      segment->refuse_header();
+    const auto [text, bytes] = needs(*segment);
+    segment->require(text);
+    if (bytes != segment->bytes_ - head.data_begin) segment->refuse_header();
     return segment;
   }
 
@@ -117,22 +123,28 @@ class named_segment {
 
   /// The process that made it, and the extents with which it did.
   ///@{
-  std::int64_t process() const { return head().process; }
-  const extents_type& extents() const { return head().extents; }
+  std::int64_t process() const { return head_.process; }
+  const extents_type& extents() const { return head_.extents; }
   ///@}
   /// Whether a process asks that was forked from the one that has made or opened it.
   bool inherited() const { return ::getpid() != user_; }
   const std::string& name() const { return name_; }
   /// The beginning of its data.
-  void* data() const { return data_ + head().data_begin; }
+  void* data() const { return data_ + head_.data_begin; }
+  /// Throws argument_error: the header is not one of this file.
+  [[noreturn]] void refuse_header() const {
+    throw argument_error(subject() + " has a header that does not fit its file: another program made or changed " +
+                         path_ + ". Choose another name, or remove the file.");
+  }
 
   /// Gives the lock back, of this process and of those that it has forked, which do not count then.
   void unlock() noexcept { lock_file(file_.number(), LOCK_UN); }
-  /// The same, and removes the name when no process has a lock any more: waits for that.
+  /// The same, and removes the name when no process has a lock any more. Waits without a limit for the processes of
+  /// this user that have one, because they use memory that the caller frees.
   void wait_for_others() noexcept {
-    const file_descriptor again(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    const file_descriptor again(::open(own_link().c_str(), O_RDWR | O_CLOEXEC));
     unlock();
-    if (again.number() >= 0 && lock_file(again.number(), LOCK_EX)) ::unlink(path_.c_str());
+    if (again.number() >= 0 && lock_file(again.number(), LOCK_EX)) remove_locked_segment(again.number(), path_);
   }
 
   /// Memory of the segment, which keeps it: `bytes` from `offset` after the beginning of its data on. Counted for this
@@ -157,11 +169,27 @@ class named_segment {
     extents_type extents = {};
   };
 
-  const header& head() const { return *static_cast<const header*>(static_cast<const void*>(data_)); }
+  /// Where the data begins after a description of so many bytes.
+  static std::uint64_t data_begin_after(std::uint64_t text_bytes) {
+    return (sizeof(header) + text_bytes + page - 1) / page * page;
+  }
+  /// A path of the file, also without a name.
+  std::string own_link() const { return "/proc/self/fd/" + std::to_string(file_.number()); }
 
+  /// Throws argument_error for a file that is not a segment of this user.
+  void require_own(const struct ::stat& found) const {
+    if (const char* const foreign = foreign_file(found))
+      throw argument_error(subject() + " cannot be used, because " + path_ + " " + foreign +
+                           ". Choose another name, or have the file removed by its owner.");
+  }
+  [[noreturn]] void refuse_lock() const {
+    if (errno != EWOULDBLOCK) refuse_system_call("flock");
+    throw argument_error(subject() + " cannot be opened, because another program of this user has " + path_ +
+                         " locked for itself alone. Choose another name, or end that program (lslocks names it).");
+  }
   void require(const std::string& text) const {
     const std::string own(static_cast<const char*>(static_cast<const void*>(data_ + sizeof(header))),
-                          static_cast<std::size_t>(head().text_bytes));
+                          static_cast<std::size_t>(head_.text_bytes));
     if (own == text) return;
     const first_difference<> differ(text, own);
     throw argument_error(subject() +
@@ -200,11 +228,6 @@ class named_segment {
     throw error(subject() + " cannot be had (" + call + ": " + system_error_text() +
                 "). Mount a tmpfs at /dev/shm and allow the user to write there.");
   }
-  [[noreturn]] void refuse_contents() const {
-    throw argument_error(subject() +
-                         " was not made by this user and this version of devplace: its file in /dev/shm is another "
-                         "one's; choose another name, or remove it.");
-  }
 
   static void release(const block_record& block) noexcept {
     delete static_cast<std::shared_ptr<named_segment>*>(block.owner);
@@ -215,6 +238,7 @@ class named_segment {
   ::pid_t user_ = ::getpid();
   std::string name_, path_;
   file_descriptor file_;
+  header head_;  // a copy, which other programs cannot change
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
 };

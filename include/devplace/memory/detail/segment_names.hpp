@@ -50,14 +50,48 @@ inline bool lock_file(int descriptor, int operation) noexcept {
   return result == 0;
 }
 
-/// Removes a segment's file if no process has the segment. Whoever opens the file meanwhile waits for the lock and then
-/// sees that the file has no name any more.
-inline bool remove_unused_segment(const std::string& path) noexcept {
-  const file_descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (file.number() < 0 || !lock_file(file.number(), LOCK_EX | LOCK_NB)) return false;
+/// Waits at most two seconds for a shared lock: devplace holds an exclusive one while it removes a file, but any
+/// program of this user can hold one for ever. Sets errno on failure.
+inline bool share_lock(int descriptor) noexcept {
+  for (int attempts = 0; !lock_file(descriptor, LOCK_SH | LOCK_NB); ::usleep(1000))
+    if (errno != EWOULDBLOCK || ++attempts == 2000) return false;
+  return true;
+}
+
+/// Opens the file of a segment, and neither follows a link nor waits for the other end of a pipe. `found` becomes what
+/// has the name, also if that cannot be opened; its st_mode is 0 if nothing has. Returns -1 and sets errno on failure.
+inline int open_segment_file(const std::string& path, struct ::stat& found) noexcept {
+  found = {};
+  const int opened = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const int failed = errno;
+  static_cast<void>(opened < 0 ? ::lstat(path.c_str(), &found) : ::fstat(opened, &found));
+  errno = failed;
+  return opened;
+}
+
+/// Why a file must not be locked, mapped or removed as a segment of this user; null if nothing forbids it. Other users
+/// who may open a segment could lock it for ever, and shorten it while it is mapped.
+inline const char* foreign_file(const struct ::stat& found) noexcept {
+  if (found.st_mode == 0) return nullptr;
+  if (found.st_uid != ::geteuid()) return "is another user's file";
+  if (!S_ISREG(found.st_mode)) return "is no regular file";
+  return (found.st_mode & 0077) != 0 ? "is a file that other users may open" : nullptr;
+}
+
+/// Removes the name of an open file, if it is still its name. The caller has its exclusive lock.
+inline bool remove_locked_segment(int descriptor, const std::string& path) noexcept {
   struct ::stat opened = {}, named = {};
-  return ::fstat(file.number(), &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+  return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
          ::unlink(path.c_str()) == 0;
+}
+
+/// Removes a segment's file if it is this user's and no process has the segment. Whoever opens the file meanwhile waits
+/// for the lock and then sees that the file has no name any more.
+inline bool remove_unused_segment(const std::string& path) noexcept {
+  struct ::stat found = {};
+  const file_descriptor file(open_segment_file(path, found));
+  return file.number() >= 0 && foreign_file(found) == nullptr && lock_file(file.number(), LOCK_EX | LOCK_NB) &&
+         remove_locked_segment(file.number(), path);
 }
 
 /// Removes what processes of this user left that were killed before they could do it themselves.
