@@ -162,6 +162,8 @@ TEST_CASE("wrong uses of a training log are errors that name the fix", "[train]"
   CHECK_THROWS_WITH(log.append({{"step", 1}, {"rate", 1}}), ContainsSubstring("the columns are step,loss,accuracy"));
   CHECK_THROWS_WITH(log.append({{"step", 1}, {"step", 2}}), ContainsSubstring("is given twice"));
   CHECK_THROWS_WITH(dp::training_log(path, columns), ContainsSubstring("is written by another training_log"));
+  if (::chown(path.c_str(), 12'345, 12'345) == 0)  // as root
+    CHECK_THROWS_WITH(dp::training_log(path, columns), ContainsSubstring("is another user's file"));
   CHECK_THROWS_WITH(dp::training_log(path + "b", {"a", "a"}), ContainsSubstring("two columns are named \"a\""));
   CHECK_THROWS_WITH(dp::training_log(path + "b", {"a,b"}), ContainsSubstring("is no name of a column"));
   CHECK_THROWS_WITH(dp::training_log(path + "b", {}), ContainsSubstring("it has no columns"));

@@ -54,8 +54,8 @@ class input_file final : public byte_source {
     // Asked before opening, which would wait for the other end of a pipe. A folder is refused when it is read.
     if (any_size && ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
       throw file_error(operation_ + ": " + in_quotes(path_) +
-                       " is a pipe, a device or a socket, and extents that are dyn do not limit how much is read "
-                       "from it. Copy it to a file first, or name every extent.");
+                       " is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it to a "
+                       "file first; an array whose extents are all named is read from a pipe, too.");
     do {
       file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
     } while (file_ < 0 && errno == EINTR);

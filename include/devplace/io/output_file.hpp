@@ -135,8 +135,8 @@ class file_written_aside {
     if (file < 0) return;
     struct stat opened, named;
     // The name may refer to another file meanwhile, because the one that was opened got its final name.
-    if (::flock(file, LOCK_EX | LOCK_NB) == 0 && ::fstat(file, &opened) == 0 && ::lstat(name, &named) == 0 &&
-        opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0 && ::fstat(file, &opened) == 0 && S_ISREG(opened.st_mode) &&
+        ::lstat(name, &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
       ::unlink(name);
     ::close(file);
   }

@@ -37,7 +37,7 @@ class safetensors_file {
  public:
   /// Opens a regular file and reads its header. Throws file_error, naming what was found and what was expected.
   explicit safetensors_file(const std::string& path) try
-      : path_(path), file_(path, "safetensors_file", false), header_(read_header()) {
+      : path_(path), file_(path, "safetensors_file", true), header_(read_header()) {
     for (const safetensors_entry& entry : header_.tensors)
       by_name_.push_back(&entry);
     std::sort(by_name_.begin(), by_name_.end(), [](auto* a, auto* b) { return a->name < b->name; });
@@ -99,11 +99,7 @@ class safetensors_file {
 
  private:
   detail::safetensors_header read_header() {
-    if (!file_.following().exact)
-      detail::fail_safetensors(
-          path_,
-          "is a folder, a pipe, a device or a socket; tensors are read from a file in any order. Copy "
-          "it to a file first.");
+    if (!file_.following().exact) detail::fail_safetensors(path_, "is a folder. Give the path of a file.");
     return detail::read_safetensors_header(file_, path_);
   }
 

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -158,8 +159,12 @@ class training_log {
  private:
   /// Goes on behind the last whole row of a file, or writes the first line.
   void begin() {
-    if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-      fail("is written by another training_log", 0, "Give each program a file of its own.");
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      struct stat status = {};
+      const bool foreign = ::fstat(file_, &status) == 0 && status.st_uid != ::geteuid();
+      fail(foreign ? "is another user's file, and a program has locked it" : "is written by another training_log", 0,
+           "Give each program a file of its own.");
+    }
     const std::string header = train::detail::joined(columns_) + "\n";
     std::string text = contents();
     const std::size_t whole = text.rfind('\n') + 1;  // 0 if there is none
