@@ -121,8 +121,7 @@ int main(int argc, char** argv) {
   try {
     const auto connected = dp::parallel::shared_memory_transport::connect(
         {rank, processes, rank, processes},
-        all_gather{meeting, static_cast<std::size_t>(rank), static_cast<std::size_t>(processes)}, nullptr,
-        portion != 0 ? portion : dp::parallel::shared_memory_transport::default_portion);
+        all_gather{meeting, static_cast<std::size_t>(rank), static_cast<std::size_t>(processes)}, nullptr, portion);
     measure(dp::process_group(connected), rounds, only);
   } catch (const dp::error& failure) {
     std::fprintf(stderr, "rank %d: %s\n", rank, failure.what());

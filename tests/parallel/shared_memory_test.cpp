@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <span>
@@ -41,7 +43,7 @@ void require(bool fact, const char* what) {
 
 /// Connects the processes of a test.
 std::shared_ptr<shared_memory_transport> connect(support::meeting_point& meeting, int rank, int processes,
-                                                 std::size_t portion = shared_memory_transport::default_portion,
+                                                 std::size_t portion = 0,
                                                  std::shared_ptr<dp::parallel::group_monitor> watch = nullptr) {
   return shared_memory_transport::connect(
       {rank, processes, rank, processes},
@@ -51,13 +53,17 @@ std::shared_ptr<shared_memory_transport> connect(support::meeting_point& meeting
 
 /// Calls `f(transport, rank)` in connected processes; the text of failures.
 template <class F>
-std::vector<support::ended_process> in_connected(int processes, const F& f,
-                                                 std::size_t portion = shared_memory_transport::default_portion) {
+std::vector<support::ended_process> in_connected(int processes, const F& f, std::size_t portion = 0) {
   support::meeting_point meeting(processes);
   return in_forked_processes(processes, [&](int rank) {
     const auto connected = connect(meeting, rank, processes, portion);
-    f(connected, rank);
+    std::string output;
+    if constexpr (std::is_void_v<decltype(f(connected, rank))>)
+      f(connected, rank);
+    else
+      output = f(connected, rank);
     meeting.barrier();
+    return output;
   });
 }
 
@@ -139,6 +145,19 @@ bool reduced(const std::vector<std::vector<std::uint32_t>>& buffers, std::size_t
       if (buffer[i] != sum) return false;
   }
   return true;
+}
+
+/// Bytes of this process's mappings of groups' memory.
+std::size_t mapped_segments() {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t bytes = 0;
+  for (std::string line; std::getline(maps, line);) {
+    std::size_t end = 0;
+    if (line.find("memfd:devplace") == std::string::npos) continue;
+    const std::size_t first = std::stoull(line, &end, 16);
+    bytes += std::stoull(line.substr(end + 1), nullptr, 16) - first;
+  }
+  return bytes;
 }
 
 /// Number of files in a folder with `part` in their name.
@@ -524,13 +543,61 @@ TEST_CASE("nothing is left of shared memory: no file, no descriptor, no mapping"
   CHECK(entries("/dev/shm", "devplace") == 0);
 }
 
+TEST_CASE("many processes share less memory for each, and their sums are exact", "[parallel]") {
+  constexpr int processes = 16;
+  CHECK(failures(in_connected(processes, [](const auto& via, int rank) {
+          const std::size_t mapped = mapped_segments();
+          REQUIRE_HERE(mapped == dp::parallel::shared_layout{16, via->portion()}.bytes());
+          REQUIRE_HERE(mapped <= std::size_t{36} << 20);  // 65 MiB, if each process had as much as one of two
+          for (std::size_t round = 0; round != 2; ++round) {
+            auto values = filled(static_cast<std::size_t>(rank), 1, 300'001, round);
+            all_reduce(*via, values);
+            REQUIRE_HERE(reduced(values, processes, round));
+          }
+        })) == "");
+}
+
+TEST_CASE("sums of floats have the same bits for every portion, in the order of ranks and by a ring", "[parallel]") {
+  const auto bits = [](std::size_t portion) {
+    return in_connected(
+        3,
+        [](const auto& via, int rank) {
+          std::vector<float> result;
+          const auto sum = [&]<dp::parallel::summation Order>() {
+            const std::vector<int> places{0};
+            dp::parallel::across_processes<dp::backend::cpu, Order> engine(places, via);
+            std::vector<float> values(50'001);
+            for (std::size_t i = 0; i != values.size(); ++i)
+              values[i] = 1.0F / static_cast<float>(i % 997 + 3 + 1000 * static_cast<std::size_t>(rank));
+            float* const buffer = values.data();
+            engine.template all_reduce<float>(std::span(&buffer, 1), values.size(), dp::reduction::sum);
+            result.insert(result.end(), values.begin(), values.end());
+          };
+          sum.template operator()<dp::parallel::summation::by_rank>();
+          sum.template operator()<dp::parallel::summation::by_ring>();
+          std::uint64_t hash = 0;
+          for (const float value : result)
+            hash = (hash ^ std::bit_cast<std::uint32_t>(value)) * 0x9e37'79b9'7f4a'7c15U;
+          return std::to_string(hash);
+        },
+        portion);
+  };
+  const auto usual = bits(0);
+  CHECK(failures(usual) == "");
+  for (const std::size_t portion : {4096U, 65'536U, 131'072U}) {
+    const auto other = bits(portion);
+    for (std::size_t r = 0; r != 3; ++r)
+      CHECK(other[r].output == usual[0].output);
+  }
+}
+
 TEST_CASE("processes that cannot share memory are told why, all of them", "[parallel]") {
   CHECK_THROWS_WITH(shared_memory_transport::connect(
                         {3, 4, 1, 2}, [](const void*, std::size_t, void*) {}, nullptr),
                     "devplace: shared_memory_transport: only 2 of the 4 processes are on the host of rank 3. Processes "
                     "of several hosts are connected by MPI: start them by mpirun or srun, and link devplace::mpi.");
   using segment = dp::parallel::detail::shared_segment;
-  const auto changed = [](std::int64_t process, std::int64_t descriptor, std::uint64_t inode) {
+  const auto changed = [](std::int64_t process, std::int64_t descriptor, std::uint64_t inode, std::uint64_t more = 0) {
     support::meeting_point meeting(2);
     return in_forked_processes(2, [&](int rank) {
       int rounds = 0;
@@ -543,6 +610,7 @@ TEST_CASE("processes that cannot share memory are told why, all of them", "[para
             if (process != 0) first.process = process;
             if (descriptor >= 0) first.descriptor = descriptor;
             first.inode += inode;
+            first.bytes += more;
           },
           nullptr));
     });
@@ -550,7 +618,7 @@ TEST_CASE("processes that cannot share memory are told why, all of them", "[para
   const std::string sentence =
       "devplace: shared_memory_transport: rank 1 of 2 processes could not open the memory of rank 0 by /proc (No such "
       "file or directory). Start all processes on one host, in one container and as one user, or connect them by MPI.";
-  for (const auto& ended : {changed(0, 987, 0), changed(999'999'999, 0, 0), changed(0, -1, 1)})
+  for (const auto& ended : {changed(0, 987, 0), changed(999'999'999, 0, 0), changed(0, -1, 1), changed(0, -1, 0, 4096)})
     for (const auto& process : ended)
       CHECK(process.output == sentence);
 }
@@ -567,7 +635,7 @@ TEST_CASE("a segment that cannot be made is answered in all processes", "[parall
 TEST_CASE("threads that share one mapping play the processes: the protocol under ThreadSanitizer", "[parallel]") {
   constexpr std::size_t portion = 4096, processes = 3;
   const auto segment = std::make_shared<dp::parallel::detail::shared_segment>();
-  segment->create(dp::parallel::detail::shared_layout{processes, portion}.bytes());
+  segment->create(dp::parallel::shared_layout{processes, portion}.bytes());
   std::vector<std::shared_ptr<shared_memory_transport>> connected;
   for (int rank = 0; rank != static_cast<int>(processes); ++rank)
     connected.push_back(std::make_shared<shared_memory_transport>(

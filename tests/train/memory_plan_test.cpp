@@ -55,3 +55,27 @@ TEST_CASE("the plan can be asserted before anything runs", "[train]") {
   STATIC_REQUIRE(plan::parameters == 203536 * sizeof(float));  // each tensor padded to 16 elements: 10 becomes 16
   STATIC_REQUIRE(plan::optimizer_state == 2 * plan::parameters + dp::optim::step_memory_bytes);
 }
+
+namespace {
+
+template <class Where, class Processes>
+using planned_mlp = dp::memory_plan<dp::model<nn::sequential<nn::linear<8, 4>>, Where>, dp::batch<64>, dp::optim::sgd,
+                                    dp::collective::all_reduce<>, Processes>;
+
+template <std::size_t Count>
+constexpr std::size_t exchange_of = planned_mlp<dp::across<dp::on<dp::cpu>>, dp::processes<Count>>::exchange;
+
+}  // namespace
+
+TEST_CASE("the plan counts the memory by which processes of one host exchange gradients", "[train]") {
+  STATIC_REQUIRE(planned_mlp<dp::on<dp::cpu>, void>::exchange == 0);
+  STATIC_REQUIRE(exchange_of<1> == 0);
+  // Pages of small messages and of a portion, four of each; and a part of the page in which the processes arrive.
+  STATIC_REQUIRE(exchange_of<2> == 4 * (4_KiB + 1_MiB) + 4_KiB / 2);
+  STATIC_REQUIRE(exchange_of<8> == 4 * (4_KiB + 1_MiB) + 4_KiB / 8);
+  STATIC_REQUIRE(exchange_of<16> == 4 * (4_KiB + 512_KiB) + 4_KiB / 16);
+  STATIC_REQUIRE(exchange_of<64> == 4 * (4_KiB + 128_KiB) + 8_KiB / 64);
+  // What each of them maps.
+  STATIC_REQUIRE(64 * exchange_of<64> < 36_MiB);
+  STATIC_REQUIRE(128 * exchange_of<128> < 36_MiB);
+}

@@ -16,9 +16,9 @@
 #include <devplace/parallel/detail/part_members.hpp>
 #include <devplace/parallel/detail/shared_arrival.hpp>
 #include <devplace/parallel/detail/shared_opening.hpp>
-#include <devplace/parallel/detail/shared_places.hpp>
 #include <devplace/parallel/detail/shared_segment.hpp>
 #include <devplace/parallel/detail/shared_writer.hpp>
+#include <devplace/parallel/shared_layout.hpp>
 #include <devplace/parallel/transport.hpp>
 #include <devplace/place/error.hpp>
 
@@ -33,16 +33,15 @@ namespace devplace::parallel {
 /// other failures are found by the monitor.
 class shared_memory_transport final : public transport {
  public:
-  /// Bytes of a call: what a second-level cache holds. Each process has 4 times as much shared memory.
-  static constexpr std::size_t default_portion = std::size_t{1} << 20;
-
   /// Called by all processes. `all_gather(own, bytes, all)` writes what each of them passes, `bytes` bytes that begin
   /// at `own`, to `all` in the order of their ranks; it is called twice. `watch` may be null. The first process's
-  /// `portion` counts. Throws communication_error, in all of them, if they cannot share memory.
+  /// `portion` counts: the most bytes of a call. Each process has 4 times as much shared memory, which all map. 0
+  /// stands for 1 MiB, for less if there are more than 8. Throws communication_error, in all, if they cannot share
+  /// memory.
   template <class AllGather>
   static std::shared_ptr<shared_memory_transport> connect(const process_ranks& ranks, AllGather&& all_gather,
                                                           std::shared_ptr<group_monitor> watch,
-                                                          std::size_t portion = default_portion) {
+                                                          std::size_t portion = 0) {
     detail::shared_opening opening(ranks, all_gather, portion);
     std::shared_ptr<shared_memory_transport> connected;
     if (opening.usable())
@@ -149,7 +148,7 @@ class shared_memory_transport final : public transport {
     return *std::launder(
         reinterpret_cast<detail::shared_arrival*>(segment_->data() + q * sizeof(detail::shared_arrival)));
   }
-  detail::shared_layout layout() const noexcept { return {processes(), portion_}; }
+  shared_layout layout() const noexcept { return {processes(), portion_}; }
   std::byte* memory_of(std::size_t q) const noexcept { return segment_->data() + layout().memory_at(q); }
 
   /// Begins the next call, whose data may then be written to this process's area.

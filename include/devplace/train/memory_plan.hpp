@@ -15,6 +15,7 @@
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/parallel/bucket_shares.hpp>
+#include <devplace/parallel/shared_layout.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/engine.hpp>
@@ -103,7 +104,7 @@ struct processes {};
 ///
 /// For a model across processes the last argument is how many they are planned for, and the batch is that of all:
 /// `memory_plan<model<net, across<cuda<0>>>, batch<256>, optim::adam, collective::sharded_all_reduce<>, processes<4>>`.
-/// Memory by which processes exchange gradients is the host's, and not included.
+/// Memory by which processes exchange gradients is the host's, and not included (member `exchange`).
 template <class Model, class GIVE_THE_BATCH_AS_batch_64, class Rule = void, class Policy = collective::all_reduce<>,
           class Processes = void>
 struct memory_plan {
@@ -269,6 +270,9 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
                                             : rows * (runtime::sample_size<typename plan::input> *
                                                           (2 * sizeof(typename plan::template input_element<P>) + 1) +
                                                       2);
+  /// Additional on the host for each process of a group that launched_processes connects on one host: its part of
+  /// shared memory that all of them map. RSS counts the memory of all in each process, and PSS this number.
+  static constexpr std::size_t exchange = parallel::shared_layout::usual_bytes(train::detail::process_count<Processes>);
   /// Additional once per place on a GPU, however many models are trained there: workspace of products and reductions,
   /// allocated at first use and kept. Simulated devices have none.
   static constexpr std::size_t gpu_workspace = train::detail::gpu_workspace_bytes;

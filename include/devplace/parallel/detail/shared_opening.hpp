@@ -11,8 +11,8 @@
 #include <sched.h>
 
 #include <devplace/parallel/detail/own_processors.hpp>
-#include <devplace/parallel/detail/shared_places.hpp>
 #include <devplace/parallel/detail/shared_segment.hpp>
+#include <devplace/parallel/shared_layout.hpp>
 #include <devplace/parallel/transport.hpp>
 
 namespace devplace::parallel::detail {
@@ -27,8 +27,9 @@ class shared_opening {
     ::cpu_set_t processors = own_processors();
   };
 
-  /// Enough for the messages of a split group.
+  /// Enough for the messages of a split group; the usual one if none is wanted.
   static std::size_t portion_for(std::size_t processes, std::size_t wanted) {
+    if (wanted == 0) wanted = shared_layout::usual_portion(processes);
     return std::max(wanted, processes * sizeof(message) + 63) / 64 * 64;
   }
 

@@ -23,7 +23,7 @@ namespace devplace::parallel::detail {
 /// through the same steps before one of them may throw.
 class shared_segment {
  public:
-  /// What another process needs to open the segment. The inode is compared before anything is opened: a process
+  /// What another process needs to open the segment. Inode and size are compared before anything is opened: a process
   /// identifier may mean another process there, in a container.
   struct address {
     std::int64_t process = 0;
@@ -59,7 +59,7 @@ class shared_segment {
     const std::string path = "/proc/" + std::to_string(there.process) + "/fd/" + std::to_string(there.descriptor);
     struct ::stat found = {};
     if (::stat(path.c_str(), &found) != 0) return fail(failure::find);
-    if (found.st_dev != there.device || found.st_ino != there.inode) {
+    if (found.st_dev != there.device || found.st_ino != there.inode || found.st_size != ::off_t(there.bytes)) {
       errno = ENOENT;
       return fail(failure::find);
     }
