@@ -19,7 +19,9 @@ namespace devplace::parallel::detail {
 class control_arrivals {
  public:
   control_arrivals(descriptor listener, const control_token& token)
-      : listener_(std::move(listener)), token_(token), local_(is_local(listener_.get())) {}
+      : listener_(std::move(listener)), token_(token), local_(is_local(listener_.get())) {
+    listener_.close_in_children();
+  }
 
   void descriptors(std::vector<::pollfd>& to) const {
     if (monotonic_seconds() >= accepts_again_ && arrivals_.size() != most) to.push_back({listener_.get(), POLLIN, 0});

@@ -18,11 +18,11 @@
 
 namespace devplace::parallel::detail {
 
-/// One end of a control connection: messages over a socket that never blocks.
+/// One end of a control connection: messages over a socket that never blocks. Children of fork() have no part in it.
 class control_link {
  public:
   control_link() = default;
-  explicit control_link(descriptor socket) noexcept : socket_(std::move(socket)) {}
+  explicit control_link(descriptor socket) : socket_(std::move(socket)) { socket_.close_in_children(); }
 
   bool open() const noexcept { return static_cast<bool>(socket_); }
   int fd() const noexcept { return socket_.get(); }

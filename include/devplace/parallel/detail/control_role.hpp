@@ -35,6 +35,7 @@ class control_role {
   control_role(const job_member& who, const process_options& options)
       : options_(options), who_(who), wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
     if (!wake_) throw communication_error(std::string("the system gives no eventfd: ") + std::strerror(errno) + ".");
+    wake_.close_in_children();
   }
   control_role(const control_role&) = delete;
   control_role& operator=(const control_role&) = delete;

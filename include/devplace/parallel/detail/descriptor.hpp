@@ -2,33 +2,91 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <mutex>
 #include <utility>
+#include <vector>
+
+#include <devplace/place/detail/fork_count.hpp>
 
 namespace devplace::parallel::detail {
+
+/// The descriptors that a child of fork() closes: while it had a copy of a socket, the other end would not notice that
+/// this process has ended.
+class descriptors_of_parent {
+ public:
+  static void add(int fd) {
+    const std::lock_guard lock(all().mutex_);
+    all().open_.push_back(fd);
+  }
+  /// Closes one that was added. The lock keeps fork() from copying `fd` after it is forgotten.
+  static void close(int fd) noexcept {
+    const std::lock_guard lock(all().mutex_);
+    std::erase(all().open_, fd);
+    ::close(fd);
+  }
+
+ private:
+  descriptors_of_parent() {
+    pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
+                   [] {
+                     for (const int fd : all().open_)
+                       ::close(fd);
+                     all().open_.clear();
+                     all().mutex_.unlock();
+                   });
+  }
+  /// Is never destroyed: fork() may be called by destructors of static objects.
+  static descriptors_of_parent& all() {
+    static auto* const one = new descriptors_of_parent;
+    return *one;
+  }
+
+  std::mutex mutex_;
+  std::vector<int> open_;
+};
 
 /// A file descriptor, closed with the object.
 class descriptor {
  public:
   descriptor() = default;
   explicit descriptor(int fd) noexcept : fd_(fd) {}
-  descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  descriptor(descriptor&& other) noexcept { swap(other); }
   descriptor& operator=(descriptor&& other) noexcept {
-    descriptor old(std::exchange(fd_, std::exchange(other.fd_, -1)));
+    descriptor(std::move(other)).swap(*this);
     return *this;
   }
   ~descriptor() {
-    if (fd_ >= 0) ::close(fd_);
+    if (get() < 0) return;
+    if (forks_ == 0)
+      ::close(fd_);
+    else
+      descriptors_of_parent::close(fd_);
   }
 
-  int get() const noexcept { return fd_; }
-  explicit operator bool() const noexcept { return fd_ >= 0; }
+  /// Children of fork() have no such descriptor.
+  void close_in_children() {
+    if (fd_ < 0 || forks_ != 0) return;
+    descriptors_of_parent::add(fd_);
+    forks_ = devplace::detail::fork_count();
+  }
+
+  /// -1 if there is none.
+  int get() const noexcept { return forks_ == 0 || forks_ == devplace::detail::fork_count() ? fd_ : -1; }
+  explicit operator bool() const noexcept { return get() >= 0; }
 
  private:
+  void swap(descriptor& other) noexcept {
+    std::swap(fd_, other.fd_);
+    std::swap(forks_, other.forks_);
+  }
+
   int fd_ = -1;
+  unsigned forks_ = 0;  // fork_count() of the only process that has it; 0: children have it, too
 };
 
 /// Seconds of a clock that stands still while the machine is suspended.
