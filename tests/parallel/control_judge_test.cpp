@@ -58,9 +58,13 @@ TEST_CASE("what a process did last is said in a few words", "[parallel][control_
     two.made(1, {"a call with a name that is longer than its message's place", 1, 8});
   CHECK(two.all[1].last() == "after a call with a name that is long #22 (1 x 8 bytes)");
   CHECK(two.all[1].call(1) == "call #1");
-  CHECK(inner::ended_text(two.all[0]) ==
+  CHECK(inner::ended_text(two.all[0], two.all[0]) ==
         "rank 0 (host h, pid 100) ended without leaving the group, last known before its first collective call: it was "
         "killed, crashed, or called exit. Its own output may say why.");
+  CHECK(inner::ended_text(two.all[0], two.all[1]) ==
+        "rank 0 (host h, pid 100) ended without leaving the group, last known before rank 1 (host h, pid 101) came to "
+        "a call with a name that is long #22 (1 x 8 bytes): it was killed, crashed, or called exit. Its own output may "
+        "say why.");
 }
 
 TEST_CASE("processes that are at different calls are in order", "[parallel][control_plane]") {

@@ -105,8 +105,8 @@ TEST_CASE("a meeting that is not complete names who is missing", "[parallel][con
   }
   const auto no_first = start_with({{1, 2}}, 0.3);
   CHECK(no_first[0].text ==
-        "caught: devplace: rank 1 of 2 did not find process 0 at the job's socket of this host in 0.3 s. This "
-        "process is started by the test.\n");
+        "caught: devplace: rank 1 of 2 did not find process 0 at the job's socket of this host in 0.3 s: it "
+        "was not started, has ended, or its group is complete. This process is started by the test.\n");
 }
 
 TEST_CASE("processes that were started for different sizes are told so", "[parallel][control_plane]") {
@@ -135,8 +135,36 @@ TEST_CASE("two processes with one rank are told so", "[parallel][control_plane]"
   other.start(second);
   CHECK_THAT(other.wait()[0].text,
              ContainsSubstring("process " + std::to_string(::getpid()) +
-                               " is process 0 of a job with this name already. Two processes have RANK 0, or an "
-                               "earlier start of the job has not ended."));
+                               " is process 0 of a job with this name already. Two processes have RANK 0, two jobs "
+                               "the same MASTER_PORT, or an earlier start of the job has not ended."));
+}
+
+TEST_CASE("a process that comes after process 0 has refused the others is told the same", "[parallel][control_plane]") {
+  const auto ends = start_with({{0, 4}, {1, 4}, {1, 4}, {2, 4}, {3, 4}});
+  for (const auto& one : ends) {
+    CHECK(one.end == "exit 3");
+    CHECK(one.text == ends[0].text);
+  }
+  CHECK_THAT(ends[0].text, ContainsSubstring(") have the same rank: each process needs its own RANK."));
+}
+
+TEST_CASE("control characters in texts of strangers do not reach a terminal", "[parallel][control_plane]") {
+  const std::string token = new_token();
+  forked_ranks processes;
+  processes.start([&] { control_plane plane({token, 0, 2, ""}, {}, quick()); });
+  auto hello = hello_of(token, 1, 3);
+  hello.from.host = "\x1b]0;title\x07\x9b";
+  CHECK_THAT(answer_to(token, hello_bytes(hello)),
+             ContainsSubstring("rank 1 (host ?]0;title??, pid 4242) was started"));
+  CHECK_THAT(processes.wait()[0].text, ContainsSubstring("rank 1 (host ?]0;title??, pid 4242) was started"));
+
+  const wire::descriptor stranger = wire::listen_at(wire::address_of_job(wire::control_token(token)));
+  processes.start([&] { control_plane plane({token, 1, 2, ""}, {}, quick()); });
+  ::pollfd waited_for{stranger.get(), POLLIN, 0};
+  REQUIRE(::poll(&waited_for, 1, 10000) == 1);
+  wire::control_link link(wire::descriptor(::accept(stranger.get(), nullptr, nullptr)));
+  link.send_text(wire::control_message::refusal, "no\x1b[2J\n\x7f\xc2\x9b");
+  CHECK(processes.wait()[1].text == "caught: devplace: no?[2J????\n");
 }
 
 TEST_CASE("a process that ends while others are waited for ends the meeting", "[parallel][control_plane]") {
@@ -198,7 +226,8 @@ TEST_CASE("strangers are refused and disturb nobody", "[parallel][control_plane]
   bad = good;
   bad.token = wire::control_token("another job");
   CHECK(answer_to(token, hello_bytes(bad)) ==
-        "process 0 at this address belongs to another job: give each job its own MASTER_PORT.");
+        "process 0 at this address belongs to another job: give each job its own MASTER_PORT, and all processes of a "
+        "job the same DEVPLACE_JOB_TOKEN.");
   if (complete)
     CHECK_THAT(answer_to(token, hello_bytes(good)),
                ContainsSubstring("rank 1 (host elsewhere, pid 4242) comes too late: the group of 2 processes is "
@@ -239,6 +268,63 @@ TEST_CASE("processes meet at an address and a port that the system chose", "[par
     CHECK(ends[1].end == "exit 0");
     CHECK(ends[2].end == "exit 75");
     CHECK_THAT(ends[2].text, ContainsSubstring("devplace: rank 1 (host "));
+  }
+}
+
+TEST_CASE("strangers use up few descriptors, and processes of the job get by", "[parallel][control_plane]") {
+  const wire::control_token token(new_token());
+  const wire::socket_address where = wire::address_of_job(token);
+  wire::control_arrivals arrivals(wire::listen_at(where), token);
+  std::vector<wire::descriptor> strangers;
+  int admitted = 0;
+  const auto serve = [&] {
+    arrivals.serve(wire::monotonic_seconds(), [&](const auto&, auto&) {
+      ++admitted;
+      return std::string();
+    });
+  };
+  for (int i = 0; i != 300; ++i) {
+    strangers.push_back(wire::connect_to(where, 1));
+    REQUIRE(strangers.back());
+    if (i % 50 == 0) serve();
+  }
+  wire::control_link member(wire::connect_to(where, 1));
+  auto hello = hello_of("", 1, 2);
+  hello.token = token;
+  member.send(wire::control_message::hello, hello);
+  for (int turn = 0; turn != 10; ++turn)
+    serve();
+  CHECK(admitted == 1);
+  std::vector<::pollfd> waited_for;
+  arrivals.descriptors(waited_for);
+  CHECK(waited_for.size() == 1 + 64);
+}
+
+TEST_CASE("nobody can connect over a network when all processes are there", "[parallel][control_plane]") {
+  const std::string token = new_token();
+  control_listener listener({token, 0, 2, ""}, {"127.0.0.1", 0});
+  const control_endpoint where = listener.endpoint();
+  forked_ranks processes;
+  processes.start([&] {
+    control_plane plane({token, 0, 2, ""}, std::move(listener), quick());
+    together(plane);
+    together(plane);
+  });
+  { const control_listener closed_here = std::move(listener); }
+  const wire::socket_address address = wire::resolve(where.address, where.port).at(0);
+  const wire::descriptor before = wire::connect_to(address, 1);
+  CHECK(before);
+  processes.start([&] {
+    control_plane plane({token, 1, 2, ""}, where, quick());
+    together(plane);
+    if (wire::connect_to(address, 1)) throw std::runtime_error("process 0 still listens");
+    char some = 0;
+    if (::recv(before.get(), &some, 1, 0) != 0) throw std::runtime_error("a stranger is still heard");
+    together(plane);
+  });
+  for (const auto& one : processes.wait()) {
+    CHECK(one.end == "exit 0");
+    CHECK(one.text.empty());
   }
 }
 

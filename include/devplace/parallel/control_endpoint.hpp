@@ -13,9 +13,11 @@ namespace devplace::parallel {
 
 /// Which process of which job this is, as its launcher says.
 struct job_member {
-  std::string token;  ///< the same in all processes of the job, and in no other job
-  int rank = 0;       ///< from 0 on
-  int size = 1;       ///< number of processes
+  /// The same in all processes of the job, and in no other job. On one host a name, which messages contain. At an
+  /// address a secret, by which process 0 knows the processes of the job.
+  std::string token;
+  int rank = 0;  ///< from 0 on
+  int size = 1;  ///< number of processes
   /// How the process knows, for messages: `rank 1 of 4, started by torchrun (RANK, WORLD_SIZE)`. May be empty.
   std::string source = {};
 };
@@ -81,8 +83,8 @@ class control_listener {
              ? "this process has made the group of the job already. Keep that group, or take parts "
                "of it by split()."
          : failed == EADDRINUSE ? "process " + std::to_string(pid) +
-                                      " is process 0 of a job with this name already. Two processes have RANK 0, or "
-                                      "an earlier start of the job has not ended."
+                                      " is process 0 of a job with this name already. Two processes have RANK 0, two "
+                                      "jobs the same MASTER_PORT, or an earlier start of the job has not ended."
                                 : std::string(std::strerror(failed)) + "."));
   }
 

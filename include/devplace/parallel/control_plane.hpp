@@ -33,8 +33,8 @@ class monitor_of_calls_of_part;
 /// the rest. What then happens is process_options::failure.
 ///
 /// Process 0 listens, the others connect; all messages go through it. It refuses who does not belong to the job: other
-/// users' processes (on one host), another token, another version of the library. The token keeps jobs apart and is not
-/// a secret: over a network, whoever can connect to the port and knows the token can end the job.
+/// users' processes (on one host), another token, another version of the library. Over a network it stops listening
+/// when all are there; messages are neither encrypted nor signed, so whoever can read or change them can end the job.
 ///
 /// One thread of each process sends and hears; no signal ends in it. The destructor says goodbye and ends it; in
 /// process 0 it returns when all processes have said goodbye. One that runs because of an exception ends the group.

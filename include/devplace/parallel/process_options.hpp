@@ -25,11 +25,12 @@ struct process_options {
   /// How often each process says that it is there, and which collective calls it made. 0, for a group made by MPI: the
   /// processes are not watched, and the other options have no effect.
   double heartbeat = 0.5;
-  /// A process that said nothing for so long is given up, and killed if it is on this host: it was stopped, or its host
-  /// is gone. Time in which the watching process itself did not run, as while a laptop is suspended, does not count. 0
-  /// switches this off, as it is needed to stop one process in a debugger.
+  /// A process that said nothing for so long is given up, and killed if all are on one host: it was stopped, or its
+  /// host is gone. Time in which the watching process itself did not run, as while a laptop is suspended, does not
+  /// count. 0 switches this off, as it is needed to stop one process in a debugger.
   double heartbeat_timeout = 5;
-  /// How long the process that found a failure waits for the others to end, before it ends itself.
+  /// How long the process that found a failure waits for the others to end, before it ends itself, and how long process
+  /// 0 tells those that are still missing at the start why there will be no group.
   double exit_grace = 5;
   /// What happens after a failure.
   on_failure failure = on_failure::terminate;

@@ -24,9 +24,16 @@ class control_arrivals {
   }
 
   void descriptors(std::vector<::pollfd>& to) const {
-    if (monotonic_seconds() >= accepts_again_ && arrivals_.size() != most) to.push_back({listener_.get(), POLLIN, 0});
+    if (monotonic_seconds() >= accepts_again_) to.push_back({listener_.get(), POLLIN, 0});
     for (const arrival& one : arrivals_)
       to.push_back({one.link.fd(), POLLIN, 0});
+  }
+
+  /// Stops listening on a network, where anybody can connect. On one host who comes too late is told so.
+  void all_are_there() {
+    if (local_) return;
+    listener_ = {};
+    arrivals_.clear();
   }
 
   /// Why processes could not be heard lately, for messages; empty if they could.
@@ -40,14 +47,8 @@ class control_arrivals {
   /// without an answer, so that the process tries again.
   template <class Admit>
   void serve(double now, const Admit& admit) {
-    accept_all(now);
-    std::size_t kept = 0;
-    for (arrival& one : arrivals_) {
-      if (!hear(one, now, admit)) continue;
-      if (&arrivals_[kept] != &one) arrivals_[kept] = std::move(one);
-      ++kept;
-    }
-    arrivals_.resize(kept);
+    std::erase_if(arrivals_, [&](arrival& one) { return !hear(one, now, admit); });
+    accept_some(now, admit);
   }
 
  private:
@@ -55,9 +56,9 @@ class control_arrivals {
     control_link link;
     double until;
   };
-  static constexpr double patience = 5;  // seconds for a hello
-  static constexpr double retry = 0.1;   // seconds after which a connection that could not be taken is tried again
-  static constexpr std::size_t most = 4096;
+  static constexpr double patience = 5;    // seconds for a hello
+  static constexpr double retry = 0.1;     // seconds after which a connection that could not be taken is tried again
+  static constexpr std::size_t most = 64;  // connections that have not said who they are
 
   static bool is_local(int socket) noexcept {
     ::sockaddr_storage own{};
@@ -65,10 +66,12 @@ class control_arrivals {
     return ::getsockname(socket, reinterpret_cast<::sockaddr*>(&own), &size) == 0 && own.ss_family == AF_UNIX;
   }
 
-  /// What cannot be taken because the process has too many files open waits in the listener's queue.
-  void accept_all(double now) {
+  /// What cannot be taken because the process has too many files open waits in the listener's queue. If there are too
+  /// many arrivals, the oldest one is closed: processes of the job say hello at once, and connect again if closed.
+  template <class Admit>
+  void accept_some(double now, const Admit& admit) {
     if (now < accepts_again_) return;
-    while (arrivals_.size() != most) {
+    for (std::size_t taken = 0; taken != most; ++taken) {
       descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!socket) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -80,7 +83,10 @@ class control_arrivals {
       refused_by_system_ = 0;
       if (local_ && !same_user(socket.get())) continue;
       send_at_once(socket.get());
-      arrivals_.push_back({control_link(std::move(socket)), now + patience});
+      arrival one{control_link(std::move(socket)), now + patience};
+      if (!hear(one, now, admit)) continue;
+      if (arrivals_.size() == most) arrivals_.erase(arrivals_.begin());
+      arrivals_.push_back(std::move(one));
     }
   }
 
@@ -108,7 +114,8 @@ class control_arrivals {
     const auto hello = control_read<control_hello>(body.data());
     std::string refused = hello.token == token_
                               ? std::string()
-                              : "process 0 at this address belongs to another job: give each job its own MASTER_PORT.";
+                              : "process 0 at this address belongs to another job: give each job its own MASTER_PORT, "
+                                "and all processes of a job the same DEVPLACE_JOB_TOKEN.";
     if (refused.empty() && hello.version.str() != version)
       refused = "this process has devplace " + hello.version.str() + " and process 0 " + version +
                 ": all processes of a group must be started from the same program.";

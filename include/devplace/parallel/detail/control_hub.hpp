@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,24 +38,22 @@ class control_hub final : public control_role {
  private:
   void meet() {
     const double until = monotonic_seconds() + options_.init_timeout;
-    std::vector<::pollfd> waited_for;
-    for (std::size_t there = 1; there != links_.size();) {
-      const double now = monotonic_seconds();
-      if (now >= until) refuse_all(missing_text(there));
-      waited_for.clear();
-      descriptors(waited_for);
-      ::poll(waited_for.data(), waited_for.size(), poll_milliseconds(std::min(until - now, 1.0)));
-      std::string wrong;
-      arrivals_.serve(now, [&](const control_hello& hello, control_link& link) {
-        wrong = admit(hello, link);
+    std::string wrong;
+    std::set<std::int32_t> told;
+    for (std::size_t there = 1; there != links_.size() && wrong.empty();) {
+      const double now = hear_arrivals(until, [&](const control_hello& hello, control_link& link) {
+        if (wrong.empty()) wrong = admit(hello, link);
         there += wrong.empty();
+        if (!wrong.empty()) told.insert(hello.rank);
         return wrong;
       });
-      if (!wrong.empty()) refuse_all(wrong);
       for (std::size_t r = 1; r != links_.size(); ++r)
-        if (links_[r].open() && !links_[r].receive())
-          refuse_all(all_[r].name() + " ended before all processes were there. Its own output may say why.");
+        if (wrong.empty() && links_[r].open() && !links_[r].receive())
+          wrong = all_[r].name() + " ended before all processes were there. Its own output may say why.";
+      if (wrong.empty() && now >= until && there != links_.size()) wrong = missing_text(there);
     }
+    if (!wrong.empty()) refuse_all(wrong, std::move(told));
+    arrivals_.all_are_there();
     std::vector<control_address> where;
     for (watched_process& one : all_) {
       where.push_back(one.from);
@@ -101,10 +101,32 @@ class control_hub final : public control_role {
 
   std::string source() const { return who_.source.empty() ? std::string() : " Process 0 is " + who_.source + "."; }
 
-  [[noreturn]] void refuse_all(const std::string& why) {
-    for (control_link& link : links_)
-      link.send_text(control_message::refusal, why);
+  /// Tells all processes why, also those that connect later, for exit_grace. Ranks that know are `told`.
+  [[noreturn]] void refuse_all(const std::string& why, std::set<std::int32_t> told) {
+    for (std::size_t r = 1; r != links_.size(); ++r)
+      if (links_[r].open()) {
+        links_[r].send_text(control_message::refusal, why);
+        links_[r].close();
+        told.insert(static_cast<std::int32_t>(r));
+      }
+    const double until = monotonic_seconds() + options_.exit_grace;
+    for (double now = 0; told.size() + 1 < links_.size() && now < until;)
+      now = hear_arrivals(until, [&](const control_hello& hello, control_link&) {
+        told.insert(hello.rank);
+        return why;
+      });
     throw communication_error(why);
+  }
+
+  /// Waits until something happens, and no longer than `until`. Returns the time.
+  template <class Admit>
+  double hear_arrivals(double until, const Admit& admit) {
+    std::vector<::pollfd> waited_for;
+    descriptors(waited_for);
+    ::poll(waited_for.data(), waited_for.size(), poll_milliseconds(std::min(until - monotonic_seconds(), 1.0)));
+    const double now = monotonic_seconds();
+    arrivals_.serve(now, admit);
+    return now;
   }
 
   void descriptors(std::vector<::pollfd>& to) const override {
@@ -145,7 +167,7 @@ class control_hub final : public control_role {
       fail(all_[r].name() + " sent over the control connection what no process of this group sends.");
     } else if (!open && link.open()) {
       link.close();
-      fail(ended_text(all_[r]));
+      fail(ended_text(all_[r], self()));
     }
   }
 
@@ -193,11 +215,9 @@ class control_hub final : public control_role {
     if (has_failed()) return;
     for (std::size_t r = 1; r != all_.size(); ++r)
       if (links_[r].open() && is_silent(all_[r], now)) {
-        const std::string sentence = silent_text(all_[r], options_.heartbeat_timeout);
-        if (terminates()) {
-          print_last(sentence);  // first: a launcher that sees a process end may end this one at once
-          links_[r].kill_process();
-        }
+        const std::string sentence = silent_text(all_[r], self(), options_.heartbeat_timeout);
+        if (terminates()) print_last(sentence);  // first: a launcher that sees a process end may end this one at once
+        links_[r].kill_process();
         links_[r].close();
         return fail(sentence);
       }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -33,7 +34,8 @@ class control_spoke final : public control_role {
       if (left <= 0)
         throw communication_error("rank " + std::to_string(who_.rank) + " of " + std::to_string(who_.size) +
                                   " did not find process 0 at " + where_.text() + " in " +
-                                  seconds_text(options_.init_timeout) + "." + source());
+                                  seconds_text(options_.init_timeout) +
+                                  ": it was not started, has ended, or its group is complete." + source());
       const socket_address& address = addresses[i % addresses.size()];
       hub_ = control_link(connect_to(address, left));
       if (hub_.open() && is_welcome(address, hello)) return;
@@ -98,7 +100,7 @@ class control_spoke final : public control_role {
     return control_text_limit + static_cast<std::size_t>(who_.size) * (control_gather_limit + sizeof(control_address));
   }
   static std::string text_of(const std::vector<std::byte>& body, std::size_t from) {
-    return {reinterpret_cast<const char*>(body.data()) + from, body.size() - from};
+    return printable(std::string(reinterpret_cast<const char*>(body.data()) + from, body.size() - from));
   }
 
   void descriptors(std::vector<::pollfd>& to) const override {
@@ -115,7 +117,7 @@ class control_spoke final : public control_role {
       tell_parts(now);
       hub_.send(control_message::heartbeat, self().state);
     }
-    if (hub_.open() && is_silent(all_[0], now)) lose(silent_text(all_[0], options_.heartbeat_timeout), true);
+    if (hub_.open() && is_silent(all_[0], now)) lose(silent_text(all_[0], self(), options_.heartbeat_timeout), true);
     return true;
   }
 
@@ -138,7 +140,7 @@ class control_spoke final : public control_role {
     if (found == control_link::found::garbage)
       lose(all_[0].name() + " sent over the control connection what no process of this group sends.");
     else if (!open)
-      lose(ended_text(all_[0]));
+      lose(ended_text(all_[0], self()));
   }
 
   void be_told(const std::string& sentence, bool printed) {
@@ -150,30 +152,30 @@ class control_spoke final : public control_role {
     note_failure(sentence);
   }
 
-  /// Process 0 is gone, and nobody can say who prints: process 1 does, and the others name the culprit.
+  /// Process 0 is gone, or has stopped and is killed.
   void lose(const std::string& sentence, bool stopped = false) {
     if (leaves() == leaving::no && !has_failed()) {
-      if (terminates()) {
-        print_last(who_.rank == 1 ? sentence
-                                  : self().name() + " ends, because " + all_[0].name() + " ended or stopped.");
-        // Process 1 kills a process 0 that has stopped. If another process did so first, process 1 would say that
-        // process 0 was killed, not that it had stopped; so the others wait, and kill it if process 1 is gone, too.
-        if (stopped && who_.rank != 1) wait_for_end();
-        if (stopped) hub_.kill_process();
-        end_process();
-      }
-      note_failure(sentence);
+      const descriptor speaks = terminates() ? claim_last_word() : descriptor();
+      if (speaks) print_last(sentence);
+      if (!terminates()) note_failure(sentence);
+      // The others find out in this time, and not later, when they would take it for killed or would print, too.
+      if (speaks || stopped) ::poll(nullptr, 0, poll_milliseconds(1 + 2 * options_.heartbeat));
+      if (stopped) hub_.kill_process();
+      if (terminates()) end_process();
     }
     hub_.close();
   }
 
-  /// Of process 0, and no longer than allowed. It says nothing else any more.
-  void wait_for_end() {
-    const double until = monotonic_seconds() + options_.exit_grace;
-    for (double left = options_.exit_grace; left > 0 && hub_.receive(); left = until - monotonic_seconds()) {
-      ::pollfd waited_for{hub_.fd(), POLLIN, 0};
-      ::poll(&waited_for, 1, poll_milliseconds(left));
-    }
+  /// A name that one process gets, which prints for all: the first to ask, on the first host that is not process 0's
+  /// or, if there is no other, on process 0's.
+  descriptor claim_last_word() {
+    const auto is_elsewhere = [&](const watched_process& one) { return one.from.host != all_[0].from.host; };
+    const auto elsewhere = std::find_if(all_.begin(), all_.end(), is_elsewhere);
+    const auto& speaker = elsewhere == all_.end() ? all_[0] : *elsewhere;
+    const socket_address name = address_of_job(control_token(all_[0].name() + " is gone"));
+    descriptor result(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    if (self().from.host != speaker.from.host || ::bind(result.get(), name.get(), name.length) != 0) result = {};
+    return result;
   }
 
   void tell_parts(double now) {

@@ -39,7 +39,7 @@ struct control_header {
   static constexpr std::uint16_t current_protocol = 2;
 };
 
-/// A job's token as two numbers. They keep jobs apart; they are not a secret.
+/// A job's token as two numbers. Over a network they prove that a process belongs to the job, so no message has them.
 struct control_token {
   std::uint64_t halves[2];
 
@@ -50,8 +50,18 @@ struct control_token {
     halves[1] ^= halves[1] >> 29;
   }
   control_token() = default;
-  bool operator==(const control_token&) const = default;
+  /// In the same time wherever they differ, which would tell how much of a guess is right.
+  bool operator==(const control_token& other) const noexcept {
+    return ((halves[0] ^ other.halves[0]) | (halves[1] ^ other.halves[1])) == 0;
+  }
 };
+
+/// A text of another process for messages, without bytes that could control a terminal.
+inline std::string printable(std::string text) {
+  for (char& c : text)
+    if (c < ' ' || c > '~') c = '?';
+  return text;
+}
 
 /// A text of fixed size, cut where it is too long.
 template <std::size_t N>
@@ -64,7 +74,7 @@ struct control_text {
     std::memcpy(letters, text, length < N ? length : N - 1);
     return *this;
   }
-  std::string str() const { return {letters, ::strnlen(letters, N)}; }
+  std::string str() const { return printable(std::string(letters, ::strnlen(letters, N))); }
   bool operator==(const control_text&) const = default;
 };
 

@@ -17,37 +17,24 @@ namespace devplace::parallel::detail {
 
 /// The descriptors that a child of fork() closes: while it had a copy of a socket, the other end would not notice that
 /// this process has ended.
-class descriptors_of_parent {
- public:
-  static void add(int fd) {
-    const std::lock_guard lock(all().mutex_);
-    all().open_.push_back(fd);
-  }
-  /// Closes one that was added. The lock keeps fork() from copying `fd` after it is forgotten.
-  static void close(int fd) noexcept {
-    const std::lock_guard lock(all().mutex_);
-    std::erase(all().open_, fd);
-    ::close(fd);
-  }
-
- private:
+struct descriptors_of_parent {
   descriptors_of_parent() {
-    pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
+    pthread_atfork([] { all().mutex.lock(); }, [] { all().mutex.unlock(); },
                    [] {
-                     for (const int fd : all().open_)
+                     for (const int fd : all().open)
                        ::close(fd);
-                     all().open_.clear();
-                     all().mutex_.unlock();
+                     all().open.clear();
+                     all().mutex.unlock();
                    });
   }
-  /// Is never destroyed: fork() may be called by destructors of static objects.
+  /// Never destroyed, because destructors of static objects may call fork().
   static descriptors_of_parent& all() {
     static auto* const one = new descriptors_of_parent;
     return *one;
   }
 
-  std::mutex mutex_;
-  std::vector<int> open_;
+  std::mutex mutex;
+  std::vector<int> open;
 };
 
 /// A file descriptor, closed with the object.
@@ -55,23 +42,25 @@ class descriptor {
  public:
   descriptor() = default;
   explicit descriptor(int fd) noexcept : fd_(fd) {}
-  descriptor(descriptor&& other) noexcept { swap(other); }
+  descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)), forks_(other.forks_) {}
   descriptor& operator=(descriptor&& other) noexcept {
-    descriptor(std::move(other)).swap(*this);
+    descriptor old(std::move(other));
+    std::swap(fd_, old.fd_);
+    std::swap(forks_, old.forks_);
     return *this;
   }
   ~descriptor() {
     if (get() < 0) return;
-    if (forks_ == 0)
-      ::close(fd_);
-    else
-      descriptors_of_parent::close(fd_);
+    const std::lock_guard lock(descriptors_of_parent::all().mutex);  // no fork() between the next two lines
+    std::erase(descriptors_of_parent::all().open, fd_);
+    ::close(fd_);
   }
 
   /// Children of fork() have no such descriptor.
   void close_in_children() {
     if (fd_ < 0 || forks_ != 0) return;
-    descriptors_of_parent::add(fd_);
+    const std::lock_guard lock(descriptors_of_parent::all().mutex);
+    descriptors_of_parent::all().open.push_back(fd_);
     forks_ = devplace::detail::fork_count();
   }
 
@@ -80,11 +69,6 @@ class descriptor {
   explicit operator bool() const noexcept { return get() >= 0; }
 
  private:
-  void swap(descriptor& other) noexcept {
-    std::swap(fd_, other.fd_);
-    std::swap(forks_, other.forks_);
-  }
-
   int fd_ = -1;
   unsigned forks_ = 0;  // fork_count() of the only process that has it; 0: children have it, too
 };

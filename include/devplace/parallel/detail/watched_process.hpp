@@ -49,13 +49,20 @@ inline std::string seconds_text(double seconds) {
 
 // The sentences of failures. They have the same beginning in all processes, so that a log can be searched for it.
 
-inline std::string ended_text(const watched_process& who) {
-  return who.name() + " ended without leaving the group, last known " + who.last() +
+/// What `who` did last, as far as it has told, and the call that `finder` has come to since.
+inline std::string last_known(const watched_process& who, const watched_process& finder) {
+  const bool told = who.state.entered != 0, behind = who.state.entered < finder.state.entered;
+  return "last known " + (told || !behind ? who.last() : "") + (told && behind ? ", " : "") +
+         (behind ? "before " + finder.name() + " came to " + finder.call(finder.state.entered) : "");
+}
+
+inline std::string ended_text(const watched_process& who, const watched_process& finder) {
+  return who.name() + " ended without leaving the group, " + last_known(who, finder) +
          ": it was killed, crashed, or called exit. Its own output may say why.";
 }
 
-inline std::string silent_text(const watched_process& who, double seconds) {
-  return who.name() + " has said nothing for " + seconds_text(seconds) + ", last known " + who.last() +
+inline std::string silent_text(const watched_process& who, const watched_process& finder, double seconds) {
+  return who.name() + " has said nothing for " + seconds_text(seconds) + ", " + last_known(who, finder) +
          ": it is stopped, as by SIGSTOP or a debugger, or its host is down or cannot be reached. "
          "process_options::heartbeat_timeout says how long that may take.";
 }
