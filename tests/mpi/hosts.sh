@@ -55,6 +55,7 @@ END
 chmod +x "$scratch/agent"
 
 export OMP_NUM_THREADS=1 # several processes share the processors
+export DEVPLACE_JOB_TOKEN="hosts.sh $$ $(od -An -N8 -tx8 /dev/urandom)"
 hosts=10.201.7.1:2,10.201.7.2:2
 start() {
   case $launcher in

@@ -35,6 +35,7 @@ void start_as_torchrun(forked_ranks& processes, int size, int local_size, const 
       set("TORCHELASTIC_RUN_ID", job);
       set("TORCHELASTIC_RESTART_COUNT", "0");
       set("TORCHELASTIC_MAX_RESTARTS", "0");
+      set("DEVPLACE_JOB_TOKEN", "the secret of " + job);
       f();
     });
 }

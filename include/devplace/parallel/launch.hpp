@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -41,6 +46,53 @@ inline control_endpoint endpoint_of(const launch_environment& launched) {
   return {launched.main_address(), launched.port()};
 }
 
+/// The secret of a job whose processes meet over a network: DEVPLACE_JOB_TOKEN, or the text of the file
+/// DEVPLACE_JOB_TOKEN_FILE. No message contains it.
+inline std::string job_token(const launch_variables& variables, const launch_environment& launched) {
+  std::string token = variables.text("DEVPLACE_JOB_TOKEN");
+  const std::string path = variables.text("DEVPLACE_JOB_TOKEN_FILE");
+  if (token.empty() && !path.empty()) {
+    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct ::stat status = {};
+    char text[256];
+    const ::ssize_t bytes = file && ::fstat(file.get(), &status) == 0 ? ::read(file.get(), text, sizeof text) : -1;
+    if (bytes < 0 || (status.st_mode & 077) != 0)
+      throw file_error("launched_processes: DEVPLACE_JOB_TOKEN_FILE=\"" + path + "\" " +
+                       (bytes < 0 ? std::string("cannot be read: ") + std::strerror(errno)
+                                  : "can be read or written by other users, who may know the token") +
+                       ". Make a file with a new token, the same on each host: (umask 077; echo <token> > <file>).");
+    token.assign(text, static_cast<std::size_t>(bytes));
+    token.erase(token.find_last_not_of(" \r\n") + 1);
+  }
+  if (token.size() >= 16) return token;
+  throw argument_error(
+      "launched_processes: the processes of the job are on several hosts and meet over the network, where a token "
+      "proves that a process belongs to the job, and " +
+      std::string(token.empty() ? "none is set" : "the one that is set has fewer than 16 characters") +
+      ". Set the same one on all hosts before the launcher starts: export DEVPLACE_JOB_TOKEN=$(openssl rand -hex 16). "
+      "Open MPI's mpirun passes it on with -x DEVPLACE_JOB_TOKEN. This process is " +
+      launched.describe() + ".");
+}
+
+/// A name that other jobs do not have. Over a network it contains the job's secret.
+inline std::string job_name(const launch_environment& launched, const control_endpoint& where) {
+  const auto lookup = [](const char* name) -> const char* { return std::getenv(name); };
+  const launch_variables variables(lookup);
+  std::string name = launched.job() + " port " + std::to_string(launched.port());
+  if (!where.address.empty()) return name + " " + job_token(variables, launched);
+  if (launched.started_by() == launcher::by_hand && !variables.has("DEVPLACE_PORT") && !variables.has("MASTER_PORT"))
+    throw argument_error(
+        "launched_processes: the processes were started by hand without a port, by which those of one job would be "
+        "told from those of another. Set MASTER_PORT to a number below 65535, the same for all processes of the job "
+        "and another one for each job: export MASTER_PORT=$((20000 + $$ % 10000)). This process is " +
+        launched.describe() + ".");
+  // MPICH's mpirun does not number its jobs, but starts a helper for each, with which the processes have a socket.
+  ::pid_t helper = 0;
+  if (launched.started_by() == launcher::mpich && variables.has("PMI_FD"))
+    static_cast<void>(same_user(std::atoi(variables("PMI_FD")), &helper));
+  return helper == 0 ? name : name + " helper " + std::to_string(helper);
+}
+
 }  // namespace parallel::detail
 
 /// The processes that torchrun, mpirun or srun started, connected and watched: what init_process_group is elsewhere.
@@ -49,16 +101,19 @@ inline control_endpoint endpoint_of(const launch_environment& launched) {
 ///
 /// On one host they share memory. On several hosts they meet at launch_environment::port() of the host of process 0,
 /// and only small values go through that connection: tensors are reduced between GPUs by collective::nccl, which the
-/// group connects, and between CPUs by MPI instead of this function.
+/// group connects, and between CPUs by MPI instead of this function. So that no stranger takes a process's place, all
+/// have DEVPLACE_JOB_TOKEN, or DEVPLACE_JOB_TOKEN_FILE, a file that only the user can read: 16 random characters or
+/// more. The traffic is neither encrypted nor signed.
 ///
-/// Throws argument_error if the launcher's variables contradict each other, and communication_error if the processes do
-/// not come in time, do not fit together, or are on several hosts without a known address.
+/// Throws argument_error if the launcher's variables contradict each other, or there is no token or, by hand, no port;
+/// file_error if the token's file cannot be used; and communication_error if the processes do not come in time, do not
+/// fit together, or are on several hosts without a known address.
 inline process_group launched_processes(const process_options& options = {}) {
   const launch_environment launched = launch_environment::of_process();
   if (launched.size() == 1) return process_group();
-  const parallel::job_member who{launched.job() + " port " + std::to_string(launched.port()), launched.rank(),
-                                 launched.size(), launched.describe()};
   const parallel::control_endpoint where = parallel::detail::endpoint_of(launched);
+  const parallel::job_member who{parallel::detail::job_name(launched, where), launched.rank(), launched.size(),
+                                 launched.describe()};
   const parallel::process_ranks ranks{launched.rank(), launched.size(), launched.local_rank(), launched.local_size()};
   const auto plane = std::make_shared<parallel::control_plane>(who, where, options);
   const auto exchange = [&](const void* own, std::size_t bytes, void* all) { plane->all_gather(own, bytes, all); };
