@@ -326,14 +326,16 @@ void one_skips_in_a_part() {
   part.barrier();
 }
 
-/// One process is killed, and the others go on without the group.
-void one_is_killed_and_others_catch() {
+/// One process is killed or stopped, and the others go on without the group.
+void one_fails_and_others_catch(int signal) {
   const dp::mpi_session runs{dp::process_options{.heartbeat = 0}};
-  const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD, quick(dp::on_failure::throw_));
+  auto options = quick(dp::on_failure::throw_);
+  options.op_timeout = 30;
+  const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD, options);
   group.barrier();
   if (group.rank() == 1) {
     ::usleep(200'000);  // the others have come out of the barrier
-    std::raise(SIGKILL);
+    std::raise(signal);
   }
   CHECK_THROWS(dp::communication_error, "rank 1 (host ", group.all_gather(1));
   std::fprintf(stderr, "rank %d goes on\n", group.rank());
@@ -379,7 +381,8 @@ int main(int argc, char** argv) {
     if (name == "skips_in_a_part") return one_skips_in_a_part();
     if (name == "many_groups") return many_groups();
     if (name == "cut_off") return cut_off();
-    if (name == "catch_killed") return one_is_killed_and_others_catch();
+    if (name == "catch_killed") return one_fails_and_others_catch(SIGKILL);
+    if (name == "catch_stopped") return one_fails_and_others_catch(SIGSTOP);
     one_fails(name);
   });
 }

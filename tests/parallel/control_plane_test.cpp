@@ -176,6 +176,21 @@ TEST_CASE("a stopped process is killed, too, where the others get an exception",
   }
 }
 
+TEST_CASE("a stopped process is killed, too, if the call that waits for it ends before", "[parallel][control_plane]") {
+  auto options = quick();
+  options.op_timeout = 0.3;
+  options.heartbeat_timeout = 1.5;
+  options.exit_grace = 1;
+  options.failure = GENERATE(dp::on_failure::throw_, dp::on_failure::terminate);
+  const auto ends = run_job(3, options, [](control_plane& plane, int rank) {
+    together(plane);
+    if (rank == 1) std::raise(SIGSTOP);
+    wait_in(plane);
+  });
+  CHECK(ends[1].end == "signal 9");
+  CHECK_THAT(ends[0].text, ContainsSubstring(") waits 0.3 s in all_reduce #2 (100 x 4 bytes). Missing: rank 1 (host "));
+}
+
 TEST_CASE("a stopped process is killed after its failure was printed", "[parallel][control_plane]") {
   auto options = quick();
   options.heartbeat_timeout = 0.5;

@@ -13,11 +13,9 @@ namespace devplace::parallel {
 
 /// Which process of which job this is, as its launcher says.
 struct job_member {
-  /// The same in all processes of the job, and in no other job. On one host a name, which messages contain. At an
-  /// address a secret, by which process 0 knows the processes of the job.
-  std::string token;
-  int rank = 0;  ///< from 0 on
-  int size = 1;  ///< number of processes
+  std::string token;  ///< the same in all processes of the job alone: a name for messages or, at an address, a secret
+  int rank = 0;       ///< from 0 on
+  int size = 1;       ///< number of processes
   /// How the process knows, for messages: `rank 1 of 4, started by torchrun (RANK, WORLD_SIZE)`. May be empty.
   std::string source = {};
 };

@@ -38,8 +38,7 @@ class monitor_of_calls_of_part;
 ///
 /// One thread of each process sends and hears; no signal ends in it. The destructor says goodbye and ends it; in
 /// process 0 it returns when all processes have said goodbye. One that runs because of an exception ends the group.
-/// A process that ends without it, even by exit(0), is a failure. A child of fork() has no part in it: it closes the
-/// connection, so that the others see when the parent ends.
+/// A process that ends without it, even by exit(0), is a failure. A child of fork() has no part in the connection.
 class control_plane final : public group_monitor {
  public:
   /// Returns when all processes of the job are there. Throws communication_error if they do not come within

@@ -46,8 +46,7 @@ inline control_endpoint endpoint_of(const launch_environment& launched) {
   return {launched.main_address(), launched.port()};
 }
 
-/// The secret of a job whose processes meet over a network: DEVPLACE_JOB_TOKEN, or the text of the file
-/// DEVPLACE_JOB_TOKEN_FILE. No message contains it.
+/// The job's secret: DEVPLACE_JOB_TOKEN, or the text of the file DEVPLACE_JOB_TOKEN_FILE. No message contains it.
 inline std::string job_token(const launch_variables& variables, const launch_environment& launched) {
   std::string token = variables.text("DEVPLACE_JOB_TOKEN");
   const std::string path = variables.text("DEVPLACE_JOB_TOKEN_FILE");
@@ -86,7 +85,7 @@ inline std::string job_name(const launch_environment& launched, const control_en
         "told from those of another. Set MASTER_PORT to a number below 65535, the same for all processes of the job "
         "and another one for each job: export MASTER_PORT=$((20000 + $$ % 10000)). This process is " +
         launched.describe() + ".");
-  // MPICH's mpirun does not number its jobs, but starts a helper for each, with which the processes have a socket.
+  // MPICH's mpirun does not number its jobs, but starts a helper for each, to which PMI_FD is a socket.
   ::pid_t helper = 0;
   if (launched.started_by() == launcher::mpich && variables.has("PMI_FD"))
     static_cast<void>(same_user(std::atoi(variables("PMI_FD")), &helper));
@@ -101,9 +100,8 @@ inline std::string job_name(const launch_environment& launched, const control_en
 ///
 /// On one host they share memory. On several hosts they meet at launch_environment::port() of the host of process 0,
 /// and only small values go through that connection: tensors are reduced between GPUs by collective::nccl, which the
-/// group connects, and between CPUs by MPI instead of this function. So that no stranger takes a process's place, all
-/// have DEVPLACE_JOB_TOKEN, or DEVPLACE_JOB_TOKEN_FILE, a file that only the user can read: 16 random characters or
-/// more. The traffic is neither encrypted nor signed.
+/// group connects, and between CPUs by MPI instead of this function. DEVPLACE_JOB_TOKEN, or the file
+/// DEVPLACE_JOB_TOKEN_FILE, keeps strangers out; the traffic is neither encrypted nor signed.
 ///
 /// Throws argument_error if the launcher's variables contradict each other, or there is no token or, by hand, no port;
 /// file_error if the token's file cannot be used; and communication_error if the processes do not come in time, do not

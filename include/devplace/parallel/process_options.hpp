@@ -29,8 +29,7 @@ struct process_options {
   /// host is gone. Time in which the watching process itself did not run, as while a laptop is suspended, does not
   /// count. 0 switches this off, as it is needed to stop one process in a debugger.
   double heartbeat_timeout = 5;
-  /// How long the process that found a failure waits for the others to end, before it ends itself, and how long process
-  /// 0 tells those that are still missing at the start why there will be no group.
+  /// How long the process that found a failure waits for the others to end or, at the start, to come and be told.
   double exit_grace = 5;
   /// What happens after a failure.
   on_failure failure = on_failure::terminate;

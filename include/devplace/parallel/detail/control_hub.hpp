@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
@@ -39,7 +38,7 @@ class control_hub final : public control_role {
   void meet() {
     const double until = monotonic_seconds() + options_.init_timeout;
     std::string wrong;
-    std::set<std::int32_t> told;
+    std::set<int> told;
     for (std::size_t there = 1; there != links_.size() && wrong.empty();) {
       const double now = hear_arrivals(until, [&](const control_hello& hello, control_link& link) {
         if (wrong.empty()) wrong = admit(hello, link);
@@ -102,12 +101,12 @@ class control_hub final : public control_role {
   std::string source() const { return who_.source.empty() ? std::string() : " Process 0 is " + who_.source + "."; }
 
   /// Tells all processes why, also those that connect later, for exit_grace. Ranks that know are `told`.
-  [[noreturn]] void refuse_all(const std::string& why, std::set<std::int32_t> told) {
+  [[noreturn]] void refuse_all(const std::string& why, std::set<int> told) {
     for (std::size_t r = 1; r != links_.size(); ++r)
       if (links_[r].open()) {
         links_[r].send_text(control_message::refusal, why);
         links_[r].close();
-        told.insert(static_cast<std::int32_t>(r));
+        told.insert(all_[r].rank);
       }
     const double until = monotonic_seconds() + options_.exit_grace;
     for (double now = 0; told.size() + 1 < links_.size() && now < until;)
@@ -118,7 +117,6 @@ class control_hub final : public control_role {
     throw communication_error(why);
   }
 
-  /// Waits until something happens, and no longer than `until`. Returns the time.
   template <class Admit>
   double hear_arrivals(double until, const Admit& admit) {
     std::vector<::pollfd> waited_for;
@@ -140,12 +138,17 @@ class control_hub final : public control_role {
     for (std::size_t r = 1; r != links_.size(); ++r)
       if (links_[r].open()) hear(r, now);
     gather(now);
-    if (how == leaving::by_exception) return leave_by_exception();
-    self().left = how == leaving::in_order;
+    if (how == leaving::by_exception && !has_failed()) return leave_by_exception();
+    self().left = how != leaving::no;
     if (beats || self().left) parts.tell(now, [&](const control_part& told) { parts_of_all_.note(0, told); });
     if (beats) watch(now);
-    const auto gone = [](const control_link& link) { return !link.open(); };
-    return !self().left || !(has_failed() || std::all_of(links_.begin(), links_.end(), gone));
+    // After a failure only those are waited for that may have stopped, until they are heard or killed.
+    const auto waits_for = [&](const watched_process& one) {
+      const bool finds_stopped = options_.heartbeat_timeout != 0;
+      return links_[static_cast<std::size_t>(one.rank)].open() &&
+             (!has_failed() || (finds_stopped && is_late(one, now)));
+    };
+    return !self().left || std::any_of(all_.begin(), all_.end(), waits_for);
   }
 
   void hear(std::size_t r, double now) {
@@ -212,7 +215,6 @@ class control_hub final : public control_role {
   void watch(double now) {
     for (control_link& link : links_)
       if (!link.has_unsent()) link.send(control_message::heartbeat, self().state);
-    if (has_failed()) return;
     for (std::size_t r = 1; r != all_.size(); ++r)
       if (links_[r].open() && is_silent(all_[r], now)) {
         const std::string sentence = silent_text(all_[r], self(), options_.heartbeat_timeout);
@@ -221,6 +223,7 @@ class control_hub final : public control_role {
         links_[r].close();
         return fail(sentence);
       }
+    if (has_failed()) return;
     std::string fault = judge_.find_fault(all_, now);
     if (!fault.empty()) {
       parts_of_all_.tell_where_they_wait(all_);
@@ -243,7 +246,6 @@ class control_hub final : public control_role {
   }
 
   bool leave_by_exception() {
-    if (has_failed()) return false;
     const std::string sentence = exception_text(self());
     if (terminates()) print(sentence);
     tell(sentence);
@@ -251,13 +253,15 @@ class control_hub final : public control_role {
     return false;
   }
 
+  bool is_late(const watched_process& one, double now) const { return now - one.heard > 2 * options_.heartbeat; }
+
   void tell(const std::string& sentence) {
     const control_failure head{terminates()};
     for (control_link& link : links_)
       link.send(control_message::failure, &head, sizeof head, sentence.data(), sentence.size());
   }
 
-  /// Until the others have closed their links, and no longer than allowed.
+  /// Until the others have closed their links, and no longer than allowed; kills those that have stopped.
   void wait_for_ends() {
     const double until = monotonic_seconds() + options_.exit_grace;
     for (;;) {
@@ -271,11 +275,14 @@ class control_hub final : public control_role {
         if (link.open()) waited_for.push_back({link.fd(), POLLIN, 0});
       }
       const double now = monotonic_seconds();
-      if (waited_for.empty() || now >= until) return;
+      if (waited_for.empty()) return;
+      if (now >= until) break;
       ::poll(waited_for.data(), waited_for.size(), poll_milliseconds(std::min(until - now, 0.1)));
       for (control_link& link : links_)
         if (link.open() && !link.receive()) link.close();
     }
+    for (std::size_t r = 1; r != links_.size(); ++r)
+      if (terminates() && links_[r].open() && is_late(all_[r], monotonic_seconds())) links_[r].kill_process();
   }
 
   std::string where_;

@@ -64,7 +64,6 @@ class descriptor {
     forks_ = devplace::detail::fork_count();
   }
 
-  /// -1 if there is none.
   int get() const noexcept { return forks_ == 0 || forks_ == devplace::detail::fork_count() ? fd_ : -1; }
   explicit operator bool() const noexcept { return get() >= 0; }
 
