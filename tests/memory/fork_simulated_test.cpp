@@ -1,14 +1,24 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <atomic>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include <devplace/data/loader.hpp>
+#include <devplace/memory/event.hpp>
+#include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/copy_async.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 #include "support/catch.hpp"
+#include "support/forked_processes.hpp"
 #include "support/in_child.hpp"
+#include "support/labelled_samples.hpp"
 #include "support/sanitizers.hpp"
+#include "support/wait_for_host.hpp"
 
 namespace dp = devplace;
 
@@ -36,5 +46,32 @@ TEST_CASE("simulated devices stay in the parent of a fork", "[memory]") {
           return true;
         }) == "true");
   CHECK(uses());
+}
+
+TEST_CASE("a child of fork destroys what waits for simulated devices of its parent", "[memory]") {
+  const dp::image_set data = support::numbered_images(8);
+  std::optional<dp::loader<dp::on<dp::cuda<0>>>> batches(std::in_place, data,
+                                                         dp::loader_options{.batch = 4, .workers = 1});
+  std::optional epoch = batches->epoch(0);
+  const dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>> x{1, 2, 3};
+  std::atomic<bool> go = false;
+  dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, dp::test::wait_for_host{&go});
+  static_cast<void>(epoch->begin());  // its copies wait for the device
+  std::optional copy = dp::to_async<dp::on<dp::cuda<0>>>(x);
+  dp::event<dp::cuda<0>> reached;
+  reached.record();
+  const auto ended = support::in_forked_processes(
+      1,
+      [&](int) {
+        epoch.reset();
+        batches.reset();
+        copy.reset();
+        reached.wait();
+      },
+      20);
+  CHECK(ended[0].how == "exit 1");
+  CHECK(ended[0].output.find("it was forked from one that had used them") != std::string::npos);
+  go = true;
+  reached.wait();
 }
 #endif

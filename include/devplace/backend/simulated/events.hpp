@@ -57,11 +57,13 @@ struct implementation<backend::cuda, op::events> {
       if (detail::device_failure failed = before.worker->wait_for(before.at)) worker->fail_with(std::move(failed));
     });
   }
-  static void wait(void* state, int) {
+  static void wait(void* state, int ordinal) {
+    static_cast<void>(detail::simulated_devices::at(ordinal));  // throws in a child of fork(), which has no workers
     const detail::simulated_event::point at = of(state).recorded();
     if (const detail::device_failure failed = at.worker->wait_for(at.at, true)) std::rethrow_exception(failed.what);
   }
-  static bool ready(void* state, int) {
+  static bool ready(void* state, int ordinal) {
+    static_cast<void>(detail::simulated_devices::at(ordinal));  // throws in a child of fork(), which has no workers
     const detail::simulated_event::point at = of(state).recorded();
     return at.worker->reached(at.at);
   }

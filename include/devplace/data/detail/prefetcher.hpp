@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <devplace/place/detail/fork_count.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/thread_team.hpp>
 
@@ -19,27 +21,21 @@ namespace devplace::detail {
 
 /// Threads that make batches ahead of their reader, in a ring of slots: batch b lies in slot b % slots. One thread
 /// makes all of a batch and batches are read in order, so results do not depend on the threads' timing. After the
-/// constructor nothing is allocated unless making a batch throws.
+/// constructor nothing is allocated unless making a batch throws. A child of fork() starts threads of its own when it
+/// needs them, and makes the batches again that its parent's threads had made ahead.
 class prefetcher {
  public:
   using make_function = void (*)(void* object, std::size_t slot, std::size_t batch);
 
   /// Without workers, wait() makes the batch in the calling thread. `object` is not used before start().
   prefetcher(std::size_t workers, std::size_t slots, make_function make, void* object)
-      : prefetcher(slots, make, object) {
-    try {  // an exception runs the destructor, which joins those that were started
-      workers_.reserve(workers);
-      while (workers_.size() < workers)
-        workers_.emplace_back([this] { work(); });
-    } catch (const std::system_error& refusal) {
-      throw error("the operating system refused to start a loader's worker " + std::to_string(workers_.size() + 1) +
-                  " of " + std::to_string(workers) + " (" + refusal.what() +
-                  "). Raise the limit (ulimit -u) or ask for fewer workers.");
-    }
+      : prefetcher(make, object, workers, slots) {
+    require_workers();  // an exception runs the destructor, which joins those that were started
   }
   prefetcher(const prefetcher&) = delete;
   prefetcher& operator=(const prefetcher&) = delete;
   ~prefetcher() {
+    forget_workers_of_parent();
     {
       const std::lock_guard lock(mutex_);
       ending_ = true;
@@ -51,9 +47,10 @@ class prefetcher {
 
   /// Starts an epoch of `batches` batches at batch `first`. Requires that the previous epoch was stopped.
   void start(std::size_t batches, std::size_t first = 0) {
+    require_workers();
     {
       const std::lock_guard lock(mutex_);
-      next_ = released_ = first;
+      next_ = released_ = read_ = first;
       batches_ = batches;
     }
     work_.notify_all();
@@ -62,22 +59,23 @@ class prefetcher {
   /// Waits until batch `batch` is made and returns its slot; throws what making it threw. Numbers must be increasing.
   std::size_t wait(std::size_t batch) {
     const std::size_t slot = batch % results_.size();
-    if (workers_.empty()) {
+    if (wanted_ == 0) {
       make_(object_, slot, batch);
       return slot;
     }
+    require_workers();
     std::unique_lock lock(mutex_);
     result& made = results_[slot];
     done_.wait(lock, [&] { return made.count == batch + 1; });
-    const std::exception_ptr failed = made.failed;
-    lock.unlock();
-    if (failed) std::rethrow_exception(failed);
+    read_ = batch + 1;
+    if (made.failed) std::rethrow_exception(made.failed);
     return slot;
   }
 
   /// Frees the slots of all batches up to `batch` for reuse.
   void release(std::size_t batch) {
-    if (workers_.empty()) return;
+    if (wanted_ == 0) return;
+    forget_workers_of_parent();
     {
       const std::lock_guard lock(mutex_);
       released_ = batch + 1;
@@ -87,12 +85,12 @@ class prefetcher {
 
   /// Discards unread batches and waits until no worker is making one.
   void stop() noexcept {
+    forget_workers_of_parent();
     std::unique_lock lock(mutex_);
     batches_ = 0;
     done_.wait(lock, [this] { return making_ == 0; });
     next_ = released_ = 0;
-    for (result& made : results_)
-      made = {};
+    results_.assign(results_.size(), {});
   }
 
  private:
@@ -100,6 +98,33 @@ class prefetcher {
     std::size_t count = 0;  // number of the batch in the slot, counted from 1; 0 if empty
     std::exception_ptr failed;
   };
+
+  void require_workers() {
+    forget_workers_of_parent();
+    try {
+      workers_.reserve(wanted_);
+      while (workers_.size() < wanted_)
+        workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error& refusal) {
+      throw error("the operating system refused to start a loader's worker " + std::to_string(workers_.size() + 1) +
+                  " of " + std::to_string(wanted_) + " (" + refusal.what() +
+                  "). Raise the limit (ulimit -u) or ask for fewer workers.");
+    }
+  }
+
+  /// In a child of fork(), whose copy of the mutex may be locked, and whose slots may be half filled, by threads that
+  /// only the parent has: the first batch that is made again is the one after the last that was read.
+  void forget_workers_of_parent() {
+    if (started_in_ == fork_count()) return;
+    started_in_ = fork_count();
+    forget_threads(workers_);
+    ::new (&mutex_) std::mutex;
+    ::new (&work_) std::condition_variable;
+    ::new (&done_) std::condition_variable;
+    next_ = read_;
+    making_ = 0;
+    results_.assign(results_.size(), {});
+  }
 
   void work() {
     const thread_team_scope inline_operations(the_serial_team);  // the process's team of threads is left to the model
@@ -124,8 +149,11 @@ class prefetcher {
     }
   }
 
-  prefetcher(std::size_t slots, make_function make, void* object) : make_(make), object_(object), results_(slots) {}
+  /// Starts no threads yet.
+  prefetcher(make_function make, void* object, std::size_t workers, std::size_t slots)
+      : wanted_(workers), make_(make), object_(object), results_(slots) {}
 
+  std::size_t wanted_;  // number of workers
   make_function make_;
   void* object_;
   std::mutex mutex_;
@@ -134,10 +162,12 @@ class prefetcher {
   std::size_t batches_ = 0;   // of the current epoch
   std::size_t next_ = 0;      // first batch that no worker has taken
   std::size_t released_ = 0;  // batches that the reader has released
+  std::size_t read_ = 0;      // batches that the reader has been given
   std::size_t making_ = 0;    // workers that are making a batch now
   bool ending_ = false;
   std::vector<result> results_;  // one for each slot
   std::vector<std::thread> workers_;
+  unsigned started_in_ = fork_count();  // of the process that has the workers
 };
 
 }  // namespace devplace::detail

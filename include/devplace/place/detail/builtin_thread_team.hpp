@@ -196,12 +196,9 @@ class builtin_thread_team {
     workers_.clear();
   }
 
-  /// In a child of fork(): the workers are threads of the parent, which cannot be joined here. Their handles are kept,
-  /// because their destructor would terminate the program.
+  /// In a child of fork(), whose parent has the workers.
   void forget_workers() {
-    static auto& forgotten = *new std::vector<std::vector<std::thread>>;
-    forgotten.push_back(std::move(workers_));
-    workers_.clear();
+    detail::forget_threads(workers_);
     awake_.store(0, std::memory_order_relaxed);
     asleep_.store(0, std::memory_order_relaxed);
   }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <thread>
+#include <vector>
 
 #include <pthread.h>
 
@@ -15,6 +17,13 @@ inline unsigned fork_count() noexcept {
   static const int registered = pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
   static_cast<void>(registered);
   return count.load(std::memory_order_relaxed);
+}
+
+/// In a child of fork(), empties a list of threads of the parent. Their handles are kept, because they cannot be joined
+/// here and their destructor would terminate the program.
+inline void forget_threads(std::vector<std::thread>& threads) {
+  static auto& forgotten = *new std::vector<std::vector<std::thread>>;
+  forgotten.emplace_back().swap(threads);
 }
 
 }  // namespace devplace::detail
