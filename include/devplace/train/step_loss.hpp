@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -22,9 +23,9 @@ namespace devplace {
 template <class S, placement Where>
 class step_loss : public runtime::unread_loss<> {
  public:
-  /// Made from the sums that the model's replicas hold for their parts of the batch.
-  step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction how)
-      : state_(std::move(state)), step_(state_->step), how_(how) {}
+  /// Made from the sums that the first `replicas` of the model hold: of the whole batch, or of their parts.
+  step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction how, std::size_t replicas)
+      : state_(std::move(state)), step_(state_->step), how_(how), replicas_(replicas) {}
 
   /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws a place's
   /// failure, with its name; error if the model is unusable; and error after the model's next pass, which overwrites
@@ -38,7 +39,8 @@ class step_loss : public runtime::unread_loss<> {
     using T = typename runtime::replica<S>::accumulator;
     runtime::settle<placement_backend_t<Where>>(*state_);
     double total[2] = {0, 0};
-    for (const auto& r : state_->replicas) {
+    for (std::size_t k = 0; k < replicas_; ++k) {
+      const auto& r = state_->replicas[k];
       T sums[2];
       detail::copy_out<placement_backend_t<Where>>(r.ordinal, sums, r.loss_sums(), sizeof sums);
       total[0] += static_cast<double>(sums[0]);
@@ -51,6 +53,7 @@ class step_loss : public runtime::unread_loss<> {
   std::shared_ptr<runtime::model_state<S>> state_;
   std::uint64_t step_;
   reduction how_;
+  std::size_t replicas_;
 };
 
 namespace detail {

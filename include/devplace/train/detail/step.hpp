@@ -193,9 +193,8 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   return arguments.factor;
 }
 
-/// Takes the sums of the batches of an update over all processes, which were reduced together with the gradients: for
-/// the mean loss, on the first place (`totals` is null elsewhere), and as the loss of the batch, if it is one (`sums`
-/// is null otherwise).
+/// Takes the sums of losses and weights of an update, which were reduced over all participants together with the
+/// gradients: for the mean loss, and as the loss of the batch, if the update is of one (`sums` is null otherwise).
 template <class Gradient, class Sum>
 struct reduced_loss_functor {
   const Gradient* tail;
@@ -203,20 +202,18 @@ struct reduced_loss_functor {
   double* totals;
   DEVPLACE_HD void operator()(std::size_t) const {
     for (int k = 0; k < 2; ++k) {
-      const Gradient sum = tail[1 - k];
-      if (sums != nullptr) sums[k] = totals == nullptr ? Sum{0} : static_cast<Sum>(sum);
-      if (totals != nullptr) totals[k] += static_cast<double>(sum);
+      if (sums != nullptr) sums[k] = static_cast<Sum>(tail[1 - k]);
+      totals[k] += static_cast<double>(tail[1 - k]);
     }
   }
 };
 
 template <class Net, class Backend, class S, class T>
-void take_reduced_loss(const runtime::replica<S>& r, const step_memory<T>& memory, bool first, bool of_one_batch) {
-  devplace::detail::for_each_index<Backend>(
-      r.ordinal, 1, 1,
-      reduced_loss_functor<T, typename precision_traits<S>::accumulator>{
-          r.gradient_data() + runtime::network_plan<Net>::parameter_elements, of_one_batch ? r.loss_sums() : nullptr,
-          first ? memory.totals() : nullptr});
+void take_reduced_loss(const runtime::replica<S>& r, const step_memory<T>& memory, bool of_one_batch) {
+  const T* const tail = r.gradient_data() + runtime::network_plan<Net>::parameter_elements;
+  devplace::detail::for_each_index<Backend>(r.ordinal, 1, 1,
+                                            reduced_loss_functor<T, typename runtime::replica<S>::accumulator>{
+                                                tail, of_one_batch ? r.loss_sums() : nullptr, memory.totals()});
 }
 
 /// Where the loss's gradient is, in a workspace for `rows` samples.

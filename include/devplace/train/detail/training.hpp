@@ -50,6 +50,10 @@ class training {
   using connection_type = connection<Net, Where, P, Policy>;
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr bool scales = scales_losses<P>;
+  /// Whether the losses of an update are the sums that follow the gradients, which the engine adds in its order, so
+  /// that they have the same bits over processes and in one process with as many places. One place has the sums of one
+  /// batch itself.
+  static constexpr bool takes_reduced_loss = spans_processes<Where> || places > 1 || Batches > 1;
 
  public:
   using model_type = model<Net, Where, P>;
@@ -183,7 +187,7 @@ class training {
     }
     if (++accumulation_.batches == Batches) update(state, reduction_of_buckets);
     guard.done();
-    return {state_, how_};
+    return {state_, how_, Batches == 1 ? 1 : places};
   }
 
   template <configured = configuration>
@@ -258,16 +262,15 @@ class training {
   void update(state_type& state, Reduction& started) {
     accumulation_.batches = 0;
     connection_.reduce(state, norm_.used(), started);
-    for (std::size_t k = 0; spans_processes<Where> && k < places; ++k)
-      take_reduced_loss<Net, backend_type>(replica(k), memory_[k], k == 0, Batches == 1);
     const auto factors = norm_.factors(state, memory_, connection_.updating_places(), how_, scaling_);
     const auto spread = [&] {
       connection_.spread(state);
       if constexpr (scales) connection_.spread_scale(memory_);
+      if constexpr (takes_reduced_loss) take_reduced_loss<Net, backend_type>(replica(0), memory_[0], Batches == 1);
     };
     optimizer_.update(state, how_ == reduction::mean, factors, devplace::detail::function_view<>(spread));
     for (auto& memory : memory_)
-      memory.counts = !spans_processes<Where>;
+      memory.counts = !takes_reduced_loss;
   }
 
   std::shared_ptr<state_type> state_;
