@@ -4,6 +4,7 @@
 // Run by mpirun: MPI's beginning and end, its thread levels, and failures. The argument is the case.
 
 #include <sched.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -344,6 +345,27 @@ void one_fails_and_others_catch(int signal) {
   std::_Exit(3);
 }
 
+/// A child of fork() is refused in calls of the group, and leaves MPI to its parent when it destroys session and group.
+void forked_child() {
+  ::pid_t child = 0;
+  {
+    const dp::mpi_session runs;
+    const dp::process_group part = runs.processes().split(0);
+    child = ::fork();
+    if (child == 0) {
+      ::alarm(20);
+      CHECK_THROWS(dp::communication_error, "barrier: this process was made by fork() in rank ", part.barrier());
+      CHECK_THROWS(dp::communication_error, " of 2 processes", runs.processes().all_reduce(1));
+    } else {
+      int status = 0;
+      CHECK(::waitpid(child, &status, 0) == child);
+      CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+      CHECK(part.all_reduce(1) == 2);
+    }
+  }
+  if (child == 0) std::_Exit(0);
+}
+
 /// Groups of one program that exist at the same time, made by all or some of its processes and destroyed in other
 /// orders, do not meet each other.
 void many_groups() {
@@ -383,6 +405,7 @@ int main(int argc, char** argv) {
     if (name == "cut_off") return cut_off();
     if (name == "catch_killed") return one_fails_and_others_catch(SIGKILL);
     if (name == "catch_stopped") return one_fails_and_others_catch(SIGSTOP);
+    if (name == "forked_child") return forked_child();
     one_fails(name);
   });
 }

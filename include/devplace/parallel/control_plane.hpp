@@ -109,7 +109,9 @@ class control_plane final : public group_monitor {
     start();
   }
 
-  static void require_small(std::size_t bytes) {
+  void require_small(std::size_t bytes) const {
+    if (::getpid() != process_)
+      throw communication_error("control_plane: call it in the process that made it, not in a child of fork().");
     if (bytes > detail::control_gather_limit)
       throw argument_error("control_plane: an exchange of " + std::to_string(bytes) +
                            " bytes; it is for at most 65536 of each process. Send data by a process_group.");

@@ -18,6 +18,7 @@
   #include <devplace/parallel/detail/mpi_transport.hpp>
   #include <devplace/parallel/process_group.hpp>
   #include <devplace/parallel/process_options.hpp>
+  #include <devplace/place/detail/fork_count.hpp>
   #include <devplace/place/error.hpp>
   #include <devplace/place/thread_team.hpp>
 
@@ -77,18 +78,19 @@ class mpi_runtime {
     if (mpi_initialised()) return;
     int level = MPI_THREAD_SINGLE;
     check_mpi("MPI_Init_thread", MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level));
-    ends_mpi_ = true;
+    began_in_ = devplace::detail::fork_count();
   }
   mpi_runtime(const mpi_runtime&) = delete;
   mpi_runtime& operator=(const mpi_runtime&) = delete;
   /// MPI_Finalize waits for all processes, which would never come here if this one has failed alone. If it ends without
-  /// MPI_Finalize, the launcher ends the others.
+  /// MPI_Finalize, the launcher ends the others. A child of fork() leaves MPI to its parent.
   ~mpi_runtime() {
-    if (ends_mpi_ && std::uncaught_exceptions() == exceptions_ && !mpi_finalised()) MPI_Finalize();
+    const bool ends = began_in_ == devplace::detail::fork_count() && std::uncaught_exceptions() == exceptions_;
+    if (ends && !mpi_finalised()) MPI_Finalize();
   }
 
  private:
-  bool ends_mpi_ = false;
+  unsigned began_in_ = 0;  ///< fork_count() of the process that began MPI here; 0: the program has begun it
   int exceptions_ = std::uncaught_exceptions();
 };
 

@@ -35,7 +35,7 @@ namespace devplace {
 /// program makes it in main and opens a process_scope with it, in which models, loaders and trainers on `across<...>`
 /// find it. Its collectives are for small values of the host, such as a seed, a decision or a metric; all processes
 /// call them in the same order, from one thread. A process that waits for others in a call throws communication_error
-/// if they cannot come any more.
+/// if they cannot come any more. A child of fork() is no process of the group: its collective calls throw.
 ///
 /// Move-only; a moved-from group may only be assigned to or destroyed.
 class process_group {
@@ -208,13 +208,14 @@ inline bool is_main_process() {
 
 namespace parallel {
 
-/// The group of this thread's innermost process_scope; throws error if there is none. `what` needs it, for the message.
+/// The group of this thread's innermost process_scope; throws error without one. `what` needs it, for the message.
 inline process_group current_processes(const char* what) {
   const auto& current = detail::transport_of_scope();
   if (current == nullptr)
     throw error(std::string(what) +
                 ": its placement lies across processes, and this thread has not said which. Make a process_group and a "
                 "scope of it first, in the same thread: process_group processes; process_scope scope{processes};");
+  current->require_own(what);
   return process_group(current);
 }
 

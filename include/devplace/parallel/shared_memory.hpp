@@ -61,13 +61,12 @@ class shared_memory_transport final : public transport {
         monitor_(std::move(watch)),
         places_(portion),
         writer_(memory_of(rank()), layout().memory_bytes()),
-        creator_(::getpid()),
         crowded_(crowded),
         met_(static_cast<std::size_t>(ranks.size)) {
     ::new (static_cast<void*>(segment_->data() + rank() * sizeof(detail::shared_arrival))) detail::shared_arrival();
   }
   ~shared_memory_transport() override {
-    if (::getpid() == creator_) line(rank()).leave();  // not in a child of fork
+    if (!inherited()) line(rank()).leave();
   }
 
   std::string description() const override { return std::to_string(size()) + " processes, by shared memory"; }
@@ -201,7 +200,7 @@ class shared_memory_transport final : public transport {
   void fail() noexcept {
     broken_ = true;
     met_ = processes();
-    line(rank()).leave();  // nobody needs to wait for this process any more
+    if (!inherited()) line(rank()).leave();  // nobody needs to wait for this process any more
   }
 
   void await(std::size_t q) {
@@ -273,7 +272,6 @@ class shared_memory_transport final : public transport {
   std::shared_ptr<group_monitor> monitor_;
   detail::shared_places places_;
   detail::shared_writer writer_;
-  ::pid_t creator_;
   bool crowded_;
   bool broken_ = false;
   std::uint32_t number_ = detail::shared_arrival::no_call;  ///< of the latest call

@@ -8,6 +8,8 @@
 #include <string>
 
 #include <devplace/parallel/group_monitor.hpp>
+#include <devplace/place/detail/fork_count.hpp>
+#include <devplace/place/error.hpp>
 
 namespace devplace::parallel {
 
@@ -106,16 +108,34 @@ class transport {
   /// Null if nobody watches the processes.
   virtual group_monitor* monitor() noexcept { return nullptr; }
 
+  /// Whether this process is a child of fork() of the one that made the transport.
+  bool inherited() const noexcept { return made_in_ != devplace::detail::fork_count(); }
+  /// Throws communication_error in such a child, which would take part in the group's calls as a second process with
+  /// its parent's rank. `what` wants to communicate. A process alone has a group of its own in its children, too.
+  void require_own(const char* what) const {
+    if (size() == 1 || !inherited()) return;
+    throw communication_error(std::string(what) + ": this process was made by fork() in rank " +
+                              std::to_string(ranks_.rank) + " of " + std::to_string(size()) +
+                              " processes, whose calls are for that rank alone. Call it in the parent, before fork() "
+                              "if the child needs the result.");
+  }
+
  private:
   process_ranks ranks_;
+  unsigned made_in_ = devplace::detail::fork_count();
 };
 
 /// Tells the monitor that a collective call runs while this object exists.
 class announced_call {
  public:
-  /// The call begins.
-  announced_call(transport& via, const collective_call& call) noexcept : monitor_(via.monitor()) {
+  /// The call begins. Throws communication_error in a child of fork().
+  announced_call(transport& via, const collective_call& call) : monitor_(via.monitor()) {
+    via.require_own(call.name);
     if (monitor_ != nullptr) monitor_->enter(call);
+  }
+  /// The process waits again in its last call.
+  explicit announced_call(transport& via) noexcept : monitor_(via.monitor()) {
+    if (monitor_ != nullptr) monitor_->resume();
   }
   announced_call(const announced_call&) = delete;
   announced_call& operator=(const announced_call&) = delete;

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <devplace/config.hpp>
@@ -176,6 +177,28 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
+/// Writes what save_checkpoint(step, at, path) writes, of a state that `step.state()` returned before. The trainer only
+/// names the types and is not read, and no process is waited for, so that a child of fork() or another thread can write
+/// while the training goes on. Call it in one process. A child of fork() can read `extras` on the CPU alone.
+template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras,
+          detail::configured = detail::configuration>
+void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>&,
+                     train::training_state<Rule, typename precision_traits<P>::parameter> state,
+                     const training_position& at, const std::string& path, Extras&... extras) try {
+  train::detail::require_fit<Net>(state, "save_checkpoint");
+  auto tensors = train::detail::tensors_of<Net>(state);
+  safetensors_metadata metadata = train::detail::metadata_of<P>(state, at);
+  [[maybe_unused]] train::detail::checkpoint_extras more;
+  (more.save(extras, tensors, metadata), ...);
+  metadata.emplace_back("checksum", train::detail::checksum_of(metadata, tensors));
+  std::vector<detail::safetensors_source> sources;
+  for (const auto& [entry, data] : tensors)
+    sources.push_back({entry, data});
+  detail::write_safetensors_file(path, "save_checkpoint", sources, metadata);
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the checkpoint");
+}
+
 /// Writes all that a training goes on from to a file: parameters, buffers, the optimizer's state, steps and
 /// hyperparameters, the scale of losses and its counts in mixed<half>, the model's seed and passes, from which random
 /// layers draw, the mean loss, and how far the program has come. Options of the loss and of clipping, and the loader's,
@@ -195,16 +218,7 @@ void save_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulat
                      const training_position& at, const std::string& path, Extras&... extras) try {
   train::detail::require_own_memory<Where>();
   auto whole = step.state();
-  if (spans_processes<Where> && !is_main_process()) return;
-  auto tensors = train::detail::tensors_of<Net>(whole);
-  safetensors_metadata metadata = train::detail::metadata_of<P>(whole, at);
-  [[maybe_unused]] train::detail::checkpoint_extras more;
-  (more.save(extras, tensors, metadata), ...);
-  metadata.emplace_back("checksum", train::detail::checksum_of(metadata, tensors));
-  std::vector<detail::safetensors_source> sources;
-  for (const auto& [entry, data] : tensors)
-    sources.push_back({entry, data});
-  detail::write_safetensors_file(path, "save_checkpoint", sources, metadata);
+  if (!spans_processes<Where> || is_main_process()) save_checkpoint(step, std::move(whole), at, path, extras...);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");
 }

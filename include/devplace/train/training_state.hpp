@@ -18,7 +18,7 @@ struct training_state {
   std::vector<T> parameters;                  ///< the arena, of several replicas the first one's
   std::vector<T> buffers;                     ///< the same
   optim::optimizer_state<Rule, T> optimizer;  ///< whole
-  std::vector<double> losses;                 ///< of the mean loss: of each place the sums of losses and of weights
+  std::vector<double> losses;                 ///< of the mean loss: the sums of losses and of weights
   optim::loss_scaling scaling = {};           ///< in mixed<half>
   optim::loss_scaler_state scaler = {};       ///< in mixed<half>
 };

@@ -53,9 +53,9 @@ class mpi_transport final : public transport {
     communicator_ = std::move(communicator);
   }
   /// All processes free a communicator together. After a failure this one cannot know whether the others do, and leaves
-  /// it to MPI_Finalize.
+  /// it to MPI_Finalize. A child of fork() leaves it to its parent.
   ~mpi_transport() override {
-    if (failed_ || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
+    if (failed_ || inherited() || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
   }
 
   std::string description() const override {

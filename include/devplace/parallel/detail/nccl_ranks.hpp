@@ -39,9 +39,10 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     }
   }
   /// Waits until the collectives of all ranks are done, unless an exception is the reason: then the other processes
-  /// may never come to that.
+  /// may never come to that. A child of fork() has neither CUDA nor NCCL's threads.
   ~nccl_ranks() override {
     devplace::detail::device_watches::of_process().remove(*this);
+    if (via().inherited()) return;
     try {
       finish();  // so that memory which the device frees later is not used any more
       if (!failed() && std::uncaught_exceptions() == exceptions_) {

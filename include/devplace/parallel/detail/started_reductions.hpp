@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -62,6 +63,7 @@ class started_reductions {
     check_reduction<T>(what.op);
     host.claim();
     if (parts.participants() == 1) return;  // its elements are the result
+    via->require_own(name(what.what));
     if (started_ == entries_.size()) entries_.emplace_back();
     entry& e = entries_[started_];
     e.of = what;
@@ -94,21 +96,14 @@ class started_reductions {
   template <class T>
   bool step(entry& e, bool waits) {
     call& c = e.of;
-    struct in_call {
-      group_monitor* monitor;
-      bool entered = false;
-      ~in_call() {
-        if (entered) monitor->leave();
-      }
-    };
-    in_call here{via->monitor()};
+    std::optional<announced_call> here;
     if (c.at == stage::queued) {
       host.follow_mark();
       c.what == kind::reduce_scatter ? parts.order_chunks(c.begins) : parts.order_chunks(c.count);
       c.at = stage::window;
-      if ((here.entered = here.monitor != nullptr)) here.monitor->enter({name(c.what), c.count, sizeof(T)});
-    } else if ((here.entered = here.monitor != nullptr && waits)) {
-      here.monitor->resume();
+      here.emplace(*via, collective_call{name(c.what), c.count, sizeof(T)});
+    } else if (waits) {
+      here.emplace(*via);
     }
     T* buffers[max_ranks];
     for (std::size_t k = 0; k != e.buffers.size(); ++k)

@@ -50,9 +50,8 @@ class training {
   using connection_type = connection<Net, Where, P, Policy>;
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr bool scales = scales_losses<P>;
-  /// Whether the losses of an update are the sums that follow the gradients, which the engine adds in its order, so
-  /// that they have the same bits over processes and in one process with as many places. One place has the sums of one
-  /// batch itself.
+  /// Whether losses are read from the sums that the engine reduces with the gradients, so that they have the same bits
+  /// over processes and in one process with as many places. A single place has the sums of one batch itself.
   static constexpr bool takes_reduced_loss = spans_processes<Where> || places > 1 || Batches > 1;
 
  public:
@@ -239,7 +238,7 @@ class training {
     auto& state = own_state();
     const runtime::sole_use use(state);
     wait_between_updates<backend_type>(state, accumulation_);
-    write_training<backend_type>(state, optimizer_, memory_, scaling_, from);
+    write_training<Net, backend_type>(state, optimizer_, memory_, scaling_, from);
     runtime::settle<backend_type>(state);
     compared_ = false;
   }
@@ -269,8 +268,7 @@ class training {
       if constexpr (takes_reduced_loss) take_reduced_loss<Net, backend_type>(replica(0), memory_[0], Batches == 1);
     };
     optimizer_.update(state, how_ == reduction::mean, factors, devplace::detail::function_view<>(spread));
-    for (auto& memory : memory_)
-      memory.counts = !takes_reduced_loss;
+    memory_[0].counts = !takes_reduced_loss;
   }
 
   std::shared_ptr<state_type> state_;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include <devplace/memory/block.hpp>
@@ -60,9 +61,8 @@ auto read_training(const runtime::model_state<S>& state, const Optimizer& optimi
   if constexpr (Connection::shares_over_processes)
     for (auto& arena : result.optimizer.arenas)
       gather_arena<Backend>(state, connection, arena);
-  for (std::size_t k = 0; k < Places; ++k)
-    for (const double sum : read_losses<Backend>(state.replicas[k].ordinal, memory[k], memory[k].counts))
-      result.losses.push_back(sum);
+  const auto losses = read_losses<Backend>(first.ordinal, memory[0], memory[0].counts);  // other places have none
+  result.losses.assign(losses.begin(), losses.end());
   if constexpr (Scales) {
     result.scaling = scaled.options;
     result.scaler = read_scale<Backend>(first.ordinal, memory[0]);
@@ -70,22 +70,22 @@ auto read_training(const runtime::model_state<S>& state, const Optimizer& optimi
   return result;
 }
 
-/// Throws unless a training with these arenas can go on from `from`, whose optimizer's state the optimizer checks.
-template <class S, class Rule, class T>
-void require_fit(const runtime::model_state<S>& state, const training_state<Rule, T>& from) {
-  const runtime::replica<S>& r = state.replicas.front();
-  if (from.parameters.size() * sizeof(T) != r.parameters.bytes() ||
-      from.buffers.size() * sizeof(T) != r.buffers.bytes())
-    throw argument_error(
-        "trainer: the state is that of a training of another network; restore what a trainer of the same network "
-        "gave.");
+/// Throws argument_error unless a state has the sizes of a training of this network. `what` takes it.
+template <class Net, class Rule, class T>
+void require_fit(const training_state<Rule, T>& whole, const char* what) {
+  using plan = runtime::network_plan<Net>;
+  bool fits = whole.parameters.size() == plan::arena_elements && whole.buffers.size() == plan::buffer_elements;
+  for (const auto& arena : whole.optimizer.arenas)
+    fits = fits && arena.size() == plan::parameter_elements;
+  if (!fits)
+    throw argument_error(std::string(what) + ": the state is another network's; give that of this network's trainer.");
 }
 
 /// Makes an idle training of the same types, on any placement, go on from `from`.
-template <class Backend, class S, class Optimizer, class Rule, class T, std::size_t Places, bool Scales>
+template <class Net, class Backend, class S, class Optimizer, class Rule, class T, std::size_t Places, bool Scales>
 void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::array<step_memory<T>, Places>& memory,
                     [[maybe_unused]] scaling<Scales>& scaled, const training_state<Rule, T>& from) {
-  require_fit(state, from);
+  require_fit<Net>(from, "trainer");
   if constexpr (Scales) {
     from.scaling.validate();
     require_scaler_state(from.scaler);
@@ -96,10 +96,8 @@ void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::a
   ++state.updates;  // what forward saved before is stale
   state.working_copies_are_old = true;
   std::array<double, 4> totals[Places] = {};
-  const std::size_t places = from.losses.size() / 2;
-  for (std::size_t k = 0; k < places; ++k)
-    for (std::size_t i = 0; i < 2; ++i)
-      totals[places == Places ? k : 0][i] += from.losses[2 * k + i];
+  for (std::size_t i = 0; i < from.losses.size(); ++i)
+    totals[0][i % 2] += from.losses[i];
   for (std::size_t k = 0; k < Places; ++k) {
     const runtime::replica<S>& r = state.replicas[k];
     devplace::detail::copy_in<Backend>(r.ordinal, r.parameters.data(), from.parameters.data(), r.parameters.bytes());
