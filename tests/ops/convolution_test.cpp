@@ -104,8 +104,8 @@ std::vector<dp::detail::computed_t<T>> all_results(const dp::detail::convolution
 
 std::vector<dp::detail::convolution_shape> all_shapes() {
   auto shapes = dp::test::convolution_shapes();
-  const auto more = dp::test::depthwise_shapes();
-  shapes.insert(shapes.end(), more.begin(), more.end());
+  for (const auto& more : {dp::test::depthwise_shapes(), dp::test::one_column_shapes()})
+    shapes.insert(shapes.end(), more.begin(), more.end());
   return shapes;
 }
 
@@ -197,6 +197,21 @@ TEST_CASE("the bits of a convolution do not depend on the number of threads", "[
       }
     }
   }
+}
+
+TEST_CASE("a convolution of images of one column has the bits of that of images of one row", "[ops]") {
+  const dp::detail::window_axis one{1, 1, 1, 1, 0, 1};
+  for (const std::size_t groups : {1U, 3U})
+    for (const std::size_t outputs : {1U, 16U, 20U})
+      for (const auto& axis : {dp::test::axis_of(300, 5, 1, 2, 1), dp::test::axis_of(301, 3, 2, 1, 2)}) {
+        const dp::detail::convolution_shape column{3, groups, outputs == 1 ? 1U : 6U, outputs, axis, one},
+            row{3, groups, column.channels, outputs, one, axis};
+        const sizes size(column);
+        const auto x = fractions(size.x, 1), weight = fractions(size.weights, 2), bias = fractions(size.outputs, 3),
+                   dy = fractions(size.y, 4);
+        for (const cpu_isa isa : instruction_sets())
+          CHECK(all_results(column, isa, x, weight, bias, dy) == all_results(row, isa, x, weight, bias, dy));
+      }
 }
 
 TEST_CASE("a convolution's relu, and what is added to its gradients", "[ops]") {

@@ -108,4 +108,30 @@ inline std::vector<detail::convolution_shape> depthwise_shapes() {
   return shapes;
 }
 
+/// Shapes with images of one column, and shapes that are nearly so.
+inline std::vector<detail::convolution_shape> one_column_shapes() {
+  constexpr auto axis = axis_of;
+  std::vector<detail::convolution_shape> shapes{
+      {2, 1, 3, 16, axis(40, 5, 1, 2, 1), axis(1, 1, 1, 0, 1)},
+      {2, 1, 3, 5, axis(40, 3, 2, 1, 1), axis(1, 3, 1, 1, 1)},  // the kernel's middle column alone reads the image
+      {2, 1, 4, 17, axis(41, 3, 2, 4, 3), axis(1, 3, 2, 2, 2)},
+      {2, 1, 4, 3, axis(41, 2, 1, 0, 1), axis(1, 2, 3, 1, 2)},  // the kernel's columns read padding alone
+      {2, 3, 2, 5, axis(30, 3, 1, 1, 1), axis(1, 3, 1, 1, 1)},
+      {1, 1, 130, 16, axis(300, 3, 1, 1, 1), axis(1, 3, 1, 1, 1)},
+      {1, 2, 1, 1, axis(5000, 1, 1, 0, 1), axis(1, 1, 1, 0, 1)},
+      {2, 1, 2, 3, axis(1, 1, 1, 2, 1), axis(1, 1, 1, 0, 1)},    // one row, too, but of the input alone
+      {2, 1, 3, 4, axis(1, 3, 1, 1, 1), axis(1, 3, 1, 1, 1)},    // one row, too
+      {2, 1, 3, 16, axis(20, 3, 1, 1, 1), axis(1, 1, 1, 1, 1)},  // three columns of outputs
+      {2, 2, 1, 1, axis(20, 3, 1, 1, 1), axis(1, 2, 1, 1, 1)},   // two columns of outputs
+      {2, 1, 3, 16, axis(20, 3, 1, 1, 1), axis(3, 3, 1, 0, 1)},  // three columns of the input
+      {2, 2, 1, 2, axis(20, 3, 1, 1, 1), axis(2, 1, 2, 0, 1)},   // two columns of the input
+  };
+  for (std::size_t outputs = 1; outputs <= 3; ++outputs)
+    for (std::size_t stride = 1; stride <= 3; ++stride)
+      for (std::size_t dilation = 1; dilation <= 2; ++dilation)
+        for (const auto& columns : {axis(1, 1, 1, 0, 1), axis(1, 3, 1, 1, 1), axis(1, 3, 2, 2, 2)})
+          shapes.push_back({2, 2, 1, outputs, axis(33, 5, stride, 2, dilation), columns});
+  return shapes;
+}
+
 }  // namespace devplace::test

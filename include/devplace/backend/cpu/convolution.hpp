@@ -39,8 +39,11 @@ struct chunk_adder {
   }
 };
 
-/// The shape with each plane as one row, where its kernel has one tap that reads every pixel.
-inline convolution_shape in_one_row(const convolution_shape& s) {
+/// The same convolution with longer rows, along which the kernels compute: images of one column are taken as images of
+/// one row, which have the same elements in memory, and each plane as one row where one tap reads every pixel.
+inline convolution_shape with_long_rows(const convolution_shape& s) {
+  if (s.columns.in == 1 && s.columns.out == 1 && (s.rows.in != 1 || s.rows.out != 1))
+    return with_long_rows({s.samples, s.groups, s.channels, s.outputs, s.columns, s.rows, true});
   const auto reads_all = [](const window_axis& a) { return a.size == 1 && a.stride == 1 && a.padding == 0; };
   if (!reads_all(s.rows) || !reads_all(s.columns) || s.plane() > 4096) return s;
   return {s.samples, s.groups, s.channels, s.outputs, {1, 1, 1, 1, 0, 1}, {s.plane(), s.plane(), 1, 1, 0, 1}};
@@ -82,7 +85,6 @@ bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& 
 template <class T, class Direct, class Range>
 void convolve_on_cpu(convolution_arguments<T, computed_t<T>> g, const convolution_kernels<T>& kernels,
                      const Direct& direct, const Range& compute) {
-  g.shape = in_one_row(g.shape);
   if (const direct_convolution d = kernels.direct_of(g.shape); d.pays) {
     const convolution_shape& s = g.shape;
     return parallel_for(
@@ -114,7 +116,7 @@ struct implementation<backend::cpu, op::convolution> {
     const detail::convolution_kernels<T> kernels = detail::convolution_kernels_of<T>(isa);
     const auto [weight, bias] = detail::wide_parameters<T>(g, g.shape.groups * g.shape.outputs, isa);
     const detail::convolution_arguments<T, detail::computed_t<T>> wide{
-        detail::in_one_row(g.shape), g.x, weight, bias, g.y, g.then, g.math, g.floats};
+        detail::with_long_rows(g.shape), g.x, weight, bias, g.y, g.then, g.math, g.floats};
     if (detail::convolve_depthwise_on_cpu(wide, kernels.depthwise_of(wide.shape), wide.shape.rows.out,
                                           kernels.depthwise))
       return;
@@ -130,7 +132,7 @@ struct implementation<backend::cpu, op::convolution_input_gradient> {
                   detail::cpu_isa isa = detail::current_isa()) {
     using namespace detail;
     const convolution_kernels<T> kernels = convolution_kernels_of<T>(isa);
-    const convolution_shape s = in_one_row(given.shape);
+    const convolution_shape s = with_long_rows(given.shape);
     const auto [weight, bias] = wide_parameters<T>(given, s.groups * s.channels, isa);
     const convolution_input_gradient_arguments<T, computed_t<T>> g{s,        given.dy,   weight,      bias,
                                                                    given.dx, given.math, given.floats};
@@ -138,7 +140,8 @@ struct implementation<backend::cpu, op::convolution_input_gradient> {
                                   kernels.depthwise_input_gradient))
       return;
     if (s.rows.has_mirror() && s.columns.has_mirror()) {
-      const convolution_shape back{s.samples, s.groups, s.outputs, s.channels, s.rows.mirror(), s.columns.mirror()};
+      const convolution_shape back{s.samples,       s.groups,           s.outputs,      s.channels,
+                                   s.rows.mirror(), s.columns.mirror(), s.columns_first};
       return convolve_on_cpu<T>({back, g.dy, g.weight, g.bias, g.dx, epilogue::none, g.math, g.floats}, kernels,
                                 kernels.direct_mirrored, kernels.mirrored);
     }
@@ -166,7 +169,7 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
     using namespace detail;
     using sum_type = computed_t<T>;
     const convolution_kernels<T> kernels = convolution_kernels_of<T>(isa);
-    g.shape = in_one_row(g.shape);
+    g.shape = with_long_rows(g.shape);
     const convolution_shape& s = g.shape;
     const std::size_t chunk = convolution_chunk(s), weights = s.weights();
     const std::size_t chunks = s.samples <= chunk ? 1 : (s.samples + chunk - 1) / chunk;

@@ -48,7 +48,14 @@ struct window_axis {
 struct convolution_shape {
   std::size_t samples, groups, channels, outputs;
   window_axis rows, columns;
+  /// Whether the last two axes of the weight are exchanged, [columns.size, rows.size]; only within the CPU's backend.
+  bool columns_first = false;
 
+  /// The row and the column of tap `t` of the weight.
+  ///@{
+  constexpr std::size_t row_of(std::size_t t) const { return columns_first ? t % rows.size : t / columns.size; }
+  constexpr std::size_t column_of(std::size_t t) const { return columns_first ? t / rows.size : t % columns.size; }
+  ///@}
   DEVPLACE_HD constexpr std::size_t taps() const { return rows.size * columns.size; }
   DEVPLACE_HD constexpr std::size_t depth() const { return channels * taps(); }
   DEVPLACE_HD constexpr std::size_t pixels() const { return rows.out * columns.out; }

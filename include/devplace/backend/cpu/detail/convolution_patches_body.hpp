@@ -170,12 +170,12 @@ struct pixel_run {
   std::size_t at, from, n;
 };
 
-/// The runs among `count` pixels from row y and column x on, as tap (row, column) reads them; the other pixels read
+/// The runs among `count` pixels from row y and column x on, as tap `tap` reads them; the other pixels read
 /// padding. Returns how many runs these are, at most `count`, and adds their pixels to `read`. (An array and no
 /// callback: nvcc drops the attribute of a lambda that selects the instruction set.)
-DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_shape& s, std::size_t row,
-                                             std::size_t column, std::size_t y, std::size_t x, std::size_t count,
-                                             std::size_t& read) {
+DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_shape& s, std::size_t tap,
+                                             std::size_t y, std::size_t x, std::size_t count, std::size_t& read) {
+  const std::size_t row = s.row_of(tap), column = s.column_of(tap);
   const std::size_t low = s.columns.first_inside(column), high = s.columns.end_inside(column);
   std::size_t found = 0;
   for (std::size_t at = 0; at < count; ++y, x = 0) {
@@ -206,15 +206,13 @@ DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, 
                                          std::size_t count, std::size_t p0, std::size_t depth) {
   pixel_run runs[Width];
   const std::size_t taps = s.taps(), y = q0 / s.columns.out, x = q0 % s.columns.out;
-  std::size_t row = 0, column = 0;
   for (std::size_t tap = 0; tap < taps; ++tap) {
     const std::size_t begin = p0 == 0 ? 0 : p0 > tap ? (p0 - tap + taps - 1) / taps : 0;
     const std::size_t end = p0 + depth == s.depth() ? s.channels
                             : p0 + depth > tap      ? (p0 + depth - tap + taps - 1) / taps
                                                     : 0;
     std::size_t read = 0;
-    const std::size_t found = find_runs(runs, s, row, column, y, x, count, read);
-    if (++column == s.columns.size) column = 0, ++row;
+    const std::size_t found = find_runs(runs, s, tap, y, x, count, read);
     T* to = target + (begin * taps + tap - p0) * Width;
     const From* plane = image + begin * s.plane();
     for (std::size_t c = begin; c < end; ++c, to += taps * Width, plane += s.plane()) {
@@ -233,8 +231,7 @@ DEVPLACE_TARGET inline void unfold_row(T* target, const convolution_shape& s, co
   const std::size_t tap = p % s.taps();
   const From* const plane = image + p / s.taps() * s.plane();
   std::size_t read = 0;
-  const std::size_t found = find_runs(runs, s, tap / s.columns.size, tap % s.columns.size, q0 / s.columns.out,
-                                      q0 % s.columns.out, count, read);
+  const std::size_t found = find_runs(runs, s, tap, q0 / s.columns.out, q0 % s.columns.out, count, read);
   if (read != count) fill_run(target, T{0}, count);
   for (std::size_t r = 0; r < found; ++r)
     copy_strided(target + runs[r].at, plane + runs[r].from, runs[r].n, s.columns.stride);
@@ -248,8 +245,7 @@ DEVPLACE_TARGET inline void fold_row(const T* source, const convolution_shape& s
   const std::size_t tap = p % s.taps();
   T* const plane = image + p / s.taps() * s.plane();
   std::size_t read = 0;
-  const std::size_t found = find_runs(runs, s, tap / s.columns.size, tap % s.columns.size, q0 / s.columns.out,
-                                      q0 % s.columns.out, count, read);
+  const std::size_t found = find_runs(runs, s, tap, q0 / s.columns.out, q0 % s.columns.out, count, read);
   for (std::size_t r = 0; r < found; ++r) {
     T* const to = plane + runs[r].from;
     const T* const from = source + runs[r].at;

@@ -38,12 +38,12 @@ struct depthwise_convolution {
   /// The phase that tap `t` reads, and where, relative to the first tap.
   ///@{
   constexpr std::size_t phase_of(const convolution_shape& s, std::size_t t) const {
-    return t / s.columns.size * s.rows.dilation % s.rows.stride * column_phases +
-           t % s.columns.size * s.columns.dilation % s.columns.stride;
+    return s.row_of(t) * s.rows.dilation % s.rows.stride * column_phases +
+           s.column_of(t) * s.columns.dilation % s.columns.stride;
   }
   constexpr std::size_t shift_of(const convolution_shape& s, std::size_t t) const {
-    return t / s.columns.size * s.rows.dilation / s.rows.stride * pitch +
-           t % s.columns.size * s.columns.dilation / s.columns.stride;
+    return s.row_of(t) * s.rows.dilation / s.rows.stride * pitch +
+           s.column_of(t) * s.columns.dilation / s.columns.stride;
   }
   ///@}
   /// The first row of phases that is not in the padding, and their number up to the last such row.

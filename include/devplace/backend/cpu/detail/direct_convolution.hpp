@@ -43,8 +43,8 @@ struct direct_convolution {
 
   /// Where tap `t` reads, relative to the first tap.
   constexpr std::size_t at_tap(const convolution_shape& s, std::size_t t) const {
-    const std::size_t column = t % s.columns.size * s.columns.dilation;
-    return t / s.columns.size * s.rows.dilation * row + column % s.columns.stride * phase + column / s.columns.stride;
+    const std::size_t column = s.column_of(t) * s.columns.dilation;
+    return s.row_of(t) * s.rows.dilation * row + column % s.columns.stride * phase + column / s.columns.stride;
   }
   /// The rows of padded images that `n` rows of outputs read.
   static constexpr std::size_t span(const convolution_shape& s, std::size_t n) {
