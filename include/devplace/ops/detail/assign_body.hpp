@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -20,14 +21,13 @@ struct square_root;  // ops/detail/elementary.hpp
 /// Number of elements that justify a thread: a few microseconds of work.
 inline constexpr std::size_t elementwise_grain = 16384;
 
-/// Writes tree elements begin..end-1, `stride` elements apart. Each destination element depends only on operand
-/// elements with the same index, also in place.
-template <class T, class Tree, class Stride = std::integral_constant<std::size_t, 1>>
-[[gnu::always_inline]] inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end,
-                                              Stride stride = {}) {
+/// Writes tree elements begin..end-1. Each destination element depends only on operand elements with the same index,
+/// also in place.
+template <class T, class Tree>
+[[gnu::always_inline]] inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end) {
   // Always inlined: g++ vectorises no loop with a call, and does not inline long expressions otherwise.
   independent_loop(
-      begin, end, [&](std::size_t i) __attribute__((always_inline)) { destination[i * stride] = tree.at(i); });
+      begin, end, [&](std::size_t i) __attribute__((always_inline)) { destination[i] = tree.at(i); });
 }
 
 /// The same for square roots: of a block at a time, which is in the cache when they are taken.
@@ -36,11 +36,11 @@ template <class T, class Operand>
                std::is_same_v<T, std::remove_cvref_t<decltype(std::declval<Operand>().at(std::size_t{}))>>)
 [[gnu::always_inline]] inline void assign_row(
     T* destination, const node<elementary::square_root, std::index_sequence<0>, Operand>& tree, std::size_t begin,
-    std::size_t end, std::integral_constant<std::size_t, 1> stride = {}) {
+    std::size_t end) {
   constexpr std::size_t most = 1024;
   for (std::size_t first = begin; first < end; first += most) {
     const std::size_t last = end - first < most ? end : first + most;
-    assign_row(destination, static_cast<const branch<0, Operand>&>(tree).child, first, last, stride);
+    assign_row(destination, static_cast<const branch<0, Operand>&>(tree).child, first, last);
     take_square_roots(destination + first, last - first);
   }
 }
@@ -73,8 +73,52 @@ void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from, cons
   std::size_t column = 0;
   for (; column + at_once <= columns; column += at_once)
     part(column, std::integral_constant<std::size_t, at_once>{});
-  if (column < columns) part(column, columns - column);
+  for (; column < columns; ++column)
+    part(column, std::integral_constant<std::size_t, 1>{});
 }
+
+/// The axis along which rows follow each other; with one axis there is one row.
+template <std::size_t Rank>
+inline constexpr std::size_t axis_of_rows = Rank > 1 ? Rank - 2 : 0;
+
+/// Elements of an operand in the order of the result's: of a block of `count` elements that begins with *from. They
+/// stay while the operand repeats them.
+struct gathered_block {
+  static constexpr std::size_t most = 256;
+  const void* from = nullptr;
+  std::size_t count = 0;
+  alignas(64) std::byte elements[most * sizeof(double)];
+};
+
+/// Replaces leaves by ones for a block of the result, `rows` x `columns` elements from `start` on, so that one loop
+/// computes the block whatever the strides are: where an operand has these elements elsewhere, or one of them for many,
+/// it is gathered into the next buffer. `Linear`: a part of one row, without broadcasting along rows.
+template <std::size_t Rank, bool Linear = false>
+struct leaf_of_block : load_singles {
+  using load_singles::operator();
+
+  const position<Rank>& start;
+  std::size_t rows, columns;
+  gathered_block*& buffers;
+
+  template <class T>
+  linear_leaf<T> operator()(const strided_leaf<T, Rank>& leaf) const {
+    const T* const from = leaf.data + start.offset(leaf.strides);
+    if constexpr (Linear) return {from};
+    const std::size_t strides[] = {leaf.strides[axis_of_rows<Rank>], leaf.strides[Rank - 1]}, right = strides[1];
+    gathered_block& buffer = *buffers++;
+    if (right == 1 && (rows == 1 || strides[0] == columns)) return {from};
+    T* const to = reinterpret_cast<T*>(buffer.elements);
+    if (buffer.from == from && buffer.count >= rows * columns) return {to};
+    buffer.from = from, buffer.count = rows * columns;
+    if (right == 0 && (rows == 1 || columns >= 8))
+      for (std::size_t row = 0; row < rows; ++row)
+        std::fill_n(to + row * columns, columns, from[row * strides[0]]);
+    else
+      copy_rows(to, columns, std::integral_constant<std::size_t, 1>{}, from, strides, rows, columns);
+    return {to};
+  }
+};
 
 /// The element addresses of a row-major destination.
 template <class T, std::size_t Rank>
@@ -93,7 +137,7 @@ struct strided_target {
   std::size_t strides[Rank];
 
   DEVPLACE_HD T* at(std::size_t, const position<Rank>& p) const { return data + p.offset(strides); }
-  std::size_t stride_between_rows(const std::size_t*) const { return strides[Rank - 2]; }
+  std::size_t stride_between_rows(const std::size_t*) const { return strides[axis_of_rows<Rank>]; }
   std::size_t row_stride() const { return strides[Rank - 1]; }
 };
 
@@ -121,36 +165,54 @@ struct assign_strided {
   }
 
   void range(std::size_t begin, std::size_t end) const {
+    constexpr std::size_t most = gathered_block::most;
+    const std::size_t width = extents[Rank - 1];
+    const bool are_short = width <= (linear_rows ? 16 : most / 2);
+    const bool copies = is_strided_leaf<Tree> && !linear_rows;
+    const std::size_t together = copies ? 64 : are_short ? most / width : 1;
+    gathered_block buffers[strided_leaves<Tree> + 1];
+    gathered_block* none = nullptr;
+    position<Rank> start = position_of(begin);
     while (begin < end) {
-      const position<Rank> start = position_of(begin);
-      const std::size_t rest_of_row = extents[Rank - 1] - start.index[Rank - 1];
-      const std::size_t count = end - begin < rest_of_row ? end - begin : rest_of_row;
-      if constexpr (Rank >= 2 && is_strided_leaf<Tree>) {
-        const std::size_t rows = linear_rows ? 0 : rows_at_once(start, end - begin);
-        if (rows > 1) {
-          copy_rows(destination.at(begin, start), destination.stride_between_rows(extents), destination.row_stride(),
-                    tree.data + start.offset(tree.strides), tree.strides + (Rank - 2), rows, extents[Rank - 1]);
-          begin += rows * extents[Rank - 1];
-          continue;
-        }
+      std::size_t rows = 1;
+      if (together > 1 && start.index[Rank - 1] == 0)
+        rows =
+            std::min({(end - begin) / width, extents[axis_of_rows<Rank>] - start.index[axis_of_rows<Rank>], together});
+      const std::size_t of_row = std::min(end - begin, width - start.index[Rank - 1]), stop = begin + of_row;
+      if (rows > 1) {
+        assign_block(begin, start, rows, width, buffers);
+        begin += rows * width;
+      } else if (linear_rows) {
+        const leaf_of_block<Rank, true> leaf_of_row{{}, start, 1, of_row, none};
+        assign_row(destination.at(begin, start), transformed(leaf_of_row, tree), 0, of_row);
+        begin = stop;
+      } else {
+        for (; begin < stop; begin += std::min(most, stop - begin), start.index[Rank - 1] += most)
+          assign_block(begin, start, 1, std::min(most, stop - begin), buffers);
       }
-      if (linear_rows)
-        assign_row(destination.at(begin, start), transformed(row_at<Rank, true>(start), tree), 0, count);
-      else
-        assign_row(destination.at(begin, start), transformed(row_at<Rank, false>(start), tree), 0, count,
-                   destination.row_stride());
-      begin += count;
+      start.index[Rank - 1] = 0;
+      if constexpr (Rank > 1) start.index[Rank - 2] += rows > 1 ? rows : 1;
+      for (std::size_t axis = Rank - 1; axis-- > 1 && start.index[axis] == extents[axis];)
+        start.index[axis] = 0, ++start.index[axis - 1];
     }
   }
 
  private:
-  /// The number of whole rows of `count` elements that copy_rows takes from a position on.
-  std::size_t rows_at_once(const position<Rank>& start, std::size_t count) const {
-    constexpr std::size_t most = 64;
-    const std::size_t whole = start.index[Rank - 1] == 0 ? count / extents[Rank - 1] : 0;
-    const std::size_t rest = extents[Rank - 2] - start.index[Rank - 2];
-    const std::size_t rows = whole < rest ? whole : rest;
-    return rows < most ? rows : most;
+  void assign_block(std::size_t begin, const position<Rank>& start, std::size_t rows, std::size_t columns,
+                    gathered_block* buffers) const {
+    auto* const to = destination.at(begin, start);
+    const auto stride = destination.row_stride();
+    const std::size_t between = destination.stride_between_rows(extents);
+    if constexpr (is_strided_leaf<Tree>) {
+      const std::size_t strides[] = {tree.strides[axis_of_rows<Rank>], tree.strides[Rank - 1]};
+      if (!linear_rows)
+        return copy_rows(to, between, stride, tree.data + start.offset(tree.strides), strides, rows, columns);
+    }
+    const bool contiguous = stride == 1 && (rows == 1 || between == columns);
+    auto* const block = contiguous ? to : reinterpret_cast<decltype(to)>(buffers->elements);
+    assign_row(block, transformed(leaf_of_block<Rank>{{}, start, rows, columns, ++buffers}, tree), 0, rows * columns);
+    const std::size_t packed[] = {columns, 1};
+    if (!contiguous) copy_rows(to, between, stride, block, packed, rows, columns);
   }
 };
 

@@ -55,15 +55,6 @@ struct linear_leaf {
   DEVPLACE_HD constexpr T at(std::size_t i) const { return data[i]; }
 };
 
-/// One row of a tensor; a stride of 0 repeats its single element.
-template <class T>
-struct row_leaf {
-  const T* data;
-  std::size_t stride;
-
-  DEVPLACE_HD constexpr T at(std::size_t i) const { return data[i * stride]; }
-};
-
 /// A tensor with a stride for each axis of the result, 0 where it is broadcast.
 template <class T, std::size_t Rank>
 struct strided_leaf {
@@ -97,6 +88,13 @@ struct node<F, std::index_sequence<I...>, Children...> : branch<I, Children>... 
   }
 };
 
+/// The number of strided leaves of a tree.
+template <class Tree>
+inline constexpr std::size_t strided_leaves = is_strided_leaf<Tree> ? 1 : 0;
+template <class F, class Indices, class... Children>
+inline constexpr std::size_t strided_leaves<node<F, Indices, Children...>> = (std::size_t{0} + ... +
+                                                                              strided_leaves<Children>);
+
 /// Whether a tree has a function, such as exp, that takes much longer than to load and store an element.
 template <class Tree>
 inline constexpr bool computes_much = false;
@@ -128,24 +126,6 @@ struct load_singles {
   constexpr scalar_leaf<T> operator()(const single_leaf<T>& leaf) const {
     return {*leaf.data};
   }
-};
-
-/// The row at a position; `Linear`: in trees without broadcasting along rows.
-template <std::size_t Rank, bool Linear>
-struct row_at : load_singles {
-  using load_singles::operator();
-  constexpr explicit row_at(const position<Rank>& p) : start(p) {}
-
-  template <class T>
-  constexpr auto operator()(const strided_leaf<T, Rank>& leaf) const {
-    const T* const first = leaf.data + start.offset(leaf.strides);
-    if constexpr (Linear)
-      return linear_leaf<T>{first};
-    else
-      return row_leaf<T>{first, leaf.strides[Rank - 1]};
-  }
-
-  position<Rank> start;
 };
 
 }  // namespace devplace::detail
