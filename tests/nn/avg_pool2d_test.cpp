@@ -36,8 +36,12 @@ TEST_CASE("avg_pool2d's gradient agrees with differences", "[nn]") {
 }
 
 TEST_CASE("avg_pool2d's kernels for GPUs give the results of the CPU", "[nn]") {
-  const dp::detail::pooling_shape s{{7, 4, 3, 2, 1, 1}, {6, 7, 2, 1, 1, 1}};
-  const std::size_t planes = 5;
+  const auto s = GENERATE(dp::detail::pooling_shape{{7, 4, 3, 2, 1, 1}, {6, 7, 2, 1, 1, 1}},
+                          dp::detail::pooling_shape{{600, 200, 3, 3, 0, 1}, {1, 1, 1, 1, 0, 1}},
+                          dp::detail::pooling_shape{{300, 300, 3, 1, 1, 1}, {2, 3, 2, 1, 1, 1}},
+                          dp::detail::pooling_shape{{3, 4, 2, 1, 1, 1}, {300, 300, 3, 1, 1, 1}},
+                          dp::detail::pooling_shape{{1, 1, 1, 1, 0, 1}, {4, 2, 2, 2, 0, 1}});
+  const std::size_t planes = s.plane() < 50 ? 300 : 5;
   std::vector<double> x(planes * s.plane()), dy(planes * s.windows());
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] = static_cast<double>(i * 7 % 5) * 6;

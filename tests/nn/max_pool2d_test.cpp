@@ -46,9 +46,16 @@ TEST_CASE("max_pool2d's kernels for GPUs give bitwise the results of the CPU, wi
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const dp::detail::pooling_shape shapes[] = {{{7, 3, 2, 2, 0, 1}, {6, 3, 2, 2, 0, 1}},
                                               {{7, 4, 3, 2, 1, 1}, {6, 3, 3, 2, 1, 1}},
-                                              {{7, 5, 3, 1, 1, 2}, {6, 2, 2, 3, 0, 1}}};
+                                              {{7, 5, 3, 1, 1, 2}, {6, 2, 2, 3, 0, 1}},
+                                              // Lines along columns, along rows and from plane to plane.
+                                              {{600, 300, 2, 2, 0, 1}, {1, 1, 1, 1, 0, 1}},
+                                              {{300, 300, 3, 1, 1, 1}, {1, 1, 3, 1, 1, 1}},
+                                              {{70, 34, 3, 2, 1, 2}, {2, 3, 2, 1, 1, 1}},
+                                              {{3, 3, 3, 1, 1, 1}, {300, 300, 3, 1, 1, 1}},
+                                              {{1, 1, 1, 1, 0, 1}, {4, 2, 2, 2, 0, 1}},
+                                              {{7, 7, 3, 1, 1, 1}, {7, 7, 3, 1, 1, 1}}};
   for (const auto& s : shapes) {
-    const std::size_t planes = 5;
+    const std::size_t planes = s.plane() < 50 ? 300 : 5;
     std::vector<float> x(planes * s.plane()), dy(planes * s.windows());
     for (std::size_t i = 0; i < x.size(); ++i)
       x[i] = i % 11 == 3 ? nan : i % 13 < 3 ? -infinity : static_cast<float>(i * 7 % 5);

@@ -10,7 +10,6 @@
 #include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 #include <devplace/ops/detail/limits.hpp>
-#include <devplace/ops/detail/plane_rows.hpp>
 #include <devplace/ops/for_each.hpp>
 
 // Functors of pooling layers, for op::for_each. On the CPU `range` computes rows at a time; sums of 16-bit elements are
@@ -66,19 +65,77 @@ DEVPLACE_HD constexpr bool takes_place(T x, T best) {
   return (static_cast<int>(x > best) | static_cast<int>(x != x)) != 0;
 }
 
-/// Calls f(first, last, at) for each tap of the windows of a row: those of the windows [first, last) within [begin,
-/// end) are in the image, the first at its element `at`, and the others follow at the stride.
+/// Neighbouring windows along one axis: of planes [plane, plane + planes), and of rows and columns likewise, where two
+/// of the three numbers are 1.
+struct window_line {
+  static constexpr std::size_t most = 256;  // that are computed together
+  std::size_t plane, row, column, planes, rows, columns;
+  std::size_t first, step;  ///< the number of the first window, and the difference to the next one's
+  std::size_t apart;        ///< elements of the image from one window to the next
+
+  std::size_t count() const { return planes * rows * columns; }
+  /// Where the windows' results are computed: in `to` itself if they are neighbours there. Then store() stores them.
+  template <class T>
+  T* results(T* to, T* buffer) const {
+    return step == 1 ? to + first : buffer;
+  }
+  template <class T>
+  void store(T* to, const T* results) const {
+    if (step == 1) return;
+    for (std::size_t k = 0; k < count(); ++k)
+      to[first + k * step] = results[k];
+  }
+};
+
+/// Calls f(line) for all windows of planes [begin, end), along rows unless these are short: then along columns or,
+/// where these are short, too, from plane to plane.
 template <class F>
-void for_each_tap_of_row(const pooling_shape& s, std::size_t row, std::size_t begin, std::size_t end, const F& f) {
+void for_each_line(const pooling_shape& s, std::size_t begin, std::size_t end, const F& f) {
+  constexpr std::size_t few = 8;
+  const bool across = s.columns.out < few && s.rows.out < few && s.plane() <= 4096;
+  const bool down = s.columns.out < few && !across;
+  const std::size_t step = across ? s.windows() : down ? s.columns.out : 1;
+  const std::size_t apart = across ? s.plane() : down ? s.columns.in * s.rows.stride : s.columns.stride;
+  const std::size_t planes = across ? window_line::most : 1, rows = down ? window_line::most : 1;
+  const std::size_t columns = across || down ? 1 : window_line::most;
+  const auto part = [](std::size_t from, std::size_t n, std::size_t to) { return n < to - from ? n : to - from; };
+  for (std::size_t p = begin; p < end; p += planes)
+    for (std::size_t r = 0; r < s.rows.out; r += rows)
+      for (std::size_t c = 0; c < s.columns.out; c += columns)
+        f(window_line{p, r, c, part(p, planes, end), part(r, rows, s.rows.out), part(c, columns, s.columns.out),
+                      (p * s.rows.out + r) * s.columns.out + c, step, apart});
+}
+
+/// Calls f(first, n, at, apart) for each tap of the windows of a line: those of `n` windows from number `first` on are
+/// in the image, that of the first at element `at` of the line's first plane, and the others follow `apart` elements
+/// apart.
+template <class F>
+void for_each_tap(const pooling_shape& s, const window_line& line, const F& f) {
+  struct part {
+    std::size_t first, n;
+    part(const window_axis& a, std::size_t tap, std::size_t begin, std::size_t count) {
+      const std::size_t low = a.first_inside(tap), high = a.end_inside(tap), end = begin + count;
+      first = low > begin ? low - begin : 0;
+      const std::size_t last = high < end ? high : end;
+      n = last > begin + first ? last - begin - first : 0;
+    }
+  };
   for (std::size_t i = 0; i < s.rows.size; ++i) {
-    const std::size_t y = s.rows.padded(row, i);
-    if (!s.rows.inside(y)) continue;
+    const part r(s.rows, i, line.row, line.rows);
+    if (r.n == 0) continue;
+    const std::size_t y = s.rows.padded(line.row + r.first, i) - s.rows.padding;
     for (std::size_t j = 0; j < s.columns.size; ++j) {
-      const std::size_t low = s.columns.first_inside(j), high = s.columns.end_inside(j);
-      const std::size_t first = begin > low ? begin : low, last = end < high ? end : high;
-      if (first >= last) continue;
-      const std::size_t at = (y - s.rows.padding) * s.columns.in + s.columns.padded(first, j) - s.columns.padding;
-      f(first, last, at);
+      const part c(s.columns, j, line.column, line.columns);
+      if (c.n == 0) continue;
+      const std::size_t first = r.first + c.first, n = line.planes * r.n * c.n;
+      const std::size_t at = y * s.columns.in + s.columns.padded(line.column + c.first, j) - s.columns.padding;
+      // The constants let compilers access neighbouring elements together.
+      if (line.apart == 1)
+        f(first, n, at, std::integral_constant<std::uint32_t, 1>{});
+      else if (line.apart == 2)
+        f(first, n, at, std::integral_constant<std::uint32_t, 2>{});
+      else
+        f(first, n, at, static_cast<std::uint32_t>(line.apart));
     }
   }
 }
@@ -99,19 +156,20 @@ struct max_pool_functor {
     });
     to[i] = best;
   }
+  /// Of whole planes.
   void range(std::size_t from, std::size_t until) const {
-    for_each_plane_row(s.rows.out, s.columns.out, from, until,
-                       [this](std::size_t plane, std::size_t row, std::size_t begin, std::size_t end) {
-                         const T* const image = x + plane * s.plane();
-                         T* const out = to + plane * s.windows() + row * s.columns.out;
-                         for (std::size_t k = begin; k < end; ++k)
-                           out[k] = lowest_element<T>;
-                         for_each_tap_of_row(s, row, begin, end,
-                                             [&](std::size_t first, std::size_t last, std::size_t at) {
-                                               for (std::size_t k = first; k < last; ++k, at += s.columns.stride)
-                                                 out[k] = takes_place(image[at], out[k]) ? image[at] : out[k];
-                                             });
-                       });
+    for_each_line(s, from / s.windows(), until / s.windows(), [this](const window_line& line) {
+      T buffer[window_line::most];
+      T* const best = line.results(to, buffer);
+      for (std::size_t k = 0; k < line.count(); ++k)
+        best[k] = lowest_element<T>;
+      for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
+        const T* const taps = x + line.plane * s.plane() + at;
+        for (std::size_t k = 0; k < n; ++k)
+          best[first + k] = takes_place(taps[k * apart], best[first + k]) ? taps[k * apart] : best[first + k];
+      });
+      line.store(to, best);
+    });
   }
 };
 
@@ -137,15 +195,10 @@ struct max_pool_gradient_functor {
   void range(std::size_t from, std::size_t until) const requires floating_element<T> {
     for (std::size_t i = from; i < until; ++i)
       dx[i] = T{0};
-    for_each_plane_row(s.rows.out, s.columns.out, from / s.plane() * s.windows(), until / s.plane() * s.windows(),
-                       [this](std::size_t plane, std::size_t row, std::size_t, std::size_t) {
-                         for (std::size_t begin = 0; begin < s.columns.out; begin += most)
-                           add_row(plane, row, begin, begin + most < s.columns.out ? begin + most : s.columns.out);
-                       });
+    for_each_line(s, from / s.plane(), until / s.plane(), [this](const window_line& line) { add_line(line); });
   }
 
  private:
-  static constexpr std::size_t most = 64;  // windows whose largest elements are found together
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   /// Keeps the larger of best and a tap, and where it is, for each of `count` windows.
@@ -159,29 +212,18 @@ struct max_pool_gradient_functor {
       found[k] = takes ? origin + k * step : found[k];
     }
   }
-  void add_row(std::size_t plane, std::size_t row, std::size_t begin, std::size_t end) const {
-    const T* const image = x + plane * s.plane();
-    T best[most];
-    std::uint32_t found[most];
-    for (std::size_t k = 0; k < end - begin; ++k)
+  void add_line(const window_line& line) const {
+    const T* const image = x + line.plane * s.plane();
+    T best[window_line::most];
+    std::uint32_t found[window_line::most];
+    for (std::size_t k = 0; k < line.count(); ++k)
       best[k] = lowest_element<T>, found[k] = none;
-    for_each_tap_of_row(s, row, begin, end, [&](std::size_t first, std::size_t last, std::size_t at) {
-      const T* const taps = image + at;
-      const auto step = static_cast<std::uint32_t>(s.columns.stride), origin = static_cast<std::uint32_t>(at);
-      T* const best_here = best + (first - begin);
-      std::uint32_t* const found_here = found + (first - begin);
-      const auto count = static_cast<std::uint32_t>(last - first);
-      // The constants let compilers read neighbouring elements with one access.
-      if (step == 1)
-        compare(taps, origin, count, std::integral_constant<std::uint32_t, 1>{}, best_here, found_here);
-      else if (step == 2)
-        compare(taps, origin, count, std::integral_constant<std::uint32_t, 2>{}, best_here, found_here);
-      else
-        compare(taps, origin, count, step, best_here, found_here);
+    for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
+      compare(image + at, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(n), apart, best + first,
+              found + first);
     });
-    const T* const windows = dy + plane * s.windows() + row * s.columns.out;
-    for (std::size_t k = begin; k < end; ++k)
-      if (found[k - begin] != none) dx[plane * s.plane() + found[k - begin]] += windows[k];
+    for (std::size_t k = 0; k < line.count(); ++k)
+      if (found[k] != none) dx[line.plane * s.plane() + found[k]] += dy[line.first + k * line.step];
   }
 
   DEVPLACE_HD std::size_t largest(const T* image, std::size_t row, std::size_t column) const {
@@ -211,21 +253,22 @@ struct average_pool_functor {
                        [&](std::size_t at) { sum += static_cast<computed_t<T>>(image[at]); });
     to[i] = static_cast<T>(sum / static_cast<computed_t<T>>(s.taps()));
   }
+  /// Of whole planes.
   void range(std::size_t from, std::size_t until) const requires floating_element<T> {
-    for_each_plane_row(s.rows.out, s.columns.out, from, until,
-                       [this](std::size_t plane, std::size_t row, std::size_t begin, std::size_t end) {
-                         const T* const image = x + plane * s.plane();
-                         T* const out = to + plane * s.windows() + row * s.columns.out;
-                         for (std::size_t k = begin; k < end; ++k)
-                           out[k] = T{0};
-                         for_each_tap_of_row(s, row, begin, end,
-                                             [&](std::size_t first, std::size_t last, std::size_t at) {
-                                               for (std::size_t k = first; k < last; ++k, at += s.columns.stride)
-                                                 out[k] += image[at];
-                                             });
-                         for (std::size_t k = begin; k < end; ++k)
-                           out[k] /= static_cast<T>(s.taps());
-                       });
+    for_each_line(s, from / s.windows(), until / s.windows(), [this](const window_line& line) {
+      T buffer[window_line::most];
+      T* const sums = line.results(to, buffer);
+      for (std::size_t k = 0; k < line.count(); ++k)
+        sums[k] = T{0};
+      for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
+        const T* const taps = x + line.plane * s.plane() + at;
+        for (std::size_t k = 0; k < n; ++k)
+          sums[first + k] += taps[k * apart];
+      });
+      for (std::size_t k = 0; k < line.count(); ++k)
+        sums[k] /= static_cast<T>(s.taps());
+      line.store(to, sums);
+    });
   }
 };
 
@@ -248,15 +291,16 @@ struct average_pool_gradient_functor {
   void range(std::size_t from, std::size_t until) const requires floating_element<T> {
     for (std::size_t i = from; i < until; ++i)
       dx[i] = T{0};
-    for (std::size_t plane = from / s.plane(); plane * s.plane() < until; ++plane)
-      for (std::size_t row = 0; row < s.rows.out; ++row) {
-        const T* const windows = dy + plane * s.windows() + row * s.columns.out;
-        T* const image = dx + plane * s.plane();
-        for_each_tap_of_row(s, row, 0, s.columns.out, [&](std::size_t first, std::size_t last, std::size_t at) {
-          for (std::size_t k = first; k < last; ++k, at += s.columns.stride)
-            image[at] += windows[k] / static_cast<T>(s.taps());
-        });
-      }
+    for_each_line(s, from / s.plane(), until / s.plane(), [this](const window_line& line) {
+      T shares[window_line::most];
+      for (std::size_t k = 0; k < line.count(); ++k)
+        shares[k] = dy[line.first + k * line.step] / static_cast<T>(s.taps());
+      for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
+        T* const image = dx + line.plane * s.plane() + at;
+        for (std::size_t k = 0; k < n; ++k)
+          image[k * apart] += shares[first + k];
+      });
+    });
   }
 };
 
