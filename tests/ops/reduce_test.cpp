@@ -231,6 +231,28 @@ TEST_CASE("argmax takes the first of equal elements, for any length", "[ops]") {
   }
 }
 
+TEST_CASE("reductions along many rows of few elements", "[ops]") {
+  constexpr std::size_t rows = 200;
+  for (std::size_t n = 1; n <= 17; ++n) {
+    dp::tensor<float, dp::dextents<2>, on_cpu> x(dp::dextents<2>{rows, n});
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x.data()[i] = i % 31 == 7 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(i * 37 % 11) - 5;
+    const auto sums = dp::sum(x, dp::axis<1>{}), largest = dp::max(x, dp::axis<1>{});
+    const auto positions = dp::argmax(x, dp::axis<1>{});
+    for (std::size_t row = 0; row < rows; ++row) {
+      float sum = 0, best = x(row, 0);
+      std::size_t position = 0;
+      for (std::size_t k = 0; k < n; ++k) {
+        sum += x(row, k);
+        if (!std::isnan(best) && !(x(row, k) <= best)) best = x(row, k), position = k;
+      }
+      CHECK((sums(row) == sum || (std::isnan(sum) && std::isnan(sums(row)))));
+      CHECK((largest(row) == best || (std::isnan(best) && std::isnan(largest(row)))));
+      CHECK(positions(row) == static_cast<std::int64_t>(position));
+    }
+  }
+}
+
 TEST_CASE("reductions of empty arrays", "[ops]") {
   const dp::tensor<float, dp::dextents<2>, on_cpu> no_rows(dp::dextents<2>(0, 3));
   CHECK(dp::sum(no_rows)() == 0);

@@ -49,6 +49,7 @@ struct reduced_block {
   using accumulator = typename Reducer::accumulator;
   static constexpr std::size_t lanes = reduced_groups::lanes, tile = reduced_groups::tile;
   static constexpr std::size_t short_lanes = 8;  // for few elements, so that merging takes less than adding
+  static constexpr std::size_t few = 15;         // elements of groups that take less time beside each other
 
   const reduction_plan<Source, Reducer>& plan;
   const reduced_groups& groups;
@@ -57,6 +58,7 @@ struct reduced_block {
 
   void range(std::size_t first, std::size_t last) const {
     const Source source = plan.source;  // a copy that no store can alias
+    if (plan.inner == 1 && plan.count <= few && results == nullptr) return short_rows(source, first, last);
     for (std::size_t group = first; group != last; ++group) {
       accumulator stored[tile];
       accumulator* const to = results == nullptr ? stored : results;
@@ -69,6 +71,21 @@ struct reduced_block {
   }
 
  private:
+  /// Groups of one result each, a tile at a time.
+  void short_rows(const Source& source, std::size_t first, std::size_t last) const {
+    for (std::size_t n; first != last; first += n) {
+      accumulator sums[tile];
+      n = last - first < tile ? last - first : tile;
+      for (std::size_t i = 0; i < n; ++i)
+        sums[i] = Reducer::identity();
+      for (std::size_t k = 0; k != plan.count; ++k)
+        for (std::size_t i = 0; i < n; ++i)
+          Reducer::add(sums[i], source((first + i) * plan.count + k), k);
+      for (std::size_t i = 0; i < n; ++i)
+        plan.reducer.store(first + i, sums[i]);
+    }
+  }
+
   accumulator along_memory(const Source& source, std::size_t base) const {
     if constexpr (requires { typename Reducer::value_reducer; })
       return position_of(source, base, in_lanes<typename Reducer::value_reducer>(source, base));
