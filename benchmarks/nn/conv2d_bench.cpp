@@ -6,11 +6,13 @@
 // Answers questions on standard input, one a line, with seconds per call: `forward <name>` and `both <name>` (forward,
 // and backward to the input and the parameters), with `threads <count>` before. The names are conv1, conv2, conv3 and
 // pointwise. benchmarks/peers/conv2d.py asks them and PyTorch in turn. With the argument `types` it prints all of them
-// in float, mixed<bf16> and mixed<half>, medians of alternated rounds.
+// in float, mixed<bf16> and mixed<half>, medians of alternated rounds. With the argument `axes` it prints convolutions
+// of images of one row and of one column.
 
 #include <cstddef>
 #include <cstdio>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -66,11 +68,12 @@ double operations(const dp::detail::convolution_shape& s, bool backward) {
   const auto make = [](std::size_t count) {
     return dp::normal<T, on_cpu>(dp::extents<dp::dyn>{count}, dp::seed{count}, 0.0F, 0.1F);
   };
-  auto x = make(s.samples * s.channels * s.plane()), weight = make(s.weights()), bias = make(s.outputs),
-       y = make(s.samples * s.outputs * s.pixels());
-  float_array wide(dp::extents<dp::dyn>{s.weights() + s.outputs + s.channels}), dw(dp::extents<dp::dyn>{s.weights()}),
+  const std::size_t channels = s.groups * s.channels, outputs = s.groups * s.outputs;
+  auto x = make(s.samples * channels * s.plane()), weight = make(s.weights()), bias = make(outputs),
+       y = make(s.samples * outputs * s.pixels());
+  float_array wide(dp::extents<dp::dyn>{s.weights() + outputs + channels}), dw(dp::extents<dp::dyn>{s.weights()}),
       sums(dp::extents<dp::dyn>{y.size() + x.size()});
-  float_array scratch(dp::extents<dp::dyn>{s.samples * convolution_scratch(s)}), db(dp::extents<dp::dyn>{s.outputs});
+  float_array scratch(dp::extents<dp::dyn>{s.samples * convolution_scratch(s)}), db(dp::extents<dp::dyn>{outputs});
   const dp::detail::convolution_floats<T> floats{wide.data(), sums.data()};
   using dp::detail::product_math;
   using on = dp::backend::cpu;
@@ -80,8 +83,7 @@ double operations(const dp::detail::convolution_shape& s, bool backward) {
           0, dp::detail::convolution_arguments<T>{s, x.data(), weight.data(), bias.data(), y.data(),
                                                   dp::detail::epilogue::relu, product_math::strict, floats});
     dp::detail::dispatch<dp::op::convolution_bias_gradient, on>(
-        0,
-        dp::detail::convolution_bias_gradient_arguments<T>{s.samples, s.outputs, s.pixels(), y.data(), db.data(), 0});
+        0, dp::detail::convolution_bias_gradient_arguments<T>{s.samples, outputs, s.pixels(), y.data(), db.data(), 0});
     dp::detail::dispatch<dp::op::convolution_weight_gradient, on>(
         0, dp::detail::convolution_weight_gradient_arguments<T>{s, y.data(), x.data(), dw.data(), 0, scratch.data()});
     dp::detail::dispatch<dp::op::convolution_input_gradient, on>(
@@ -115,10 +117,29 @@ void print_types() {
     }
 }
 
+void print_axes() {
+  const dp::detail::window_axis one{1, 1, 1, 1, 0, 1}, five{4096, 4096, 5, 1, 2, 1}, three{1, 1, 3, 1, 1, 1};
+  const std::tuple<const char*, std::size_t, std::size_t, dp::detail::window_axis> layers[] = {
+      {"5x1", 1, 16, one}, {"5x3", 1, 16, three}, {"depthwise", 16, 1, one}};
+  std::printf("4 samples, 16 channels, microseconds; in parentheses the ratio to one row\n");
+  for (const bool backward : {false, true})
+    for (const auto& [name, groups, channels, other] : layers) {
+      std::vector<double> row, column;
+      for (int round = 0; round < 9; ++round) {
+        row.push_back(operations<float>({4, groups, channels, channels, other, five}, backward));
+        column.push_back(operations<float>({4, groups, channels, channels, five, other}, backward));
+      }
+      const double r = dp::bench::median(row), c = dp::bench::median(column);
+      std::printf("%-10s%-10s row %8.0f   column %8.0f (%.2f)\n", backward ? "gradients" : "forward", name, 1e6 * r,
+                  1e6 * c, c / r);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "types") return print_types(), 0;
+  if (argc > 1 && std::string(argv[1]) == "axes") return print_axes(), 0;
   dp::bench::answer_questions(dp::set_thread_count, [](const std::string& what, const std::string& name) {
     return layer(name, what == "both");
   });

@@ -38,11 +38,20 @@ void operations(std::size_t n, const Visit& visit) {
   auto to = dp::zeros<float, on_cpu>(dp::extents<dp::dyn>(n));
   const auto rows = x.view().reshape(dp::extents<dp::dyn, columns>(n / columns));
   const auto to_rows = to.view().reshape(dp::extents<dp::dyn, columns>(n / columns));
+  // Images of 16 x 8 elements with a number for each channel, and rows of 4.
+  const auto channels = dp::normal<float, on_cpu>(dp::extents<dp::dyn, 1, 1>(n / (16 * 128)), dp::seed{4});
+  const auto images = x.view().reshape(dp::extents<16, dp::dyn, 16, 8>(n / (16 * 128)));
+  const auto to_images = to.view().reshape(dp::extents<16, dp::dyn, 16, 8>(n / (16 * 128)));
+  const auto few = dp::normal<float, on_cpu>(dp::extents<4>{}, dp::seed{5});
+  const auto short_rows = x.view().reshape(dp::extents<dp::dyn, 4>(n / 4));
+  const auto to_short_rows = to.view().reshape(dp::extents<dp::dyn, 4>(n / 4));
   visit("memcpy", [&] { std::memcpy(to.data(), x.data(), n * sizeof(float)); });
   visit("x + y", [&] { to = x + y; });
   visit("x / y", [&] { to = x / y; });
   visit("x + 2 * y * y - 1", [&] { to = x + 2.0F * y * y - 1.0F; });
   visit("rows + bias", [&] { to_rows = rows + bias; });
+  visit("images * channels", [&] { to_images = images * channels; });
+  visit("rows of 4 + bias", [&] { to_short_rows = short_rows + few; });
   visit("abs(x)", [&] { to = dp::abs(x); });
   visit("relu(x)", [&] { to = dp::relu(x); });
   visit("relu, backward", [&] { to = dp::where(y <= 0, 0, x); });
