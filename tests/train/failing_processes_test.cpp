@@ -186,10 +186,36 @@ TEST_CASE("processes with different models end with the difference", "[parallel]
   bool told = false;
   for (const auto& one : ends) {
     CHECK((one.end == "exit 3" || one.end == "exit 75"));
-    told =
-        told || one.text.find(
-                    "rank 2 does not train what rank 0 does. First difference, of rank 2 and rank 0: "
-                    "\"parameter 0.weight: float 12x6\" and \"parameter 0.weight: float 16x6\".") != std::string::npos;
+    told = told || one.text.find(
+                       "trainer, in step 1: rank 2 has \"parameter 0.weight: float 12x6\" where rank 0 has \"parameter "
+                       "0.weight: float 16x6\".") != std::string::npos;
+  }
+  CHECK(told);
+}
+
+TEST_CASE("a process that changes the learning rate ends all processes in that step, and is named",
+          "[parallel][launch]") {
+  const int round = GENERATE(range(0, rounds()));
+  INFO("round " << round);
+  forked_ranks ranks;
+  dp::test::start_as_torchrun(ranks, processes, processes, [] {
+    const dp::process_group group = dp::launched_processes(dp::test::quick());
+    const dp::process_scope scope{group};
+    dp::model<net, where> model{dp::seed{1}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.5}};
+    for (int i = 1; i != 11; ++i) {
+      if (i == 5 && group.rank() == culprit) step.optimizer().rule().learning_rate = 0.25;
+      step_of(step, 8);
+    }
+  });
+  const auto ends = ranks.wait(30);
+  INFO(all_texts(ends));
+  bool told = false;
+  for (const auto& one : ends) {
+    CHECK((one.end == "exit 3" || one.end == "exit 75"));
+    told = told || one.text.find(
+                       "trainer, in step 5: rank 2 has \"optimizer's learning_rate: 0.25\" where rank 0 has "
+                       "\"optimizer's learning_rate: 0.5\".") != std::string::npos;
   }
   CHECK(told);
 }

@@ -426,10 +426,10 @@ TEST_CASE("processes that train different things are told the first difference b
     dp::model<net, where> model{dp::seed{seed}};
     step_of(dp::trainer{model, loss, rule});
   };
-  const std::string begin =
-      "devplace: trainer: rank 1 does not train what rank 0 does. First difference, of rank 1 and "
-      "rank 0: ";
-  const std::string end = " Start the same program with the same options in all processes.";
+  const std::string begin = "devplace: trainer, in step 1: rank 1 has ";
+  const std::string end =
+      " Start the same program with the same options in all processes, and make each change in all of them before the "
+      "same step.";
   CHECK(message([&](int) { step_with(1, {}, dp::optim::sgd{}); }) == "no error");
   CHECK_THAT(message([&](int rank) {
                dp::model<net, where> model{dp::seed{1}};
@@ -437,35 +437,33 @@ TEST_CASE("processes that train different things are told the first difference b
                if (rank == 1) step.optimizer().rule().learning_rate = 0.5;  // after the trainer was made
                step_of(step);
              }),
-             ContainsSubstring("\"optimizer's learning_rate: 0.500000"));
+             ContainsSubstring("\"optimizer's learning_rate: 0.5"));
   CHECK_THAT(
       message([&](int rank) { step_with(rank == 1 ? 2 : 1, {}, dp::optim::sgd{}); }),
       Catch::Matchers::StartsWith(begin + "\"checksum of parameter 0.weight: ") && Catch::Matchers::EndsWith(end));
   CHECK(message([&](int rank) { step_with(1, {.label_smoothing = rank >= 1 ? 0.5 : 0.25}, dp::optim::sgd{}); }) ==
-        begin +
-            "\"loss's label_smoothing: 0.500000 (0x3fe0000000000000)\" and \"loss's label_smoothing: 0.250000 "
-            "(0x3fd0000000000000)\"." +
-            end);
+        begin + "\"loss's label_smoothing: 0.5\" where rank 0 has \"loss's label_smoothing: 0.25\"." + end);
   CHECK(message([&](int rank) {
           const std::vector<double> weights{1, 2, 3}, none;
           step_with(1, {.class_weights = rank == 1 ? none : weights}, dp::optim::sgd{});
-        }) == begin + "\"loss's reduce: 1\" and \"loss's class_weights[0]: 1.000000 (0x3ff0000000000000)\"." + end);
+        }) == begin + "\"loss's reduce: 1\" where rank 0 has \"loss's class_weights[0]: 1\"." + end);
   CHECK(message([&](int rank) { step_with(1, {}, dp::optim::sgd{.momentum = 0.5, .nesterov = rank != 1}); }) ==
-        begin + "\"optimizer's nesterov: 0\" and \"optimizer's nesterov: 1\"." + end);
-  CHECK_THAT(message([&](int rank) {
-               if (rank == 1)
-                 step_with(1, {}, dp::optim::adam{});
-               else
-                 step_with(1, {}, dp::optim::sgd{});
-             }),
-             ContainsSubstring("\"optimizer: devplace::optim::adam\" and \"optimizer: devplace::optim::sgd\""));
+        begin + "\"optimizer's nesterov: 0\" where rank 0 has \"optimizer's nesterov: 1\"." + end);
+  CHECK_THAT(
+      message([&](int rank) {
+        if (rank == 1)
+          step_with(1, {}, dp::optim::adam{});
+        else
+          step_with(1, {}, dp::optim::sgd{});
+      }),
+      ContainsSubstring("\"optimizer: devplace::optim::adam\" where rank 0 has \"optimizer: devplace::optim::sgd\""));
   CHECK_THAT(message([&](int rank) {
                if (rank != 1) return step_with(1, {}, dp::optim::sgd{});
                using wider = nn::sequential<nn::linear<6, 9>, nn::relu, nn::linear<9, 3>>;
                dp::model<wider, where> model{dp::seed{1}};
                step_of(dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{}});
              }),
-             ContainsSubstring("\"parameter 0.weight: float 9x6\" and \"parameter 0.weight: float 8x6\""));
+             ContainsSubstring("\"parameter 0.weight: float 9x6\" where rank 0 has \"parameter 0.weight: float 8x6\""));
   CHECK_THAT(message([&](int rank) {
                if (rank != 1) return step_with(1, {}, dp::optim::sgd{});
                using smooth =

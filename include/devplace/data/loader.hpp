@@ -16,9 +16,11 @@
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
+#include <devplace/parallel/fingerprint.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/refusal.hpp>
+#include <devplace/place/detail/type_text.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -113,8 +115,9 @@ class loader<Where, T, Source> {
   template <class... Transform, detail::configured = detail::configuration>
     requires(sizeof...(Transform) <= 1)
   loader(const Source& data, const loader_options& options, Transform... transform)
-  try : maker_(source::views(data), options, erased(std::move(transform)...),
-               detail::provided<backend_type, op::for_each>, share(options)),
+  try : note_(noted(source::views(data), options, transform...)),
+      maker_(source::views(data), options, erased(std::move(transform)...),
+             detail::provided<backend_type, op::for_each>, share(options)),
       on_devices_(maker_) {
     if constexpr (!in_host_memory)
       maker_.wait_before_filling(
@@ -195,6 +198,27 @@ class loader<Where, T, Source> {
       return {{0, places}, places, options.split};
   }
 
+  /// What processes compare in each step of a trainer, and in accuracy().
+  template <class Views, class... Transform>
+  static parallel::batch_note noted([[maybe_unused]] const Views& data, [[maybe_unused]] const loader_options& options,
+                                    [[maybe_unused]] const Transform&... transform) {
+    parallel::fingerprint all;
+    if constexpr (spans_processes<Where>) {
+      all.add("loader's features", detail::to_string(data.features.extents()));
+      all.add("loader's targets", detail::to_string(data.targets.extents()));
+      all.add("loader's batch", options.batch);
+      all.add("loader's shuffle", options.shuffle ? "seed " + std::to_string(options.shuffle->value) : "none");
+      all.add("loader's drop_last", options.drop_last);
+      options.scale ? all.add("loader's scale", *options.scale) : all.add("loader's scale", "default");
+      all.add("loader's mean", options.mean);
+      all.add("loader's standard_deviation", options.standard_deviation);
+      all.add("loader's split", options.split);
+      (all.add("loader's transform", detail::type_text<Transform>()), ...);
+      (all.add_options("loader's transform's ", transform), ...);
+    }
+    return {all, all.hash()};
+  }
+
   using transform_type = detail::sample_transform<sample_element>;
   static transform_type erased() { return {}; }
   template <class Transform>
@@ -225,10 +249,16 @@ class loader<Where, T, Source> {
           return on_devices_.upload(maker_.in_slot(slot), slot, maker_.rows(number));
       }();
       maker_.release(number);
+      if constexpr (spans_processes<Where>) {
+        note_.epoch = maker_.epoch();
+        note_.number = number;
+        detail::distributed_access::note(uploaded.images) = &note_;
+      }
       return uploaded;
     }
   }
 
+  parallel::batch_note note_;
   maker maker_;
   [[no_unique_address]] device_batches_type
       on_devices_;  // destroyed first: waits for its copies from the maker's memory

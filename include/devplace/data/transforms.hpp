@@ -22,7 +22,8 @@ namespace devplace {
 
 /// A step of transforms: `step(sample_image<T>, sample_random&)` changes an image in place, and is const, because the
 /// workers of a loader call it at the same time. Optionally `check(channels, height, width)`, which throws if its
-/// options do not fit the images. Users write steps of their own.
+/// options do not fit the images, and `for_each_option(f)`, which calls f(name, value) for each option, for processes
+/// to compare. Users write steps of their own.
 template <class Step>
 concept sample_step = std::is_invocable_v < const Step&,
         const sample_image<float>
@@ -85,6 +86,15 @@ class transforms {
         sample_random random(seed_, epoch, index, k);
         step(image, random);
       }
+    });
+  }
+
+  /// Calls f(name, value) for the seed, the extents and each option of the steps, which processes compare.
+  void for_each_option(auto&& f) const {
+    f("seed", seed_.value);
+    f("extents", detail::to_string(extents_));
+    each_step([&](const auto& step, std::size_t) {
+      if constexpr (requires { step.for_each_option(f); }) step.for_each_option(f);
     });
   }
 

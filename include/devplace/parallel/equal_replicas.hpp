@@ -39,18 +39,22 @@ struct checksum_reducer {
 
 namespace devplace::parallel {
 
+/// Stores the checksum of `count` parameters of a replica, from number `first` on, at `result` on its place.
+template <class Backend, class S>
+void sum_parameters(const runtime::replica<S>& r, std::size_t first, std::size_t count, std::uint64_t* result) {
+  using parameter = typename runtime::replica<S>::parameter;
+  devplace::detail::reduce<Backend>(
+      r.ordinal, devplace::detail::reduction_plan<detail::bits_source<parameter>, detail::checksum_reducer>{
+                     1, count, 1, {r.parameter_data() + first}, {result}});
+}
+
 /// Compares checksums of the replicas' parameters, which are stored at `checksums` on each place; waits for the places.
 /// If they differ, throws what check_replicas() throws.
 template <class Net, class Backend, class S, std::size_t Places>
 void require_equal_replicas(const runtime::model_state<S>& state, const std::array<std::uint64_t*, Places>& checksums) {
-  using parameter = typename runtime::replica<S>::parameter;
   constexpr std::size_t count = runtime::network_plan<Net>::arena_elements;
-  runtime::for_each_replica<Backend>(state, Places, [&](std::size_t k) {
-    const runtime::replica<S>& r = state.replicas[k];
-    devplace::detail::reduce<Backend>(
-        r.ordinal, devplace::detail::reduction_plan<detail::bits_source<parameter>, detail::checksum_reducer>{
-                       1, count, 1, {r.parameter_data()}, {checksums[k]}});
-  });
+  runtime::for_each_replica<Backend>(
+      state, Places, [&](std::size_t k) { sum_parameters<Backend>(state.replicas[k], 0, count, checksums[k]); });
   std::array<std::uint64_t, Places> sums{};
   runtime::for_each_replica<Backend>(state, Places, [&](std::size_t k) {
     devplace::detail::copy_out<Backend>(state.replicas[k].ordinal, &sums[k], checksums[k], sizeof sums[k]);

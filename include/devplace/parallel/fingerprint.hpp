@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -32,11 +33,8 @@ class basic_fingerprint {
     add(name, std::string_view(std::to_string(value)));
   }
   void add(std::string_view name, double value) {
-    // With all bits, since the decimal digits of different numbers can be equal.
-    char bits[17] = {};
-    for (int i = 0; i < 16; ++i)
-      bits[i] = "0123456789abcdef"[std::bit_cast<std::uint64_t>(value) >> (60 - 4 * i) & 15];
-    add(name, std::to_string(value).append(" (0x").append(bits).append(")"));
+    char digits[32];  // as many as tell different numbers apart
+    add(name, std::string_view(digits, std::to_chars(digits, digits + sizeof digits, value).ptr));
   }
   template <class T>
     requires std::is_enum_v<T>
@@ -57,8 +55,8 @@ class basic_fingerprint {
   }
 
   /// Compares with the other processes, which all call it, and throws communication_error in all of them if one of them
-  /// differs from rank 0. The message names the first difference and both ranks. `what` begins it.
-  void require_equal(const process_group& processes, const char* what) const {
+  /// differs from rank 0. The message names the first difference and both ranks; `what` begins it.
+  void require_equal(const process_group& processes, std::string_view what) const {
     const std::vector<std::uint64_t> hashes = processes.all_gather(hash());
     int other = 0;
     while (other != processes.size() && hashes[static_cast<std::size_t>(other)] == hashes[0])
@@ -66,14 +64,13 @@ class basic_fingerprint {
     if (other == processes.size()) return;
     const Text first = text_of(processes, 0), second = text_of(processes, other);
     const devplace::detail::first_difference<Text> differ(first, second);
-    throw communication_error(std::string(what) + ": rank " + std::to_string(other) +
-                              " does not train what rank 0 does. First difference, of rank " + std::to_string(other) +
-                              " and rank 0: \"" + differ.in_second + "\" and \"" + differ.in_first +
-                              "\". Start the same program with the same options in all processes.");
+    throw communication_error(std::string(what) + ": rank " + std::to_string(other) + " has \"" + differ.in_second +
+                              "\" where rank 0 has \"" + differ.in_first +
+                              "\". Start the same program with the same options in all processes, and make each change "
+                              "in all of them before the same step.");
   }
 
- private:
-  /// FNV-1a.
+  /// Of all that was added: FNV-1a.
   std::uint64_t hash() const {
     std::uint64_t value = 0xcbf29ce484222325;
     for (const char c : text_)
@@ -81,6 +78,7 @@ class basic_fingerprint {
     return value;
   }
 
+ private:
   Text text_of(const process_group& processes, int rank) const {
     Text text(processes.broadcast(text_.size(), rank), ' ');
     if (processes.rank() == rank) text = text_;
@@ -93,5 +91,27 @@ class basic_fingerprint {
 
 /// A fingerprint as a trainer has it.
 using fingerprint = basic_fingerprint<>;
+
+/// Adds a number, or the elements of a text or a vector, to a hash. Does not allocate, so that each step can do it.
+template <class T>
+void add_to_hash(std::uint64_t& hash, const T& value) {
+  if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
+    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  } else if constexpr (std::is_convertible_v<const T&, double>) {
+    add_to_hash(hash, std::bit_cast<std::uint64_t>(static_cast<double>(value)));
+  } else {
+    for (const auto& element : value)
+      add_to_hash(hash, element);
+  }
+}
+
+/// What a loader over processes says of the batch that it gives.
+struct batch_note {
+  fingerprint loader;             ///< the extents of its data, and its options
+  std::uint64_t loader_hash = 0;  ///< of that
+  int epoch = 0;                  ///< the batch's epoch
+  std::size_t number = 0;         ///< its number in the epoch, from 0 on
+};
 
 }  // namespace devplace::parallel

@@ -47,6 +47,9 @@ class nccl_communicator {
                 "or collective::ring, or a model on cuda places.");
 
  public:
+  /// The host does not wait for the devices, so a trainer cannot look at what they have reduced before it goes on.
+  static constexpr bool host_goes_on = true;
+
   /// For these devices, and the same number in each of the processes, which make it together. Throws
   /// communication_error if NCCL cannot connect them within process_options::init_timeout, if it is older than the one
   /// of the compilation, or if two ranks use one GPU.

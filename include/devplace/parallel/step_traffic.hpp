@@ -14,9 +14,9 @@
 
 namespace devplace {
 
-/// Bytes that one training step moves between participants under a policy: gradients with the sums that follow them,
-/// parameters, and layers' buffers, (n - 1) times from the first participant. S bytes of gradients of n participants
-/// cost
+/// Bytes that one training step moves between participants under a policy: gradients with the sums that follow them and
+/// the marks by which processes compare steps, parameters, and layers' buffers, (n - 1) times from the first
+/// participant. S bytes of gradients of n participants cost
 ///
 /// - `all_reduce`: 2 (n - 1) S in total; each participant receives and sends 2 (n - 1) / n S;
 /// - `sharded_all_reduce`: the same, half of it as parameters; if the trainer clips, `clipping` in addition, which is

@@ -12,8 +12,8 @@
 
 namespace devplace::runtime {
 
-/// Elements after the gradients in their arena: the sums of the samples' weights and of their losses, which are reduced
-/// together with the gradients.
+/// Elements after the gradients in their arena, which are reduced together with the gradients: the sums of the samples'
+/// weights and of their losses, and four by which processes compare their steps (train/detail/step_mark.hpp).
 inline constexpr std::size_t gradient_tail = element_alignment;
 
 /// Bytes for the two sums of a replica's last loss: a cache line.

@@ -20,6 +20,10 @@
 
 namespace devplace {
 
+namespace parallel {
+struct batch_note;
+}
+
 /// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, divided
 /// by the split that the tensor was made with, as a separate row-major array; otherwise each place has the full extents
 /// (a copy, or a summand). `local(k)` is the array of the placement's k-th place, `local(cuda<1>{})` that of the given
@@ -291,6 +295,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
   std::array<detail::memory_block, places> blocks_;
   [[no_unique_address]] Extents extents_;
   [[no_unique_address]] division_type division_;
+  mutable const parallel::batch_note* note_ = nullptr;  ///< of the loader whose batch this is; clones have none
 };
 
 }  // namespace devplace

@@ -20,6 +20,7 @@
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/extents.hpp>
+#include <devplace/train/detail/fingerprint_of_training.hpp>
 
 namespace devplace::detail {
 
@@ -201,9 +202,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// largest; NaN for no samples. A sample has one label if its output is one row of classes, and one for each row of an
 /// output [..., classes], as that of a network which labels tokens or pixels. The batches come from a loader for the
 /// model's placement: `accuracy(model, batches.epoch(0))`. Reads two numbers from each place at the end. Across the
-/// processes of this thread's process_scope all of them call it, each counts its samples, and all get the result.
-/// Throws argument_error if `how.top` is out of range, or if the batches are those of another scope, and shape_error
-/// for another number of labels.
+/// processes of this thread's process_scope all of them call it, each counts its samples, and all get the result;
+/// throws communication_error if their parameters or their loaders differ. Throws argument_error if `how.top` is out of
+/// range, or if the batches are those of another scope, and shape_error for another number of labels.
 template <detail::model_like Model, detail::epoch_like Batches>
 double accuracy(const Model& m, Batches&& batches, const accuracy_options& how = {}) {
   using Where = typename Model::placement_type;
@@ -218,6 +219,7 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& how =
   detail::check_top(how.top, output::static_extent(output::rank - 1));
   detail::label_counts<Where> counts;
   std::size_t labels_of_all = 0;
+  [[maybe_unused]] const parallel::batch_note* note = nullptr;
   constexpr std::int64_t no_class = -1;
   for (const auto& [images, labels] : batches) {
     using labels_type = std::remove_cvref_t<decltype(labels)>;
@@ -229,8 +231,10 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& how =
         !classes_last || (std::is_integral_v<typename labels_type::value_type> && labels_type::rank == output::rank),
         "devplace: accuracy: there must be one integer label for each sample, or for each of its rows if the "
         "output is [..., classes].");
-    if constexpr (spans_processes<Where>)
+    if constexpr (spans_processes<Where>) {
       detail::require_group_of_batches(images.participants(), parallel::current_participants<Where>("accuracy"));
+      note = detail::distributed_access::note(images);
+    }
     const auto logits = m.predict(images);
     if constexpr (labels_type::rank == output::rank) detail::require_label_of_each_row(logits, labels);
     labels_of_all += labels.size();
@@ -244,6 +248,11 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& how =
   auto [right, counted] = counts.sums();
   if constexpr (spans_processes<Where>) {
     const auto processes = parallel::current_processes("accuracy");
+    parallel::fingerprint all;
+    train::detail::add_note(all, note);
+    if constexpr (requires { m.state(); })
+      train::detail::add_parameters<typename Model::network_type, placement_backend_t<Where>>(all, m.state());
+    all.require_equal(processes, "accuracy");
     right = processes.all_reduce(right);
     if (how.ignore_index) counted = processes.all_reduce(counted);
   }

@@ -147,8 +147,8 @@ struct model_layout {
   /// The copy of the parameters that layers read, where it has another type.
   static constexpr std::size_t working_copy =
       storage::has_working_copy ? plan::arena_elements * sizeof(typename roles::working) : 0;
-  /// The gradients, followed by the sums of the samples' weights and losses. A trainer, or the first backward,
-  /// allocates them.
+  /// The gradients, followed by the sums of the samples' weights and losses, and a mark of the step. A trainer, or the
+  /// first backward, allocates them.
   static constexpr std::size_t gradients =
       (plan::parameter_elements + runtime::gradient_tail) * sizeof(typename roles::gradient);
   /// Untrained state of layers.

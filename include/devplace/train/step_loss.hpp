@@ -15,6 +15,7 @@
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/settle.hpp>
 #include <devplace/runtime/unread_loss.hpp>
+#include <devplace/train/detail/step_mark.hpp>
 
 namespace devplace {
 
@@ -28,8 +29,8 @@ class step_loss : public runtime::unread_loss<> {
       : state_(std::move(state)), step_(state_->step), how_(how), replicas_(replicas) {}
 
   /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws a place's
-  /// failure, with its name; error if the model is unusable; and error after the model's next pass, which overwrites
-  /// the loss.
+  /// failure, with its name; error if the model is unusable; error after the model's next pass, which overwrites the
+  /// loss; and communication_error if devices have found that processes trained differently.
   template <detail::configured = detail::configuration>
   typename runtime::replica<S>::accumulator item() const {
     if (state_->step != step_)
@@ -38,6 +39,8 @@ class step_loss : public runtime::unread_loss<> {
           "the trainer's mean_loss().");
     using T = typename runtime::replica<S>::accumulator;
     runtime::settle<placement_backend_t<Where>>(*state_);
+    if constexpr (spans_processes<Where>)
+      train::detail::require_no_difference<placement_backend_t<Where>>(state_->replicas.front());
     double total[2] = {0, 0};
     for (std::size_t k = 0; k < replicas_; ++k) {
       const auto& r = state_->replicas[k];

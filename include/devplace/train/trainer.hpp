@@ -186,7 +186,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// One step on a batch: gradients of the loss, their reduction over the places, and the optimizer's update; with
   /// `accumulate<k>` the update happens in every k-th call. Asynchronous on devices; the loss stays there until it is
   /// read. The first step waits for the places and compares their copies of the parameters, and processes what they
-  /// train; it throws error if the program changed one of them alone, communication_error if processes differ.
+  /// train; it throws error if the program changed one of them alone, communication_error if processes differ. So does
+  /// each later step, before it changes parameters, if a process took another step or has other options or parameters.
   /// `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement with the
   /// same split.
   template <class Samples, class Targets, detail::configured = detail::configuration>

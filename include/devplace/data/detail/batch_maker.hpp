@@ -94,6 +94,8 @@ class batch_maker {
   /// Number of rows of batch `number`, and which of them are made.
   std::size_t rows(std::size_t number) const { return std::min(batch_, visited_ - number * batch_); }
   const batch_share& share() const { return share_; }
+  /// The number of the epoch that was started last.
+  int epoch() const { return epoch_; }
 
   /// Starts an epoch at batch `first`.
   void start(int epoch, std::size_t first = 0) {

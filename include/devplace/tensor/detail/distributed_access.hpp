@@ -35,6 +35,10 @@ struct distributed_access {
   static Result split_like(const Extents& extents, const Source& source) {
     return Result(extents, source.division_);
   }
+  /// What a loader notes on its batches; null of other tensors.
+  template <class T, class Extents, class Where>
+    requires(!single_place<Where>)
+  static const parallel::batch_note*& note(const tensor<T, Extents, Where>& x) { return x.note_; }
   /// The block of the k-th place, as a tensor on it.
   template <class To, class T, class Extents, class Where>
   static tensor<T, Extents, To> take(tensor<T, Extents, Where>&& x, std::size_t k) {

@@ -21,7 +21,6 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/precision.hpp>
-#include <devplace/train/detail/fingerprint_of_training.hpp>
 
 namespace devplace::train::detail {
 
@@ -91,24 +90,13 @@ class connection {
       return Optimizer(m, rule);
   }
 
-  /// Notes the loss and its options, which compare() compares.
-  template <class Loss>
-  void describe([[maybe_unused]] const Loss& loss, [[maybe_unused]] std::size_t batches) {
-    if constexpr (compares) options_ = fingerprint_of_options<Policy>(loss, batches);
-  }
-  /// Compares options and parameters with the other processes, which all call it; throws if they differ. `largest_norm`
-  /// is that of clipping, or 0; `add_scaling(fingerprint)` adds the scale of losses.
-  template <class Rule, class AddScaling, devplace::detail::configured = devplace::detail::configuration>
-  void compare([[maybe_unused]] const state_type& state, [[maybe_unused]] const Rule& rule,
-               [[maybe_unused]] double largest_norm, [[maybe_unused]] const AddScaling& add_scaling) {
-    if constexpr (compares) {
-      parallel::fingerprint all = options_;
-      add_rule(all, rule);
-      all.add("largest norm of gradients", largest_norm);
-      add_scaling(all);
-      add_parameters<Net, backend_type>(all, state);
-      all.require_equal(process_group(processes_), "trainer");
-    }
+  /// The processes that compare what they train.
+  process_group processes() const { return process_group(processes_); }
+  /// Whether the host has waited for the places when gradients are reduced.
+  static constexpr bool host_waits() {
+    return !requires {
+      requires communicator_type<>::host_goes_on;
+    };
   }
 
   /// Whether a process has shares of the optimizer's state alone.
@@ -228,10 +216,7 @@ class connection {
 
   auto& communicator() const { return *static_cast<communicator_type<>*>(communicator_.get()); }
 
-  struct nothing {};
-
   std::shared_ptr<parallel::transport> processes_;
-  [[no_unique_address]] std::conditional_t<compares, parallel::fingerprint, nothing> options_;
   std::shared_ptr<void> communicator_;  // its type depends on the configuration
   [[no_unique_address]] typename update::shares shares_;
   bool prepared_ = false;  ///< whether memory for reductions during backward was allocated

@@ -38,6 +38,22 @@ void add_rule(parallel::fingerprint& to, const Rule& rule) {
   to.add("optimizer", type_text<Rule>());
   to.add_options("optimizer's ", rule);
 }
+/// Calls f(name, value) for the options that a rule has in step number `step`, counted from 0.
+template <class Rule, class F>
+void each_option_of_step(const Rule& rule, std::int64_t step, const F& f) {
+  if constexpr (requires { rule.at(step); })
+    each_option_of_step(rule.at(step), step, f);
+  else if constexpr (requires { rule.for_each_option(f); })
+    rule.for_each_option(f);
+}
+
+/// A loader, and which of its batches; none for null.
+inline void add_note(parallel::fingerprint& to, const parallel::batch_note* note) {
+  if (note == nullptr) return;
+  to.add(note->loader);
+  to.add("epoch", note->epoch);
+  to.add("batch of the epoch", note->number);
+}
 
 /// Adds the names and types of parameters, the layers, and then sums of the values of the first place's parameters,
 /// which are copied to the host.

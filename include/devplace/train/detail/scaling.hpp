@@ -92,14 +92,6 @@ optim::loss_scaler_state read_scale(int ordinal, const step_memory<T>& memory) {
   return {static_cast<double>(now.scale), now.growth_tracker, now.skipped_steps};
 }
 
-/// Adds the options and the scale to what processes compare.
-template <class Fingerprint>
-void add_scaling(Fingerprint& to, const optim::loss_scaling& options, const optim::loss_scaler_state& now) {
-  to.add_options("loss scaling's ", options);
-  to.add("loss scaler's scale", now.scale);
-  to.add("loss scaler's growth_tracker", now.growth_tracker);
-}
-
 // A template, so that only programs that use it compile it.
 template <class State>
 void require_scaler_state(const State& to) {

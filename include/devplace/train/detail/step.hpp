@@ -17,7 +17,6 @@
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/workspaces.hpp>
 #include <devplace/optim/clip.hpp>
-#include <devplace/parallel/equal_replicas.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/place/thread_team.hpp>
@@ -28,6 +27,7 @@
 #include <devplace/runtime/round_elements.hpp>
 #include <devplace/tensor/detail/distributed_access.hpp>
 #include <devplace/tensor/view.hpp>
+#include <devplace/train/detail/step_mark.hpp>
 #include <devplace/train/memory_plan.hpp>
 
 namespace devplace::train::detail {
@@ -58,17 +58,19 @@ constexpr bool misses_class_numbers() {
     return false;
 }
 
-/// Stores a batch's sums of losses and weights on its place, in one launch: after the gradients, for the update, and in
-/// `pending`, for the mean loss. `add`: adds them to those of earlier batches since the last update. `counts`: the
-/// pending batches were used in an update, so their sums are added to the totals first.
+/// Stores a batch's sums of losses and weights on its place, in one launch: after the gradients, for the update, with
+/// the step's mark, and in `pending`, for the mean loss. `add`: adds them to those of earlier batches since the last
+/// update. `counts`: the pending batches were used in an update, so their sums are added to the totals first.
 template <class Gradient, class Sum>
 struct loss_functor {
   runtime::tail_functor<Gradient, Sum> tail;
+  step_mark<Gradient> mark;
   double* totals;
   double* pending;
   bool counts;
   DEVPLACE_HD void operator()(std::size_t i) const {
     tail(i);
+    mark(i);
     for (int k = 0; k < 2; ++k) {
       if (counts) totals[k] += pending[k];
       pending[k] = (tail.add ? pending[k] : 0) + static_cast<double>(tail.sums[k]);
@@ -89,11 +91,12 @@ struct step_memory {
   devplace::detail::memory_block clipping;
   std::optional<std::size_t> rows;  ///< number of samples that the workspace is large enough for
   bool counts = false;              ///< whether the batches of pending() were used in an update
+  step_mark<T> mark;                ///< of the step
 
   /// Two sums over the batches of all updates, followed by two over the pending batches.
   double* totals() const { return static_cast<double*>(scalars.data()); }
   double* pending() const { return totals() + 2; }
-  /// For the comparison of replicas.
+  /// For the comparison of replicas and processes.
   std::uint64_t* checksum() const { return static_cast<std::uint64_t*>(scalars.data()) + 4; }
   T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
   /// The scale of losses, behind the two results of clipping.
@@ -146,15 +149,6 @@ inline void require_participants(const participants& samples, const participants
                        std::to_string(connected.first) + " on; divide samples and targets among its participants.");
 }
 
-/// Throws error if the program changed one of the replicas alone.
-template <class Net, class Backend, class S, class T, std::size_t Places>
-void compare_replicas(const runtime::model_state<S>& state, const std::array<step_memory<T>, Places>& memory) {
-  std::array<std::uint64_t*, Places> checksums{};
-  for (std::size_t k = 0; k < Places; ++k)
-    checksums[k] = memory[k].checksum();
-  parallel::require_equal_replicas<Net, Backend>(state, checksums);
-}
-
 /// Makes a place's workspace large enough for `rows` samples, unless it is.
 template <class Net, class P, class Backend, class T>
 void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
@@ -195,12 +189,15 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
 
 /// Takes the sums of losses and weights of an update, which were reduced over all participants together with the
 /// gradients: for the mean loss, and as the loss of the batch, if the update is of one (`sums` is null otherwise).
+/// Notes in `differs` that the processes took different steps; it is null in one process.
 template <class Gradient, class Sum>
 struct reduced_loss_functor {
   const Gradient* tail;
   Sum* sums;
   double* totals;
+  Sum* differs;
   DEVPLACE_HD void operator()(std::size_t) const {
+    if (differs != nullptr && tells_of_difference(tail)) *differs = 1;
     for (int k = 0; k < 2; ++k) {
       if (sums != nullptr) sums[k] = static_cast<Sum>(tail[1 - k]);
       totals[k] += static_cast<double>(tail[1 - k]);
@@ -209,11 +206,12 @@ struct reduced_loss_functor {
 };
 
 template <class Net, class Backend, class S, class T>
-void take_reduced_loss(const runtime::replica<S>& r, const step_memory<T>& memory, bool of_one_batch) {
+void take_reduced_loss(const runtime::replica<S>& r, const step_memory<T>& memory, bool of_one_batch, bool compares) {
   const T* const tail = r.gradient_data() + runtime::network_plan<Net>::parameter_elements;
-  devplace::detail::for_each_index<Backend>(r.ordinal, 1, 1,
-                                            reduced_loss_functor<T, typename runtime::replica<S>::accumulator>{
-                                                tail, of_one_batch ? r.loss_sums() : nullptr, memory.totals()});
+  devplace::detail::for_each_index<Backend>(
+      r.ordinal, 1, 1,
+      reduced_loss_functor<T, typename runtime::replica<S>::accumulator>{
+          tail, of_one_batch ? r.loss_sums() : nullptr, memory.totals(), compares ? r.loss_sums() + 2 : nullptr});
 }
 
 /// Where the loss's gradient is, in a workspace for `rows` samples.
@@ -268,8 +266,8 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
     runtime::round_elements<Backend>(r.ordinal, output_gradient, gradient_of_loss, output_size);
   devplace::detail::for_each_index<Backend>(
       r.ordinal, 1, 1,
-      loss_functor<typename roles::gradient, accumulator>{run::tail(r, r.loss_sums(), add), memory.totals(),
-                                                          memory.pending(), memory.counts});
+      loss_functor<typename roles::gradient, accumulator>{run::tail(r, r.loss_sums(), add), memory.mark,
+                                                          memory.totals(), memory.pending(), memory.counts});
   memory.counts = false;
 }
 

@@ -23,6 +23,8 @@
 #include <devplace/tensor/split.hpp>
 #include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/connection.hpp>
+#include <devplace/train/detail/equal_steps.hpp>
+#include <devplace/train/detail/fingerprint_of_training.hpp>
 #include <devplace/train/detail/joint_passes.hpp>
 #include <devplace/train/detail/norm_of_gradients.hpp>
 #include <devplace/train/detail/planning.hpp>
@@ -72,7 +74,7 @@ class training {
       losses_[k].emplace(loss.template bind<typename roles::accumulator, backend_type>(ordinal));
       memory_[k].scalars = devplace::detail::allocate<backend_type>(ordinal, scalar_bytes, memory_purpose::workspace);
     }
-    connection_.describe(loss, Batches);
+    if constexpr (connection_type::compares) options_ = fingerprint_of_options<Policy>(loss, Batches);
     reset_mean_loss();
     if constexpr (scales) {
       scaling_.divides_by(loss);
@@ -144,14 +146,10 @@ class training {
     if (samples.extent(0) != targets.extent(0)) throw_other_targets(samples.extent(0), targets.extent(0));
     if constexpr (spans_processes<Where>)
       require_participants(samples.participants(), targets.participants(), connection_.participants());
-    if (!compared_) {
-      if constexpr (places > 1) compare_replicas<Net, backend_type>(state, memory_);
-      if constexpr (connection_type::compares)
-        connection_.compare(state, optimizer_.rule(), norm_.largest(), [&]([[maybe_unused]] auto& all) {
-          if constexpr (scales) add_scaling(all, scaling_.options, scaler());
-        });
-      compared_ = true;
-    }
+    if constexpr (spans_processes<Where>) note_ = devplace::detail::distributed_access::note(samples);
+    if (!compared_) equal_steps<training>::compare(*this);
+    compared_ = true;
+    if constexpr (connection_type::compares) equal_steps<training>::mark(*this, accumulation_.batches + 1);
     [[maybe_unused]] const stay_awake<backend_type> awake{};
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
@@ -196,6 +194,7 @@ class training {
     check_accumulation<backend_type>(state, accumulation_);
     if (accumulation_.batches == 0) return false;
     optimizer_.validate();
+    if constexpr (connection_type::compares) equal_steps<training>::mark_again(*this);
     [[maybe_unused]] const stay_awake<backend_type> awake{};
     const step_guard guard(state, accumulation_);
     parallel::no_bucket_reduction after_passes;
@@ -208,6 +207,7 @@ class training {
   double mean_loss() const {
     auto& state = own_state();
     runtime::settle<backend_type>(state);
+    if constexpr (spans_processes<Where>) require_no_difference<backend_type>(replica(0));
     double sum[2] = {0, 0};
     for (std::size_t k = 0; k < places; ++k) {
       // Across processes pending batches are known here only after their update.
@@ -231,6 +231,8 @@ class training {
     auto& state = own_state();
     const runtime::sole_use use(state);
     wait_between_updates<backend_type>(state, accumulation_);
+    note_ = nullptr;
+    equal_steps<training>::compare(*this);
     return read_training<backend_type>(state, optimizer_, memory_, scaling_, connection_);
   }
   template <configured = configuration>
@@ -249,7 +251,12 @@ class training {
   std::size_t pending_batches() const { return accumulation_.batches; }
 
  private:
+  template <class, configured>
+  friend struct equal_steps;
+
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
+  /// What follows the gradients.
+  T* tail(std::size_t k) const { return replica(k).gradient_data() + plan::parameter_elements; }
 
   state_type& own_state() const {
     if (state_ == nullptr) throw_moved_trainer();
@@ -261,11 +268,13 @@ class training {
   void update(state_type& state, Reduction& started) {
     accumulation_.batches = 0;
     connection_.reduce(state, norm_.used(), started);
+    if constexpr (connection_type::compares && connection_type::host_waits()) equal_steps<training>::require(*this);
     const auto factors = norm_.factors(state, memory_, connection_.updating_places(), how_, scaling_);
     const auto spread = [&] {
       connection_.spread(state);
       if constexpr (scales) connection_.spread_scale(memory_);
-      if constexpr (takes_reduced_loss) take_reduced_loss<Net, backend_type>(replica(0), memory_[0], Batches == 1);
+      if constexpr (takes_reduced_loss)
+        take_reduced_loss<Net, backend_type>(replica(0), memory_[0], Batches == 1, connection_type::compares);
     };
     optimizer_.update(state, how_ == reduction::mean, factors, devplace::detail::function_view<>(spread));
     memory_[0].counts = !takes_reduced_loss;
@@ -280,7 +289,9 @@ class training {
   norm_of_gradients<Net, primary_place_t<Where>, scales> norm_;
   scaling<scales> scaling_;
   accumulation accumulation_;
-  bool compared_ = false;  ///< whether the replicas were compared, at the first step
+  parallel::fingerprint options_;               ///< that do not change
+  const parallel::batch_note* note_ = nullptr;  ///< of the present batch's loader
+  bool compared_ = false;                       ///< whether the replicas were compared, at the first step
 };
 
 }  // namespace devplace::train::detail

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <devplace/config.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/parallel/equal_replicas.hpp>
+#include <devplace/parallel/fingerprint.hpp>
+#include <devplace/place/backend.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/runtime/network.hpp>
+#include <devplace/train/detail/fingerprint_of_training.hpp>
+#include <devplace/train/detail/step_mark.hpp>
+
+namespace devplace::train::detail {
+
+/// How the processes of a training make sure that they take equal steps: they compare all before the first step, and
+/// marks, as step_mark says, in every step.
+template <class Training, devplace::detail::configured = devplace::detail::configuration>
+struct equal_steps {
+  using network = typename Training::model_type::network_type;
+  using backend = typename Training::backend_type;
+  static constexpr bool compares = Training::connection_type::compares;
+
+  /// Marks a step, the `batches`-th batch of an update, before its passes, with a checksum of a 64th of the parameters:
+  /// of all in the first step of an epoch. On devices, which need a launch for that, of all in every 64th step.
+  static void mark(Training& t, std::size_t batches) {
+    std::uint64_t hash = batches;
+    each_value(t, [&](const char*, const auto& value) { parallel::add_to_hash(hash, value); });
+    constexpr bool on_host = std::is_same_v<backend, devplace::backend::cpu>;
+    constexpr std::size_t all = runtime::network_plan<network>::arena_elements;
+    const std::size_t part = static_cast<std::size_t>(t.optimizer_.steps()) % 64;
+    const bool whole = (t.note_ != nullptr && t.note_->number == 0) || (!on_host && part == 0), sums = whole || on_host;
+    const std::size_t begin = whole ? 0 : all * part / 64, end = whole ? all : all * (part + 1) / 64;
+    const auto [first, participants] = t.connection_.participants();
+    for (std::size_t k = 0; k < Training::places; ++k) {
+      auto& memory = t.memory_[k];
+      if (sums) parallel::sum_parameters<backend>(t.replica(k), begin, end - begin, memory.checksum());
+      const float* const scale = Training::scales ? &memory.scale()->scale : nullptr;
+      memory.mark = {t.tail(k), hash, sums ? memory.checksum() : nullptr, scale, first + k, participants};
+    }
+  }
+  /// The same after the passes.
+  static void mark_again(Training& t) {
+    t.note_ = nullptr;
+    mark(t, t.accumulation_.batches);
+    for (std::size_t k = 0; k < Training::places; ++k)
+      devplace::detail::for_each_index<backend>(t.replica(k).ordinal, 1, 1, t.memory_[k].mark);
+  }
+
+  /// Throws if the reduced marks tell of different steps.
+  static void require(Training& t) {
+    typename Training::T tail[6];
+    devplace::detail::copy_out<backend>(t.replica(0).ordinal, tail, t.tail(0), sizeof tail);
+    if (!tells_of_difference(tail)) return;
+    compare(t);
+    throw communication_error(
+        "trainer: the processes took different steps with the same options; make the same calls in all of them, and "
+        "look for one that says that its places' copies of the parameters differ.");
+  }
+
+  /// Compares all with the other processes, which all call it, and the places' copies of the parameters with each
+  /// other; throws if they differ.
+  static void compare(Training& t) {
+    if constexpr (compares) {
+      parallel::fingerprint all;
+      const std::string step = std::to_string(t.optimizer_.steps() + 1);
+      all.add("step", step);
+      add_note(all, t.note_);
+      all.add(t.options_);
+      add_rule(all, t.optimizer_.rule());
+      each_value(t, [&](const char* name, const auto& value) { all.add(name, value); });
+      if constexpr (Training::scales) {
+        const auto now = t.scaler();
+        all.add("loss scaler's scale", now.scale);
+        all.add("loss scaler's growth_tracker", now.growth_tracker);
+      }
+      add_parameters<network, backend>(all, *t.state_);
+      all.require_equal(t.connection_.processes(), "trainer, in step " + step);
+    }
+    std::array<std::uint64_t*, Training::places> checksums;
+    for (std::size_t k = 0; k < Training::places; ++k)
+      checksums[k] = t.memory_[k].checksum();
+    if constexpr (Training::places > 1) parallel::require_equal_replicas<network, backend>(*t.state_, checksums);
+  }
+
+ private:
+  /// Calls f(name, value) for what must be equal in a step, besides parameters. Does not allocate.
+  template <class F>
+  static void each_value(const Training& t, const F& f) {
+    f("step", t.optimizer_.steps() + 1);
+    if (t.note_ != nullptr) f("loader", t.note_->loader_hash), f("epoch", t.note_->epoch), f("batch", t.note_->number);
+    each_option_of_step(t.optimizer_.rule(), t.optimizer_.steps(), f);
+    f("largest norm of gradients", t.norm_.largest());
+    if constexpr (Training::scales) t.scaling_.options.for_each_option(f);
+  }
+};
+
+}  // namespace devplace::train::detail

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/config.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
+
+namespace devplace::train::detail {
+
+/// By what processes find out in each step whether one of them takes another step, without a message for that: four
+/// elements behind the two sums that follow the gradients, which are reduced with them. Each participant writes the
+/// 16-bit digits of a hash of the step, the first one multiplied by minus the number of the others: equal hashes have
+/// sums of zero, in any order of summation, because all numbers are integers below 2^24.
+template <class T>
+struct step_mark {
+  T* tail = nullptr;                        ///< what follows the gradients; null in one process, which needs no mark
+  std::uint64_t hash = 0;                   ///< of the step's number and options, and of the batch
+  const std::uint64_t* checksum = nullptr;  ///< of parameters, on the place; null if this step has none
+  const float* scale = nullptr;             ///< of losses, on the place; null without one
+  std::size_t rank = 0, participants = 1;
+
+  DEVPLACE_HD void operator()(std::size_t) const {
+    if (tail == nullptr) return;
+    std::uint64_t all = hash + (checksum == nullptr ? 0 : *checksum);
+    if (scale != nullptr) all += devplace::detail::same_bits<std::uint32_t>(*scale);
+    all *= 0x9e3779b97f4a7c15;
+    all ^= all >> 32;
+    const T factor = rank == 0 ? T{1} - static_cast<T>(participants) : T{1};
+    const std::size_t limit = participants < 256 ? 65536 : (std::size_t{1} << 24) / participants;
+    for (std::size_t i = 0; i != 4; ++i)
+      tail[2 + i] = factor * static_cast<T>((all >> 16 * i & 0xffff) % limit);
+  }
+};
+
+/// Whether the sums of the marks tell of different steps.
+template <class T>
+DEVPLACE_HD bool tells_of_difference(const T* tail) {
+  return tail[2] != T{0} || tail[3] != T{0} || tail[4] != T{0} || tail[5] != T{0};
+}
+
+/// Throws if a device has noted a difference, behind the sums of its last loss.
+template <class Backend, class S>
+void require_no_difference(const runtime::replica<S>& r) {
+  typename runtime::replica<S>::accumulator sums[3];
+  devplace::detail::copy_out<Backend>(r.ordinal, sums, r.loss_sums(), sizeof sums);
+  if (sums[2] != 0)
+    throw communication_error(
+        "trainer: in an earlier step a process had other options, another batch or other parameters than the rest. "
+        "Call the trainer's state() in all processes, which names the first difference.");
+}
+
+}  // namespace devplace::train::detail
