@@ -142,8 +142,10 @@ class device_map {
 
   static std::string text_of(const std::vector<device_map_entry>& entries) {
     std::string text;
-    for (const device_map_entry& entry : entries)
-      text += (text.empty() ? "" : ",") + std::to_string(entry.logical) + ":" + std::to_string(entry.visible);
+    for (const device_map_entry& entry : entries) {
+      if (!text.empty()) text += ',';
+      text += std::to_string(entry.logical) + ":" + std::to_string(entry.visible);
+    }
     return text;
   }
 
