@@ -6,7 +6,9 @@
 #include <span>
 #include <vector>
 
+#include <devplace/data/distributed_sampler.hpp>
 #include <devplace/data/loader.hpp>
+#include <devplace/data/sampler.hpp>
 #include <devplace/data/transforms.hpp>
 #include <devplace/nn/conv2d.hpp>
 #include <devplace/nn/input.hpp>
@@ -94,10 +96,25 @@ void no_options(const dp::tensor<float, dp::extents<4, 2>, where>& features) {
 }
 #endif
 
-#if defined(TEMPORARY_TENSOR)  // expect: KEEP_THE_DATA_IN_A_VARIABLE|devplace: make_loader: a loader refers to its data
+#if defined(CONST_TEMPORARY_TENSOR)  // expect: devplace: make_loader: a const temporary cannot be moved into the loader
+const dp::tensor<float, dp::extents<4, 2>, where> const_features();
 void dangles(const dp::tensor<std::int64_t, dp::extents<4>, where>& labels) {
-  auto batches =
-      dp::make_loader<where>(dp::tensor<float, dp::extents<4, 2>, where>(dp::extents<4, 2>{}), labels, {.batch = 2});
+  auto batches = dp::make_loader<where>(const_features(), labels, {.batch = 2});
+}
+#endif
+
+#if defined(ORDER_OF_A_TEMPORARY_SAMPLER)  // expect: qualifiers|rvalue
+void dangles() {
+  for (const std::int64_t index : dp::sampler(10).order(0))
+    static_cast<void>(index);
+}
+#endif
+
+#if defined(ORDER_OF_A_TEMPORARY_DISTRIBUTED_SAMPLER)  // expect: discards qualifiers|is an rvalue|not
+                                                       // allowed|qualifiers
+void dangles() {
+  for (const std::int64_t index : dp::distributed_sampler(10, 1, 0).order(0))
+    static_cast<void>(index);
 }
 #endif
 

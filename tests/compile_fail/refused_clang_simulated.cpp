@@ -3,6 +3,8 @@
 
 // What clang alone refuses: references to local objects that are returned, whose lifetimes it knows from
 // DEVPLACE_LIFETIMEBOUND, and constant indices past static extents.
+#include <utility>
+
 #include <devplace/all.hpp>
 
 namespace dp = devplace;
@@ -83,5 +85,40 @@ auto returned_parameter() {
 auto returned_trainer() {
   regression m(dp::seed{1});
   return dp::trainer{m, dp::nn::mse{}, dp::optim::sgd{.learning_rate = 0.1f}};
+}
+#endif
+
+// What a loader keeps: it refers to variables and owns tensors that are moved in.
+using labels = dp::tensor<float, dp::extents<2>, on_cpu>;
+auto loader_of_its_own_data() {
+  matrix x{dp::extents<2, 3>{}};
+  labels y{dp::extents<2>{}};
+  return dp::make_loader<on_cpu>(std::move(x), std::move(y), {.batch = 2});
+}
+auto loader_of_views(const matrix& a, const labels& b) {
+  const auto x = a.view();
+  return dp::make_loader<on_cpu>(x, b.view(), {.batch = 2});
+}
+auto loader_of_arguments(const matrix& x, labels& y) {
+  return dp::make_loader<on_cpu>(x, y, {.batch = 2});
+}
+#if defined(RETURNED_LOADER_OF_TENSORS)  // expect: address of stack memory associated with local variable 'x' returned
+auto returned_loader() {
+  matrix x{dp::extents<2, 3>{}};
+  labels y{dp::extents<2>{}};
+  return dp::make_loader<on_cpu>(x, y, {.batch = 2});
+}
+#endif
+#if defined(RETURNED_LOADER_OF_IMAGES)  // expect: address of stack memory associated with local variable 'data'
+                                        // returned
+auto returned_loader() {
+  dp::image_set data;
+  return dp::loader<on_cpu>{data, {.batch = 2}};
+}
+#endif
+#if defined(RETURNED_ORDER)  // expect: address of stack memory associated with local variable 'visited' returned
+auto returned_order() {
+  dp::sampler visited(10);
+  return visited.order(0);
 }
 #endif

@@ -73,14 +73,16 @@ TEST_CASE("the processes of a group divide an epoch as DistributedSampler does",
 }
 
 TEST_CASE("a DistributedSampler of no samples has none, and wrong numbers are refused", "[data]") {
-  for (const bool drop_last : {false, true})
-    CHECK(dp::distributed_sampler(0, 3, 2, {.drop_last = drop_last}).order(0).empty());
+  for (const bool drop_last : {false, true}) {
+    dp::distributed_sampler none(0, 3, 2, {.drop_last = drop_last});
+    CHECK(none.order(0).empty());
+  }
   for (const int rank : {-1, 3, 4})
     CHECK_THROWS_WITH(dp::distributed_sampler(5, 3, rank), "devplace: distributed_sampler: this is process " +
                                                                std::to_string(rank) + " of 3; processes count from 0.");
   CHECK_THROWS_AS(dp::distributed_sampler(5, 0, 0), dp::argument_error);
-  CHECK_THROWS_WITH(dp::distributed_sampler(5, 3, 1).order(-1),
-                    "devplace: epoch -1 was asked for; epochs count from 0.");
+  dp::distributed_sampler some(5, 3, 1);
+  CHECK_THROWS_WITH(some.order(-1), "devplace: epoch -1 was asked for; epochs count from 0.");
   CHECK_THROWS_WITH(dp::distributed_sampler(214748364, 3, 1),
                     "devplace: distributed_sampler: PyTorch shuffles 214748364 samples in another way, which is not "
                     "repeated here; loader<across<...>> shuffles them.");

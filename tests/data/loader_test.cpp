@@ -197,6 +197,51 @@ TEST_CASE("floating-point features and integer labels come from plain tensors, b
   CHECK(contents.batch_sizes == std::vector<std::size_t>{2, 1});
 }
 
+TEST_CASE("a loader owns tensors that are moved in and refers to variables", "[data]") {
+  const auto made = [](std::size_t count) {
+    dp::tensor<float, dp::extents<dyn, 2>, here> x{dp::extents<dyn, 2>{count}};
+    dp::tensor<std::int32_t, dp::extents<dyn>, here> y{dp::extents<dyn>{count}};
+    for (std::size_t i = 0; i < count; ++i) {
+      x(i, 0) = static_cast<float>(i);
+      x(i, 1) = -static_cast<float>(i);
+      y(i) = static_cast<std::int32_t>(3 * i);
+    }
+    return std::pair(std::move(x), std::move(y));
+  };
+  const auto check = [](auto&& batches) {
+    std::size_t sample = 0;
+    for (const auto& [x, y] : batches.epoch(0))
+      for (std::size_t row = 0; row < y.size(); ++row, ++sample) {
+        CHECK(x(row, 0) == static_cast<float>(sample));
+        CHECK(x(row, 1) == -static_cast<float>(sample));
+        CHECK(y(row) == static_cast<std::int32_t>(3 * sample));
+      }
+    CHECK(sample == 1000);
+  };
+  for (const int workers : {0, 2}) {
+    const auto local = [&] {
+      auto [x, y] = made(1000);
+      return dp::make_loader<here>(std::move(x), std::move(y), {.batch = 64, .workers = workers});
+    };
+    check(local());
+    auto [x, y] = made(1000);
+    const float* const address = x.data();
+    check(dp::make_loader<here>(x, std::move(y), {.batch = 64, .workers = workers}));
+    check(dp::make_loader<here>(made(1000).first, made(1000).second, {.batch = 64, .workers = workers}));
+    auto [other, labels] = made(1000);
+    auto batches = dp::make_loader<here>(x.view(), labels, {.batch = 64, .workers = workers});
+    check(batches);
+    CHECK(x.data() == address);
+    x(0, 0) = 7;  // seen by the loader, which has no copy
+    for (const auto& [features, targets] : batches.epoch(1)) {
+      CHECK(features(0, 0) == 7);
+      CHECK(targets(0) == 0);
+      break;
+    }
+    static_cast<void>(other);
+  }
+}
+
 TEST_CASE("integer features and labels of tokens keep their type and are not scaled", "[data]") {
   dp::tensor<std::int32_t, dp::extents<3, 2>, here> tokens{{70000, -1}, {2, 3}, {4, 5}};
   dp::tensor<std::int64_t, dp::extents<3, 2>, here> next{{1, 2}, {-100, 4}, {5, std::int64_t{1} << 40}};

@@ -52,7 +52,7 @@ class distributed_sampler {
 
   /// The indices of this process's samples in an epoch: those of DistributedSampler after `set_epoch(epoch)`. Valid
   /// until the next call. Throws argument_error for a negative epoch.
-  std::span<const std::int64_t> order(int epoch) {
+  std::span<const std::int64_t> order(int epoch) & DEVPLACE_LIFETIMEBOUND {
     if (epoch < 0) throw argument_error("epoch " + std::to_string(epoch) + " was asked for; epochs count from 0.");
     if (options_.shuffle) permute(options_.shuffle->value + static_cast<std::uint64_t>(epoch));
     for (std::size_t i = 0; i != own_.size(); ++i)

@@ -114,9 +114,9 @@ class loader<Where, T, Source> {
   /// numbers of samples and labels differ.
   template <class... Transform, detail::configured = detail::configuration>
     requires(sizeof...(Transform) <= 1)
-  loader(const Source& data, const loader_options& options, Transform... transform)
-  try : note_(noted(source::views(data), options, transform...)),
-      maker_(source::views(data), options, erased(std::move(transform)...),
+  loader(typename source::kept data DEVPLACE_LIFETIMEBOUND, const loader_options& options, Transform... transform)
+  try : data_(std::forward<typename source::kept>(data)), note_(noted(source::views(data_), options, transform...)),
+      maker_(source::views(data_), options, erased(std::move(transform)...),
              detail::provided<backend_type, op::for_each>, share(options)),
       on_devices_(maker_) {
     if constexpr (!in_host_memory)
@@ -130,7 +130,7 @@ class loader<Where, T, Source> {
   }
 
   template <class... More, class FIX = KEEP_THE_DATA_IN_A_VARIABLE>
-    requires(source::owns)
+    requires(std::is_same_v<Source, image_set>)
   loader(const Source&&, const loader_options&, const More&...)
   = delete;
 
@@ -258,6 +258,7 @@ class loader<Where, T, Source> {
     }
   }
 
+  typename source::kept data_;  // before the maker, which reads the elements
   parallel::batch_note note_;
   maker maker_;
   [[no_unique_address]] device_batches_type
@@ -267,27 +268,29 @@ class loader<Where, T, Source> {
 /// A loader of samples and targets in two tensors (or views) on the CPU with the same first extent, and with any
 /// further axes. Features of float, double or uint8 become `T`; int32 and int64, such as the tokens of a text, stay
 /// what they are. Integer targets, one label for each sample or for each of its tokens or pixels, keep their type;
-/// floating-point targets become `T`. The loader refers to the tensors, which must outlive it.
+/// floating-point targets become `T`. The loader owns tensors that are moved in; others must outlive it.
 /// ```
 /// auto batches = dp::make_loader<Where>(features, targets, {.batch = 64});
 /// ```
+///@{
 template <placement Where, floating_element T = float, tensor_like Features, tensor_like Targets, class... Transform>
-  requires(detail::outlives_the_call<Features>&& detail::outlives_the_call<Targets> && sizeof...(Transform) <= 1)
+  requires(sizeof...(Transform) <= 1)
 auto make_loader(Features&& features, Targets&& targets, const loader_options& options, Transform... transform) {
-  using features_view = detail::const_view_t<Features>;
-  using targets_view = detail::const_view_t<Targets>;
-  using source = detail::feature_target_views<features_view, targets_view>;
-  return loader<Where, T, source>(source{detail::as_view(features), detail::as_view(targets)}, options,
-                                  std::move(transform)...);
+  using source = detail::features_and_targets<detail::kept_t<Features>, detail::kept_t<Targets>>;
+  return loader<Where, T, source>(
+      source{detail::kept(std::forward<Features>(features)), detail::kept(std::forward<Targets>(targets))}, options,
+      std::move(transform)...);
 }
+// Of two variables, with whose lifetimes clang compares the loader's; lifetimes of views and moved tensors are others.
+template <placement Where, floating_element T = float, class X, class Y, class... Transform>
+  requires(detail::is_tensor<std::remove_const_t<X>>&& detail::is_tensor<std::remove_const_t<Y>> &&
+           sizeof...(Transform) <= 1)
+auto make_loader(X& features DEVPLACE_LIFETIMEBOUND, Y& targets DEVPLACE_LIFETIMEBOUND, const loader_options& options,
+                 Transform... transform) {
+  return make_loader<Where, T>(detail::as_view(features), detail::as_view(targets), options, std::move(transform)...);
+}
+///@}
 
-template <placement Where, floating_element T = float, tensor_like Features, tensor_like Targets, class... Transform,
-          class FIX = KEEP_THE_DATA_IN_A_VARIABLE>
-  requires(!(detail::outlives_the_call<Features> && detail::outlives_the_call<Targets>))
-detail::refusal make_loader(Features&&, Targets&&, const loader_options&, const Transform&...)
-DEVPLACE_REFUSED(
-    "make_loader: a loader refers to its data, and a temporary is destroyed before the first batch; keep features and "
-    "targets in variables.");
 template <class Where = void, class T = float, class Features, class Targets, class... Transform,
           class FIX = GIVE_A_PLACE_AND_TENSORS_AS_IN_make_loader_on_cpu>
   requires(!(placement<Where> && floating_element<T> && tensor_like<Features> && tensor_like<Targets>))

@@ -38,7 +38,7 @@ class sampler {
 
   /// The samples' indices in the order of epoch `epoch`, counted from 0. Valid until the next call; does not allocate.
   /// Throws argument_error for a negative epoch.
-  std::span<const std::int64_t> order(int epoch) {
+  std::span<const std::int64_t> order(int epoch) & DEVPLACE_LIFETIMEBOUND {
     if (epoch < 0) throw argument_error("epoch " + std::to_string(epoch) + " was asked for; epochs count from 0.");
     if (shuffle_)
       detail::random_order::run(order_.data(), order_.size(), {shuffle_->value, stream(epoch)},

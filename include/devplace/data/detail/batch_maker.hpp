@@ -71,7 +71,7 @@ class batch_maker {
 
   /// `scaled_there`: the receivers of staged batches can convert bytes to `T`. Of each batch only `share` is made.
   template <configured = configuration>
-  batch_maker(const feature_target_views<Features, Targets>& data, const loader_options& options,
+  batch_maker(const features_and_targets<Features, Targets>& data, const loader_options& options,
               sample_transform<sample_element>&& transform, bool scaled_there, const batch_share& share = {})
       : data_(data),
         share_(share),
@@ -137,7 +137,7 @@ class batch_maker {
   void release(std::size_t number) { ahead_.release(number); }
 
  private:
-  static std::size_t checked(const feature_target_views<Features, Targets>& data, const loader_options& options) {
+  static std::size_t checked(const features_and_targets<Features, Targets>& data, const loader_options& options) {
     const std::size_t samples = data.features.extent(0);
     if (samples != data.targets.extent(0))
       throw argument_error("loader: the data has " + std::to_string(samples) + " samples and " +
@@ -264,7 +264,7 @@ class batch_maker {
       __builtin_prefetch(bytes + i);
   }
 
-  feature_target_views<Features, Targets> data_;
+  features_and_targets<Features, Targets> data_;
   batch_share share_;
   std::size_t batch_;
   std::size_t visited_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -11,37 +12,11 @@
 
 namespace devplace::detail {
 
-/// Samples and their targets, as views of tensors that the caller owns.
+/// Samples and their targets: views of tensors, or tensors that a loader owns.
 template <class Features, class Targets>
-struct feature_target_views {
+struct features_and_targets {
   Features features;
   Targets targets;
-};
-
-/// How a loader sees a kind of data: two views, and in `owns` whether the object owns the elements that they refer to.
-template <class Source>
-struct batch_source;
-
-template <>
-struct batch_source<image_set> {
-  using features = view<const std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>>;
-  using targets = view<const std::uint8_t, extents<dyn>, on<cpu>>;
-  static constexpr bool owns = true;
-
-  static feature_target_views<features, targets> views(const image_set& set) {
-    return {set.images.view(), set.labels.view()};
-  }
-};
-
-template <class Features, class Targets>
-struct batch_source<feature_target_views<Features, Targets>> {
-  using features = Features;
-  using targets = Targets;
-  static constexpr bool owns = false;
-
-  static const feature_target_views<Features, Targets>& views(const feature_target_views<Features, Targets>& both) {
-    return both;
-  }
 };
 
 /// The view of const elements through which a loader reads a tensor or view.
@@ -50,8 +25,45 @@ using const_view_t =
     view<const typename std::remove_cvref_t<X>::value_type, typename std::remove_cvref_t<X>::extents_type,
          typename std::remove_cvref_t<X>::placement_type>;
 
-/// Whether the elements outlive an argument of type `X&&`: it is an lvalue or a view.
+/// What a loader keeps of an argument of type `X&&`.
 template <class X>
-inline constexpr bool outlives_the_call = std::is_lvalue_reference_v<X> || is_view<std::remove_cvref_t<X>>;
+using kept_t = std::conditional_t<is_tensor<X>, X, const_view_t<X>>;
+template <class X>
+kept_t<X> kept(X&& x) {
+  static_assert(
+      !std::is_const_v<X> || is_view<std::remove_const_t<X>>,
+      "devplace: make_loader: a const temporary cannot be moved into the loader; keep features and targets in "
+      "variables.");
+  if constexpr (is_tensor<X>)
+    return std::move(x);
+  else
+    return as_view(x);
+}
+
+/// How a loader sees a kind of data: what it keeps, and two views of that.
+template <class Source>
+struct batch_source;
+
+template <>
+struct batch_source<image_set> {
+  using kept = const image_set&;
+  using features = view<const std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>>;
+  using targets = view<const std::uint8_t, extents<dyn>, on<cpu>>;
+
+  static features_and_targets<features, targets> views(const image_set& set) {
+    return {set.images.view(), set.labels.view()};
+  }
+};
+
+template <class Features, class Targets>
+struct batch_source<features_and_targets<Features, Targets>> {
+  using kept = features_and_targets<Features, Targets>;
+  using features = const_view_t<Features>;
+  using targets = const_view_t<Targets>;
+
+  static features_and_targets<features, targets> views(const kept& both) {
+    return {as_view(both.features), as_view(both.targets)};
+  }
+};
 
 }  // namespace devplace::detail
