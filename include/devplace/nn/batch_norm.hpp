@@ -82,6 +82,7 @@ struct batch_norm {
   static constexpr std::size_t numbers_of_statistics = joint ? 4 * Channels * sizeof(std::int64_t) / sizeof(F) : 0;
 
  public:
+  static_assert(detail::check_sizes<Channels>());
   static_assert(Channels > 0, "devplace: batch_norm<Channels> needs at least one channel.");
   static_assert(
       std::is_same_v<GIVE_nn_of_each_place_THEN_MOMENTUM_AND_EPSILON_AS_RATIOS, of_each_place> ||

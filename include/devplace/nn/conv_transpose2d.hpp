@@ -22,6 +22,7 @@ template <std::size_t In, std::size_t Out, class... OPTION_TYPES_SUCH_AS_nn_kern
 struct conv_transpose2d {
  private:
   using options = detail::window_options<false, OPTION_TYPES_SUCH_AS_nn_kernel_3_OR_nn_no_bias...>;
+  static_assert(detail::check_sizes<In, Out>());
   static_assert(options::known && options::has_kernel,
                 "devplace: the options of conv_transpose2d are kernel, which it needs, stride, padding, dilation, "
                 "groups<1 or more> and no_bias, each at most once: conv_transpose2d<16, 8, kernel<2>, stride<2>>.");

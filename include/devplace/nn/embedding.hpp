@@ -47,6 +47,7 @@ inline constexpr bool are_embedding_options<padding_index<Index>> = true;
 /// its bits do not depend on the number of threads.
 template <std::size_t Count, std::size_t Width, class... OPTION_TYPES_SUCH_AS_nn_padding_index_0>
 struct embedding {
+  static_assert(detail::check_sizes<Count, Width>());
   static_assert(Count > 0 && Width > 0, "devplace: embedding<Count, Width> needs at least one row and one column.");
   static_assert(detail::are_embedding_options<OPTION_TYPES_SUCH_AS_nn_padding_index_0...>,
                 "devplace: embedding's only option is padding_index<Index>: embedding<256, 64, padding_index<0>>.");

@@ -19,6 +19,7 @@ namespace devplace::nn {
 template <std::size_t Groups, std::size_t Channels,
           class GIVE_EPSILON_AS_A_RATIO_WRITE_std_ratio_1_100000 = std::ratio<1, 100000>>
 struct group_norm {
+  static_assert(detail::check_sizes<Groups, Channels>());
   static_assert(Groups > 0 && Channels > 0 && Channels % (Groups == 0 ? 1 : Groups) == 0,
                 "devplace: group_norm<Groups, Channels> divides the channels into groups of one size; give a number of "
                 "groups that divides the number of channels, as in group_norm<8, 64>.");

@@ -12,6 +12,7 @@ namespace devplace::nn {
 /// 10>>`. An identity otherwise.
 template <std::size_t... E>
 struct input : flatten {
+  static_assert(detail::check_sizes<E...>());
   /// Members that layer_for requires.
   ///@{
   template <class In>

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/parameter.hpp>
 #include <devplace/runtime/pass.hpp>
 #include <devplace/tensor/extents.hpp>

@@ -22,6 +22,7 @@ namespace devplace::nn {
 /// relu after it is fused into the same pass.
 template <std::size_t In, std::size_t Out = 0, bool WRITE_false_FOR_NO_BIAS = true>
 struct linear {
+  static_assert(detail::check_sizes<In, Out>());
   static_assert(In > 0, "devplace: linear<In, Out> needs at least one input and one output.");
   /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
   ///@{

@@ -35,6 +35,7 @@ template <std::size_t Width, std::size_t Heads, class... OPTION_TYPES_SUCH_AS_nn
 struct multi_head_attention {
  private:
   using options = detail::attention_options<OPTION_TYPES_SUCH_AS_nn_causal...>;
+  static_assert(detail::check_sizes<Width, Heads>());
   static_assert(options::known,
                 "devplace: multi_head_attention's options are causal and attention_dropout<std::ratio<1, 10>>, each at "
                 "most once: multi_head_attention<64, 4, causal>.");

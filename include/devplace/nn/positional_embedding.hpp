@@ -17,6 +17,7 @@ namespace devplace::nn {
 /// from the standard normal distribution, as torch.nn.Embedding(Length, Width) of the positions.
 template <std::size_t Length, std::size_t Width>
 struct positional_embedding {
+  static_assert(detail::check_sizes<Length, Width>());
   static_assert(Length > 0 && Width > 0,
                 "devplace: positional_embedding<Length, Width> needs at least one position and one column.");
   /// Members that layer_for requires.

@@ -29,6 +29,7 @@ struct reshaped {
 /// number do not compile. Free of cost inside a network.
 template <std::size_t... E>
 struct reshape : flatten {
+  static_assert(detail::check_sizes<E...>());
   /// Member that layer_for requires.
   template <class In>
   using output = typename detail::reshaped<In, extents<E...>>::type;

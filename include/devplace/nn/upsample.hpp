@@ -15,6 +15,7 @@ namespace devplace::nn {
 /// torch.nn.Upsample(scale_factor=Factor), whose mode is nearest.
 template <std::size_t Factor, std::size_t... Others>
 struct upsample {
+  static_assert(detail::check_sizes<Factor, Others...>());
   static_assert(Factor > 0 && sizeof...(Others) == 0,
                 "devplace: upsample<Factor> repeats pixels one time or more, rows and columns alike; give one factor: "
                 "upsample<2>.");

@@ -16,6 +16,8 @@ namespace devplace {
 /// Number of samples in a batch, over all places.
 template <std::size_t Samples>
 struct batch {
+  static_assert(static_cast<std::ptrdiff_t>(Samples) >= 0,
+                "devplace: batch<N>: the size of the largest batch is a static number, not dyn: batch<256>.");
   /// The number as a value.
   static constexpr std::size_t samples = Samples;
 };

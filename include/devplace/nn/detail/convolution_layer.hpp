@@ -23,6 +23,7 @@ template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options>
 struct convolution_layer {
  private:
   using options = window_options<false, Options...>;
+  static_assert(check_sizes<In, Out>());
   static_assert(
       options::known,
       "devplace: a convolution's options are kernel, stride, padding and dilation, of one number or two, groups<1 "

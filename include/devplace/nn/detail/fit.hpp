@@ -95,6 +95,17 @@ struct check_layers<unequal<Path, residual_of_one_size, Gives...>> {
 };
 ///@}
 
+/// Refuses `dyn` and negative numbers among the sizes of a layer. Returns true, so that its caller adds no error.
+template <std::size_t... Sizes>
+consteval bool check_sizes() {
+  static_assert(
+      ((static_cast<std::ptrdiff_t>(Sizes) >= 0) && ...),
+      "devplace: the extents of a sample and the sizes of layers are static numbers, not dyn and not negative; "
+      "only the number of samples in a batch is dynamic. For samples of several sizes compile the network once "
+      "for each: template <std::size_t Size> using net = sequential<input<3, Size, Size>, ...>.");
+  return true;
+}
+
 template <class Layer>
 concept fixes_input = requires {
   typename Layer::input_extents;

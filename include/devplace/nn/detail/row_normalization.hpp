@@ -28,6 +28,7 @@ struct samples_of_features {
 /// `bias`. `Layer` has the static function `epsilon<T>()`. Statistics are computed anew in backward.
 template <class Layer, std::size_t Features, bool Centred>
 struct row_normalization {
+  static_assert(check_sizes<Features>());
   static_assert(Features > 0, "devplace: layer_norm<N> and rms_norm<N> need at least one feature.");
   template <class In>
   using output = typename samples_of_features<In, Features>::type;

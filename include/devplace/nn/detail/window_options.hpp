@@ -91,6 +91,8 @@ struct window_options {
   static constexpr pair_of_sizes pad = pair_option<padding>::template among<Options...>(0, 0);
   static constexpr pair_of_sizes dilate = pair_option<dilation>::template among<Options...>(1, 1);
   static constexpr std::size_t group_number = groupings == 0 ? 1 : (group_count<Options> + ... + 0);
+  static_assert(check_sizes<size.rows, size.columns, step.rows, step.columns, pad.rows, pad.columns, dilate.rows,
+                            dilate.columns, group_number>());
   static constexpr bool bias = no_biases == 0;
   /// Whether no option distinguishes rows and columns.
   static constexpr bool square = size.rows == size.columns && step.rows == step.columns && pad.rows == pad.columns &&
