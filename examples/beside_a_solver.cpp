@@ -55,7 +55,7 @@ dp::model<surrogate, dp::cpu> train(int rank, int ranks, const SumOverRanks& sum
   for (int step = 0; step < 2000; ++step) {
     const auto own = dp::seed{static_cast<std::uint64_t>(step * ranks + rank)};
     const auto x = dp::uniform<float, dp::cpu>(dp::extents<dp::dyn, 2>{samples}, own, 0.0F, 1.0F);
-    dp::tensor<float, dp::extents<dp::dyn, 1>, dp::cpu> y(dp::extents<dp::dyn, 1>{samples});
+    dp::tensor<float, dp::extents<dp::dyn, 1>, dp::cpu> y{dp::extents<dp::dyn, 1>{samples}};
     for (std::size_t i = 0; i < samples; ++i)
       y(i, 0) = reaction_of(x(i, 0), x(i, 1));
     auto [output, saved] = model.forward(x);

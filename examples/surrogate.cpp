@@ -97,8 +97,8 @@ class plate {
 
 /// Trains with the fields for random positions of the beam, and logs the epochs.
 model_type train(std::size_t positions, int epochs, const std::string& log_path) {
-  dp::tensor<double, inputs, dp::cpu> x(inputs{positions * cells});
-  dp::tensor<double, outputs, dp::cpu> y(outputs{positions * cells});
+  dp::tensor<double, inputs, dp::cpu> x{inputs{positions * cells}};
+  dp::tensor<double, outputs, dp::cpu> y{outputs{positions * cells}};
   const auto beams = dp::uniform<double, dp::cpu>(dp::extents<dp::dyn, 2>{positions}, dp::seed{1}, 0.2, 0.8);
   plate solver;
   for (std::size_t i = 0; i < positions; ++i) {

@@ -36,7 +36,7 @@ TEST_CASE("docs/placement.md: several devices", "[docs]") {
   CHECK(whole(7) == 7);
   CHECK(chunks.first_row(2) == 8);
   CHECK(same.first_row(1) == 3);
-  dp::tensor<float, dp::extents<10>, dp::partial<dp::reduction::sum, 0, 1>> summands(dp::extents<10>{});
+  dp::tensor<float, dp::extents<10>, dp::partial<dp::reduction::sum, 0, 1>> summands{dp::extents<10>{}};
   dp::copy(summands.only_on(dp::cuda<0>{}), x);
   dp::copy(summands.only_on(dp::cuda<1>{}), x);
   const auto total = dp::all_reduce(std::move(summands));  // 2 x on both, in the summands' memory

@@ -85,7 +85,7 @@ TEST_CASE("docs/training.md: sorting on devices", "[docs]") {
   const auto ranking = dp::argsort(output, dp::sort_order::descending);  // stable; NaN counts as largest
   const auto running = dp::cumsum(counts);                               // of one axis
 
-  dp::tensor<std::int64_t, dp::extents<dp::dyn>, where> order(dp::extents<dp::dyn>(100));
+  dp::tensor<std::int64_t, dp::extents<dp::dyn>, where> order{dp::extents<dp::dyn>{100}};
   dp::permutation_into(order, dp::seed{2}, dp::sampler::stream(epoch));  // a loader's order of samples in an epoch
 
   CHECK(classes(2, 4) == ranking(2, 4));

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/place/detail/refusal.hpp>
+#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/tensor/detail/any_tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
@@ -17,6 +19,19 @@ template <class X>
 inline constexpr bool is_tensor = false;
 template <class T, class E, class W>
 inline constexpr bool is_tensor<tensor<T, E, W>> = true;
+
+/// A function in a tensor's place: `tensor<...> y(extents<dyn>(n));` declares one, to C++, with a parameter `n`.
+template <class Function>
+consteval bool declared_function() {
+  static_assert(accepted<Function>,
+                "devplace: the name is of a function and not of a tensor, because a declaration with parentheses, "
+                "tensor<...> y(extents<dyn>(n)), declares a function; write braces: tensor<...> y{extents<dyn>{n}}.");
+  return false;
+}
+template <class T, class E, class W, extents_like... Parameters>
+inline constexpr bool is_tensor<tensor<T, E, W>(Parameters...)> = declared_function<tensor<T, E, W>(Parameters...)>();
+template <class T, class E, class W, class... Parameters>
+inline constexpr bool not_printed<tensor<T, E, W>(Parameters...)> = is_tensor<tensor<T, E, W>(Parameters...)>;
 
 }  // namespace detail
 
