@@ -143,6 +143,26 @@ void check_integers() {
   }
 }
 
+/// The mean loss of the second of two batches that are accumulated, if it is reset between them, and that of the second
+/// one alone.
+template <class Where>
+void check_reset_between_batches() {
+  const auto x = dp::test::integer_samples<double, 6>(16);
+  const auto y = integer_targets();
+  const auto mean_loss = [&](bool with_first) {
+    dp::model<net, Where, double> model{dp::seed{1}};
+    dp::test::set_integer_parameters(model);
+    dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.125}, all_reduce{}, dp::accumulate<2>{}};
+    if (with_first) step(distribute<Where>(x.slice(0, 8)), distribute<Where>(y.slice(0, 8)));
+    step.reset_mean_loss();
+    step(distribute<Where>(x.slice(8, 16)), distribute<Where>(y.slice(8, 16)));
+    const double mean = step.mean_loss();
+    CHECK(step.flush() == !with_first);
+    return mean;
+  };
+  CHECK(mean_loss(true) == mean_loss(false));
+}
+
 }  // namespace
 
 TEST_CASE("accumulated batches are one step on all of their samples, to the bit", "[train]") {
@@ -151,6 +171,11 @@ TEST_CASE("accumulated batches are one step on all of their samples, to the bit"
   check_integers<two, scatter_gather, 4>();
   check_integers<three, all_reduce, 3>();
   check_integers<three, by_ring, 3>();
+}
+
+TEST_CASE("a reset of the mean loss between accumulated batches leaves out the earlier ones", "[train]") {
+  check_reset_between_batches<cpu>();
+  check_reset_between_batches<dp::replicated<0, 1, 2>>();
 }
 
 TEST_CASE("accumulation weights samples and classes, not batches", "[train]") {

@@ -508,6 +508,30 @@ TEST_CASE("where the host does not wait for a step, a difference is thrown when 
                                        "options"));
 }
 
+TEST_CASE("a difference that a device noted is forgotten when the training goes on from a state", "[train]") {
+  using where = dp::across<dp::on<dp::cuda<1>>>;
+  const std::string message = message_of_all(2, [&](int rank) {
+    dp::model<net, where> model{dp::seed{1}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.5},
+                     collective::all_reduce<unattended>{}};
+    const auto images = dp::to_batch<where>(dp::test::integer_samples<float, 6>(8));
+    const auto labels = dp::to_batch<where>(dp::test::square_labels(8, 10));
+    step(images, labels).item();
+    const auto before = step.state();
+    if (rank == 1) step.optimizer().rule().learning_rate = 0.25;
+    auto failed = step(images, labels);
+    try {
+      failed.item();
+    } catch (const dp::communication_error&) {
+      step.restore(before);
+      step(images, labels).item();
+      step.mean_loss();
+      throw dp::communication_error("the training went on");
+    }
+  });
+  CHECK_THAT(message, StartsWith("devplace: the training went on"));
+}
+
 TEMPLATE_TEST_CASE("the sums of marks are zero for equal steps of any number of participants, in any order", "[train]",
                    float, double) {
   using mark = dp::train::detail::step_mark<TestType>;

@@ -109,7 +109,7 @@ void add_to_hash(std::uint64_t& hash, const T& value) {
 /// What a loader over processes says of the batch that it gives.
 struct batch_note {
   fingerprint loader;             ///< the extents of its data, and its options
-  std::uint64_t loader_hash = 0;  ///< of that
+  std::uint64_t loader_hash = 0;  ///< of `loader`
   int epoch = 0;                  ///< the batch's epoch
   std::size_t number = 0;         ///< its number in the epoch, from 0 on
 };

@@ -187,7 +187,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// `accumulate<k>` the update happens in every k-th call. Asynchronous on devices; the loss stays there until it is
   /// read. The first step waits for the places and compares their copies of the parameters, and processes what they
   /// train; it throws error if the program changed one of them alone, communication_error if processes differ. So does
-  /// each later step, before it changes parameters, if a process took another step or has other options or parameters.
+  /// each later step, before it changes parameters, if a process took another step or has other options or parameters;
+  /// with collective::nccl, for which the host does not wait, reading a loss throws, after parameters have changed.
   /// `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement with the
   /// same split.
   template <class Samples, class Targets, detail::configured = detail::configuration>
@@ -247,6 +248,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     return training_.mean_loss();
   }
   /// Restarts the mean loss, for example at the start of an epoch; waits for the places and throws their failures.
+  /// Across processes the sums of batches that wait for their update are counted afterwards: call flush() first.
   template <detail::configured = detail::configuration>
   void reset_mean_loss() {
     training_.reset_mean_loss();

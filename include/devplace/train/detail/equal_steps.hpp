@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <type_traits>
 
@@ -21,8 +22,8 @@
 
 namespace devplace::train::detail {
 
-/// How the processes of a training make sure that they take equal steps: they compare all before the first step, and
-/// marks, as step_mark says, in every step.
+/// How the processes of a training make sure that they take equal steps: they compare everything before the
+/// first step, and in every step the marks of step_mark.hpp.
 template <class Training, devplace::detail::configured = devplace::detail::configuration>
 struct equal_steps {
   using network = typename Training::model_type::network_type;
@@ -47,7 +48,7 @@ struct equal_steps {
       memory.mark = {t.tail(k), hash, sums ? memory.checksum() : nullptr, scale, first + k, participants};
     }
   }
-  /// The same after the passes.
+  /// Marks the update of flush(), whose passes are done.
   static void mark_again(Training& t) {
     t.note_ = nullptr;
     mark(t, t.accumulation_.batches);
@@ -62,13 +63,24 @@ struct equal_steps {
     if (!tells_of_difference(tail)) return;
     compare(t);
     throw communication_error(
-        "trainer: the processes took different steps with the same options; make the same calls in all of them, and "
-        "look for one that says that its places' copies of the parameters differ.");
+        "trainer: the processes took different steps with the same options. Make the same calls in all of them.");
   }
 
   /// Compares all with the other processes, which all call it, and the places' copies of the parameters with each
   /// other; throws if they differ.
   static void compare(Training& t) {
+    std::array<std::uint64_t*, Training::places> checksums;
+    for (std::size_t k = 0; k < Training::places; ++k)
+      checksums[k] = t.memory_[k].checksum();
+    // A difference within this process is told to the others, which would wait for it in their next call.
+    std::exception_ptr own;
+    if constexpr (Training::places > 1) {
+      try {
+        parallel::require_equal_replicas<network, backend>(*t.state_, checksums);
+      } catch (const error&) {
+        own = std::current_exception();
+      }
+    }
     if constexpr (compares) {
       parallel::fingerprint all;
       const std::string step = std::to_string(t.optimizer_.steps() + 1);
@@ -83,12 +95,14 @@ struct equal_steps {
         all.add("loss scaler's growth_tracker", now.growth_tracker);
       }
       add_parameters<network, backend>(all, *t.state_);
-      all.require_equal(t.connection_.processes(), "trainer, in step " + step);
+      all.add("copies of the parameters in the process", own == nullptr ? "equal" : "different");
+      try {
+        all.require_equal(t.connection_.processes(), "trainer, in step " + step);
+      } catch (const communication_error&) {
+        if (own == nullptr) throw;
+      }
     }
-    std::array<std::uint64_t*, Training::places> checksums;
-    for (std::size_t k = 0; k < Training::places; ++k)
-      checksums[k] = t.memory_[k].checksum();
-    if constexpr (Training::places > 1) parallel::require_equal_replicas<network, backend>(*t.state_, checksums);
+    if (own != nullptr) std::rethrow_exception(own);
   }
 
  private:

@@ -41,8 +41,8 @@ void add_rule(parallel::fingerprint& to, const Rule& rule) {
 /// Calls f(name, value) for the options that a rule has in step number `step`, counted from 0.
 template <class Rule, class F>
 void each_option_of_step(const Rule& rule, std::int64_t step, const F& f) {
-  if constexpr (requires { rule.at(step); })
-    each_option_of_step(rule.at(step), step, f);
+  if constexpr (requires { rule.at(step).for_each_option(f); })
+    rule.at(step).for_each_option(f);
   else if constexpr (requires { rule.for_each_option(f); })
     rule.for_each_option(f);
 }

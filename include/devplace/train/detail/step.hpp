@@ -187,6 +187,19 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   return arguments.factor;
 }
 
+/// Resets the two totals and the two pending sums that follow them. `waiting`: the pending batches wait for their
+/// update, which will add them to the totals again, so the totals begin at minus the pending sums.
+struct reset_totals_functor {
+  double* totals;
+  bool waiting;
+  DEVPLACE_HD void operator()(std::size_t) const {
+    for (int k = 0; k < 2; ++k) {
+      totals[k] = waiting ? -totals[2 + k] : 0;
+      if (!waiting) totals[2 + k] = 0;
+    }
+  }
+};
+
 /// Takes the sums of losses and weights of an update, which were reduced over all participants together with the
 /// gradients: for the mean loss, and as the loss of the batch, if the update is of one (`sums` is null otherwise).
 /// Notes in `differs` that the processes took different steps; it is null in one process.

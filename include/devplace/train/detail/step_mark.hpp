@@ -19,10 +19,11 @@ namespace devplace::train::detail {
 /// sums of zero, in any order of summation, because all numbers are integers below 2^24.
 template <class T>
 struct step_mark {
-  T* tail = nullptr;                        ///< what follows the gradients; null in one process, which needs no mark
-  std::uint64_t hash = 0;                   ///< of the step's number and options, and of the batch
-  const std::uint64_t* checksum = nullptr;  ///< of parameters, on the place; null if this step has none
-  const float* scale = nullptr;             ///< of losses, on the place; null without one
+  T* tail = nullptr;       ///< what follows the gradients; null in one process, which needs no mark
+  std::uint64_t hash = 0;  ///< of the step's number and options, and of the batch
+  const std::uint64_t* checksum =
+      nullptr;                   ///< of the parameters, in the place's memory; null in steps without a checksum
+  const float* scale = nullptr;  ///< of losses, on the place; null without one
   std::size_t rank = 0, participants = 1;
 
   DEVPLACE_HD void operator()(std::size_t) const {
@@ -44,7 +45,14 @@ DEVPLACE_HD bool tells_of_difference(const T* tail) {
   return tail[2] != T{0} || tail[3] != T{0} || tail[4] != T{0} || tail[5] != T{0};
 }
 
-/// Throws if a device has noted a difference, behind the sums of its last loss.
+/// Clears what a device has noted of a difference, for a training that begins or goes on from a state.
+template <class Backend, class S>
+void forget_difference(const runtime::replica<S>& r) {
+  const typename runtime::replica<S>::accumulator none = 0;
+  devplace::detail::copy_in<Backend>(r.ordinal, r.loss_sums() + 2, &none, sizeof none);
+}
+
+/// Throws if a device has noted a difference, in the number that follows the two sums of its last loss.
 template <class Backend, class S>
 void require_no_difference(const runtime::replica<S>& r) {
   typename runtime::replica<S>::accumulator sums[3];
@@ -52,7 +60,8 @@ void require_no_difference(const runtime::replica<S>& r) {
   if (sums[2] != 0)
     throw communication_error(
         "trainer: in an earlier step a process had other options, another batch or other parameters than the rest. "
-        "Call the trainer's state() in all processes, which names the first difference.");
+        "Call the trainer's state() in all processes, which names what still differs, and restore all of them from a "
+        "state or a checkpoint of before.");
 }
 
 }  // namespace devplace::train::detail

@@ -76,6 +76,7 @@ class training {
     }
     if constexpr (connection_type::compares) options_ = fingerprint_of_options<Policy>(loss, Batches);
     reset_mean_loss();
+    if constexpr (spans_processes<Where>) forget_difference<backend_type>(replica(0));
     if constexpr (scales) {
       scaling_.divides_by(loss);
       scale_losses({});
@@ -221,9 +222,10 @@ class training {
   template <configured = configuration>
   void reset_mean_loss() {
     runtime::settle<backend_type>(own_state());
+    const bool waiting = takes_reduced_loss && !spans_processes<Where> && accumulation_.batches != 0;
     for (std::size_t k = 0; k < places; ++k)
-      devplace::detail::for_each_index<backend_type>(replica(k).ordinal, 4, 4,
-                                                     runtime::zero_functor<double>{memory_[k].totals()});
+      devplace::detail::for_each_index<backend_type>(replica(k).ordinal, 1, 1,
+                                                     reset_totals_functor{memory_[k].totals(), waiting});
   }
 
   template <configured = configuration>
@@ -241,6 +243,7 @@ class training {
     const runtime::sole_use use(state);
     wait_between_updates<backend_type>(state, accumulation_);
     write_training<Net, backend_type>(state, optimizer_, memory_, scaling_, from);
+    if constexpr (spans_processes<Where>) forget_difference<backend_type>(replica(0));
     runtime::settle<backend_type>(state);
     compared_ = false;
   }
@@ -289,7 +292,7 @@ class training {
   norm_of_gradients<Net, primary_place_t<Where>, scales> norm_;
   scaling<scales> scaling_;
   accumulation accumulation_;
-  parallel::fingerprint options_;               ///< that do not change
+  parallel::fingerprint options_;               ///< options that do not change
   const parallel::batch_note* note_ = nullptr;  ///< of the present batch's loader
   bool compared_ = false;                       ///< whether the replicas were compared, at the first step
 };

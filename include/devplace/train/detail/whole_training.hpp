@@ -61,8 +61,12 @@ auto read_training(const runtime::model_state<S>& state, const Optimizer& optimi
   if constexpr (Connection::shares_over_processes)
     for (auto& arena : result.optimizer.arenas)
       gather_arena<Backend>(state, connection, arena);
-  const auto losses = read_losses<Backend>(first.ordinal, memory[0], memory[0].counts);  // other places have none
-  result.losses.assign(losses.begin(), losses.end());
+  result.losses.assign(2, 0);
+  for (std::size_t k = 0; k < Places; ++k) {
+    const auto losses = read_losses<Backend>(state.replicas[k].ordinal, memory[k], memory[k].counts);
+    for (std::size_t i = 0; i < 2; ++i)
+      result.losses[i] += losses[i];
+  }
   if constexpr (Scales) {
     result.scaling = scaled.options;
     result.scaler = read_scale<Backend>(first.ordinal, memory[0]);
