@@ -46,7 +46,7 @@ inline control_endpoint endpoint_of(const launch_environment& launched) {
   return {launched.main_address(), launched.port()};
 }
 
-/// The job's secret: DEVPLACE_JOB_TOKEN, or the text of the file DEVPLACE_JOB_TOKEN_FILE. No message contains it.
+/// The job's secret: DEVPLACE_JOB_TOKEN, or the text of the file DEVPLACE_JOB_TOKEN_FILE. No error message contains it.
 inline std::string job_token(const launch_variables& variables, const launch_environment& launched) {
   std::string token = variables.text("DEVPLACE_JOB_TOKEN");
   const std::string path = variables.text("DEVPLACE_JOB_TOKEN_FILE");
@@ -55,10 +55,10 @@ inline std::string job_token(const launch_variables& variables, const launch_env
     struct ::stat status = {};
     char text[256];
     const ::ssize_t bytes = file && ::fstat(file.get(), &status) == 0 ? ::read(file.get(), text, sizeof text) : -1;
-    if (bytes < 0 || (status.st_mode & 077) != 0)
+    if (bytes < 0 || status.st_uid != ::geteuid() || (status.st_mode & 077) != 0)
       throw file_error("launched_processes: DEVPLACE_JOB_TOKEN_FILE=\"" + path + "\" " +
                        (bytes < 0 ? std::string("cannot be read: ") + std::strerror(errno)
-                                  : "can be read or written by other users, who may know the token") +
+                                  : "is another user's, or other users can read or write it, who may know the token") +
                        ". Make a file with a new token, the same on each host: (umask 077; echo <token> > <file>).");
     token.assign(text, static_cast<std::size_t>(bytes));
     token.erase(token.find_last_not_of(" \r\n") + 1);

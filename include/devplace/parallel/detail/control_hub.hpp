@@ -43,7 +43,7 @@ class control_hub final : public control_role {
       const double now = hear_arrivals(until, [&](const control_hello& hello, control_link& link) {
         if (wrong.empty()) wrong = admit(hello, link);
         there += wrong.empty();
-        if (!wrong.empty()) told.insert(hello.rank);
+        if (!wrong.empty()) note_told(told, hello.rank);
         return wrong;
       });
       for (std::size_t r = 1; r != links_.size(); ++r)
@@ -100,6 +100,10 @@ class control_hub final : public control_role {
 
   std::string source() const { return who_.source.empty() ? std::string() : " Process 0 is " + who_.source + "."; }
 
+  /// Adds a process to those that know why the group was refused, if it has a rank of the group.
+  void note_told(std::set<int>& told, int rank) const {
+    if (rank > 0 && static_cast<std::size_t>(rank) < links_.size()) told.insert(rank);
+  }
   /// Tells all processes why, also those that connect later, for exit_grace. Ranks that know are `told`.
   [[noreturn]] void refuse_all(const std::string& why, std::set<int> told) {
     for (std::size_t r = 1; r != links_.size(); ++r)
@@ -111,7 +115,7 @@ class control_hub final : public control_role {
     const double until = monotonic_seconds() + options_.exit_grace;
     for (double now = 0; told.size() + 1 < links_.size() && now < until;)
       now = hear_arrivals(until, [&](const control_hello& hello, control_link&) {
-        told.insert(hello.rank);
+        note_told(told, hello.rank);
         return why;
       });
     throw communication_error(why);
@@ -142,7 +146,7 @@ class control_hub final : public control_role {
     self().left = how != leaving::no;
     if (beats || self().left) parts.tell(now, [&](const control_part& told) { parts_of_all_.note(0, told); });
     if (beats) watch(now);
-    // After a failure only those are waited for that may have stopped, until they are heard or killed.
+    // After a failure process 0 waits only for processes that may have been stopped, until they answer or are killed.
     const auto waits_for = [&](const watched_process& one) {
       const bool finds_stopped = options_.heartbeat_timeout != 0;
       return links_[static_cast<std::size_t>(one.rank)].open() &&

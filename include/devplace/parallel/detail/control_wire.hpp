@@ -39,7 +39,8 @@ struct control_header {
   static constexpr std::uint16_t current_protocol = 2;
 };
 
-/// A job's token as two numbers. Over a network they prove that a process belongs to the job, so no message has them.
+/// A job's token as two numbers. Over a network they prove that a process belongs to the job, so no error
+/// message has them.
 struct control_token {
   std::uint64_t halves[2];
 

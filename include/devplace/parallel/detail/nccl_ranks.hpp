@@ -86,6 +86,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   void run(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue,
            const std::function<void()>& then = {}) {
     if (elements == 0) return;
+    via().require_own(call.name);  // before CUDA is used, which a child of fork() cannot
     for (std::size_t k = 0; k != lanes_.size(); ++k)
       on_device(k, [&] { devplace::detail::record_event<backend::cuda>(lanes_[k].before); });
     const announced_call announced(via(), call);
