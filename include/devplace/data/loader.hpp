@@ -281,7 +281,7 @@ auto make_loader(Features&& features, Targets&& targets, const loader_options& o
       source{detail::kept(std::forward<Features>(features)), detail::kept(std::forward<Targets>(targets))}, options,
       std::move(transform)...);
 }
-// Of two variables, with whose lifetimes clang compares the loader's; lifetimes of views and moved tensors are others.
+// For two variables: clang warns if one of them ends before the loader. Views and moved tensors need no warning.
 template <placement Where, floating_element T = float, class X, class Y, class... Transform>
   requires(detail::is_tensor<std::remove_const_t<X>>&& detail::is_tensor<std::remove_const_t<Y>> &&
            sizeof...(Transform) <= 1)

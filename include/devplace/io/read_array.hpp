@@ -58,15 +58,15 @@ inline std::size_t read_column_major(byte_source& source, const stored_array& ar
   for (std::size_t axis = rank - 1; axis != 0; --axis)
     strides[axis - 1] = strides[axis] * array.extents[axis];
   unsigned char chunk[std::size_t{1} << 14];
-  std::size_t got = 0;
+  std::size_t got = 0, at = 0;
   for (std::size_t more = sizeof chunk; more == sizeof chunk; got += more) {
     more = source.read(chunk, std::min(sizeof chunk, array.bytes - got));
     for (std::size_t k = 0; k + width <= more; k += width) {
-      std::memcpy(to, chunk + k, width);
+      std::memcpy(to + at, chunk + k, width);
       for (std::size_t axis = 0; axis != rank; ++axis) {
-        to += strides[axis];
+        at += strides[axis];
         if (++index[axis] != array.extents[axis]) break;
-        to -= strides[axis] * std::exchange(index[axis], 0);
+        at -= strides[axis] * std::exchange(index[axis], 0);
       }
     }
   }

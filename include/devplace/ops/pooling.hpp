@@ -68,7 +68,7 @@ DEVPLACE_HD constexpr bool takes_place(T x, T best) {
 /// Neighbouring windows along one axis: of planes [plane, plane + planes), and of rows and columns likewise, where two
 /// of the three numbers are 1.
 struct window_line {
-  static constexpr std::size_t most = 256;  // that are computed together
+  static constexpr std::size_t most = 256;  // windows that are computed together
   std::size_t plane, row, column, planes, rows, columns;
   std::size_t first, step;  ///< the number of the first window, and the difference to the next one's
   std::size_t apart;        ///< elements of the image from one window to the next

@@ -40,7 +40,7 @@ kept_t<X> kept(X&& x) {
     return as_view(x);
 }
 
-/// How a loader sees a kind of data: what it keeps, and two views of that.
+/// How a loader sees a kind of data: the type that the loader keeps, and views of its features and targets.
 template <class Source>
 struct batch_source;
 

@@ -78,7 +78,7 @@ inline const char* foreign_file(const struct ::stat& found) noexcept {
   return (found.st_mode & 0077) != 0 ? "is a file that other users may open" : nullptr;
 }
 
-/// Removes the name of an open file, if it is still its name. The caller has its exclusive lock.
+/// Removes `path` if it still names the open file, whose exclusive lock the caller has.
 inline bool remove_locked_segment(int descriptor, const std::string& path) noexcept {
   struct ::stat opened = {}, named = {};
   return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&

@@ -56,8 +56,8 @@ void run_backward(const std::shared_ptr<State>& state, saved<Net, Where, P, Batc
       throw argument_error(
           "backward: the loss was computed of another tensor than the one that this forward returned, and the "
           "derivative of what was done in between is missing. Pass forward's output itself to the loss: cross_entropy "
-          "and bce_with_logits take logits, without softmax or sigmoid. Of a gradient with respect to that output that "
-          "you have computed yourself make nn::output_gradient(std::move(dy)).");
+          "and bce_with_logits take logits, without softmax or sigmoid. If you computed the "
+          "gradient of forward's output yourself, pass nn::output_gradient(std::move(dy)).");
   }
   if (gives_probabilities<Net> && loss.of_probabilities_is_wrong)
     throw argument_error(
