@@ -159,12 +159,13 @@ TEST_CASE("control characters in texts of strangers do not reach a terminal", "[
   CHECK_THAT(processes.wait()[0].text, ContainsSubstring("rank 1 (host ?]0;title??, pid 4242) was started"));
 
   const wire::descriptor stranger = wire::listen_at(wire::address_of_job(wire::control_token(token)));
-  processes.start([&] { control_plane plane({token, 1, 2, ""}, {}, quick()); });
+  forked_ranks refused;
+  refused.start([&] { control_plane plane({token, 1, 2, ""}, {}, quick()); });
   ::pollfd waited_for{stranger.get(), POLLIN, 0};
   REQUIRE(::poll(&waited_for, 1, 10000) == 1);
   wire::control_link link(wire::descriptor(::accept(stranger.get(), nullptr, nullptr)));
   link.send_text(wire::control_message::refusal, "no\x1b[2J\n\x7f\xc2\x9b");
-  CHECK(processes.wait()[1].text == "caught: devplace: no?[2J????\n");
+  CHECK(refused.wait()[0].text == "caught: devplace: no?[2J????\n");
 }
 
 TEST_CASE("a process that ends while others are waited for ends the meeting", "[parallel][control_plane]") {
