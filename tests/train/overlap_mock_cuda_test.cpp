@@ -120,9 +120,11 @@ TEST_CASE("buckets are reduced on streams of their own, between marks of backwar
     for (const char* const device : {"0", "1"}) {
       INFO("step " << i << ", device " << device);
       // Forward; the loss and its sums; backward with a mark behind each layer; the wait for both reductions.
-      CHECK(on_stream(calls, std::string("own ") + device) == names{"product", "product", "work", "work", "work",
-                                                                    "product", "product", "record", "product", "record",
-                                                                    "wait", "update"});
+      // On the first device the loss is taken from the reduced sums at the end.
+      names own{"product", "product", "work",    "work",   "work", "product",
+                "product", "record",  "product", "record", "wait", "update"};
+      if (device[0] == '0') own.push_back("work");
+      CHECK(on_stream(calls, std::string("own ") + device) == own);
       // Of each bucket: the mark of this device, the other device's side stream, the reduction, and that again; then
       // the point for which the update waits.
       CHECK(on_stream(calls, std::string("side ") + device) == names{"wait", "record", "wait", "reduction", "record",
@@ -155,6 +157,9 @@ TEST_CASE("over processes a bucket is copied to the host and back beside backwar
   using policy = collective::all_reduce<collective::direct, each_layer>;
   dp::model<net, across> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, policy{}};
+  // Kernels do not run, so nothing writes the marks of the step; those of equal steps have sums of zero.
+  const auto& replica = model.state().replicas[0];
+  std::memset(replica.gradients.data(), 0, replica.gradients.bytes());
   const auto images = dp::to_batch<across>(dp::zeros<float, dp::cpu>(dp::extents<dp::dyn, 64>{8}));
   const auto labels = dp::to_batch<across>(dp::zeros<std::int64_t, dp::cpu>(dp::extents<dp::dyn>{8}));
   step(images, labels);

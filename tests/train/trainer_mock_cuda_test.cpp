@@ -301,7 +301,7 @@ TEST_CASE("with accumulation every second step of gradient descent updates, and 
     mock::clear_calls();
     step(batch.images, batch.labels);
     INFO("step " << i);
-    const names update = clip + names{"sgd_formula"};
+    const names update = clip + names{"sgd_formula", "reduced_loss_functor"};
     CHECK(launched_on(0) == (i % 2 == 0 ? forward_and_backward : forward_and_adding_backward() + update));
     CHECK(only_launches());
   }
@@ -318,7 +318,7 @@ TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by eve
     step(batch.images, batch.labels);
     INFO("step " << i);
     const names expected = forward_and_backward + names{"parallel::reduce_in_rank_order"} + names{"adam_formula"};
-    CHECK(launched_on(0) == expected);
+    CHECK(launched_on(0) == expected + names{"reduced_loss_functor"});  // the first place takes the whole batch's loss
     CHECK(launched_on(1) == expected);
     CHECK(only_launches(8));  // before and after the reduction each records an event and waits for the other's, twice
     CHECK(all_on_their_streams());
@@ -345,7 +345,7 @@ TEST_CASE("places that update shares on CUDA exchange sums, then parameters, by 
       mock::clear_calls();
       step(batch.images, batch.labels);
       INFO("step " << i);
-      CHECK(launched_on(0) == expected);
+      CHECK(launched_on(0) == expected + names{"reduced_loss_functor"});
       CHECK(launched_on(1) == expected);
       // Without clipping the sums of weights are sent from the second place to the first.
       CHECK(calls_of("cudaMemcpyPeerAsync ") == (clips ? 2 : 3));
