@@ -88,7 +88,7 @@ auto returned_trainer() {
 }
 #endif
 
-// What a loader keeps: it refers to variables and owns tensors that are moved in.
+// A loader refers to variables and owns tensors that are moved in.
 using labels = dp::tensor<float, dp::extents<2>, on_cpu>;
 auto loader_of_its_own_data() {
   matrix x{dp::extents<2, 3>{}};

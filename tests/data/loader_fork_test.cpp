@@ -56,7 +56,7 @@ void wait_until_held(const gate& g) {
     std::this_thread::yield();
 }
 
-/// What an epoch has, by a loader without threads.
+/// Reads an epoch by a loader without threads.
 auto expected_epoch(const dp::image_set& data, int epoch) {
   gate open{samples, {}};
   dp::loader<here> batches{data, {.batch = batch}, passes_gate{&open}};

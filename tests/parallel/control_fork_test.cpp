@@ -72,7 +72,7 @@ bool is_open(int fd) {
 TEST_CASE("a killed process is found although a child that it forked lives on", "[parallel][control_plane]") {
   for (const std::size_t killed : {std::size_t{0}, std::size_t{1}}) {
     sleeping_child child;
-    // Without a heartbeat's timeout only the closed connection tells that the process has ended.
+    // quick() has no heartbeat timeout, so only the closed connection can end the wait.
     const auto ends = dp::test::run_job(3, quick(), [&](control_plane& plane, int rank) {
       together(plane);
       if (rank == static_cast<int>(killed)) {

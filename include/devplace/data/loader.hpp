@@ -198,7 +198,7 @@ class loader<Where, T, Source> {
       return {{0, places}, places, options.split};
   }
 
-  /// What processes compare in each step of a trainer, and in accuracy().
+  /// Collects the options that all processes must share: trainers compare them in each step, and accuracy() once.
   template <class Views, class... Transform>
   static parallel::batch_note noted([[maybe_unused]] const Views& data, [[maybe_unused]] const loader_options& options,
                                     [[maybe_unused]] const Transform&... transform) {

@@ -27,8 +27,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Fields may be in quotation marks, doubled within them, and have spaces and tabs around them; a line break within a
 /// field is refused. Lines end with LF or CRLF; UTF-8's byte order mark is skipped. All lines have as many fields as
 /// the first. In a file of one column a blank line is an empty field; in others blank lines are skipped. Numbers are
-/// those of std::from_chars, whatever the locale, also with a plus sign; nan and inf are numbers, what is too small for
-/// the type is zero, and what is too large is an error. `T` is float, double, int32, int64 or uint8.
+/// those of std::from_chars, whatever the locale, also with a plus sign; nan and inf are numbers. Numbers too small for
+/// the type become zero, numbers too large are errors. `T` is float, double, int32, int64 or uint8.
 ///
 /// Throws file_error with the line and the column, both from 1, for what is no such number and for fields that are
 /// missing (see csv_options::missing), and for a column that the file does not have; argument_error for wrong options.

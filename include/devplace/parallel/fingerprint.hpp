@@ -106,7 +106,7 @@ void add_to_hash(std::uint64_t& hash, const T& value) {
   }
 }
 
-/// What a loader over processes says of the batch that it gives.
+/// Identifies a batch of a loader over processes: trainers compare the notes of all processes.
 struct batch_note {
   fingerprint loader;             ///< the extents of its data, and its options
   std::uint64_t loader_hash = 0;  ///< of `loader`

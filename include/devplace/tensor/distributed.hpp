@@ -295,7 +295,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
   std::array<detail::memory_block, places> blocks_;
   [[no_unique_address]] Extents extents_;
   [[no_unique_address]] division_type division_;
-  mutable const parallel::batch_note* note_ = nullptr;  ///< of the loader whose batch this is; clones have none
+  mutable const parallel::batch_note* note_ = nullptr;  ///< set by the loader that made this batch; null in clones
 };
 
 }  // namespace devplace

@@ -39,8 +39,8 @@ struct chunk_adder {
   }
 };
 
-/// The same convolution with longer rows, along which the kernels compute: images of one column are taken as images of
-/// one row, which have the same elements in memory, and each plane as one row where one tap reads every pixel.
+/// Describes the convolution `s` with rows as long as possible, because kernels compute along rows. An image of one
+/// column becomes an image of one row, and a plane becomes one row if the kernel has one tap; no element moves.
 inline convolution_shape with_long_rows(const convolution_shape& s) {
   if (s.columns.in == 1 && s.columns.out == 1 && (s.rows.in != 1 || s.rows.out != 1))
     return with_long_rows({s.samples, s.groups, s.channels, s.outputs, s.columns, s.rows, true});

@@ -25,7 +25,7 @@ using const_view_t =
     view<const typename std::remove_cvref_t<X>::value_type, typename std::remove_cvref_t<X>::extents_type,
          typename std::remove_cvref_t<X>::placement_type>;
 
-/// What a loader keeps of an argument of type `X&&`.
+/// What a loader stores for an argument of type `X&&`: a tensor that is moved in, or else a view.
 template <class X>
 using kept_t = std::conditional_t<is_tensor<X>, X, const_view_t<X>>;
 template <class X>

@@ -139,8 +139,8 @@ class named_segment {
 
   /// Gives the lock back, of this process and of those that it has forked, which do not count then.
   void unlock() noexcept { lock_file(file_.number(), LOCK_UN); }
-  /// The same, and removes the name when no process has a lock any more. Waits without a limit for the processes of
-  /// this user that have one, because they use memory that the caller frees.
+  /// Unlocks the segment, waits until no process holds a lock, and removes the name. Waits without a limit, because
+  /// other processes of this user use memory that the caller frees.
   void wait_for_others() noexcept {
     const file_descriptor again(::open(own_link().c_str(), O_RDWR | O_CLOEXEC));
     unlock();

@@ -66,8 +66,9 @@ class control_arrivals {
     return ::getsockname(socket, reinterpret_cast<::sockaddr*>(&own), &size) == 0 && own.ss_family == AF_UNIX;
   }
 
-  /// What cannot be taken because the process has too many files open waits in the listener's queue. If there are too
-  /// many arrivals, the oldest one is closed: processes of the job say hello at once, and connect again if closed.
+  /// Accepts connections. When the process has too many open files, connections wait in the listener's queue. When too
+  /// many connections are unidentified, the oldest is closed: processes of the job identify themselves at once, and
+  /// connect again if they are closed.
   template <class Admit>
   void accept_some(double now, const Admit& admit) {
     if (now < accepts_again_) return;

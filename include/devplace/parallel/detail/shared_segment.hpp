@@ -23,8 +23,8 @@ namespace devplace::parallel::detail {
 /// through the same steps before one of them may throw.
 class shared_segment {
  public:
-  /// What another process needs to open the segment. Inode and size are compared before anything is opened: a process
-  /// identifier may mean another process there, in a container.
+  /// Identifies the segment for other processes. They compare inode and size before they open a file, because in
+  /// another container the process identifier may name another process.
   struct address {
     std::int64_t process = 0;
     std::int64_t descriptor = -1;

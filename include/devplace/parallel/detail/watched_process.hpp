@@ -49,7 +49,7 @@ inline std::string seconds_text(double seconds) {
 
 // The sentences of failures. They have the same beginning in all processes, so that a log can be searched for it.
 
-/// What `who` did last, as far as it has told, and the call that `finder` has come to since.
+/// Describes the last call that `who` reported, and the call that `finder` has reached, if that is a later one.
 inline std::string last_known(const watched_process& who, const watched_process& finder) {
   const bool told = who.state.entered != 0, behind = who.state.entered < finder.state.entered;
   return "last known " + (told || !behind ? who.last() : "") + (told && behind ? ", " : "") +

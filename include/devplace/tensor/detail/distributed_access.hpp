@@ -35,7 +35,7 @@ struct distributed_access {
   static Result split_like(const Extents& extents, const Source& source) {
     return Result(extents, source.division_);
   }
-  /// What a loader notes on its batches; null of other tensors.
+  /// The note of the loader that made this batch; null for tensors that no loader made.
   template <class T, class Extents, class Where>
     requires(!single_place<Where>)
   static const parallel::batch_note*& note(const tensor<T, Extents, Where>& x) { return x.note_; }

@@ -42,7 +42,7 @@ inline printed_number split(std::string text) {
   return result;
 }
 
-/// What printf writes for %.<precision>f, e or g where the locale is C.
+/// Formats x as printf does for %.<precision>f, e or g in the C locale.
 inline std::string rounded_text(double x, std::chars_format format, std::size_t precision) {
   char buffer[512];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, x, format, static_cast<int>(precision)).ptr};

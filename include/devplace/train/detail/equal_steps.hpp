@@ -22,8 +22,8 @@
 
 namespace devplace::train::detail {
 
-/// How the processes of a training make sure that they take equal steps: they compare everything before the
-/// first step, and in every step the marks of step_mark.hpp.
+/// Ensures that the processes of a training take equal steps: compares everything before the first step, and the marks
+/// of step_mark.hpp in every step.
 template <class Training, devplace::detail::configured = devplace::detail::configuration>
 struct equal_steps {
   using network = typename Training::model_type::network_type;
@@ -110,7 +110,11 @@ struct equal_steps {
   template <class F>
   static void each_value(const Training& t, const F& f) {
     f("step", t.optimizer_.steps() + 1);
-    if (t.note_ != nullptr) f("loader", t.note_->loader_hash), f("epoch", t.note_->epoch), f("batch", t.note_->number);
+    if (t.note_ != nullptr) {
+      f("loader", t.note_->loader_hash);
+      f("epoch", t.note_->epoch);
+      f("batch", t.note_->number);
+    }
     each_option_of_step(t.optimizer_.rule(), t.optimizer_.steps(), f);
     f("largest norm of gradients", t.norm_.largest());
     if constexpr (Training::scales) t.scaling_.options.for_each_option(f);

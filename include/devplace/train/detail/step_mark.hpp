@@ -13,17 +13,17 @@
 
 namespace devplace::train::detail {
 
-/// By what processes find out in each step whether one of them takes another step, without a message for that: four
-/// elements behind the two sums that follow the gradients, which are reduced with them. Each participant writes the
-/// 16-bit digits of a hash of the step, the first one multiplied by minus the number of the others: equal hashes have
-/// sums of zero, in any order of summation, because all numbers are integers below 2^24.
+/// Marks a step, so that the reduction of gradients tells whether all processes take the same step. The mark is four
+/// elements behind the two sums that follow the gradients. Each participant writes the 16-bit digits of a hash of the
+/// step; the first participant multiplies its digits by minus the number of the others. Equal hashes sum to zero in any
+/// order of summation, because all numbers are integers below 2^24.
 template <class T>
 struct step_mark {
-  T* tail = nullptr;       ///< what follows the gradients; null in one process, which needs no mark
-  std::uint64_t hash = 0;  ///< of the step's number and options, and of the batch
+  T* tail = nullptr;       ///< the elements behind the gradients; null in one process
+  std::uint64_t hash = 0;  ///< hash of the step's number and options, and of the batch
   const std::uint64_t* checksum =
-      nullptr;                   ///< of the parameters, in the place's memory; null in steps without a checksum
-  const float* scale = nullptr;  ///< of losses, on the place; null without one
+      nullptr;                   ///< checksum of parameters, in the place's memory; null if this step has none
+  const float* scale = nullptr;  ///< scale of losses, in the place's memory; null without loss scaling
   std::size_t rank = 0, participants = 1;
 
   DEVPLACE_HD void operator()(std::size_t) const {

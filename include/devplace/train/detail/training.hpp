@@ -258,7 +258,7 @@ class training {
   friend struct equal_steps;
 
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
-  /// What follows the gradients.
+  /// The elements behind the gradients: the sums of weights and losses, and the step's mark.
   T* tail(std::size_t k) const { return replica(k).gradient_data() + plan::parameter_elements; }
 
   state_type& own_state() const {
@@ -293,7 +293,7 @@ class training {
   scaling<scales> scaling_;
   accumulation accumulation_;
   parallel::fingerprint options_;               ///< options that do not change
-  const parallel::batch_note* note_ = nullptr;  ///< of the present batch's loader
+  const parallel::batch_note* note_ = nullptr;  ///< of the current batch; null if no loader made it
   bool compared_ = false;                       ///< whether the replicas were compared, at the first step
 };
 
