@@ -130,8 +130,10 @@ TEST_CASE("a failure says how far the others have come since the process was hea
       wait_in(plane);
     });
     std::string text;
-    for (std::size_t r = 0; r != 3; ++r)
+    for (std::size_t r = 0; r != 3; ++r) {
+      CHECK(ends[r].end == (r == culprit ? "signal 9" : "exit 75"));
       text += ends[r].text;
+    }
     CHECK_THAT(text, ContainsSubstring("rank " + std::to_string(culprit) + " (host ") &&
                          ContainsSubstring(") ended without leaving the group, last known ") &&
                          ContainsSubstring(") came to all_reduce #7 (100 x 4 bytes): it was killed, crashed,"));

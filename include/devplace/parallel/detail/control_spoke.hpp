@@ -158,8 +158,9 @@ class control_spoke final : public control_role {
       const descriptor speaks = terminates() ? claim_last_word() : descriptor();
       if (speaks) print_last(sentence);
       if (!terminates()) note_failure(sentence);
-      // The others find out in this time, and not later, when they would take it for killed or would print, too.
-      if (speaks || stopped) ::poll(nullptr, 0, poll_milliseconds(1 + 2 * options_.heartbeat));
+      // The others find out meanwhile; later they would take process 0 for killed, or would print, too. A closed
+      // connection tells them at once, a stopped process 0 only at their next heartbeats.
+      if (speaks || stopped) ::poll(nullptr, 0, poll_milliseconds(stopped ? 1 + 2 * options_.heartbeat : 1));
       if (stopped) hub_.kill_process();
       if (terminates()) end_process();
     }
