@@ -10,8 +10,7 @@
 #include <devplace/nn/detail/rows.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/ops/cross_entropy.hpp>
-#include <devplace/tensor/detail/float_bits.hpp>
-#include <devplace/tensor/detail/number_format.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace::nn {
 
@@ -72,9 +71,7 @@ struct cross_entropy {
   template <class T, class Backend>
   bound<T> bind(int ordinal) const {
     detail::require_mean_or_sum("cross_entropy", reduce);
-    if (devplace::detail::is_nan(label_smoothing) || label_smoothing < 0 || label_smoothing > 1)
-      throw argument_error("cross_entropy: label_smoothing is " + devplace::detail::format_number(label_smoothing) +
-                           "; it must lie between 0 and 1.");
+    devplace::detail::require_share(label_smoothing, "cross_entropy", "label_smoothing");
     bound<T> result{{}, detail::place_weights<T, Backend>(ordinal, class_weights)};
     result.options.ignore_index = ignore_index;
     result.options.label_smoothing = static_cast<T>(label_smoothing);

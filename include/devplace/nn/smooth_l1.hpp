@@ -4,11 +4,10 @@
 
 #include <cmath>
 #include <cstddef>
-#include <string>
 
 #include <devplace/nn/detail/pointwise_loss.hpp>
 #include <devplace/ops/detail/limits.hpp>
-#include <devplace/tensor/detail/number_format.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace::nn::detail {
 
@@ -51,9 +50,8 @@ struct smooth_l1 {
   bound<T> bind(int) const {
     detail::require_mean_or_sum("smooth_l1", reduce);
     constexpr double largest = -static_cast<double>(devplace::detail::lowest_number<T>);
-    if (!devplace::detail::is_finite(beta) || beta < 0 || beta > largest)
-      throw argument_error("smooth_l1: beta is " + devplace::detail::format_number(beta) +
-                           "; it must be at least 0 and a finite number of the output's type.");
+    devplace::detail::require_option(devplace::detail::is_finite(beta) && beta >= 0 && beta <= largest, "smooth_l1",
+                                     "beta", beta, "at least 0 and a finite number of the output's type");
     return {{static_cast<T>(beta)}};
   }
 

@@ -13,8 +13,7 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each_row.hpp>
-#include <devplace/tensor/detail/float_bits.hpp>
-#include <devplace/tensor/detail/number_format.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace {
 
@@ -202,9 +201,7 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
                       detail::to_string(y.extents()) + ", row losses " + detail::to_string(losses.extents()) +
                       " and sums " + detail::to_string(totals.extents()) +
                       "; labels and row losses need one element for each row of the logits, sums two.");
-  if (detail::is_nan(options.label_smoothing) || options.label_smoothing < 0 || options.label_smoothing > 1)
-    throw argument_error("cross_entropy: label_smoothing is " + detail::format_number(options.label_smoothing) +
-                         "; it must be between 0 and 1.");
+  detail::require_share(static_cast<double>(options.label_smoothing), "cross_entropy", "label_smoothing");
   using backend = detail::operand_backend_t<Logits>;
   const std::size_t rows = x.extent(0), n = x.extent(1);
   detail::for_each_row<backend>(

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -20,6 +19,7 @@
 #include <devplace/place/seed.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
@@ -149,8 +149,7 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
   static_assert(detail::compatible<typename to_view::extents_type, typename from_view::extents_type>,
                 "devplace: dropout: the static extents of y and x differ; they must be equal.");
   static_assert(to_view::rank > 0, "devplace: dropout: x needs a first axis, that of the samples.");
-  if (detail::is_nan(probability) || probability < 0 || probability > 1)
-    throw argument_error("dropout: probability is " + detail::format_number(probability) + "; it must be from 0 to 1.");
+  detail::require_share(probability, "dropout", "probability");
   detail::require_same_extents("dropout", "y", to, "x", from);
   detail::require_one_device("dropout", to, from);
   if (to.size() == 0) return;

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-#include <devplace/optim/detail/validation.hpp>
 #include <devplace/runtime/clip.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace::optim {
 
@@ -15,7 +15,7 @@ struct clip_norm {
   double max_norm = 1;  ///< the largest norm that is not scaled down
 
   /// Throws argument_error for a negative, infinite or NaN max_norm.
-  void validate() const { detail::require_not_negative(max_norm, "clip_norm", "max_norm"); }
+  void validate() const { devplace::detail::require_not_negative(max_norm, "clip_norm", "max_norm"); }
 };
 
 /// Arguments of clip_norm_into; all pointers are to memory of the device `ordinal`.

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include <devplace/optim/detail/validation.hpp>
 #include <devplace/runtime/loss_scaling.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace::optim {
 
@@ -24,7 +24,7 @@ struct loss_scaling {
   void validate() const {
     const auto scale = static_cast<float>(initial_scale);
     const auto require = [](bool valid, const char* name, double value, const char* range) {
-      detail::require(valid, "loss_scaling", name, value, range);
+      devplace::detail::require_option(valid, "loss_scaling", name, value, range);
     };
     require(devplace::detail::is_finite(scale) && scale >= runtime::loss_scale::smallest, "initial_scale",
             initial_scale, "a finite float of at least 1.18e-38, the smallest normal one");

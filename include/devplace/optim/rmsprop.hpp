@@ -7,8 +7,8 @@
 
 #include <devplace/optim/detail/named_learning_rate.hpp>
 #include <devplace/optim/detail/update_by_formula.hpp>
-#include <devplace/optim/detail/validation.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace::optim {
 
@@ -80,11 +80,11 @@ struct rmsprop {
 
   /// Throws argument_error for a negative or infinite value and for an alpha outside [0, 1).
   void validate() const {
-    detail::require_not_negative(learning_rate, "rmsprop", "learning_rate");
-    detail::require_decay_rate(alpha, "rmsprop", "alpha");
-    detail::require_not_negative(epsilon, "rmsprop", "epsilon");
-    detail::require_not_negative(weight_decay, "rmsprop", "weight_decay");
-    detail::require_not_negative(momentum, "rmsprop", "momentum");
+    devplace::detail::require_not_negative(learning_rate, "rmsprop", "learning_rate");
+    devplace::detail::require_decay_rate(alpha, "rmsprop", "alpha");
+    devplace::detail::require_not_negative(epsilon, "rmsprop", "epsilon");
+    devplace::detail::require_not_negative(weight_decay, "rmsprop", "weight_decay");
+    devplace::detail::require_not_negative(momentum, "rmsprop", "momentum");
   }
 
   /// One update; see optimizer_rule.

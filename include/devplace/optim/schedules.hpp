@@ -8,7 +8,7 @@
 #include <string>
 
 #include <devplace/optim/detail/schedule_parts.hpp>
-#include <devplace/optim/detail/validation.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
 
 // Learning rates as functions of the step, which is the number of updates before it: 0 in the first update. `base` is
 // the rule's learning rate. optim/scheduled.hpp applies them.
@@ -30,7 +30,7 @@ struct constant {
   auto then(const Next& next) const;
   /// Throws argument_error for a number out of its range.
   void validate() const {
-    detail::require_not_negative(factor, "constant", "factor");
+    devplace::detail::require_not_negative(factor, "constant", "factor");
     detail::require_steps(steps, 0, "constant", "steps");
   }
   /// Calls f(name, value) for each option, which processes compare.
@@ -57,8 +57,8 @@ struct linear {
   /// Throws argument_error for a number out of its range.
   void validate() const {
     detail::require_steps(steps, 1, "linear", "steps");
-    detail::require_not_negative(from, "linear", "from");
-    detail::require_not_negative(to, "linear", "to");
+    devplace::detail::require_not_negative(from, "linear", "from");
+    devplace::detail::require_not_negative(to, "linear", "to");
   }
   /// Calls f(name, value) for each option, which processes compare.
   void for_each_option(auto&& f) const {
@@ -84,7 +84,7 @@ struct cosine {
   /// Throws argument_error for a number out of its range.
   void validate() const {
     detail::require_steps(steps, 1, "cosine", "steps");
-    detail::require_not_negative(minimum, "cosine", "minimum");
+    devplace::detail::require_not_negative(minimum, "cosine", "minimum");
   }
   /// Calls f(name, value) for each option, which processes compare.
   void for_each_option(auto&& f) const {
@@ -105,7 +105,7 @@ struct step_decay {
   /// Throws argument_error for a number out of its range.
   void validate() const {
     detail::require_steps(every, 1, "step_decay", "every");
-    detail::require_not_negative(factor, "step_decay", "factor");
+    devplace::detail::require_not_negative(factor, "step_decay", "factor");
   }
   /// Calls f(name, value) for each option, which processes compare.
   void for_each_option(auto&& f) const {
@@ -149,11 +149,11 @@ struct one_cycle {
   /// Throws argument_error for a number out of its range.
   void validate() const {
     detail::require_steps(steps, 2, "one_cycle", "steps");
-    detail::require_share(rise, "one_cycle", "rise");
-    detail::require_positive(first_divisor, "one_cycle", "first_divisor");
-    detail::require_positive(last_divisor, "one_cycle", "last_divisor");
-    detail::require_decay_rate(smallest_momentum, "one_cycle", "smallest_momentum");
-    detail::require_decay_rate(largest_momentum, "one_cycle", "largest_momentum");
+    devplace::detail::require_share(rise, "one_cycle", "rise");
+    devplace::detail::require_positive(first_divisor, "one_cycle", "first_divisor");
+    devplace::detail::require_positive(last_divisor, "one_cycle", "last_divisor");
+    devplace::detail::require_decay_rate(smallest_momentum, "one_cycle", "smallest_momentum");
+    devplace::detail::require_decay_rate(largest_momentum, "one_cycle", "largest_momentum");
   }
   /// Calls f(name, value) for each option, which processes compare.
   void for_each_option(auto&& f) const {

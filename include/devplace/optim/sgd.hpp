@@ -7,8 +7,8 @@
 
 #include <devplace/optim/detail/named_learning_rate.hpp>
 #include <devplace/optim/detail/update_by_formula.hpp>
-#include <devplace/optim/detail/validation.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace::optim {
 
@@ -93,10 +93,10 @@ struct sgd {
 
   /// Throws argument_error for a negative value, and for Nesterov's momentum without momentum or with dampening.
   void validate() const {
-    detail::require_not_negative(learning_rate, "sgd", "learning_rate");
-    detail::require_not_negative(momentum, "sgd", "momentum");
-    detail::require_not_negative(dampening, "sgd", "dampening");
-    detail::require_not_negative(weight_decay, "sgd", "weight_decay");
+    devplace::detail::require_not_negative(learning_rate, "sgd", "learning_rate");
+    devplace::detail::require_not_negative(momentum, "sgd", "momentum");
+    devplace::detail::require_not_negative(dampening, "sgd", "dampening");
+    devplace::detail::require_not_negative(weight_decay, "sgd", "weight_decay");
     if (nesterov && (momentum <= 0 || dampening != 0))
       throw argument_error(
           "sgd: nesterov needs a momentum above 0 and a dampening of 0; set .momentum (0.9 is usual) and leave "

@@ -13,7 +13,7 @@
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
-#include <devplace/tensor/detail/number_format.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace {
 
@@ -31,9 +31,7 @@ struct early_stopping_options {
     if (patience < 1)
       throw argument_error("early_stopping: patience is " + std::to_string(patience) +
                            "; it is a number of metrics without an improvement, at least 1.");
-    if (!detail::is_finite(min_delta) || min_delta < 0)
-      throw argument_error("early_stopping: min_delta is " + detail::format_number(min_delta) +
-                           "; it must be a finite number that is not negative.");
+    detail::require_not_negative(min_delta, "early_stopping", "min_delta");
   }
 };
 

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 #include <devplace/nn/model.hpp>
@@ -14,8 +13,7 @@
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/replica.hpp>
-#include <devplace/tensor/detail/float_bits.hpp>
-#include <devplace/tensor/detail/number_format.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace {
 
@@ -28,11 +26,7 @@ struct moving_average_options {
   bool average_buffers = false;  ///< whether buffers are averaged, too; if not, they are the model's
 
   /// Throws argument_error for a decay out of its range.
-  void validate() const {
-    if (!detail::is_finite(decay) || decay < 0 || decay >= 1)
-      throw argument_error("moving_average: decay is " + detail::format_number(decay) +
-                           "; it must be at least 0 and less than 1.");
-  }
+  void validate() const { detail::require_decay_rate(decay, "moving_average", "decay"); }
 };
 
 namespace train::detail {

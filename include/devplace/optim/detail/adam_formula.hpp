@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include <devplace/config.hpp>
-#include <devplace/optim/detail/validation.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace::optim::detail {
 
@@ -70,11 +70,11 @@ struct adam_formula {
 
 template <class Rule>
 void validate_adam(const Rule& rule, const char* name) {
-  require_not_negative(rule.learning_rate, name, "learning_rate");
-  require_decay_rate(rule.beta1, name, "beta1");
-  require_decay_rate(rule.beta2, name, "beta2");
-  require_not_negative(rule.epsilon, name, "epsilon");
-  require_not_negative(rule.weight_decay, name, "weight_decay");
+  devplace::detail::require_not_negative(rule.learning_rate, name, "learning_rate");
+  devplace::detail::require_decay_rate(rule.beta1, name, "beta1");
+  devplace::detail::require_decay_rate(rule.beta2, name, "beta2");
+  devplace::detail::require_not_negative(rule.epsilon, name, "epsilon");
+  devplace::detail::require_not_negative(rule.weight_decay, name, "weight_decay");
 }
 
 }  // namespace devplace::optim::detail

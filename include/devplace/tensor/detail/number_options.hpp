@@ -8,29 +8,27 @@
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 
-namespace devplace::optim::detail {
+namespace devplace::detail {
 
-using devplace::detail::format_number, devplace::detail::is_finite;
-
-/// Throws argument_error unless an option of an optimizer, schedule or the like is valid; `range` says what is. Options
-/// that are float come as double, and are shown with a float's digits.
-inline void require(bool valid, const char* whose, const char* name, double value, const char* range) {
+/// Throws argument_error unless an option that is a number is `valid`; `range` says which numbers are. An option that
+/// is a float comes as a double, and is shown with a float's digits.
+inline void require_option(bool valid, const char* whose, const char* name, double value, const char* range) {
   if (valid) return;
   const auto of_float = static_cast<float>(value);
   const std::string text = of_float == value ? format_number(of_float) : format_number(value);
   throw argument_error(std::string(whose) + ": " + name + " is " + text + "; it must be " + range + ".");
 }
 inline void require_positive(double value, const char* whose, const char* name) {
-  require(is_finite(value) && value > 0, whose, name, value, "a finite number above 0");
+  require_option(is_finite(value) && value > 0, whose, name, value, "a finite number above 0");
 }
 inline void require_share(double value, const char* whose, const char* name) {
-  require(is_finite(value) && value >= 0 && value <= 1, whose, name, value, "between 0 and 1");
+  require_option(is_finite(value) && value >= 0 && value <= 1, whose, name, value, "between 0 and 1");
 }
 inline void require_not_negative(double value, const char* whose, const char* name) {
-  require(is_finite(value) && value >= 0, whose, name, value, "a finite number that is not negative");
+  require_option(is_finite(value) && value >= 0, whose, name, value, "a finite number that is not negative");
 }
 inline void require_decay_rate(double value, const char* whose, const char* name) {
-  require(is_finite(value) && value >= 0 && value < 1, whose, name, value, "at least 0 and less than 1");
+  require_option(is_finite(value) && value >= 0 && value < 1, whose, name, value, "at least 0 and less than 1");
 }
 
-}  // namespace devplace::optim::detail
+}  // namespace devplace::detail
