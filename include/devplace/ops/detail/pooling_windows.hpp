@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/convolution_arguments.hpp>
+
+namespace devplace::detail {
+
+/// Windows over `planes` images of one channel, and the extents of an image's windows.
+struct pooling_shape {
+  window_axis rows, columns;
+
+  DEVPLACE_HD constexpr std::size_t plane() const { return rows.in * columns.in; }
+  DEVPLACE_HD constexpr std::size_t windows() const { return rows.out * columns.out; }
+  /// Taps of a window.
+  DEVPLACE_HD constexpr std::size_t taps() const { return rows.size * columns.size; }
+};
+
+/// Calls f(at) for the elements of the image in window (row, column), in order.
+template <class F>
+DEVPLACE_HD void for_each_in_window(const pooling_shape& s, std::size_t row, std::size_t column, const F& f) {
+  for (std::size_t i = 0; i < s.rows.size; ++i) {
+    const std::size_t y = s.rows.padded(row, i);
+    if (!s.rows.inside(y)) continue;
+    for (std::size_t j = 0; j < s.columns.size; ++j) {
+      const std::size_t x = s.columns.padded(column, j);
+      if (s.columns.inside(x)) f((y - s.rows.padding) * s.columns.in + (x - s.columns.padding));
+    }
+  }
+}
+
+/// Calls f(row, column) for the windows that contain element `at` of an image, in order.
+template <class F>
+DEVPLACE_HD void for_each_window_of(const pooling_shape& s, std::size_t at, const F& f) {
+  const std::size_t y = at / s.columns.in + s.rows.padding, x = at % s.columns.in + s.columns.padding;
+  for (std::size_t i = s.rows.size; i-- != 0;) {
+    const std::size_t up = i * s.rows.dilation;
+    if (y < up || (y - up) % s.rows.stride != 0 || (y - up) / s.rows.stride >= s.rows.out) continue;
+    for (std::size_t j = s.columns.size; j-- != 0;) {
+      const std::size_t left = j * s.columns.dilation;
+      if (x < left || (x - left) % s.columns.stride != 0 || (x - left) / s.columns.stride >= s.columns.out) continue;
+      f((y - up) / s.rows.stride, (x - left) / s.columns.stride);
+    }
+  }
+}
+
+/// Neighbouring windows along one axis: of planes [plane, plane + planes), and of rows and columns likewise, where two
+/// of the three numbers are 1.
+struct window_line {
+  static constexpr std::size_t most = 256;  // windows that are computed together
+  std::size_t plane, row, column, planes, rows, columns;
+  std::size_t first, step;  ///< the number of the first window, and the difference to the next one's
+  std::size_t apart;        ///< elements of the image from one window to the next
+
+  std::size_t count() const { return planes * rows * columns; }
+  /// Where the windows' results are computed: in `to` itself if they are neighbours there. Then store() stores them.
+  template <class T>
+  T* results(T* to, T* buffer) const {
+    return step == 1 ? to + first : buffer;
+  }
+  template <class T>
+  void store(T* to, const T* results) const {
+    if (step == 1) return;
+    for (std::size_t k = 0; k < count(); ++k)
+      to[first + k * step] = results[k];
+  }
+};
+
+/// Calls f(line) for all windows of planes [begin, end), along rows unless these are short: then along columns or,
+/// where these are short, too, from plane to plane.
+template <class F>
+void for_each_line(const pooling_shape& s, std::size_t begin, std::size_t end, const F& f) {
+  constexpr std::size_t few = 8;
+  const bool across = s.columns.out < few && s.rows.out < few && s.plane() <= 4096;
+  const bool down = s.columns.out < few && !across;
+  const std::size_t step = across ? s.windows() : down ? s.columns.out : 1;
+  const std::size_t apart = across ? s.plane() : down ? s.columns.in * s.rows.stride : s.columns.stride;
+  const std::size_t planes = across ? window_line::most : 1, rows = down ? window_line::most : 1;
+  const std::size_t columns = across || down ? 1 : window_line::most;
+  const auto part = [](std::size_t from, std::size_t n, std::size_t to) { return n < to - from ? n : to - from; };
+  for (std::size_t p = begin; p < end; p += planes)
+    for (std::size_t r = 0; r < s.rows.out; r += rows)
+      for (std::size_t c = 0; c < s.columns.out; c += columns)
+        f(window_line{p, r, c, part(p, planes, end), part(r, rows, s.rows.out), part(c, columns, s.columns.out),
+                      (p * s.rows.out + r) * s.columns.out + c, step, apart});
+}
+
+/// Calls f(first, n, at, apart) for each tap of the windows of a line: those of `n` windows from number `first` on are
+/// in the image, that of the first at element `at` of the line's first plane, and the others follow `apart` elements
+/// apart.
+template <class F>
+void for_each_tap(const pooling_shape& s, const window_line& line, const F& f) {
+  struct part {
+    std::size_t first, n;
+    part(const window_axis& a, std::size_t tap, std::size_t begin, std::size_t count) {
+      const std::size_t low = a.first_inside(tap), high = a.end_inside(tap), end = begin + count;
+      first = low > begin ? low - begin : 0;
+      const std::size_t last = high < end ? high : end;
+      n = last > begin + first ? last - begin - first : 0;
+    }
+  };
+  for (std::size_t i = 0; i < s.rows.size; ++i) {
+    const part r(s.rows, i, line.row, line.rows);
+    if (r.n == 0) continue;
+    const std::size_t y = s.rows.padded(line.row + r.first, i) - s.rows.padding;
+    for (std::size_t j = 0; j < s.columns.size; ++j) {
+      const part c(s.columns, j, line.column, line.columns);
+      if (c.n == 0) continue;
+      const std::size_t first = r.first + c.first, n = line.planes * r.n * c.n;
+      const std::size_t at = y * s.columns.in + s.columns.padded(line.column + c.first, j) - s.columns.padding;
+      // The constants let compilers access neighbouring elements together.
+      if (line.apart == 1)
+        f(first, n, at, std::integral_constant<std::uint32_t, 1>{});
+      else if (line.apart == 2)
+        f(first, n, at, std::integral_constant<std::uint32_t, 2>{});
+      else
+        f(first, n, at, static_cast<std::uint32_t>(line.apart));
+    }
+  }
+}
+
+}  // namespace devplace::detail
