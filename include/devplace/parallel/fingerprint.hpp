@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <bit>
 #include <charconv>
 #include <concepts>
 #include <cstddef>
@@ -15,6 +14,7 @@
 
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/first_difference.hpp>
+#include <devplace/place/detail/hash.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::parallel {
@@ -70,11 +70,10 @@ class basic_fingerprint {
                               "in all of them before the same step.");
   }
 
-  /// Of all that was added: FNV-1a.
+  /// A hash of everything that was added.
   std::uint64_t hash() const {
-    std::uint64_t value = 0xcbf29ce484222325;
-    for (const char c : text_)
-      value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    std::uint64_t value = devplace::detail::hash_of_nothing;
+    devplace::detail::add_to_hash(value, text_);
     return value;
   }
 
@@ -91,20 +90,6 @@ class basic_fingerprint {
 
 /// A fingerprint as a trainer has it.
 using fingerprint = basic_fingerprint<>;
-
-/// Adds a number, or the elements of a text or a vector, to a hash. Does not allocate, so that each step can do it.
-template <class T>
-void add_to_hash(std::uint64_t& hash, const T& value) {
-  if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
-    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15;
-    hash ^= hash >> 32;
-  } else if constexpr (std::is_convertible_v<const T&, double>) {
-    add_to_hash(hash, std::bit_cast<std::uint64_t>(static_cast<double>(value)));
-  } else {
-    for (const auto& element : value)
-      add_to_hash(hash, element);
-  }
-}
 
 /// Identifies a batch of a loader over processes: trainers compare the notes of all processes.
 struct batch_note {

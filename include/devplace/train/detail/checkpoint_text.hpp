@@ -16,6 +16,7 @@
 
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/safetensors.hpp>
+#include <devplace/place/detail/hash.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::train::detail {
@@ -25,15 +26,15 @@ class checksum {
  public:
   void add(const void* data, std::size_t bytes) {
     const auto* from = static_cast<const unsigned char*>(data);
-    mix(bytes);
+    devplace::detail::add_to_hash(value_, bytes);
     for (; bytes >= sizeof(std::uint64_t); bytes -= sizeof(std::uint64_t), from += sizeof(std::uint64_t)) {
       std::uint64_t word;
       std::memcpy(&word, from, sizeof word);
-      mix(word);
+      devplace::detail::add_to_hash(value_, word);
     }
     std::uint64_t rest = 0;
     if (bytes != 0) std::memcpy(&rest, from, bytes);
-    mix(rest);
+    devplace::detail::add_to_hash(value_, rest);
   }
   void add(std::string_view text) { add(text.data(), text.size()); }
   std::string text() const {
@@ -43,12 +44,7 @@ class checksum {
   }
 
  private:
-  void mix(std::uint64_t word) {
-    value_ = (value_ ^ word) * 0x9e3779b97f4a7c15;
-    value_ ^= value_ >> 29;
-  }
-
-  std::uint64_t value_ = 0xcbf29ce484222325;
+  std::uint64_t value_ = devplace::detail::hash_of_nothing;
 };
 
 /// A number as text from which the same number is read.

@@ -15,6 +15,7 @@
 #include <devplace/parallel/equal_replicas.hpp>
 #include <devplace/parallel/fingerprint.hpp>
 #include <devplace/place/backend.hpp>
+#include <devplace/place/detail/hash.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/train/detail/fingerprint_of_training.hpp>
@@ -34,7 +35,13 @@ struct equal_steps {
   /// of all in the first step of an epoch. On devices, which need a launch for that, of all in every 64th step.
   static void mark(Training& t, std::size_t batches) {
     std::uint64_t hash = batches;
-    each_value(t, [&](const char*, const auto& value) { parallel::add_to_hash(hash, value); });
+    devplace::detail::add_to_hash(hash, t.optimizer_.steps());
+    if (t.note_ != nullptr) {
+      devplace::detail::add_to_hash(hash, t.note_->loader_hash);
+      devplace::detail::add_to_hash(hash, t.note_->epoch);
+      devplace::detail::add_to_hash(hash, t.note_->number);
+    }
+    each_value(t, [&](const char*, const auto& value) { devplace::detail::add_to_hash(hash, value); });
     constexpr bool on_host = std::is_same_v<backend, devplace::backend::cpu>;
     constexpr std::size_t all = runtime::network_plan<network>::arena_elements;
     const std::size_t part = static_cast<std::size_t>(t.optimizer_.steps()) % 64;
@@ -106,15 +113,9 @@ struct equal_steps {
   }
 
  private:
-  /// Calls f(name, value) for what must be equal in a step, besides parameters. Does not allocate.
+  /// Calls f(name, value) for the options of the step, which must be equal. Does not allocate.
   template <class F>
   static void each_value(const Training& t, const F& f) {
-    f("step", t.optimizer_.steps() + 1);
-    if (t.note_ != nullptr) {
-      f("loader", t.note_->loader_hash);
-      f("epoch", t.note_->epoch);
-      f("batch", t.note_->number);
-    }
     each_option_of_step(t.optimizer_.rule(), t.optimizer_.steps(), f);
     f("largest norm of gradients", t.norm_.largest());
     if constexpr (Training::scales) t.scaling_.options.for_each_option(f);
