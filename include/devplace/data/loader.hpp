@@ -13,14 +13,13 @@
 #include <devplace/data/detail/batch_maker.hpp>
 #include <devplace/data/detail/device_batches.hpp>
 #include <devplace/data/detail/epoch_range.hpp>
+#include <devplace/data/detail/loader_note.hpp>
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
-#include <devplace/parallel/fingerprint.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/detail/type_text.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -115,7 +114,8 @@ class loader<Where, T, Source> {
   template <class... Transform, detail::configured = detail::configuration>
     requires(sizeof...(Transform) <= 1)
   loader(typename source::kept data DEVPLACE_LIFETIMEBOUND, const loader_options& options, Transform... transform)
-  try : data_(std::forward<typename source::kept>(data)), note_(noted(source::views(data_), options, transform...)),
+  try : data_(std::forward<typename source::kept>(data)),
+      note_(detail::note_of_loader<Where>(source::views(data_), options, transform...)),
       maker_(source::views(data_), options, erased(std::move(transform)...),
              detail::provided<backend_type, op::for_each>, share(options)),
       on_devices_(maker_) {
@@ -196,27 +196,6 @@ class loader<Where, T, Source> {
       return {parallel::current_participants<Where>("loader"), places, options.split};
     else
       return {{0, places}, places, options.split};
-  }
-
-  /// Collects the options that all processes must share: trainers compare them in each step, and accuracy() once.
-  template <class Views, class... Transform>
-  static parallel::batch_note noted([[maybe_unused]] const Views& data, [[maybe_unused]] const loader_options& options,
-                                    [[maybe_unused]] const Transform&... transform) {
-    parallel::fingerprint all;
-    if constexpr (spans_processes<Where>) {
-      all.add("loader's features", detail::to_string(data.features.extents()));
-      all.add("loader's targets", detail::to_string(data.targets.extents()));
-      all.add("loader's batch", options.batch);
-      all.add("loader's shuffle", options.shuffle ? "seed " + std::to_string(options.shuffle->value) : "none");
-      all.add("loader's drop_last", options.drop_last);
-      options.scale ? all.add("loader's scale", *options.scale) : all.add("loader's scale", "default");
-      all.add("loader's mean", options.mean);
-      all.add("loader's standard_deviation", options.standard_deviation);
-      all.add("loader's split", options.split);
-      (all.add("loader's transform", detail::type_text<Transform>()), ...);
-      (all.add_options("loader's transform's ", transform), ...);
-    }
-    return {all, all.hash()};
   }
 
   using transform_type = detail::sample_transform<sample_element>;

@@ -16,7 +16,7 @@ namespace devplace::runtime {
 /// weights and of their losses, and four by which processes compare their steps (train/detail/step_mark.hpp).
 inline constexpr std::size_t gradient_tail = element_alignment;
 
-/// Bytes for the two sums of a replica's last loss: a cache line.
+/// Bytes for the two sums of a replica's last loss, and the note of a difference behind them: a cache line.
 inline constexpr std::size_t loss_sums_bytes = devplace::detail::alignment;
 
 /// Sets elements to zero.

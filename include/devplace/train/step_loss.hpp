@@ -39,13 +39,13 @@ class step_loss : public runtime::unread_loss<> {
           "the trainer's mean_loss().");
     using T = typename runtime::replica<S>::accumulator;
     runtime::settle<placement_backend_t<Where>>(*state_);
-    if constexpr (spans_processes<Where>)
-      train::detail::require_no_difference<placement_backend_t<Where>>(state_->replicas.front());
     double total[2] = {0, 0};
     for (std::size_t k = 0; k < replicas_; ++k) {
       const auto& r = state_->replicas[k];
-      T sums[2];
+      T sums[3];
       detail::copy_out<placement_backend_t<Where>>(r.ordinal, sums, r.loss_sums(), sizeof sums);
+      if constexpr (spans_processes<Where>)
+        if (k == 0) train::detail::require_no_difference(sums[2]);
       total[0] += static_cast<double>(sums[0]);
       total[1] += static_cast<double>(sums[1]);
     }

@@ -17,6 +17,7 @@
 #include <devplace/train/detail/rejected_trainer.hpp>
 #include <devplace/train/detail/scaling.hpp>
 #include <devplace/train/detail/step.hpp>
+#include <devplace/train/detail/step_fault.hpp>
 #include <devplace/train/detail/training.hpp>
 #include <devplace/train/gradient_norms.hpp>
 #include <devplace/train/memory_plan.hpp>

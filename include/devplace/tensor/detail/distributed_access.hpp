@@ -36,9 +36,10 @@ struct distributed_access {
     return Result(extents, source.division_);
   }
   /// The note of the loader that made this batch; null for tensors that no loader made.
-  template <class T, class Extents, class Where>
-    requires(!single_place<Where>)
-  static const parallel::batch_note*& note(const tensor<T, Extents, Where>& x) { return x.note_; }
+  template <class Tensor>
+  static auto& note(const Tensor& x) {
+    return x.note_;
+  }
   /// The block of the k-th place, as a tensor on it.
   template <class To, class T, class Extents, class Where>
   static tensor<T, Extents, To> take(tensor<T, Extents, Where>&& x, std::size_t k) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -31,32 +30,6 @@
 #include <devplace/train/memory_plan.hpp>
 
 namespace devplace::train::detail {
-
-/// What is wrong with the arguments of a step, as far as the types tell.
-enum class step_fault : unsigned char { none, swapped, samples, no_tensor, elsewhere };
-
-template <class Model, class Samples, class Targets>
-constexpr step_fault fault_of_step() {
-  using runtime::batch_fault;
-  if (runtime::fault_of_batch<Model, Samples, false>() != batch_fault::none)
-    return runtime::fault_of_batch<Model, Targets, false>() == batch_fault::none ? step_fault::swapped
-                                                                                 : step_fault::samples;
-  if constexpr (!tensor_like<Targets>)
-    return step_fault::no_tensor;
-  else if constexpr (tensor_like<Samples>)
-    return std::is_same_v<typename Targets::placement_type, typename Samples::placement_type> ? step_fault::none
-                                                                                              : step_fault::elsewhere;
-  return step_fault::none;
-}
-
-/// Whether a loss that takes class numbers (its constant `takes_class_numbers`, true) is given floating-point targets.
-template <class Loss, class Targets>
-constexpr bool misses_class_numbers() {
-  if constexpr (tensor_like<Targets> && requires { requires Loss::takes_class_numbers; })
-    return !std::is_integral_v<typename Targets::value_type>;
-  else
-    return false;
-}
 
 /// Stores a batch's sums of losses and weights on its place, in one launch: after the gradients, for the update, with
 /// the step's mark, and in `pending`, for the mean loss. `add`: adds them to those of earlier batches since the last
@@ -218,9 +191,9 @@ struct reduced_loss_functor {
   }
 };
 
-template <class Net, class Backend, class S, class T>
-void take_reduced_loss(const runtime::replica<S>& r, const step_memory<T>& memory, bool of_one_batch, bool compares) {
-  const T* const tail = r.gradient_data() + runtime::network_plan<Net>::parameter_elements;
+template <class Backend, class S, class T>
+void take_reduced_loss(const runtime::replica<S>& r, const T* tail, const step_memory<T>& memory, bool of_one_batch,
+                       bool compares) {
   devplace::detail::for_each_index<Backend>(
       r.ordinal, 1, 1,
       reduced_loss_functor<T, typename runtime::replica<S>::accumulator>{

@@ -208,7 +208,11 @@ class training {
   double mean_loss() const {
     auto& state = own_state();
     runtime::settle<backend_type>(state);
-    if constexpr (spans_processes<Where>) require_no_difference<backend_type>(replica(0));
+    if constexpr (spans_processes<Where>) {
+      typename runtime::replica<typename roles::storage>::accumulator sums[3];
+      devplace::detail::copy_out<backend_type>(replica(0).ordinal, sums, replica(0).loss_sums(), sizeof sums);
+      require_no_difference(sums[2]);
+    }
     double sum[2] = {0, 0};
     for (std::size_t k = 0; k < places; ++k) {
       // Across processes pending batches are known here only after their update.
@@ -277,7 +281,7 @@ class training {
       connection_.spread(state);
       if constexpr (scales) connection_.spread_scale(memory_);
       if constexpr (takes_reduced_loss)
-        take_reduced_loss<Net, backend_type>(replica(0), memory_[0], Batches == 1, connection_type::compares);
+        take_reduced_loss<backend_type>(replica(0), tail(0), memory_[0], Batches == 1, connection_type::compares);
     };
     optimizer_.update(state, how_ == reduction::mean, factors, devplace::detail::function_view<>(spread));
     memory_[0].counts = !takes_reduced_loss;
