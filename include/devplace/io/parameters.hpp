@@ -213,12 +213,19 @@ void load_parameters(model<Net, Where, P>& m, const std::string& path, const loa
   auto& host = read.replicas.emplace_back();
   host.parameters = runtime::zeros<parameter, backend::cpu>(0, plan::arena_elements, memory_purpose::parameters);
   host.buffers = runtime::zeros<parameter, backend::cpu>(0, plan::buffer_elements, memory_purpose::parameters);
-  for (const detail::kept_parameter& kept : wanted)
-    detail::with_floating_type(stored.find(kept.entry.name)->dtype, [&]<class T>(T) {
-      std::vector<T> elements(kept.entry.bytes / sizeof(parameter));
-      file.read_elements(*stored.find(kept.entry.name), elements.data());
-      std::copy(elements.begin(), elements.end(), kept.in(host.parameter_data(), host.buffer_data()));
+  for (const detail::kept_parameter& kept : wanted) {
+    const auto& entry = *stored.find(kept.entry.name);
+    parameter* const to = kept.in(host.parameter_data(), host.buffer_data());
+    detail::with_floating_type(entry.dtype, [&]<class T>(T) {
+      if constexpr (std::is_same_v<T, parameter>) {
+        file.read_elements(entry, to);
+      } else {
+        std::vector<T> elements(kept.entry.bytes / sizeof(parameter));
+        file.read_elements(entry, elements.data());
+        std::copy(elements.begin(), elements.end(), to);
+      }
     });
+  }
   runtime::copy_parameters<placement_backend_t<Where>, backend::cpu>(state, read);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the parameters of load_parameters");

@@ -75,8 +75,7 @@ inline std::string job_token(const launch_variables& variables, const launch_env
 
 /// A name that other jobs do not have. Over a network it contains the job's secret.
 inline std::string job_name(const launch_environment& launched, const control_endpoint& where) {
-  const auto lookup = [](const char* name) -> const char* { return std::getenv(name); };
-  const launch_variables variables(lookup);
+  const launch_variables variables = launch_variables::of_process();
   std::string name = launched.job() + " port " + std::to_string(launched.port());
   if (!where.address.empty()) return name + " " + job_token(variables, launched);
   if (launched.started_by() == launcher::by_hand && !variables.has("DEVPLACE_PORT") && !variables.has("MASTER_PORT"))

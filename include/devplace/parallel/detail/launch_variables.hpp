@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <string>
@@ -14,6 +15,11 @@ namespace devplace::parallel::detail {
 /// Environment variables by name: std::getenv, or a test's table.
 class launch_variables {
  public:
+  /// The variables of this process.
+  static launch_variables of_process() {
+    static constexpr auto lookup = [](const char* name) -> const char* { return std::getenv(name); };
+    return launch_variables(lookup);
+  }
   /// `lookup(name)` is a C string, null if the variable is not set; it must outlive this object.
   template <class Lookup>
   explicit launch_variables(const Lookup& lookup)
