@@ -35,6 +35,7 @@
 #include <devplace/nn/softmax.hpp>
 #include <devplace/nn/softplus.hpp>
 #include <devplace/nn/sum_of.hpp>
+#include <devplace/optim/adam.hpp>
 #include <devplace/optim/decay_of_matrices.hpp>
 #include <devplace/optim/scheduled.hpp>
 #include <devplace/optim/schedules.hpp>
@@ -679,6 +680,11 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(MEMORY_PLAN_OF_A_NUMBER)  // expect: (GIVE_THE_BATCH_AS_batch_64|must be a type|expected a type)
   static_assert(dp::memory_plan<cpu_model, 64, dp::optim::sgd>::bytes < 1'000'000);
+#endif
+#if defined(MEMORY_PLAN_TOO_LARGE)  // expect: the training must fit beside the solver
+  using namespace dp::literals;
+  using memory = dp::memory_plan<cpu_model, dp::batch<64>, dp::optim::adam>;
+  static_assert(memory::bytes < 1_KiB, "the training must fit beside the solver");
 #endif
 #if defined(MEMORY_PLAN_WITH_ACCUMULATE)  // expect: devplace: memory_plan: its fourth argument is a collective policy
   static_assert(dp::memory_plan<cpu_model, dp::batch<64>, dp::optim::sgd, dp::accumulate<4>>::bytes < 1'000'000);

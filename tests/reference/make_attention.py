@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes the fixtures of embeddings and attention, in attention/, beside this file; see make_fixtures.py."""
+"""Writes the fixtures of embeddings and attention, attention.npz, beside this file; see make_fixtures.py."""
 
 import torch
 from torch import nn

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes tests/reference/mixed_precision: trainings under PyTorch's autocast, and decisions of its GradScaler."""
+"""Writes mixed_precision.npz, beside this file: trainings under PyTorch's autocast, and decisions of its GradScaler."""
 
 import numpy as np
 import torch

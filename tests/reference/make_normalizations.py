@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes the fixtures of normalisations of channels, in normalizations/, beside this file; see make_fixtures.py."""
+"""Writes the fixtures of normalisations of channels, normalizations.npz, beside this file; see make_fixtures.py."""
 
 import torch
 from torch import nn

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes transforms/ beside this file: images turned by PyTorch."""
+"""Writes transforms.npz, beside this file: images turned by PyTorch."""
 
 import math
 
