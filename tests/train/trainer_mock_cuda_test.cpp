@@ -285,7 +285,7 @@ TEST_CASE("on CUDA only reading a step's loss waits for the device", "[train]") 
   mock::clear_calls();
   static_cast<void>(loss.item());
   CHECK(mock::launches().empty());
-  CHECK(calls_of("cudaMemcpyAsync device 0 to host, 8 bytes") == 1);
+  CHECK(calls_of("cudaMemcpyAsync device 0 to host, 12 bytes") == 1);
   CHECK(calls_of("cudaStreamSynchronize") == 2);  // the first one checks for failures
   CHECK(mock::calls().size() == 3);
 }
