@@ -27,6 +27,7 @@ has_package() {
     mpich) command -v mpirun.mpich ;;
     iproute2) command -v ip ;;
     zlib1g-dev) has_header zlib.h ;;
+    locales) [ -e /usr/share/i18n/locales/de_DE ] ;;
     libeigen3-dev) [ -e /usr/include/eigen3/Eigen/Core ] ;;
     *) command -v "$1" ;;
   esac >/dev/null 2>&1
