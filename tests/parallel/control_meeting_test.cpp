@@ -66,16 +66,18 @@ std::string hello_bytes(const wire::control_hello& hello) {
   return bytes_of(wire::control_header{.type = wire::control_message::hello, .bytes = sizeof hello}) + bytes_of(hello);
 }
 
-/// Processes that are started each with the rank and size given; all fail to make a group.
+/// Processes that are started each with the rank and size given; all fail to make a group. Process 0 waits for those
+/// that do not come, to tell them why, for all of `exit_grace`.
 std::vector<forked_ranks::outcome> start_with(const std::vector<std::pair<int, int>>& ranks, double init_timeout = 15,
-                                              const control_endpoint& where = {}) {
+                                              double exit_grace = 3) {
   const std::string token = new_token();
   auto options = quick();
   options.init_timeout = init_timeout;
+  options.exit_grace = exit_grace;
   forked_ranks processes;
   for (const auto& [rank, size] : ranks) {
     processes.start([&, rank = rank, size = size] {
-      control_plane plane({token, rank, size, "started by the test"}, where, options);
+      control_plane plane({token, rank, size, "started by the test"}, {}, options);
     });
     forked_ranks::sleep_for(0.05);
   }
@@ -96,7 +98,7 @@ std::vector<forked_ranks::outcome> start_with(const std::vector<std::pair<int, i
 }  // namespace
 
 TEST_CASE("a meeting that is not complete names who is missing", "[parallel][control_plane]") {
-  const auto ends = start_with({{0, 4}, {1, 4}, {3, 4}}, 0.5);
+  const auto ends = start_with({{0, 4}, {1, 4}, {3, 4}}, 0.5, 0.3);
   for (const auto& one : ends) {
     CHECK(one.end == "exit 3");
     CHECK(one.text ==
@@ -120,7 +122,7 @@ TEST_CASE("processes that were started for different sizes are told so", "[paral
 }
 
 TEST_CASE("two processes with one rank are told so", "[parallel][control_plane]") {
-  for (const auto& one : start_with({{0, 3}, {1, 3}, {1, 3}})) {
+  for (const auto& one : start_with({{0, 3}, {1, 3}, {1, 3}}, 15, 0.3)) {
     CHECK(one.end == "exit 3");
     CHECK_THAT(one.text, ContainsSubstring("devplace: rank 1 (host "));
     CHECK_THAT(one.text, ContainsSubstring(") have the same rank: each process needs its own RANK. Process 0 is"));
@@ -171,8 +173,10 @@ TEST_CASE("control characters in texts of strangers do not reach a terminal", "[
 TEST_CASE("a process that ends while others are waited for ends the meeting", "[parallel][control_plane]") {
   const std::string token = new_token();
   forked_ranks processes;
+  auto options = quick();
+  options.exit_grace = 0.3;  // process 0 waits as long for rank 3, to tell it
   for (const int rank : {0, 1})
-    processes.start([&] { control_plane plane({token, rank, 4, ""}, {}, quick()); });
+    processes.start([&] { control_plane plane({token, rank, 4, ""}, {}, options); });
   CHECK(answer_to(token, "") == "silence");
   CHECK(answer_to(token, hello_bytes(hello_of(token, 2, 4))) == "silence");
   for (const auto& one : processes.wait()) {
@@ -272,7 +276,8 @@ TEST_CASE("processes meet at an address and a port that the system chose", "[par
   }
 }
 
-TEST_CASE("strangers use up few descriptors, and processes of the job get by", "[parallel][control_plane]") {
+TEST_CASE("strangers use up few descriptors, and processes of the job are admitted all the same",
+          "[parallel][control_plane]") {
   const wire::control_token token(new_token());
   const wire::socket_address where = wire::address_of_job(token);
   wire::control_arrivals arrivals(wire::listen_at(where), token);
@@ -390,6 +395,7 @@ TEST_CASE("process 0 says that the system gives it no descriptor", "[parallel][c
   processes.start([&] {
     auto options = quick();
     options.init_timeout = 0.4;
+    options.exit_grace = 0.3;
     static_cast<void>(allow_descriptors(2));  // of its thread and of the listener
     control_plane plane({job, 0, 2, ""}, {}, options);
   });

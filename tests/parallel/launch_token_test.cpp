@@ -26,19 +26,42 @@ using dp::test::start_as_torchrun;
 
 namespace {
 
+const std::string secret = "0123456789abcdef-secret";
+
 /// Two processes on two hosts that meet after `prepare(rank)`.
 template <class F>
-std::vector<forked_ranks::outcome> meet(const F& prepare) {
+std::vector<forked_ranks::outcome> meet(const F& prepare, const dp::process_options& options = dp::test::quick()) {
   forked_ranks processes;
   start_as_torchrun(processes, 2, 1, [&] {
     prepare(std::atoi(std::getenv("RANK")));
-    auto options = dp::test::quick();
-    options.init_timeout = 2;
     const dp::process_group group = dp::launched_processes(options);
     if (group.all_reduce(group.rank() + 1) != 3) throw std::runtime_error("another result");
   });
   return processes.wait();
 }
+
+/// Gives the job's token to process 0 by a file, and to process 1 by a variable.
+void set_file(const std::string& file, int rank) {
+  ::setenv("DEVPLACE_JOB_TOKEN_FILE", file.c_str(), 1);
+  ::unsetenv("DEVPLACE_JOB_TOKEN");
+  if (rank == 1) ::setenv("DEVPLACE_JOB_TOKEN", secret.c_str(), 1);
+}
+
+/// What process 0 says of a file that it refuses. Process 1, which would look for it, ends at once.
+std::string refusal_of(const std::string& file) {
+  const auto ends = meet([&](int rank) {
+    if (rank == 1) std::_Exit(0);
+    set_file(file, rank);
+  });
+  CHECK(ends[0].end == "exit 3");
+  return ends[0].text;
+}
+/// How the refusal begins, and how it ends.
+std::string beginning(const std::string& file) {
+  return "caught: devplace: launched_processes: DEVPLACE_JOB_TOKEN_FILE=\"" + file + "\" ";
+}
+const std::string fix =
+    " Make a file with a new token, the same on each host: (umask 077; echo <token> > <file>).\n";
 
 /// What job_name() throws, or the name, in a process with these variables.
 std::string name_of_job(const std::vector<std::pair<const char*, std::string>>& variables) {
@@ -51,8 +74,6 @@ std::string name_of_job(const std::vector<std::pair<const char*, std::string>>& 
   });
   return processes.wait()[0].text;
 }
-
-const std::string secret = "0123456789abcdef-secret";
 
 }  // namespace
 
@@ -75,10 +96,15 @@ TEST_CASE("processes of several hosts need a token", "[parallel][launch]") {
 
 TEST_CASE("a process with another token takes no place in the job", "[parallel][launch]") {
   const int stranger = GENERATE(0, 1);
-  const auto ends = meet([&](int rank) {
-    ::setenv("DEVPLACE_JOB_TOKEN", rank == stranger ? "another one of a sufficient length" : secret.c_str(), 1);
-  });
-  CHECK_THAT(ends[0].text, ContainsSubstring(" got 1 of 2 processes in 2 s; missing: rank 1. "));
+  auto options = dp::test::quick();
+  options.init_timeout = 1;
+  options.exit_grace = 0.2;
+  const auto ends = meet(
+      [&](int rank) {
+        ::setenv("DEVPLACE_JOB_TOKEN", rank == stranger ? "another one of a sufficient length" : secret.c_str(), 1);
+      },
+      options);
+  CHECK_THAT(ends[0].text, ContainsSubstring(" got 1 of 2 processes in 1 s; missing: rank 1. "));
   CHECK(
       ends[1].text ==
       "caught: devplace: process 0 at this address belongs to another job: give each job its own MASTER_PORT, and all "
@@ -93,39 +119,36 @@ TEST_CASE("a process with another token takes no place in the job", "[parallel][
 TEST_CASE("a token may be in a file that only the user can read", "[parallel][launch]") {
   const support::temporary_folder folder;
   const std::string file = folder.file("token");
-  const auto set_file = [&](int rank) {
-    ::setenv("DEVPLACE_JOB_TOKEN_FILE", file.c_str(), 1);
-    ::unsetenv("DEVPLACE_JOB_TOKEN");
-    if (rank == 1) ::setenv("DEVPLACE_JOB_TOKEN", secret.c_str(), 1);
-  };
   for (const char* const end : {"", "\n", "\r\n"}) {
     std::ofstream(file) << secret << end;
     ::chmod(file.c_str(), 0600);
-    for (const auto& one : meet(set_file)) {
+    for (const auto& one : meet([&](int rank) { set_file(file, rank); })) {
       CHECK(one.end == "exit 0");
       CHECK(one.text.empty());
     }
   }
-  const std::string begin = "caught: devplace: launched_processes: DEVPLACE_JOB_TOKEN_FILE=\"" + file + "\" ",
-                    fix = " Make a file with a new token, the same on each host: (umask 077; echo <token> > <file>).\n";
   for (const ::mode_t mode : {0640u, 0604u, 0620u}) {
     ::chmod(file.c_str(), mode);
-    CHECK(meet(set_file)[0].text ==
-          begin + "is another user's, or other users can read or write it, who may know the token." + fix);
+    CHECK(refusal_of(file) ==
+          beginning(file) + "is another user's, or other users can read or write it, who may know the token." + fix);
   }
   ::chmod(file.c_str(), 0600);
-  if (::chown(file.c_str(), 65534, 65534) ==
-      0) {  // root alone can give a file to another user, and reads it all the same
-    CHECK(meet(set_file)[0].text ==
-          begin + "is another user's, or other users can read or write it, who may know the token." + fix);
-    CHECK(::chown(file.c_str(), ::geteuid(), ::getegid()) == 0);
-  }
   std::ofstream(file) << "\n";
-  CHECK_THAT(meet(set_file)[0].text, ContainsSubstring("and none is set. Set the same one on all hosts"));
+  CHECK_THAT(refusal_of(file), ContainsSubstring("and none is set. Set the same one on all hosts"));
   ::unlink(file.c_str());
-  CHECK(meet(set_file)[0].text == begin + "cannot be read: No such file or directory." + fix);
+  CHECK(refusal_of(file) == beginning(file) + "cannot be read: No such file or directory." + fix);
   ::mkdir(file.c_str(), 0700);
-  CHECK(meet(set_file)[0].text == begin + "cannot be read: Is a directory." + fix);
+  CHECK(refusal_of(file) == beginning(file) + "cannot be read: Is a directory." + fix);
+}
+
+TEST_CASE("a file with a token that is another user's is refused", "[parallel][launch]") {
+  if (::geteuid() != 0) DEVPLACE_SKIP("only root gives files to other users");
+  const support::temporary_folder folder;
+  const std::string file = folder.write("token", secret);
+  REQUIRE(::chmod(file.c_str(), 0600) == 0);
+  REQUIRE(::chown(file.c_str(), 65534, 65534) == 0);  // root reads it all the same
+  CHECK(refusal_of(file) ==
+        beginning(file) + "is another user's, or other users can read or write it, who may know the token." + fix);
 }
 
 TEST_CASE("processes of one host need no token, and their socket's name does not depend on it", "[parallel][launch]") {
