@@ -9,6 +9,8 @@
 #include <ratio>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <devplace/data/loader.hpp>
@@ -28,6 +30,7 @@
 #include "support/catch.hpp"
 #include "support/forked_group.hpp"
 #include "support/random_values.hpp"
+#include "support/replicas.hpp"
 #include "support/sanitizers.hpp"
 #include "support/thread_processes.hpp"
 
@@ -185,20 +188,39 @@ TEST_CASE("batch_norm over all places normalises a batch of one sample by the ru
 }
 
 TEST_CASE("an epoch whose last batch has one sample trains batch_norm on every placement", "[train]") {
-  const auto x = fractions(dp::extents<dp::dyn, 4>{9}, 1);
-  const auto y = fractions(dp::extents<dp::dyn, 3>{9}, 2);
+  using net = nn::sequential<nn::linear<4, 5>, nn::batch_norm<5>, nn::linear<5, 3>>;
+  const auto x = dp::test::random_values<float>(dp::extents<dp::dyn, 4>{9}, 1);
+  const auto y = dp::test::random_values<float>(dp::extents<dp::dyn, 3>{9}, 2);
+  const auto parameters = []<class Where>(const dp::model<net, Where>& model) {
+    return dp::test::parameters_of(dp::to<host>(model));
+  };
   const auto train = [&]<class Where>(Where) {
-    using net = nn::sequential<nn::linear<4, 5>, nn::batch_norm<5>, nn::linear<5, 3>>;
     dp::model<net, Where> model{dp::seed{1}};
-    dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 1e-9F}};
+    const auto before = parameters(model);
+    dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1F}};
     auto batches = dp::make_loader<Where>(x, y, {.batch = 4});
     for (const auto& [samples, targets] : batches.epoch(0))
       step(samples, targets);
-    return step.mean_loss();
+    if constexpr (!std::is_same_v<Where, host>) dp::check_replicas(model);
+    const auto after = parameters(model);
+    CHECK(after != before);
+    for (const float value : after)
+      REQUIRE(std::isfinite(value));
+    return std::pair{after, step.mean_loss()};
   };
-  CHECK(std::isfinite(train(host{})));
-  CHECK(std::isfinite(train(dp::replicated<0, 1>{})));  // 2 and 2, 2 and 2, 1 and none
-  CHECK(std::isfinite(train(three{})));                 // 2, 1 and 1, ...
+  dp::model<net, host> model{dp::seed{1}};
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1F}};
+  double sum = 0;
+  for (const std::size_t begin : {0u, 4u})
+    sum += 4 * step(x.slice(begin, begin + 4), y.slice(begin, begin + 4)).item();
+  const double by_running_statistics = nn::mse{}(model.predict(x.slice(8, 9)), y.slice(8, 9)).item();
+  const double last = step(x.slice(8, 9), y.slice(8, 9)).item();
+  CHECK(last == Catch::Approx(by_running_statistics).epsilon(1e-5));
+  const auto on_host = train(host{});
+  CHECK(on_host.first == parameters(model));
+  CHECK(on_host.second == Catch::Approx((sum + last) / 9).epsilon(1e-6));
+  CHECK(std::isfinite(train(dp::replicated<0, 1>{}).second));  // 2 and 2, 2 and 2, 1 and none
+  CHECK(std::isfinite(train(three{}).second));                 // 2, 1 and 1, ...
 }
 
 TEST_CASE("memory and traffic of batch_norm over all places are as planned, and steps do not allocate", "[train]") {
