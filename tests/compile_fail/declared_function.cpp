@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A declaration with parentheses that declares a function where a tensor was meant. Beside operands that are no classes
-// (2.0f * y, -y, y += 1.0f) C++ looks for no operators of a library; the compiler then names the type of a function.
+// A declaration with parentheses that declares a function where a tensor was meant. Where no operand is of a class type
+// (2.0f * y, -y, y += 1.0f), C++ does not consider the library's operators, and the compiler's own error names a
+// function type.
 #include <cstddef>
 #include <iostream>
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Sizes of networks that are not static, or negative numbers. Each case has a name of its own for its variable:
-// compilers do not look at a second definition of one name, and the cases would be compiled one by one.
+// Sizes of networks that are not static, or negative numbers. Each case names its variable differently: after a second
+// definition of one name compilers report nothing else, so the cases could not be compiled together.
 #include <cstddef>
 
 #include <devplace/all.hpp>

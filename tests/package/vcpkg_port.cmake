@@ -5,8 +5,8 @@
 # vcpkg_port.cmake: runs the portfile of the overlay port that docs/install.md names, with the functions below in place of
 # vcpkg's own, checks the package's contents, and builds and runs a consumer against it.
 file(REMOVE_RECURSE ${WORK})
-file(READ ${SOURCE}/docs/install.md readme)
-if(NOT readme MATCHES "\n\\| vcpkg \\| `vcpkg install devplace --overlay-ports=<checkout>/([^`]+)`, then `find_package`")
+file(READ ${SOURCE}/docs/install.md page)
+if(NOT page MATCHES "\n\\| vcpkg \\| `vcpkg install devplace --overlay-ports=<checkout>/([^`]+)`, then `find_package`")
   message(FATAL_ERROR "docs/install.md has no row '| vcpkg | `vcpkg install devplace --overlay-ports=<checkout>/...`, then `find_package`'.")
 endif()
 set(port ${SOURCE}/${CMAKE_MATCH_1}/devplace)
