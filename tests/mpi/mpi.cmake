@@ -6,9 +6,10 @@
 # label depends on an MPI.
 add_custom_target(devplace_mpi_tests)
 
-# devplace_add_mpi_test(<mpi> <program> <processes> [EXPECT <failure>] [SURVIVORS <number>] [ARGUMENTS <argument>...])
+# devplace_add_mpi_test(<mpi> <program> <processes> [EXPECT <failure>] [SURVIVORS <number> [CODE <exit code>]]
+#                       [ARGUMENTS <argument>...])
 function(devplace_add_mpi_test mpi program processes)
-  cmake_parse_arguments(PARSE_ARGV 3 arg "" "EXPECT;SURVIVORS" "ARGUMENTS")
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "EXPECT;SURVIVORS;CODE" "ARGUMENTS")
   list(JOIN arg_ARGUMENTS " " name)
   if(NOT "${arg_SURVIVORS}" STREQUAL "")
     string(APPEND name " beside ${arg_SURVIVORS}")
@@ -21,7 +22,7 @@ function(devplace_add_mpi_test mpi program processes)
     set(processes 1)
   endif()
   set_tests_properties("${name}" PROPERTIES LABELS mpi TIMEOUT 90 PROCESSORS ${processes}
-                                            ENVIRONMENT "EXPECT=${arg_EXPECT};SURVIVORS=${arg_SURVIVORS}")
+                                            ENVIRONMENT "EXPECT=${arg_EXPECT};SURVIVORS=${arg_SURVIVORS};CODE=${arg_CODE}")
 endfunction()
 
 # devplace_add_hosts_test(<name> <label> <case> <launcher> <target> [argument]...): mpi/hosts.sh
@@ -121,8 +122,8 @@ foreach(mpi IN ITEMS openmpi mpich)
                         ") left the group because of an exception, ")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS killed SURVIVORS 2 EXPECT ") ended without leaving the group, last")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exit SURVIVORS 2 EXPECT ") ended without leaving the group, last")
-  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS catch_killed SURVIVORS 0 EXPECT "rank 2 goes on")
-  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS catch_stopped SURVIVORS 0 EXPECT "rank 2 goes on")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS catch_killed SURVIVORS 2 CODE 3 EXPECT "rank 2 goes on")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS catch_stopped SURVIVORS 2 CODE 3 EXPECT "rank 2 goes on")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS stopped EXPECT ") has said nothing for 2 s, last known ")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS skips EXPECT ") left the group after all_gather #9 (1 x 4 bytes), and ")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS one_more EXPECT ") left the group after all_gather #10 (1 x 4 bytes), ")

@@ -4,7 +4,8 @@
 
 # run.sh <mpirun> <processes> <program> [argument]...: runs it, for a minute at most. Processes 0: without mpirun.
 # With EXPECT, the program must fail within the minute, and its output have a line that contains it. With SURVIVORS too,
-# mpirun leaves the processes alone when one of them ends, and so many must end by themselves with the code of failures.
+# mpirun leaves the processes alone when one of them ends, and so many must end by themselves with the code of failures,
+# or with CODE.
 mpirun=$1 processes=$2
 shift 2
 program=$(readlink -f "$1")
@@ -55,5 +56,5 @@ output=$(cat "$DEVPLACE_TEST_TEXT")
 echo "$output"
 [ $(($(date +%s) - began)) -lt 60 ] && echo "$output" | grep -qF "$EXPECT" || exit 1
 if [ -z "${SURVIVORS:-}" ]; then [ $status -ne 0 ]; exit; fi
-told=$(echo "$output" | grep -c "^ended with 75$")
+told=$(echo "$output" | grep -c "^ended with ${CODE:-75}$")
 [ "$told" -eq "$SURVIVORS" ]

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -34,9 +35,11 @@ namespace {
 /// A process that a rank forks, and that sleeps until the test has ended.
 class sleeping_child {
  public:
-  sleeping_child()
-      : pid_(static_cast<::pid_t*>(
-            ::mmap(nullptr, sizeof(::pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
+  sleeping_child() {
+    void* const at = ::mmap(nullptr, sizeof(::pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) throw std::runtime_error("no memory for a process's number");
+    pid_ = static_cast<::pid_t*>(at);
+  }
   sleeping_child(const sleeping_child&) = delete;
   sleeping_child& operator=(const sleeping_child&) = delete;
   ~sleeping_child() {
@@ -57,10 +60,17 @@ class sleeping_child {
     for (;;)
       ::pause();
   }
-  bool sleeps() const { return *pid_ > 0 && ::kill(*pid_, 0) == 0; }
+  bool sleeps() const {
+    if (*pid_ <= 0) return false;
+    std::ifstream status("/proc/" + std::to_string(*pid_) + "/stat");
+    std::string text;
+    std::getline(status, text);
+    const std::size_t name_ends = text.rfind(") ");  // the state follows the name
+    return name_ends != std::string::npos && text.at(name_ends + 2) == 'S';
+  }
 
  private:
-  ::pid_t* pid_;
+  ::pid_t* pid_ = nullptr;
 };
 
 bool is_open(int fd) {
@@ -117,7 +127,10 @@ TEST_CASE("a job's name is free when its processes have ended, although a forked
         });
         control_plane plane({token, 0, 2, ""}, {}, quick());
       });
-    first.wait();
+    for (const auto& one : first.wait()) {
+      INFO(one.text);
+      CHECK(one.end == (complete ? "exit 0" : "signal 9"));
+    }
   }
   REQUIRE(child.sleeps());
   forked_ranks second;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -32,16 +33,39 @@ inline process_options quick() {
   return options;
 }
 
-/// Gives this process a stderr that is full, so that whoever writes to it waits for ever.
-inline void block_stderr() {
-  int ends[2];
-  if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
-  ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
-  for (const char some[4096] = {}; ::write(ends[1], some, sizeof some) > 0;) {
+/// A full pipe: whoever writes to it waits until it is read.
+class full_pipe {
+ public:
+  full_pipe() {
+    if (::pipe2(ends_, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    ::fcntl(ends_[1], F_SETFL, O_NONBLOCK);
+    for (const char some[4096] = {}; ::write(ends_[1], some, sizeof some) > 0;) {
+    }
+    ::fcntl(ends_[1], F_SETFL, 0);
   }
-  ::fcntl(ends[1], F_SETFL, 0);
-  ::dup2(ends[1], STDERR_FILENO);
-}
+  full_pipe(const full_pipe&) = delete;
+  full_pipe& operator=(const full_pipe&) = delete;
+  ~full_pipe() {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+
+  /// Makes it the stderr of this process.
+  void become_stderr() const { ::dup2(ends_[1], STDERR_FILENO); }
+  /// Reads until the text has come, for `seconds` at most; returns whether it has.
+  bool read_until(const std::string& text, double seconds = 20) const {
+    std::string all;
+    for (auto turns = static_cast<int>(seconds * 10); turns > 0 && all.find(text) == std::string::npos; --turns) {
+      ::pollfd waited_for{ends_[0], POLLIN, 0};
+      char some[65536];
+      if (::poll(&waited_for, 1, 100) == 1) all.append(some, static_cast<std::size_t>(::read(ends_[0], some, sizeof some)));
+    }
+    return all.find(text) != std::string::npos;
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
 
 /// All processes come out of it together.
 inline void together(parallel::control_plane& plane, const parallel::collective_call& call = {"all_reduce", 100, 4}) {

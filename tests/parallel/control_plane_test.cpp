@@ -115,7 +115,8 @@ TEST_CASE("a killed process 0 is named by one process even if process 1 ends at 
   CHECK_THAT(only_sentence(ends, 0), ContainsSubstring("devplace: rank 0 (host "));
 }
 
-TEST_CASE("a failure says how far the others have come since the process was heard", "[parallel][control_plane]") {
+TEST_CASE("a failure says how far the others have come since the process was last heard",
+          "[parallel][control_plane]") {
   auto options = quick();
   options.heartbeat = 30;  // what is told at the start is all that is known
   for (const std::size_t culprit : {std::size_t{0}, std::size_t{1}}) {
@@ -178,7 +179,8 @@ TEST_CASE("a stopped process is killed, too, where the others get an exception",
   }
 }
 
-TEST_CASE("a stopped process is killed, too, if the call that waits for it ends before", "[parallel][control_plane]") {
+TEST_CASE("a stopped process is killed even if a call times out before its heartbeat does",
+          "[parallel][control_plane]") {
   auto options = quick();
   options.op_timeout = 0.3;
   options.heartbeat_timeout = 1.5;
@@ -190,15 +192,21 @@ TEST_CASE("a stopped process is killed, too, if the call that waits for it ends 
     wait_in(plane);
   });
   CHECK(ends[1].end == "signal 9");
+  const bool throws = options.failure == dp::on_failure::throw_;
+  for (const std::size_t r : {0u, 2u}) {
+    INFO(ends[r].text);
+    CHECK(ends[r].end == (throws ? "exit 3" : "exit 75"));
+  }
   CHECK_THAT(ends[0].text, ContainsSubstring(") waits 0.3 s in all_reduce #2 (100 x 4 bytes). Missing: rank 1 (host "));
 }
 
 TEST_CASE("a stopped process is killed after its failure was printed", "[parallel][control_plane]") {
   auto options = quick();
   options.heartbeat_timeout = 0.5;
+  dp::test::full_pipe pipe;
   forked_ranks processes;
-  dp::test::start_job(processes, 2, options, [](control_plane& plane, int rank) {
-    if (rank == 0) dp::test::block_stderr();
+  dp::test::start_job(processes, 2, options, [&pipe](control_plane& plane, int rank) {
+    if (rank == 0) pipe.become_stderr();
     together(plane);
     if (rank == 1) std::raise(SIGSTOP);
     wait_in(plane);
@@ -208,6 +216,10 @@ TEST_CASE("a stopped process is killed after its failure was printed", "[paralle
   ::siginfo_t ended{};
   REQUIRE(::waitid(P_PID, static_cast<::id_t>(processes.pid(1)), &ended, WEXITED | WNOHANG | WNOWAIT) == 0);
   CHECK(ended.si_pid == 0);
+  CHECK(pipe.read_until("has said nothing for"));
+  const auto ends = processes.wait();
+  CHECK(ends[1].end == "signal 9");
+  CHECK(ends[0].end == "exit 75");
 }
 
 TEST_CASE("processes that are all suspended go on together", "[parallel][control_plane]") {
@@ -314,8 +326,8 @@ TEST_CASE("a process that makes a call more than the others is named", "[paralle
       together(plane);
       if (rank == culprit) wait_in(plane);
     });
-    const auto c = static_cast<std::size_t>(culprit);
-    CHECK(ends[c].end == "exit 75");
+    for (std::size_t r = 0; r != 3; ++r)
+      CHECK(ends[r].end == (r == 0 || r == static_cast<std::size_t>(culprit) ? "exit 75" : "exit 0"));
     CHECK_THAT(ends[0].text, ContainsSubstring(") left the group after all_reduce #1 (100 x 4 bytes), and rank " +
                                                std::to_string(culprit) + " (host "));
     CHECK_THAT(ends[0].text, ContainsSubstring(") is in all_reduce #2 (100 x 4 bytes): all processes of a group must "
@@ -460,6 +472,7 @@ TEST_CASE("a child that a process forks does not speak for it", "[parallel][cont
   CHECK(ends[0].end == "exit 0");
   CHECK(ends[0].text.empty());
   CHECK(ends[1].end == "exit 0");
+  CHECK_THAT(ends[1].text, ContainsSubstring("caught: unwinds the child's copy of the control plane"));
 }
 
 TEST_CASE("groups of the same job follow each other", "[parallel][control_plane]") {

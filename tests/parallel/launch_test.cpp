@@ -153,6 +153,7 @@ TEST_CASE("a failing process ends those of other hosts, in a call of all and in 
   });
   const auto ends = processes.wait();
   INFO(how << "\n0: " << ends[0].text << "1: " << ends[1].text << "2: " << ends[2].text);
+  CHECK(ends[1].end == (how == "killed" ? "signal 9" : how == "throws" ? "exit 3" : "exit 0"));
   for (const std::size_t r : {0u, 2u})
     CHECK(ends[r].end == "exit 75");
   CHECK_THAT(ends[0].text, ContainsSubstring("rank 1 (host "));

@@ -186,9 +186,11 @@ TEST_CASE("processes with different numbers of places are told so", "[parallel][
     const dp::process_group group = dp::launched_processes(throwing());
     static_cast<void>(connect(group.is_main() ? one : std::span<const int>(two), group));
   });
-  for (const auto& [end, text] : processes.wait())
+  for (const auto& [end, text] : processes.wait()) {
+    CHECK(end == "exit 3");
     CHECK_THAT(text, ContainsSubstring("process 0 has 1 places and process 1 has 2; all processes must be started from "
                                        "the same program."));
+  }
 }
 
 TEST_CASE("a process that fails ends the others, which wait for it in NCCL or for their devices", "[parallel][nccl]") {
@@ -217,6 +219,7 @@ TEST_CASE("a process that fails ends the others, which wait for it in NCCL or fo
   });
   const auto ends = processes.wait();
   INFO("one " << how << (on_device ? ", on the device" : "") << "\n0: " << ends[0].text << "2: " << ends[2].text);
+  CHECK(ends[1].end == (how == "is killed" ? "signal 9" : how == "throws" ? "exit 3" : "exit 0"));
   for (const std::size_t r : {0u, 2u}) {
     CHECK(ends[r].end == (throws ? "exit 3" : "exit 75"));
     if (throws || r == 0) CHECK_THAT(ends[r].text, ContainsSubstring("rank 1 (host "));

@@ -512,7 +512,9 @@ TEST_CASE("the monitor is asked while a call waits, and its exception ends the c
 
 TEST_CASE("a child of fork does not end the group of its parent", "[parallel]") {
   CHECK(failures(in_connected(2, [](auto via, int) {
-          support::in_forked_processes(1, [&](int) { via.reset(); });
+          const auto child = support::in_forked_processes(
+              1, [&](int) { via.reset(); }, 20);
+          REQUIRE_HERE(child[0].how == "exit 0");
           via->barrier();
         })) == "");
 }

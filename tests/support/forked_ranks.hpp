@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
@@ -67,7 +68,9 @@ class forked_ranks {
   /// How all processes ended, in the order of their start; after `seconds` they are killed.
   std::vector<outcome> wait(double seconds = 20) {
     std::vector<outcome> result(children_.size());
-    for (std::size_t ended = 0, turns = static_cast<std::size_t>(seconds * 500); ended != children_.size(); --turns) {
+    auto ended = static_cast<std::size_t>(
+        std::count_if(children_.begin(), children_.end(), [](const child& one) { return one.pid == 0; }));
+    for (auto turns = static_cast<std::size_t>(seconds * 500); ended != children_.size(); --turns) {
       for (std::size_t i = 0; i != children_.size(); ++i) {
         child& one = children_[i];
         if (one.pid == 0) continue;

@@ -403,6 +403,19 @@ TEST_CASE("objects of the user have any number of models in a checkpoint", "[tra
   CHECK(parameters_of(read_best.models[1]) == parameters_of(best.models[1]));
 }
 
+TEST_CASE("a state of another network is not written", "[train]") {
+  observed_model model{dp::seed{1}};
+  dp::model<nn::sequential<nn::linear<6, 2>>, resumed_cpu> other{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  dp::trainer other_step{other, nn::cross_entropy{}, dp::optim::adam{}};
+  const temporary_folder folder;
+  const std::string why = ": the state is another network's; give that of this network's trainer.";
+  CHECK_THROWS_WITH(dp::save_checkpoint(step, other_step.state(), {}, folder.file("file")),
+                    "devplace: save_checkpoint" + why);
+  CHECK_THROWS_WITH(step.restore(other_step.state()), "devplace: trainer" + why);
+  CHECK(folder.names().empty());
+}
+
 TEST_CASE("a training's state cannot be taken between the batches of one accumulation", "[train]") {
   const temporary_folder folder;
   dp::model<nn::sequential<nn::linear<6, 8>>, resumed_cpu> model{dp::seed{1}};

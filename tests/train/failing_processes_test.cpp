@@ -225,6 +225,7 @@ TEST_CASE("a process that is missing at the start is named", "[parallel][launch]
   INFO("round " << round);
   auto options = dp::test::quick();
   options.init_timeout = 1;
+  options.exit_grace = 0.3;  // process 0 waits as long for the missing one, to tell it
   forked_ranks ranks;
   dp::test::start_as_torchrun(ranks, processes, processes, [&] {
     if (std::getenv("RANK") != std::to_string(culprit)) train(nullptr, options);
@@ -251,8 +252,12 @@ TEST_CASE("a process whose WORLD_SIZE is another is named", "[parallel][launch]"
   });
   const auto ends = ranks.wait(30);
   INFO(all_texts(ends));
-  for (const auto& one : ends)
+  for (const auto& one : ends) {
     CHECK(one.end == "exit 3");
+    CHECK_THAT(one.text, ContainsSubstring("rank 2 (host ") &&
+                             ContainsSubstring(") was started for 5 processes and rank 0 (host ") &&
+                             ContainsSubstring(") for 4: all must have the same WORLD_SIZE."));
+  }
 }
 
 TEST_CASE("a process without samples of its own goes on with empty batches", "[parallel][launch]") {

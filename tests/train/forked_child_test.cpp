@@ -209,19 +209,6 @@ TEMPLATE_TEST_CASE("a state taken before fork is written by the child while the 
   CHECK(support::contents(by_child) == support::contents(by_parent));
 }
 
-TEST_CASE("a state of another network is not written", "[train]") {
-  dp::model<net, dp::cpu> model{dp::seed{1}};
-  dp::model<nn::sequential<nn::linear<6, 2>>, dp::cpu> other{dp::seed{1}};
-  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
-  dp::trainer other_step{other, nn::cross_entropy{}, dp::optim::adam{}};
-  const support::temporary_folder folder;
-  const std::string why = ": the state is another network's; give that of this network's trainer.";
-  CHECK_THROWS_WITH(dp::save_checkpoint(step, other_step.state(), {}, folder.file("file")),
-                    "devplace: save_checkpoint" + why);
-  CHECK_THROWS_WITH(step.restore(other_step.state()), "devplace: trainer" + why);
-  CHECK(folder.names().empty());
-}
-
 TEST_CASE("a launcher's processes go on when their children are refused", "[train]") {
   dp::test::forked_ranks ranks;
   dp::test::start_as_torchrun(ranks, 2, 2, [] {
