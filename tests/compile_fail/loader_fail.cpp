@@ -103,14 +103,14 @@ void dangles(const dp::tensor<std::int64_t, dp::extents<4>, where>& labels) {
 }
 #endif
 
-#if defined(ORDER_OF_A_TEMPORARY_SAMPLER)  // expect: argument discards qualifiers|argument to member function .order. is an rvalue
+#if defined(ORDER_OF_A_TEMPORARY_SAMPLER)  // expect: discards qualifiers|.order. is an rvalue
 void dangles() {
   for (const std::int64_t index : dp::sampler(10).order(0))
     static_cast<void>(index);
 }
 #endif
 
-#if defined(ORDER_OF_A_TEMPORARY_DISTRIBUTED_SAMPLER)  // expect: argument discards qualifiers|argument to member function .order. is an rvalue
+#if defined(ORDER_OF_A_TEMPORARY_DISTRIBUTED_SAMPLER)  // expect: discards qualifiers|.order. is an rvalue
 void dangles() {
   for (const std::int64_t index : dp::distributed_sampler(10, 1, 0).order(0))
     static_cast<void>(index);

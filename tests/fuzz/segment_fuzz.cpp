@@ -62,8 +62,8 @@ class locked_file {
   int file_;
 };
 
-/// The first 1024 bytes of segments that create_shared made. In most of them one number of the header is changed; kind 3
-/// describes more data than its file has.
+/// The first 1024 bytes of segments that create_shared made. In most of them one number of the header is changed; kind
+/// 3 describes more data than its file has.
 std::string seed_file(unsigned number) {
   const auto head = [&](const auto& kept) {
     static_cast<void>(kept);

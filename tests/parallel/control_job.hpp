@@ -58,7 +58,8 @@ class full_pipe {
     for (auto turns = static_cast<int>(seconds * 10); turns > 0 && all.find(text) == std::string::npos; --turns) {
       ::pollfd waited_for{ends_[0], POLLIN, 0};
       char some[65536];
-      if (::poll(&waited_for, 1, 100) == 1) all.append(some, static_cast<std::size_t>(::read(ends_[0], some, sizeof some)));
+      if (::poll(&waited_for, 1, 100) == 1)
+        all.append(some, static_cast<std::size_t>(::read(ends_[0], some, sizeof some)));
     }
     return all.find(text) != std::string::npos;
   }

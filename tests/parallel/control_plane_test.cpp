@@ -115,8 +115,7 @@ TEST_CASE("a killed process 0 is named by one process even if process 1 ends at 
   CHECK_THAT(only_sentence(ends, 0), ContainsSubstring("devplace: rank 0 (host "));
 }
 
-TEST_CASE("a failure says how far the others have come since the process was last heard",
-          "[parallel][control_plane]") {
+TEST_CASE("a failure says how far the others have come since the process was last heard", "[parallel][control_plane]") {
   auto options = quick();
   options.heartbeat = 30;  // what is told at the start is all that is known
   for (const std::size_t culprit : {std::size_t{0}, std::size_t{1}}) {

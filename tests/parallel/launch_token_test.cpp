@@ -60,8 +60,7 @@ std::string refusal_of(const std::string& file) {
 std::string beginning(const std::string& file) {
   return "caught: devplace: launched_processes: DEVPLACE_JOB_TOKEN_FILE=\"" + file + "\" ";
 }
-const std::string fix =
-    " Make a file with a new token, the same on each host: (umask 077; echo <token> > <file>).\n";
+const std::string fix = " Make a file with a new token, the same on each host: (umask 077; echo <token> > <file>).\n";
 
 /// What job_name() throws, or the name, in a process with these variables.
 std::string name_of_job(const std::vector<std::pair<const char*, std::string>>& variables) {

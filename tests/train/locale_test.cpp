@@ -214,8 +214,8 @@ TEST_CASE("files, printed text and messages are independent of std::locale::glob
 
 TEST_CASE("files, printed text and messages are independent of setlocale", "[train]") {
   const support::temporary_folder folder;
-  const std::string compile = "localedef -i de_DE -f UTF-8 '" + folder.file("de_DE.UTF-8") + "' >'" +
-                              folder.file("output") + "' 2>&1";
+  const std::string compile =
+      "localedef -i de_DE -f UTF-8 '" + folder.file("de_DE.UTF-8") + "' >'" + folder.file("output") + "' 2>&1";
   if (std::system(compile.c_str()) != 0) DEVPLACE_SKIP("localedef has no sources (Debian's package locales)");
   REQUIRE(::setenv("LOCPATH", folder.path().c_str(), 1) == 0);
   check_locale(
