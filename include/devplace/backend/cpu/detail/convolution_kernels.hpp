@@ -10,8 +10,9 @@
 #include <devplace/backend/cpu/detail/short_kernels.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
-// The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp. Numbers of 16 bits are
-// converted to float while images are copied and back when sums are stored; weights and biases are converted before.
+// The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp. 16-bit elements are
+// converted to float while images are copied, and back when sums are stored; weights and biases are converted
+// beforehand.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
@@ -19,8 +20,7 @@ namespace devplace::detail {
 template <class T>
 inline constexpr std::size_t convolution_weight_columns = convolution_block_columns<T> / 2;
 
-/// The functions of convolution_body.hpp and the other bodies for one instruction set, and its register
-/// tiles.
+/// The functions of convolution_body.hpp and the other bodies for one instruction set, and its register tiles.
 template <class T>
 struct convolution_kernels {
   using sum_type = computed_t<T>;  ///< of sums, and of the weights and biases that are read
