@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// Advice for an error that is neither out-of-memory nor a missing device and after which the device can still be used.
+/// Returns advice for an error that is neither out-of-memory nor a missing device and leaves the device usable.
 inline const char* cuda_error_remedy(cudaError_t code) {
   switch (code) {
     case cudaErrorNoKernelImageForDevice:
@@ -27,7 +27,7 @@ inline const char* cuda_error_remedy(cudaError_t code) {
   }
 }
 
-/// Throws the exception for a failed call. If the device can still be used after the error, clears CUDA's record of it;
+/// Throws the exception for a failed call. If the device can still be used, clears CUDA's record of the error;
 /// otherwise marks the device as lost.
 [[noreturn]] inline void throw_cuda_error(cudaError_t code, const char* call, int ordinal) {
   static_cast<void>(cudaGetLastError());
@@ -50,8 +50,8 @@ inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
     throw_cuda_error(code, call, ordinal);
 }
 
-/// Whether a queried stream or event has work left, given the answer to the query. False after a failure, which is
-/// reported when the work is waited for.
+/// Returns whether a queried stream or event has work left, given the query's result. Returns false after a failure;
+/// waiting for the work reports the failure.
 inline bool cuda_query_pending(cudaError_t code, const char* call, int ordinal) {
   if (code == cudaSuccess) return false;
   static_cast<void>(cudaGetLastError());

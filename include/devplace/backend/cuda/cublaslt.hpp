@@ -14,7 +14,7 @@
 
 namespace devplace::detail {
 
-/// Throws the exception for a failed cuBLASLt call made for the product `what`; device_lost if the device is lost.
+/// Throws the exception for a failed cuBLASLt call on behalf of the product `what`; device_lost if the device is lost.
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
                                               const std::string& what) {
   if (cuda_devices().count != 0) {  // descriptors can be created without a device

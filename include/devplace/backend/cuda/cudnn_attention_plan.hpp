@@ -15,7 +15,7 @@
 
 namespace devplace::detail {
 
-/// The numbers of the tensors that lie in memory. Of scale, minus_infinity and one cuDNN reads the value on the host.
+/// The numbers of the tensors in memory. cuDNN reads scale, minus_infinity and one on the host.
 enum class attention_tensor : std::int64_t {
   queries = 1,
   keys,
@@ -32,10 +32,10 @@ enum class attention_tensor : std::int64_t {
   one
 };
 
-/// Describes attention, or its gradient, to cuDNN, as products, reductions and operations on elements in the order in
-/// which its engines know them: that of NVIDIA's cudnn-frontend. The gradient of the queries is written by one product:
-/// cuDNN's engines then store the gradients of scores in their workspace and add in a fixed order, and not by atomic
-/// additions, whose order differs from run to run.
+/// Describes attention or its gradient to cuDNN as products, reductions and pointwise operations, in the order that its
+/// engines recognise: that of NVIDIA's cudnn-frontend. One product writes the gradient of the queries. cuDNN's engines
+/// then store score gradients in their workspace and add them in a fixed order, instead of by atomic additions, whose
+/// order differs from run to run.
 class attention_graph {
   using handle = cudnnBackendDescriptor_t;
   using name = attention_tensor;
@@ -44,7 +44,7 @@ class attention_graph {
   };
 
  public:
-  /// Appends what is described to `to`.
+  /// Appends the descriptors to `to`.
   attention_graph(std::vector<cudnn_descriptor>& to, const attention_key& key, const cudnn_caller& caller)
       : parts_(to),
         caller_(caller),
@@ -62,7 +62,7 @@ class attention_graph {
     rows_ = {{b, h, s, 1}, {h * s, s, 1, 1}};
   }
 
-  /// Each returns false if cuDNN does not have an operation.
+  /// Describes attention (or its gradient). Returns false if cuDNN lacks an operation.
   ///@{
   bool describe() {
     const handle results = tensor(name::results, results_), log_sums = tensor(name::log_sums, rows_, CUDNN_DATA_FLOAT);
@@ -98,9 +98,9 @@ class attention_graph {
   }
   ///@}
 
-  /// The operations, in their order.
+  /// Returns the operations, in order.
   std::span<const handle> operations() const { return operations_; }
-  /// The numbers of the tensors in memory.
+  /// Returns the numbers of the tensors in memory.
   std::vector<std::int64_t> tensors(bool gradient) const {
     std::vector<std::int64_t> all;
     for (std::int64_t number = 1; number <= static_cast<std::int64_t>(gradient ? name::one : name::minus_infinity);
@@ -137,10 +137,10 @@ class attention_graph {
   handle number(name which) {
     return add_tensor(static_cast<std::int64_t>(which), {{1, 1, 1, 1}, {1, 1, 1, 1}}, CUDNN_DATA_FLOAT, kind::number);
   }
-  /// A result that only operations of the graph read.
+  /// Adds a virtual tensor: a result that only operations of the graph read.
   handle between(const layout& of, cudnnDataType_t type) { return add_tensor(next_++, of, type, kind::between); }
 
-  /// y = an operation on the elements of one to three operands.
+  /// Adds a pointwise operation on one to three operands with the result y.
   void apply_to(handle y, cudnnPointwiseMode_t mode, handle x, handle b = nullptr, handle t = nullptr,
                 cudnnDataType_t computed = CUDNN_DATA_FLOAT, std::int64_t axis = -1) {
     if (refused_) return;
@@ -164,7 +164,7 @@ class attention_graph {
     return y;
   }
 
-  /// The sums, or maxima, over the last axis.
+  /// Adds sums or maxima over the last axis.
   handle reduce(cudnnReduceTensorOp_t op, handle x) {
     const handle y = between(rows_, CUDNN_DATA_FLOAT);
     if (refused_) return y;
@@ -195,7 +195,7 @@ class attention_graph {
     add_operation(std::move(operation));
   }
 
-  /// The matrices of x, transposed.
+  /// Adds the transposes of the matrices of x.
   handle reshape(handle x, const layout& of) {
     const handle y = between(of, element_);
     if (refused_) return y;
@@ -212,7 +212,7 @@ class attention_graph {
     multiply(products, queries, keys);
     return apply(CUDNN_POINTWISE_MUL, scores_, products, scale_);
   }
-  /// Minus infinity for keys after the query.
+  /// Adds a causal mask: minus infinity for keys after the query.
   handle masked(handle scores) {
     if (!causal_) return scores;
     const handle row = between(scores_, CUDNN_DATA_INT32), column = between(scores_, CUDNN_DATA_INT32);

@@ -15,7 +15,7 @@ namespace devplace {
 
 namespace detail {
 
-/// The place in whose device's context pinned memory is allocated: cuda<0>, or the first whose device is not lost.
+/// Returns the place whose device's context holds pinned memory: cuda<0>, or the first whose device is not lost.
 inline int home_of_pinned_memory() {
   const int count = cuda_place_count("work or memory on a device");
   for (int ordinal = 0; ordinal < count; ++ordinal)
@@ -26,7 +26,7 @@ inline int home_of_pinned_memory() {
 }  // namespace detail
 
 /// Page-locked host memory, which every device of the process can read and write by DMA. CUDA allocates it in the
-/// context of a device; always using the same one avoids creating contexts on other devices. Allocation and release are
+/// context of a device; always using the same device avoids creating contexts on others. Allocation and release are
 /// expensive: both may synchronise all devices.
 template <>
 struct implementation<backend::pinned, op::memory> : detail::host_copies {
@@ -53,7 +53,8 @@ struct implementation<backend::pinned, op::memory> : detail::host_copies {
          "ulimit -l for what the system can lock"}));
   }
 
-  /// At process exit CUDA may already have been shut down and the memory freed, so errors are ignored here.
+  /// Frees the memory. Ignores errors, because at process exit CUDA may already have been shut down and the memory
+  /// freed.
   static void release(const detail::block_record& block) noexcept {
     detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
     if (detail::cuda_device_lost(block.ordinal)) return;

@@ -23,7 +23,7 @@ struct cuda_product_workspace {
   static constexpr std::size_t zeroed = 0;
 };
 
-/// Partial results that the blocks of a reduction pass to the last one: tickets, 0 between launches, followed by
+/// Partial results that the blocks of a reduction pass to the last block: tickets, 0 between launches, followed by
 /// accumulators of at most 16 bytes.
 struct cuda_reduction_workspace {
   static constexpr std::size_t ticket_bytes = most_partial_blocks * sizeof(unsigned);
@@ -31,11 +31,11 @@ struct cuda_reduction_workspace {
   static constexpr std::size_t zeroed = ticket_bytes;
 };
 
-/// The workspace of kind `Use` of the stream of `scope`: allocated from the pool of the place `ordinal` at the stream's
-/// first use, aligned to 256 bytes, the first `Use::zeroed` bytes zero. Each stream has its own, because operations on
-/// two streams may run concurrently; operations on one stream overwrite it in turn. An operation of several kernels
-/// must keep other threads from enqueueing kernels between them (product_cache). Never freed, because CUDA may shut
-/// down before static objects are destroyed.
+/// Returns the workspace of kind `Use` of the stream of `scope`. Allocated from the pool of the place `ordinal` at the
+/// stream's first use; aligned to 256 bytes; the first `Use::zeroed` bytes are zero. Each stream has its own, because
+/// operations on two streams may run concurrently; operations on one stream overwrite it in turn. An operation of
+/// several kernels must keep other threads from enqueueing kernels between them (product_cache). Never freed, because
+/// CUDA may shut down before static objects are destroyed.
 template <class Use>
 void* cuda_workspace(int ordinal, const cuda_scope& scope) {
   struct of_place {
