@@ -17,13 +17,13 @@ inline const char* cuda_error_remedy(cudaError_t code) {
   switch (code) {
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
-      return "The program holds no code for this GPU; add its architecture to CMAKE_CUDA_ARCHITECTURES and rebuild.";
+      return "The program contains no code for this GPU; add its architecture to CMAKE_CUDA_ARCHITECTURES and rebuild.";
     case cudaErrorUnsupportedPtxVersion:
       return "The driver is older than the CUDA Toolkit of this program; update the driver, or build with the GPU's "
              "architecture in CMAKE_CUDA_ARCHITECTURES.";
     default:
-      return "Run the program under compute-sanitizer for the place of the failure; an asynchronous error belongs to "
-             "work that was given to the device before.";
+      return "Run the program under compute-sanitizer to find the failing kernel; an asynchronous error may come from "
+             "work that was enqueued earlier.";
   }
 }
 

@@ -29,9 +29,9 @@ namespace devplace::detail {
 inline const char* cudnn_remedy(cudnnStatus_t status) {
   if (CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == 1000)  // not initialised, or an incompatible library
     return "All libraries of cuDNN must be of one version, for this driver and CUDA Toolkit; see LD_LIBRARY_PATH.";
-  return "CUDNN_LOGLEVEL_DBG=3 and CUDNN_LOGDEST_DBG=stderr in the environment make cuDNN say more; after an error of "
-         "a kernel before it, DEVPLACE_SYNC_LAUNCH=1 names that kernel. Without component cudnn convolutions are "
-         "computed by cuBLASLt, and attention by kernels of devplace's own.";
+  return "CUDNN_LOGLEVEL_DBG=3 and CUDNN_LOGDEST_DBG=stderr in the environment make cuDNN log details; if an earlier "
+         "kernel failed, DEVPLACE_SYNC_LAUNCH=1 names it. Without component cudnn, cuBLASLt computes convolutions, and "
+         "devplace's own kernels compute attention.";
 }
 
 /// Throws the exception for a failed cuDNN call on behalf of `what`; device_lost if the device is lost.
@@ -50,8 +50,8 @@ inline const char* cudnn_remedy(cudnnStatus_t status) {
   sentence.append(". ");
   if (status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
       status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED)
-    throw out_of_memory(sentence +
-                        "cuDNN found no memory of its own; use a smaller batch or free tensors that are not needed.");
+    throw out_of_memory(
+        sentence + "cuDNN could not allocate its own memory; use a smaller batch or free tensors that are not needed.");
   throw error(sentence + cudnn_remedy(status) + last_launch_text(ordinal));
 }
 

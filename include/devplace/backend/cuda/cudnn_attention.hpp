@@ -80,8 +80,8 @@ class cudnn_attention {
                                   dq + row, dq + 2 * row, g.products + numbers});
       if (!runs)
         throw error(to_string(key_of(count, true)) +
-                    " is not supported by this cuDNN although it made a plan for it; use another version of cuDNN, or "
-                    "leave component cudnn out.");
+                    " is not supported by this cuDNN although cuDNN made a plan for it; use another version of cuDNN, "
+                    "or build without component cudnn.");
     }
   }
 

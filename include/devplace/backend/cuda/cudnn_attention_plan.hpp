@@ -74,7 +74,7 @@ class attention_graph {
     const handle probabilities = between(scores_, element_);
     apply_to(probabilities, CUDNN_POINTWISE_DIV, e, sums);
     multiply(results, probabilities, tensor(name::values, queries_));
-    return !refused_;
+    return !unsupported_;
   }
   bool describe_gradient() {
     const handle q = tensor(name::queries, queries_), k = tensor(name::keys, keys_), v = tensor(name::values, keys_);
@@ -94,7 +94,7 @@ class attention_graph {
     apply_to(dscores, CUDNN_POINTWISE_MUL, unscaled, scale_);
     multiply(tensor(name::dkeys, queries_), reshape(dscores, transposed_), q);
     multiply(tensor(name::dqueries, queries_), dscores, reshape(k, queries_));
-    return !refused_;
+    return !unsupported_;
   }
   ///@}
 
@@ -111,7 +111,7 @@ class attention_graph {
 
  private:
   handle add(cudnn_descriptor part) {
-    refused_ = refused_ || !part.finalize(caller_);
+    unsupported_ = unsupported_ || !part.finalize(caller_);
     parts_.push_back(std::move(part));
     return parts_.back().get();
   }
@@ -119,7 +119,7 @@ class attention_graph {
 
   enum class kind : unsigned char { memory, number, between };
   handle add_tensor(std::int64_t id, const layout& of, cudnnDataType_t type, kind where) {
-    if (refused_) return nullptr;
+    if (unsupported_) return nullptr;
     cudnn_descriptor made(CUDNN_BACKEND_TENSOR_DESCRIPTOR, caller_);
     made.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type, caller_);
     made.set(CUDNN_ATTR_TENSOR_DIMENSIONS, of.extents, caller_);
@@ -143,13 +143,13 @@ class attention_graph {
   /// Adds a pointwise operation on one to three operands with the result y.
   void apply_to(handle y, cudnnPointwiseMode_t mode, handle x, handle b = nullptr, handle t = nullptr,
                 cudnnDataType_t computed = CUDNN_DATA_FLOAT, std::int64_t axis = -1) {
-    if (refused_) return;
+    if (unsupported_) return;
     cudnn_descriptor how(CUDNN_BACKEND_POINTWISE_DESCRIPTOR, caller_);
     how.set(CUDNN_ATTR_POINTWISE_MODE, mode, caller_);
     how.set(CUDNN_ATTR_POINTWISE_MATH_PREC, computed, caller_);
     if (axis >= 0) how.set(CUDNN_ATTR_POINTWISE_AXIS, axis, caller_);
     const handle finished = add(std::move(how));
-    if (refused_) return;
+    if (unsupported_) return;
     cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, std::array{finished}, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, std::array{x}, caller_);
@@ -167,12 +167,12 @@ class attention_graph {
   /// Adds sums or maxima over the last axis.
   handle reduce(cudnnReduceTensorOp_t op, handle x) {
     const handle y = between(rows_, CUDNN_DATA_FLOAT);
-    if (refused_) return y;
+    if (unsupported_) return y;
     cudnn_descriptor how(CUDNN_BACKEND_REDUCTION_DESCRIPTOR, caller_);
     how.set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT, caller_);
     how.set(CUDNN_ATTR_REDUCTION_OPERATOR, op, caller_);
     const handle finished = add(std::move(how));
-    if (refused_) return y;
+    if (unsupported_) return y;
     cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_REDUCTION_DESC, std::array{finished}, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_REDUCTION_XDESC, std::array{x}, caller_);
@@ -182,11 +182,11 @@ class attention_graph {
   }
 
   void multiply(handle c, handle a, handle b) {
-    if (refused_) return;
+    if (unsupported_) return;
     cudnn_descriptor how(CUDNN_BACKEND_MATMUL_DESCRIPTOR, caller_);
     how.set(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_DATA_FLOAT, caller_);
     const handle finished = add(std::move(how));
-    if (refused_) return;
+    if (unsupported_) return;
     cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_DESC, std::array{finished}, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_ADESC, std::array{a}, caller_);
@@ -198,7 +198,7 @@ class attention_graph {
   /// Adds the transposes of the matrices of x.
   handle reshape(handle x, const layout& of) {
     const handle y = between(of, element_);
-    if (refused_) return y;
+    if (unsupported_) return y;
     cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, std::array{x}, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, std::array{y}, caller_);
@@ -227,7 +227,7 @@ class attention_graph {
   std::vector<cudnn_descriptor>& parts_;
   const cudnn_caller& caller_;
   bool causal_;
-  bool refused_ = false;
+  bool unsupported_ = false;
   cudnnDataType_t element_;
   layout queries_, keys_, results_, by_heads_, scores_, transposed_, rows_;
   handle scale_ = nullptr;

@@ -15,7 +15,7 @@ namespace devplace::detail {
 
 /// Waits for a stream at exit until the clock reaches `end`. Marks a device that is still busy as lost only if the
 /// program has set a device_timeout().
-inline void look_at_exit(cudaStream_t stream, int ordinal, std::int64_t end) {
+inline void check_stream_at_exit(cudaStream_t stream, int ordinal, std::int64_t end) {
   if (cuda_device_lost(ordinal)) return;
   const cudaError_t code = poll_cuda([stream] { return cudaStreamQuery(stream); }, end);
   if (code == cudaErrorNotReady && device_timeout() != 0) give_up_cuda_device(ordinal);
@@ -35,11 +35,11 @@ inline cuda_exit_report::~cuda_exit_report() {
       if (queue == nullptr) continue;
       const int visible = device_map::of_process().visible(ordinal);
       const quiet_cuda_device_guard device(visible);
-      look_at_exit(queue->stream, ordinal, end);
+      check_stream_at_exit(queue->stream, ordinal, end);
       std::size_t index = 0;
       while (const cudaStream_t stream = cuda_stream_pool::of(ordinal).made(index++))
-        look_at_exit(stream, ordinal, end);
-      if (cuda_device_lost(ordinal) && !told_loss_of_cuda_device(visible).exchange(true))
+        check_stream_at_exit(stream, ordinal, end);
+      if (cuda_device_lost(ordinal) && !thrown_loss_of_cuda_device(visible).exchange(true))
         write_untold_failure(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
     }
   } catch (...) {  // no memory for the sentence

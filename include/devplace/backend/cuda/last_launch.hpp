@@ -41,8 +41,8 @@ inline bool parse_sync_launch(const char* text) {
   if (given == "1") return true;
   if (given.empty() || given == "0") return false;
   throw argument_error("the environment variable DEVPLACE_SYNC_LAUNCH is \"" + std::string(given) +
-                       "\", which is neither 0 nor 1. Set it to 1 to wait for each kernel, so that one that fails is "
-                       "named, or unset it.");
+                       "\", which is neither 0 nor 1. Set it to 1 to wait for each kernel, so that errors name the "
+                       "failing kernel, or unset it.");
 }
 
 inline bool sync_launches() {

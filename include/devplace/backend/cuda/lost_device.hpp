@@ -75,9 +75,9 @@ inline std::atomic<const std::string*>& loss_of_cuda_device(int visible) {
 }
 
 /// For each visible device, whether a call has thrown device_lost for it.
-inline std::atomic<bool>& told_loss_of_cuda_device(int visible) {
-  static std::array<std::atomic<bool>, counted_ordinals> told{};
-  return told[static_cast<std::size_t>(visible)];
+inline std::atomic<bool>& thrown_loss_of_cuda_device(int visible) {
+  static std::array<std::atomic<bool>, counted_ordinals> thrown{};
+  return thrown[static_cast<std::size_t>(visible)];
 }
 
 /// Marks the device behind the place `ordinal` as lost because of `why`, a sentence without its full stop. Keeps the
@@ -132,7 +132,7 @@ inline bool cuda_device_lost(int ordinal) noexcept {
 /// Throws device_lost if the device behind the place `ordinal` is lost.
 inline void require_cuda_device_kept(int ordinal) {
   if (cuda_device_lost(ordinal)) [[unlikely]] {
-    told_loss_of_cuda_device(device_map::of_process().visible(ordinal)) = true;
+    thrown_loss_of_cuda_device(device_map::of_process().visible(ordinal)) = true;
     throw device_lost(why_cuda_device_lost(ordinal) + ".");
   }
 }

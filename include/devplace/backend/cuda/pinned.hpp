@@ -16,7 +16,7 @@ namespace devplace {
 namespace detail {
 
 /// Returns the place whose device's context holds pinned memory: cuda<0>, or the first whose device is not lost.
-inline int home_of_pinned_memory() {
+inline int ordinal_of_pinned_memory() {
   const int count = cuda_place_count("work or memory on a device");
   for (int ordinal = 0; ordinal < count; ++ordinal)
     if (!cuda_device_lost(ordinal)) return ordinal;
@@ -31,7 +31,7 @@ inline int home_of_pinned_memory() {
 template <>
 struct implementation<backend::pinned, op::memory> : detail::host_copies {
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
-    const int home = detail::home_of_pinned_memory();
+    const int home = detail::ordinal_of_pinned_memory();
     const detail::cuda_device_guard device(home);
     void* data = nullptr;
     const cudaError_t code = cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
@@ -46,7 +46,7 @@ struct implementation<backend::pinned, op::memory> : detail::host_copies {
     static_cast<void>(cudaGetLastError());
     throw out_of_memory(detail::out_of_memory_text(
         {"pinned", bytes, memory_statistics<pinned>(),
-         "the operating system locks no more pages of its memory (cudaHostAlloc: " + detail::cuda_error_text(code) +
+         "the operating system cannot lock more pages of its memory (cudaHostAlloc: " + detail::cuda_error_text(code) +
              ")",
          "",
          "Use fewer or smaller pinned tensors, one staging tensor again and again, or on<cpu>, and see free -h and "

@@ -110,11 +110,11 @@ void multiply(int ordinal, const gemm_batch<T, C>& batch, const Launch& launch) 
     for (std::size_t k = 0; k != batch.count; ++k)
       multiply_without_library(ordinal, batch[k], launch);
   } else if ((!with_bias && g.bias != nullptr) || g.then != epilogue::none) {
-    gemm_batch<T, C> left = batch;
-    if (with_bias) left.first.bias = nullptr;
-    if (batch.stride_c == g.m * g.ldc) left.first.m *= left.count, left.count = 1;  // rows of one matrix
-    for (std::size_t k = 0; k != left.count; ++k)
-      finish_product(left[k], computed_t<T>{1}, launch);
+    gemm_batch<T, C> rest = batch;
+    if (with_bias) rest.first.bias = nullptr;
+    if (batch.stride_c == g.m * g.ldc) rest.first.m *= rest.count, rest.count = 1;  // rows of one matrix
+    for (std::size_t k = 0; k != rest.count; ++k)
+      finish_product(rest[k], computed_t<T>{1}, launch);
   }
 }
 template <class T, class C, class Launch>

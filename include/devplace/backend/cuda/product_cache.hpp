@@ -65,8 +65,8 @@ inline void require_library_strides(const product_key& key) {
   const std::uint64_t limit = (std::uint64_t{1} << 31) / bytes;
   if (key.lda < limit && key.ldb < limit && key.ldc < limit) return;
   throw shape_error(to_string(key).append(
-      ": rows that are 2^31 bytes or more apart are beyond what cuBLASLt computes rightly; split the matrix along its "
-      "columns, or store it transposed."));
+      ": cuBLASLt computes wrong results if rows are 2^31 bytes or more apart; split the matrix along its columns, or "
+      "store it transposed."));
 }
 
 /// Computes C = alpha op(A) op(B) + beta C by cuBLASLt, in one call for all products of a batch, for any alpha and

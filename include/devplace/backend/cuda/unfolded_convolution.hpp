@@ -55,8 +55,8 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
   if (fit == 0 || pixels > INT32_MAX || s.plane() > INT32_MAX)
     throw shape_error("a convolution with patches of " + std::to_string(s.groups * s.depth()) + " elements and " +
                       std::to_string(pixels) +
-                      " pixels is larger than what this GPU's workspace of patches is for (a pixel's patch and outputs "
-                      "in 32 MiB, less than 2^31 pixels). Divide its channels or its images.");
+                      " pixels exceeds the GPU's workspace of patches (32 MiB for a pixel's patch and outputs, fewer "
+                      "than 2^31 pixels). Divide its channels or its images.");
   if (fit >= pixels)
     fit = fit / pixels * pixels;
   else if (fit >= 8)

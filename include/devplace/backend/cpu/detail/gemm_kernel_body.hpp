@@ -146,9 +146,9 @@ DEVPLACE_TARGET inline void tile_within(std::size_t depth, const panel_view<T>& 
   if (rows == Rows && columns == width)
     return tile<T, Rows, Vectors>(depth, a.data, a.across, a.step, b.data, b.step, c, ldc, update);
   edge_of_tile<T> edge;
-  tile_update<T> there = update;
-  edge.load(c, ldc, width, there, rows, columns);
-  tile<T, Rows, Vectors>(depth, a.data, a.across, a.step, b.data, b.step, edge.c, width, there);
+  tile_update<T> edge_update = update;
+  edge.load(c, ldc, width, edge_update, rows, columns);
+  tile<T, Rows, Vectors>(depth, a.data, a.across, a.step, b.data, b.step, edge.c, width, edge_update);
   edge.store(c, ldc, width, rows, columns);
 }
 

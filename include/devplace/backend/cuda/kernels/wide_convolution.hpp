@@ -54,7 +54,7 @@ struct wide_unfold {
 /// Returns whether gather_functor or finish_functor may take Width pixels at once: pixels that are adjacent in the
 /// matrix are also adjacent in the images, and all addresses are aligned.
 template <unsigned Width, class Functor>
-bool lie_together(const Functor& f) {
+bool are_adjacent(const Functor& f) {
   return f.pixels.count % Width == 0 && f.pixels.first % Width == 0 && f.pixels_of_sample % Width == 0 &&
          begins_wide<Width>(f.y) && begins_wide<Width>(f.matrix);
 }
@@ -64,7 +64,7 @@ struct wide_gather {
   static constexpr unsigned width = widest_access<T>;
   gather_functor<T> f;
 
-  bool is_wide() const { return lie_together<width>(f); }
+  bool is_wide() const { return are_adjacent<width>(f); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
@@ -79,7 +79,7 @@ struct wide_finish {
   static constexpr unsigned width = widest_access<T>;
   finish_functor<T> f;
 
-  bool is_wide() const { return lie_together<width>(f); }
+  bool is_wide() const { return are_adjacent<width>(f); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
