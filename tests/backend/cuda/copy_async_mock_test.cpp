@@ -30,7 +30,7 @@ auto counted() {
   return dp::to<pinned>(support::counted<float>(list{}));
 }
 
-/// A stream whose work is recorded with "on <name>".
+/// Returns a stream whose work is recorded with "on <name>".
 dp::stream<dp::cuda<0>> named_stream(const std::string& name) {
   dp::stream<dp::cuda<0>> made;
   mock::name_stream(made.native_handle(), name);

@@ -20,7 +20,7 @@ using dp::detail::attention_shape;
 
 namespace {
 
-/// The inputs of the loops rounded to 16 bits, in memory of the mock, and results with one element more.
+/// Inputs of the loops rounded to 16 bits, in the mock's memory, and results with one extra element.
 template <class T>
 struct short_attention_problem {
   dp::test::attention_loops expected;
@@ -148,7 +148,7 @@ TEST_CASE("attention stays with devplace's kernels where cuDNN has no engine wit
   CHECK_FALSE(p.attention().computes(true));
   mock::clear_calls();
   CHECK_FALSE(p.attention().computes(true));
-  CHECK(attention_calls("cudnnBackendCreateDescriptor") == 0);  // asked once
+  CHECK(attention_calls("cudnnBackendCreateDescriptor") == 0);  // cuDNN is queried once
 }
 
 TEST_CASE("widths that are no multiples of 8 and batches without samples are not asked for", "[backend][cudnn]") {

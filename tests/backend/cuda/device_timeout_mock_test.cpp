@@ -35,8 +35,8 @@ void pretend_to_launch(int ordinal, const char* name) {
   dp::detail::after_launch(scope, ordinal, name);
 }
 
-/// A kernel that never ends on cuda<0>, and a second for each piece of work.
-void be_stuck() {
+/// Pretends that a kernel on cuda<0> never ends, with a timeout of one second.
+void pretend_endless_kernel() {
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "1", 1);
   pretend_to_launch(0, "endless_kernel");
   mock::set_done(false);
@@ -50,7 +50,7 @@ const std::string gave_up =
 }  // namespace
 
 TEST_CASE("a GPU that does not finish in time is given up, with the kernel's name", "[backend][timeout]") {
-  be_stuck();
+  pretend_endless_kernel();
   CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), Equals("devplace: cuda:0: " + gave_up));
   mock::clear_calls();
   CHECK_THROWS_AS(dp::synchronize<dp::cuda<0>>(), dp::device_lost);
@@ -66,7 +66,7 @@ TEST_CASE("waits for events and streams end with the timeout too", "[backend][ti
   done.emplace();
   side.emplace();
   done->record();
-  be_stuck();
+  pretend_endless_kernel();
   CHECK_THROWS_WITH(done->wait(), ContainsSubstring(gave_up));
   CHECK_THROWS_WITH(side->synchronize(), ContainsSubstring("cuda:1: the device has not finished its work within"));
   done.reset();
@@ -77,7 +77,7 @@ TEST_CASE("a copy to the host waits, before it, where the timeout ends it", "[ba
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "1", 1);
   const auto a = dp::to<device>(support::counted<float>(dp::extents<4>{}));
   CHECK(support::values_of(dp::to<dp::on<dp::cpu>>(a)) == std::vector<float>{0, 1, 2, 3});
-  be_stuck();
+  pretend_endless_kernel();
   mock::clear_calls();
   CHECK_THROWS_AS(dp::to<dp::on<dp::cpu>>(a), dp::device_lost);
   for (const std::string& call : mock::calls())
@@ -130,6 +130,6 @@ TEST_CASE("a GPU that never finishes does not keep the program at exit", "[backe
           pretend_to_launch(0, "endless_kernel");
           mock::set_done(false);
         }).empty());
-  CHECK_THAT(support::written_by(be_stuck), StartsWith("devplace: cuda:0 failed, and the program ended") &&
+  CHECK_THAT(support::written_by(pretend_endless_kernel), StartsWith("devplace: cuda:0 failed, and the program ended") &&
                                                 ContainsSubstring(gave_up) && !ContainsSubstring("status"));
 }

@@ -10,7 +10,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// A user-defined operation: an implementation for the CPU is enough for simulated devices.
+/// A user-defined operation: an implementation for the CPU suffices for simulated devices.
 struct scale {};
 
 struct nobody_implements_this {};

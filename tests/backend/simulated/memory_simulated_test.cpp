@@ -19,7 +19,7 @@ using host = dp::on<dp::cpu>;
 
 namespace {
 
-// Freed after the devices' threads have ended; the sanitizers check that this is safe.
+// Freed after the devices' threads have ended; sanitizers check that this is safe.
 std::optional<dp::tensor<float, dp::extents<5>, gpu1>> outlives_main;
 
 struct fill {

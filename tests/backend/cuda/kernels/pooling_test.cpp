@@ -22,7 +22,7 @@ using dp::bf16;
 
 namespace {
 
-/// 16-bit elements from an address on that is `shift` elements behind a multiple of 16 bytes.
+/// 16-bit elements that begin `shift` elements after a multiple of 16 bytes.
 struct elements {
   std::vector<dp::detail::pack<bf16, 8>> room;
   std::size_t size, shift;
@@ -30,7 +30,7 @@ struct elements {
   explicit elements(std::size_t n, std::size_t from = 0) : room(n / 8 + 2), size(n), shift(from) {
     for (std::size_t i = 0; i < n; ++i)
       data()[i] = i % 53 == 7 ? std::numeric_limits<bf16>::quiet_NaN()
-                              : bf16(static_cast<float>(i * 7919 % 11) / 3 - 1);  // with equal neighbours
+                              : bf16(static_cast<float>(i * 7919 % 11) / 3 - 1);  // with equal adjacent elements
   }
   bf16* data() { return reinterpret_cast<bf16*>(room.data()) + shift; }
   std::vector<std::uint16_t> bits() {
@@ -41,7 +41,8 @@ struct elements {
   }
 };
 
-/// Runs `functor_to(result)` as a GPU would and compares it with a loop; whether it takes several elements at a time.
+/// Runs `functor_to(result)` as a GPU would and compares it with a loop. Returns whether it takes several elements at a
+/// time.
 template <class Functor>
 bool takes_several(std::size_t n, std::size_t shift, const Functor& functor_to) {
   elements found(n, shift), expected(n);

@@ -119,7 +119,7 @@ struct with_fault {
   }
 };
 
-/// The violation that the emulator reports for a sum over several blocks by such threads.
+/// Returns the violation that the emulator reports for a sum over several blocks by such threads.
 template <fault Fault>
 std::string finding() {
   scratch memory;
