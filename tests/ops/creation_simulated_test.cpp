@@ -18,7 +18,7 @@ namespace {
 
 constexpr dp::extents<5, 3> shape;
 
-/// Checks that copies equal `whole` and parts equal the corresponding parts of it.
+/// Checks that copies equal `whole` and that parts equal the corresponding parts of `whole`.
 template <class X, class T>
 void check_values(const X& x, const std::vector<T>& whole) {
   for (std::size_t k = 0; k < X::places; ++k) {

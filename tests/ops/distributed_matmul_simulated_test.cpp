@@ -24,7 +24,7 @@ using means = dp::partial<dp::reduction::mean, 0, 1, 2>;
 using batch = dp::extents<dp::dyn, 3>;
 using weights = dp::extents<3, 4>;
 
-/// The product of two matrices on the host, given elements as `a(i, l)` and `b(l, j)`. Exact for small integers.
+/// Returns the product of two matrices on the host, with elements `a(i, l)` and `b(l, j)`. Exact for small integers.
 template <class A, class B>
 std::vector<float> product(std::size_t m, std::size_t n, std::size_t k, A a, B b) {
   std::vector<float> c(m * n);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Operations on tensors that are split unevenly or along another axis than the first.
+// Operations on tensors that are split unevenly or along an axis other than the first.
 
 #include <array>
 #include <concepts>
@@ -35,7 +35,7 @@ using sums = dp::partial<dp::reduction::sum, 0, 1, 2>;
 
 using matrix = dp::extents<6, 4>;
 
-/// A matrix of small numbers on the host.
+/// Makes a matrix of small numbers on the host.
 template <class Extents>
 auto host_numbers(const Extents& extents, std::size_t key) {
   dp::tensor<float, Extents, host> x(extents);
@@ -174,7 +174,7 @@ TEST_CASE("results are split by their operands' rule, for later extents too", "[
   const dp::tensor<float, table, rows> x(table(12), dp::split::torch);
   const auto check = [](auto y) {
     CHECK(y.local(2).extent(0) == 4);
-    dp::detail::leading_extent::set(y, 7);  // evenly it would be 3, 2, 2
+    dp::detail::leading_extent::set(y, 7);  // an even split would be 3, 2, 2
     CHECK(y.split_sizes().values == std::array<std::size_t, 3>{3, 3, 1});
   };
   check(x.clone());
