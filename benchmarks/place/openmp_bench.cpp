@@ -49,7 +49,7 @@ struct openmp_team {
   }
 };
 
-/// The solver's own work, about a millisecond; its threads then wait for more work.
+/// Does the solver's own work, about a millisecond; its threads then wait for more work.
 void solve(std::vector<float>& field) {
 #pragma omp parallel for
   for (std::size_t i = 0; i < field.size(); ++i)

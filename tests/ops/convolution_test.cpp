@@ -18,7 +18,7 @@ namespace {
 template <class Op>
 using on_cpu = dp::implementation<dp::backend::cpu, Op>;
 
-/// Small integers, whose products and sums are exact in float.
+/// Returns small integers, whose products and sums are exact in float.
 template <class T>
 std::vector<T> integers(std::size_t count, std::size_t seed) {
   std::vector<T> values(count);
@@ -27,7 +27,7 @@ std::vector<T> integers(std::size_t count, std::size_t seed) {
   return values;
 }
 
-/// Numbers whose sums depend on the order.
+/// Returns numbers whose sum depends on the order.
 std::vector<float> fractions(std::size_t count, std::size_t seed) {
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i)

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t short_rows = 7, short_columns = 41;
 
-/// Numbers of both signs and many magnitudes, an infinity and a NaN.
+/// Returns numbers of both signs and many magnitudes, an infinity and a NaN.
 template <class T>
 auto short_numbers() {
   dp::tensor<T, dp::extents<short_rows, short_columns>, dp::cpu> x;

@@ -29,7 +29,8 @@ inline constexpr float inf = std::numeric_limits<float>::infinity();
 inline constexpr float largest = std::numeric_limits<float>::max();
 inline constexpr float tiny = std::numeric_limits<float>::denorm_min();
 
-/// NaN equals NaN, zeros must have equal signs, infinities must be equal; other numbers may differ by a few ulp.
+/// Compares numbers: NaN equals NaN, zeros must have equal signs, infinities must be equal; other numbers may differ by
+/// a few ulp.
 template <class T>
 bool alike(T result, T expected) {
   if constexpr (std::is_integral_v<T>) {
@@ -94,7 +95,8 @@ void check_functions() {
         {nan, inf, -inf, -0.0, 0, 1, -1, tiny, largest, -largest});
 }
 
-/// PyTorch's products are NaN for -infinity; the expected value is the limit, which activations document.
+/// Checks activations. PyTorch's products are NaN for -infinity; the expected value is the limit, which activations
+/// document.
 template <class Backend>
 void check_activations() {
   const floats x{nan, inf, -inf, -0.0F, 0.0F, 1, -1, largest, -largest};

@@ -84,7 +84,7 @@ class held_device {
 
 /// Where and when `faulty_rule` fails.
 struct fault {
-  int ordinal = 0;  ///< of the device; negative: on all devices
+  int ordinal = 0;  ///< device that fails; negative: all devices
   std::int64_t step = 1;
   bool on_host = false;             ///< while enqueueing, instead of later on the device
   held_device* releases = nullptr;  ///< released when the failure occurs on the host

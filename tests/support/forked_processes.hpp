@@ -64,7 +64,7 @@ class meeting_point {
 /// How a process ended.
 struct ended_process {
   std::string how;     ///< `exit 0`, `signal 9`, or `hung`
-  std::string output;  ///< what its function returned, or what() of the exception that it threw
+  std::string output;  ///< the function's result, or what() of its exception
 };
 
 /// Calls `f(rank)` in `processes` children, rank 0 first, and waits for them. A child exits with 0, or with 1 after an

@@ -22,7 +22,7 @@ class forked_ranks {
  public:
   struct outcome {
     std::string end;   ///< `exit 0`, `signal 9`, or `hung`
-    std::string text;  ///< what it wrote to stderr
+    std::string text;  ///< the process's stderr
   };
 
   forked_ranks() = default;

@@ -25,7 +25,7 @@ inline std::string reference_path(std::string_view relative) {
 // The data of the training fixtures, bit for bit as in tests/reference/generator.py: every number is a function of
 // (run, stream, index). Each float is exact or one multiplication of exact operands, so FMA contraction has no effect.
 
-/// splitmix64 as a function of its counter: state transition, then mixing.
+/// Computes splitmix64 as a function of its counter: state transition, then mixing.
 constexpr std::uint64_t splitmix64(std::uint64_t counter) {
   std::uint64_t z = counter + 0x9E3779B97F4A7C15U;
   z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -46,7 +46,7 @@ enum class reference_stream : std::uint64_t {
   bias1
 };
 
-/// First counter of a stream: streams are 2^40 counters apart, runs sixteen streams.
+/// Returns the first counter of a stream: streams are 2^40 counters apart, runs sixteen streams.
 constexpr std::uint64_t reference_seed(std::uint64_t run, reference_stream stream) {
   return (run * 16U + static_cast<std::uint64_t>(stream)) << 40U;
 }

@@ -37,8 +37,8 @@ class thread_transport final : public parallel::transport {
     hub(std::size_t processes, std::size_t most) : size(processes), portion(most), members(processes) {}
     struct member {
       std::size_t calls = 0;
-      bool gone = false;    ///< the others go on without it
-      message messages[2];  ///< of the latest two calls: nobody is ahead by more than one
+      bool gone = false;    ///< the other processes continue without this one
+      message messages[2];  ///< of the latest two calls: no process is ahead by more than one
     };
     /// Records that the process ended by an exception.
     void leave(std::size_t rank) {
@@ -189,7 +189,7 @@ class thread_transport final : public parallel::transport {
   std::shared_ptr<hub> hub_;
   std::size_t number_ = 0;
   end_of_call end_;
-  message nothing_;  ///< of a process that is gone
+  message nothing_;  ///< message of a process that is gone
   std::vector<std::vector<std::byte>> received_;
   std::vector<const std::byte*> pointers_;
   std::vector<std::byte> result_;

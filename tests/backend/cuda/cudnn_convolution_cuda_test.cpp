@@ -30,7 +30,7 @@ namespace {
 using here = dp::on<dp::cpu>;
 using gpu = dp::on<dp::cuda<0>>;
 
-/// Small integers, whose products and sums are exact in float. 16-bit sums are rounded, once or more.
+/// Returns small integers, whose products and sums are exact in float. 16-bit sums are rounded, once or more.
 template <class T>
 dp::tensor<T, dp::extents<dp::dyn>, here> small_integers(std::size_t n, std::size_t seed) {
   dp::tensor<T, dp::extents<dp::dyn>, here> result(dp::extents<dp::dyn>{n});

@@ -105,7 +105,7 @@ struct cudnn_problem {
   bool is_right() const { return y.values() == expected_y && dx.values() == expected_dx && dw.values() == expected_dw; }
 };
 
-/// A small convolution with all options.
+/// Returns a small convolution with all options.
 convolution_shape shape_for_cudnn() {
   return {2, 3, 2, 5, {10, 5, 3, 2, 1, 1}, {9, 7, 3, 1, 1, 2}};
 }
@@ -318,7 +318,7 @@ TEMPLATE_TEST_CASE("every failed call of cuDNN is reported with the convolution 
                             Catch::Contains("CUDNN_LOGLEVEL_DBG"));
       REQUIRE(run());
     }
-  CHECK(mock::live_descriptors() == 9);  // those of one plan and one set of addresses
+  CHECK(mock::live_descriptors() == 9);  // descriptors of one plan and one set of addresses
 }
 
 TEST_CASE("errors of cuDNN that have a remedy of their own tell it", "[backend][cudnn]") {

@@ -130,6 +130,7 @@ TEST_CASE("a GPU that never finishes does not keep the program at exit", "[backe
           pretend_to_launch(0, "endless_kernel");
           mock::set_done(false);
         }).empty());
-  CHECK_THAT(support::written_by(pretend_endless_kernel), StartsWith("devplace: cuda:0 failed, and the program ended") &&
-                                                ContainsSubstring(gave_up) && !ContainsSubstring("status"));
+  CHECK_THAT(support::written_by(pretend_endless_kernel),
+             StartsWith("devplace: cuda:0 failed, and the program ended") && ContainsSubstring(gave_up) &&
+                 !ContainsSubstring("status"));
 }

@@ -25,7 +25,7 @@ namespace {
 struct block {
   std::size_t bytes;
   int device;
-  const void* pool;   ///< the pool that it was allocated from
+  const void* pool;   ///< the pool that allocated the block
   bool idle = false;  ///< freed, and cached by the pool
 };
 
@@ -50,8 +50,8 @@ struct event {
 
 /// The page before memory of cudaMalloc, which is shared with processes that are forked afterwards.
 struct exportable {
-  std::size_t bytes;        ///< with this page
-  std::atomic<int> opened;  ///< how often processes have it open
+  std::size_t bytes;        ///< including this page
+  std::atomic<int> opened;  ///< number of open handles in all processes
 };
 constexpr std::size_t exportable_page = 4096;
 
@@ -84,15 +84,15 @@ struct runtime {
   std::map<int, cudaError_t> broken;
   std::map<std::uintptr_t, block> blocks;
   std::map<std::uintptr_t, pinned_block> pinned;
-  std::set<void*> exportable;  ///< memory of cudaMalloc, which pools do not give
-  std::set<void*> opened;      ///< memory of other processes that is open here
+  std::set<void*> exportable;  ///< memory of cudaMalloc, not of pools
+  std::set<void*> opened;      ///< memory of other processes that this process has open
   work_order order;
   std::set<event*> events;
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
   std::vector<launch> launches;
   std::map<const void*, std::string> kernels;         ///< names of the host stubs of the program's kernels
-  std::map<std::string, std::size_t> kept_arguments;  ///< size of the argument of kernels whose names contain the text
+  std::map<std::string, std::size_t> kept_arguments;  ///< argument size by a part of the kernel's name
   std::vector<std::string> violations;
 };
 

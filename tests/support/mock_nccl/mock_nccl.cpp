@@ -91,7 +91,7 @@ using devplace::test::mock_nccl::operation;
 struct ncclComm {
   clique* with;
   int size, rank, device;
-  std::uint64_t number = 0;  ///< of the last executed call
+  std::uint64_t number = 0;  ///< number of the last executed call
   std::deque<operation> queue{};
   ncclResult_t failed = ncclSuccess;
   bool finalizing = false;
@@ -114,7 +114,7 @@ struct library {
   bool hangs = false;
   int depth = 0;
   bool group_failed = false;
-  bool moved = false;  ///< whether an operation, or a part of one, has come further
+  bool moved = false;  ///< whether an operation, or a part of one, has advanced
   std::string last_error;
   std::map<std::string, planned> failures;
   std::vector<std::string> calls, violations;

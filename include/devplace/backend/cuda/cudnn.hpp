@@ -82,7 +82,7 @@ class cudnn_caller {
   std::string (*text_)(const void*);
 };
 
-/// cuDNN's name of the element type of an attribute.
+/// Returns cuDNN's name of the element type of an attribute.
 template <class T>
 constexpr cudnnBackendAttributeType_t cudnn_type_of() {
   if constexpr (std::is_same_v<T, std::int64_t>)

@@ -17,7 +17,7 @@ struct attention_key {
   attention_shape shape;
   product_element element;  ///< bfloat16 or float16
   bool gradient;
-  float scale;  ///< of scores
+  float scale;  ///< factor of scores
 
   /// Returns all members, for comparison.
   std::array<std::uint64_t, 6> numbers() const {

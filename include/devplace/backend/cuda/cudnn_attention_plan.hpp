@@ -23,8 +23,8 @@ enum class attention_tensor : std::int64_t {
   results,
   log_sums,
   scale,
-  minus_infinity,  ///< only of causal attention
-  dresults,        ///< from here on only of the gradient
+  minus_infinity,  ///< for causal attention only
+  dresults,        ///< from here on for the gradient only
   dqueries,
   dkeys,
   dvalues,

@@ -36,10 +36,10 @@ struct cudnn_cache {
   static constexpr std::size_t capacity = 512;
 
   cudnnHandle_t handle = nullptr;
-  cudaStream_t stream = nullptr;  ///< of the handle
+  cudaStream_t stream = nullptr;  ///< the handle's stream
   std::map<convolution_key, cudnn_plan> plans;
   std::map<attention_key, cudnn_plan> attention;
-  std::optional<bool> attends;  ///< has_attention(), once asked
+  std::optional<bool> attends;  ///< result of has_attention(), once called
   std::uint64_t uses = 0;
 
   /// Returns the plan of `key` in `plans`, made by make_cudnn_plan() at its first use. Replaces the least recently used

@@ -20,10 +20,10 @@ enum class convolution_pass : unsigned char { output, input_gradient, weight_gra
 struct convolution_key {
   convolution_shape shape;
   convolution_pass pass;
-  product_element element;  ///< of the tensors; with 16 bits sums are float
+  product_element element;  ///< type of the tensors; sums of 16-bit elements are float
   product_math math;
-  double beta;                             ///< the factor of the existing result
-  std::array<std::uint32_t, 3> alignment;  ///< bytes, powers of two: of x, weight and y
+  double beta;                             ///< factor of the existing result
+  std::array<std::uint32_t, 3> alignment;  ///< of x, weight and y, in bytes; powers of two
 
   /// Returns all members, for comparison.
   std::array<std::uint64_t, 21> numbers() const {

@@ -26,12 +26,12 @@ struct cudnn_plan {
   /// The most address sets with a kept descriptor: layers of one shape times the buffers that batches rotate through.
   static constexpr std::size_t most_packs = 128;
 
-  std::vector<cudnn_descriptor> parts;     ///< what the plan was made from
-  std::vector<std::int64_t> tensors;       ///< the numbers of those that lie in memory
-  std::unique_ptr<const float[]> factors;  ///< those that are numbers
+  std::vector<cudnn_descriptor> parts;     ///< descriptors that the plan was made from
+  std::vector<std::int64_t> tensors;       ///< numbers of the tensors in memory
+  std::unique_ptr<const float[]> factors;  ///< values of the scalar tensors
   cudnn_descriptor plan;                   ///< empty if cuDNN has no engine for the operation
   std::size_t workspace = 0;               ///< bytes that the engine needs
-  std::size_t before = 0;                  ///< bytes of the workspace before these: of a result that is converted
+  std::size_t before = 0;                  ///< workspace bytes before the engine's, for a result to be converted
   std::uint64_t last_use = 0;              ///< the cache's clock at the last use
 
   /// Returns the descriptor of these addresses, made at their first use, because a finalised descriptor cannot be

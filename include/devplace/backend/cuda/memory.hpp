@@ -96,7 +96,7 @@ struct implementation<backend::cuda, op::memory> {
     return bytes;
   }
 
-  /// Updates the count of idle bytes: those that the pool holds but nobody uses.
+  /// Updates the count of idle bytes: those that the pool holds unused.
   static void count_reserved(detail::memory_counters& counters, cudaMemPool_t pool) {
     const std::size_t used = counters.allocated.load(std::memory_order_relaxed), all = reserved(pool);
     counters.idle.store(all > used ? all - used : 0, std::memory_order_relaxed);

@@ -36,7 +36,7 @@ constexpr std::uint64_t bytes_of(product_element element) {
 struct product_key {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t lda = 0, ldb = 0, ldc = 0;
-  std::uint64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;  ///< products, and strides in elements
+  std::uint64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;  ///< number of products, and strides in elements
   bool transpose_a = false, transpose_b = false;
   product_element operand = product_element::float32, result = product_element::float32;
   product_math math = product_math::strict;

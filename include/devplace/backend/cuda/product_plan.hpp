@@ -19,9 +19,9 @@ namespace devplace::detail {
 /// without copies: cuBLASLt's A is B here, and its m is n.
 struct product_plan {
   cublaslt_operation operation;
-  cublaslt_layout first;   ///< of B
-  cublaslt_layout second;  ///< of A
-  cublaslt_layout result;  ///< of C and D: cuBLASLt requires one descriptor for both if the product is in place
+  cublaslt_layout first;   ///< layout of B
+  cublaslt_layout second;  ///< layout of A
+  cublaslt_layout result;  ///< layout of C and D: cuBLASLt requires one descriptor for an in-place product
   cublasLtMatmulAlgo_t algorithm{};
   bool offered = false;          ///< whether cuBLASLt has an algorithm for the product
   const void* vector = nullptr;  ///< the vector that `operation` refers to

@@ -59,7 +59,7 @@ struct cuda_queue_slot {
   }
 };
 
-/// Reports at exit what failed (backend/cuda/exit_report.hpp).
+/// Reports failed devices at exit (backend/cuda/exit_report.hpp).
 struct cuda_exit_report {
   unsigned made_in = fork_count();
   ~cuda_exit_report();

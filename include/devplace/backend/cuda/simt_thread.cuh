@@ -89,7 +89,8 @@ class simt_thread {
   }
   template <class T, unsigned N>
   __device__ void store(T* to, const pack<T, N>& value) const {
-    if constexpr (sizeof(value) % sizeof(uint4) == 0) {  // the compiler alone may split it into one access per element
+    if constexpr (sizeof(value) % sizeof(uint4) ==
+                  0) {  // otherwise the compiler may split the access into one access per element
       uint4 bits[sizeof(value) / sizeof(uint4)];
       memcpy(bits, &value, sizeof bits);
       for (unsigned k = 0; k < sizeof bits / sizeof(uint4); ++k)

@@ -42,7 +42,7 @@ struct unfolding {
   Unfolded* unfolded;  ///< [groups * depth, count]
   Matrix* matrix;      ///< [groups * outputs, count]
   pixel_range pixels;
-  std::size_t samples;  ///< that the range touches
+  std::size_t samples;  ///< samples that the range touches
 };
 
 /// Calls f(unfolding) for consecutive ranges of all pixels: of whole samples where these fit.

@@ -84,8 +84,8 @@ class simulated_device {
 
   /// A point in the device's work.
   struct point {
-    std::uint64_t calls = 0;   ///< of submit() before it
-    std::size_t reported = 0;  ///< failures before it that were returned by drain()
+    std::uint64_t calls = 0;   ///< calls of submit() before the point
+    std::size_t reported = 0;  ///< failures before the point that drain() returned
   };
 
   /// Returns the point after all work submitted so far.

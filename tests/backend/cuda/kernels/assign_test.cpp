@@ -47,7 +47,7 @@ namespace {
 template <class T, class Extents>
 using window = dp::view<T, Extents, on_cpu>;
 
-/// Like dp::assign on a CPU without overlap, but with the emulated kernel.
+/// Assigns like dp::assign on a CPU without overlap, but by the emulated kernel.
 template <class T, class Extents, class Layout, class Expression>
 void assign_by_kernel(const dp::view<T, Extents, on_cpu, Layout>& to, const Expression& expression) {
   constexpr std::size_t count = dp::detail::tensor_count<Expression>;

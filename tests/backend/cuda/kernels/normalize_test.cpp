@@ -24,7 +24,7 @@ void check_near(const values& found, const values& expected, double epsilon = 1e
     REQUIRE(found[i] == Catch::Approx(expected[i]).epsilon(epsilon).margin(2e-5));
 }
 
-/// Checks that the kernels give what the loops over rows give, for rows of any length.
+/// Checks that the kernels agree with the loops over rows, for rows of any length.
 template <bool Centred>
 void compare() {
   for (const std::size_t n : simt::row_lengths) {

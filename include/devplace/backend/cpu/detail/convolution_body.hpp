@@ -273,7 +273,7 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
   }
 }
 
-/// The definition of convolution_kernels_of for one instruction set.
+/// Returns the table of convolution_kernels_of for one instruction set.
 template <class T>
 constexpr convolution_kernels<T> convolution_kernels_here() {
   return {convolve_range<T, false>,

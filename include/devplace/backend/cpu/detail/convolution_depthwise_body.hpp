@@ -176,7 +176,7 @@ DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_
   }
 }
 
-/// to[i] = sums of the phases of one padded row, without its padding; `otherwise` where no window reads.
+/// Joins the sums of the phases of one padded row into `to`, without the padding; `otherwise` where no window reads.
 template <class T>
 DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, const window_axis& a, const T* sums,
                                         T otherwise) {
@@ -186,7 +186,7 @@ DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, c
     return fill_run(to + read, otherwise, a.in - read);
   }
   if (a.stride == 2 && d.column_phases == 2) {
-    // Whole pairs, but the one that the padding may divide.
+    // Whole pairs, except one that the padding may divide.
     const std::size_t skip = a.padding % 2, first = (a.padding + 1) / 2;
     const std::size_t pairs = first < d.pitch ? smaller((a.in - smaller(skip, a.in)) / 2, d.pitch - first) : 0;
     if (skip != 0) to[0] = a.padding / 2 < d.pitch ? sums[d.plane + a.padding / 2] : otherwise;

@@ -23,7 +23,7 @@ inline constexpr std::size_t convolution_weight_columns = convolution_block_colu
 /// The functions of convolution_body.hpp and the other bodies for one instruction set, and its register tiles.
 template <class T>
 struct convolution_kernels {
-  using sum_type = computed_t<T>;  ///< of sums, and of the weights and biases that are read
+  using sum_type = computed_t<T>;  ///< type of sums, and of the weights and biases read
   using arguments = convolution_arguments<T, sum_type>;
   void (*forward)(const arguments&, std::size_t row_begin, std::size_t row_end, std::size_t begin, std::size_t end,
                   void* buffer);

@@ -13,7 +13,7 @@ struct tile_update {
   T alpha, beta;
   const T* bias;
   bool relu;
-  bool far = false;  ///< C is fetched while the sums are computed, because it is larger than the second-level cache
+  bool far = false;  ///< whether to prefetch C, which is larger than the second-level cache
 };
 
 /// Elements of a panel of A or B: packed, or in the caller's matrix if packing would not pay. Element (i, p) is data[i

@@ -19,7 +19,7 @@ template <class T, class Result>
 struct short_tile {
   Result* c;
   std::size_t ldc;
-  std::size_t rows, columns;  ///< of the tile that lie in C
+  std::size_t rows, columns;  ///< rows and columns of the tile inside C
   float alpha, beta;
   const T* bias;
   bool relu;
