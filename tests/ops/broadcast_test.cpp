@@ -17,7 +17,7 @@ TEMPLATE_TEST_CASE("operands may be repeated along any axes, into any view", "[o
   broadcast_case::check<broadcast_case::host, TestType>(30);
 }
 
-TEST_CASE("an operand that is one number for each plane is read once for each block of the plane", "[ops]") {
+TEST_CASE("an operand with one number per plane is read once per block of the plane", "[ops]") {
   using namespace dp::detail;
   const float channels[] = {2, 3};
   gathered_block buffers[1];

@@ -313,7 +313,7 @@ TEST_CASE("DEVPLACE_CPU_ISA lowers the instruction set and nothing else", "[ops]
   }
 }
 
-TEST_CASE("the engine says what it is", "[ops][matrix_engine]") {
+TEST_CASE("the engine describes itself", "[ops][matrix_engine]") {
   const std::string name(dp::matrix_engine().name);
 #if defined(DEVPLACE_WITH_CBLAS)
   CHECK_THAT(name, Catch::Matchers::StartsWith("cblas"));

@@ -120,7 +120,7 @@ TEST_CASE("logarithm, cosine and sine are accurate to some units in the last pla
   CHECK(dp::detail::portable_cosine_and_sine(0.75).sine == -1);
 }
 
-TEST_CASE("numbers have the distribution asked for", "[ops][random]") {
+TEST_CASE("numbers have the requested distribution", "[ops][random]") {
   const auto uniform = [](double low, double high) { return [=](double x) { return (x - low) / (high - low); }; };
   const auto normal = [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); };
   CHECK(distance(uniform_numbers<float>(100000, dp::seed{1}, 0, -2, 5), uniform(-2, 5)) < 1.95);
@@ -404,7 +404,7 @@ TEST_CASE("bad arguments throw", "[ops][random]") {
   CHECK_THROWS_AS(dp::dropout_into(y, x, 0.5, {}), dp::shape_error);
 }
 
-TEST_CASE("dropout keeps the share asked for and scales it", "[ops][random]") {
+TEST_CASE("dropout keeps the requested share and scales it", "[ops][random]") {
   const auto x = dp::ones<float, on<cpu>>(extents<1000, 100>{});
   auto y = dp::zeros_like(x);
   for (const double probability : {0.1, 0.5, 0.9}) {

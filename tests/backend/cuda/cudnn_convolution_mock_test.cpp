@@ -137,7 +137,7 @@ void require_right_cudnn_results() {
 
 }  // namespace
 
-TEST_CASE("cuDNN is given every convolution as it is: float and double, with bias and relu", "[backend][cudnn]") {
+TEST_CASE("convolutions are passed to cuDNN unchanged: float and double, with bias and relu", "[backend][cudnn]") {
   require_right_cudnn_results<float>();
   CHECK(mock::convolutions().back().type == CUDNN_DATA_FLOAT);
   require_right_cudnn_results<double>();
@@ -145,7 +145,7 @@ TEST_CASE("cuDNN is given every convolution as it is: float and double, with bia
   CHECK(mock::live_handles() == 1);
 }
 
-TEST_CASE("cuDNN is given numbers of 16 bits as they are, and gradients of weights are sums in float",
+TEST_CASE("16-bit numbers are passed to cuDNN unchanged, and weight gradients are summed in float",
           "[backend][cudnn]") {
   require_right_cudnn_results<dp::bf16>();
   CHECK(mock::convolutions().back().type == CUDNN_DATA_BFLOAT16);
@@ -201,7 +201,7 @@ TEST_CASE("the second step makes no descriptor and allocates nothing", "[backend
   CHECK(mock::convolutions().back().beta == 1);
 }
 
-TEST_CASE("engines are used that give the same bits in every run, in the precision asked for", "[backend][cudnn]") {
+TEST_CASE("only engines with equal bits in every run and the requested precision are used", "[backend][cudnn]") {
   const auto note = GENERATE(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS,
                              CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION, CUDNN_NUMERICAL_NOTE_FFT,
                              CUDNN_NUMERICAL_NOTE_WINOGRAD);
@@ -232,7 +232,7 @@ TEST_CASE("the next engine is used if one does not support the shape or needs to
   CHECK(mock::convolutions().back().workspace != nullptr);
 }
 
-TEST_CASE("engines without a workspace allocate none, small ones use that of patches", "[backend][cudnn]") {
+TEST_CASE("engines that need no workspace allocate none, and small ones share that of patches", "[backend][cudnn]") {
   const auto allocated = [] { return dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace); };
   constexpr std::size_t patches = dp::detail::cuda_unfolding_workspace::bytes;
   const std::size_t before = allocated();
@@ -250,7 +250,7 @@ TEST_CASE("engines without a workspace allocate none, small ones use that of pat
   CHECK(allocated() == before + patches + dp::detail::cuda_cudnn_workspace::bytes);
 }
 
-TEST_CASE("a convolution without an engine is left to the products, and is asked for once", "[backend][cudnn]") {
+TEST_CASE("a convolution without an engine falls back to products after one query", "[backend][cudnn]") {
   mock::offer(CUDNN_HEUR_MODE_A, {{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, 0, true}});
   const cudnn_problem<float> p(shape_for_cudnn());
   const cudnn_problem<dp::bf16> in_16_bits(shape_for_cudnn());
@@ -268,7 +268,7 @@ TEST_CASE("a convolution without an engine is left to the products, and is asked
   CHECK(mock::convolutions().empty());
 }
 
-TEST_CASE("what cuDNN does not support is left to the products, wherever it says so", "[backend][cudnn]") {
+TEST_CASE("unsupported convolutions fall back to products, whichever call of cuDNN reports it", "[backend][cudnn]") {
   dp::detail::cudnn_cache_of(0) = {};  // engines are queried again in each section
   const cudnn_problem<float> p(shape_for_cudnn());
   SECTION("of the operation") {
@@ -321,7 +321,7 @@ TEMPLATE_TEST_CASE("every failed call of cuDNN is reported with the convolution 
   CHECK(mock::live_descriptors() == 9);  // descriptors of one plan and one set of addresses
 }
 
-TEST_CASE("errors of cuDNN that have a remedy of their own tell it", "[backend][cudnn]") {
+TEST_CASE("errors of cuDNN with a remedy of their own name it", "[backend][cudnn]") {
   const cudnn_problem<float> p(shape_for_cudnn());
   mock::fail("cudnnCreate", CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH);
   CHECK_THROWS_WITH(p.forward(), Catch::Contains("must be of one version"));
@@ -376,7 +376,7 @@ TEST_CASE("descriptors of addresses and plans that are no longer used are replac
   CHECK(dp::detail::cudnn_cache_of(0).plans.size() == plans);
 }
 
-TEST_CASE("a batch without samples is not given to cuDNN", "[backend][cudnn]") {
+TEST_CASE("an empty batch is not passed to cuDNN", "[backend][cudnn]") {
   auto shape = shape_for_cudnn();
   shape.samples = 0;
   CHECK_FALSE(cudnn_problem<float>(shape).forward());

@@ -49,7 +49,7 @@ const std::string gave_up =
 
 }  // namespace
 
-TEST_CASE("a GPU that does not finish in time is given up, with the kernel's name", "[backend][timeout]") {
+TEST_CASE("a GPU that does not finish in time is lost, and the error names the kernel", "[backend][timeout]") {
   pretend_endless_kernel();
   CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), Equals("devplace: cuda:0: " + gave_up));
   mock::clear_calls();
@@ -84,7 +84,7 @@ TEST_CASE("a copy to the host waits, before it, where the timeout ends it", "[ba
     CHECK_THAT(call, ContainsSubstring("cudaStreamQuery"));
 }
 
-TEST_CASE("with a timeout, a failed kernel is reported as without", "[backend][timeout]") {
+TEST_CASE("a timeout does not change how a failed kernel is reported", "[backend][timeout]") {
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "1", 1);
   pretend_to_launch(0, "scale_kernel");
   mock::break_device(0, cudaErrorIllegalAddress);
@@ -102,12 +102,12 @@ TEST_CASE("without a timeout, waiting is CUDA's own call", "[backend][timeout]")
   mock::set_done(true);
 }
 
-TEST_CASE("the first use of a GPU is told of a timeout that cannot be read", "[backend][timeout]") {
+TEST_CASE("the first use of a GPU reports an invalid timeout", "[backend][timeout]") {
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "soon", 1);
   CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), ContainsSubstring("DEVPLACE_DEVICE_TIMEOUT is \"soon\""));
 }
 
-TEST_CASE("a failure that nobody read is written to stderr at exit", "[backend][timeout]") {
+TEST_CASE("an unread failure is written to stderr at exit", "[backend][timeout]") {
   const auto fails = [](bool reads) {
     pretend_to_launch(1, "scale_kernel");
     mock::break_device(1, cudaErrorIllegalAddress);
@@ -125,7 +125,7 @@ TEST_CASE("a failure that nobody read is written to stderr at exit", "[backend][
   CHECK(support::written_by([] { pretend_to_launch(1, "scale_kernel"); }).empty());
 }
 
-TEST_CASE("a GPU that never finishes does not keep the program at exit", "[backend][timeout]") {
+TEST_CASE("a GPU that never finishes does not keep the program from exiting", "[backend][timeout]") {
   CHECK(support::written_by([] {
           pretend_to_launch(0, "endless_kernel");
           mock::set_done(false);

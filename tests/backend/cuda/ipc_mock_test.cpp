@@ -186,7 +186,7 @@ TEST_CASE("a process that was forked and destroys its copy leaves the memory to 
   CHECK(read == std::to_string(6.0f));
 }
 
-TEST_CASE("what was freed is not opened, nor what is another type, another GPU's or this process's own") {
+TEST_CASE("handles of freed memory, another type, another GPU or this process are not opened") {
   std::optional<dp::exported<matrix>> out(std::in_place, numbers());
   const auto handle = out->handle();
   CHECK_THAT(error_of([&] { static_cast<void>(dp::open_ipc<dp::cuda<1>>(handle)); }),

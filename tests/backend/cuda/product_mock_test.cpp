@@ -226,7 +226,7 @@ TEST_CASE("relu keeps NaN, -0 and infinity, with and without a product", "[backe
   CHECK(z.data()[8] >= 0);
 }
 
-TEST_CASE("a product's descriptors are made and its algorithm is asked for once", "[backend]") {
+TEST_CASE("a product's descriptors are made once, and its algorithm is queried once", "[backend]") {
   small_product<float> p;
   p.g.bias = p.bias.data();
   dp::detail::multiply(0, p.g, emulated{});
@@ -266,7 +266,7 @@ TEST_CASE("a product's descriptors are made and its algorithm is asked for once"
   CHECK(cache.plans.size() == 1);
 }
 
-TEST_CASE("cuBLASLt is told an epilogue's vector only when it changes", "[backend]") {
+TEST_CASE("an epilogue's vector is passed to cuBLASLt only when it changes", "[backend]") {
   small_product<float> p;
   const device_array<float> other(8);
   std::fill_n(other.data(), 8, 100.0f);
@@ -373,7 +373,7 @@ TEST_CASE("two threads that sum columns on one stream do not interleave their ke
   CHECK(order == std::vector<int>{1, 1, 2, 2});
 }
 
-TEST_CASE("TF32 is used where it is asked for", "[backend]") {
+TEST_CASE("TF32 is used where it is requested", "[backend]") {
   small_product<float> p;
   p.a.data()[0] = 1.0f + 1.0f / 4096;  // rounds to 1 in TF32
   p.g.math = dp::detail::product_math::tf32;

@@ -40,7 +40,7 @@ TEST_CASE("column sums on two streams use separate workspaces", "[backend]") {
     REQUIRE(values[i] == (i < 200 ? 1 << 22 : 3 << 22));
 }
 
-TEST_CASE("products are in the order of the stream in whose scope they are asked for", "[backend]") {
+TEST_CASE("products are in the order of the stream in whose scope they are called", "[backend]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using square = dp::extents<512, 512>;
   const auto make = [] { return dp::tensor<float, square, device>{square{}}; };

@@ -53,7 +53,7 @@ class found {
 
 }  // namespace
 
-TEST_CASE("a copy on another stream than its tensor's must wait for that, and others for the copy",
+TEST_CASE("a copy on another stream must wait for its tensor's stream, and other streams for the copy",
           "[backend][order]") {
   const found problems;
   const dp::stream<place> copies;

@@ -63,7 +63,7 @@ TEST_CASE("CUDA_VISIBLE_DEVICES chooses and renumbers as CUDA's driver does", "[
   CHECK(parse_visible_devices("0", 0).empty());
 }
 
-TEST_CASE("a missing device is explained by what is visible and by which settings", "[backend]") {
+TEST_CASE("the error of a missing device names the visible devices and the settings", "[backend]") {
   const simulated_driver all("2", nullptr);
   CHECK(all.visible_count() == 2);
   CHECK(all.why_absent(2) ==

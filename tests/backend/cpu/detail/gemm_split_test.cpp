@@ -38,7 +38,7 @@ TEST_CASE("the grid of a product covers every element of C once", "[backend]") {
   }
 }
 
-TEST_CASE("small products are divided by what is faster with the team awake", "[backend]") {
+TEST_CASE("the division of small products depends on whether the team is awake", "[backend]") {
   const auto threads = [](std::size_t m, std::size_t n, std::size_t k, bool awake) {
     return parts(split_product(m, n, k, 8, 32, 2, 8, awake));
   };

@@ -76,7 +76,7 @@ TEST_CASE("sums of a block have the same bits by every instruction set, for ever
   }
 }
 
-TEST_CASE("the largest element of a block and its position are found wherever they are, NaN too", "[backend]") {
+TEST_CASE("the largest element of a block and its position are found at every position, NaN too", "[backend]") {
   for (const std::size_t count : {std::size_t{1}, std::size_t{9}, std::size_t{64}, std::size_t{135}}) {
     for (const float special : {2.0F, std::numeric_limits<float>::quiet_NaN()}) {
       bool found = true;

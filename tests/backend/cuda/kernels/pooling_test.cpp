@@ -63,7 +63,7 @@ dp::detail::window_axis axis(std::size_t in, std::size_t size, std::size_t strid
 
 }  // namespace
 
-TEST_CASE("pooling 16-bit elements in squares is that of a loop, with wide accesses where rows allow", "[cuda]") {
+TEST_CASE("pooling of 16-bit elements in squares equals a loop's, with wide accesses where rows allow", "[cuda]") {
   for (const auto& [rows, columns, size, padding] : {std::array<std::size_t, 4>{4, 8, 2, 0},
                                                      {5, 24, 2, 0},
                                                      {6, 10, 2, 0},
@@ -91,7 +91,7 @@ TEST_CASE("pooling 16-bit elements in squares is that of a loop, with wide acces
     }
 }
 
-TEST_CASE("upsampling 16-bit elements is that of a loop, with wide accesses where rows allow", "[cuda]") {
+TEST_CASE("upsampling of 16-bit elements equals a loop's, with wide accesses where rows allow", "[cuda]") {
   for (const auto& [columns, factor] : {std::array<std::size_t, 2>{4, 2}, {12, 2}, {7, 2}, {8, 3}})
     for (const std::size_t shift : {0u, 1u, 4u}) {
       INFO(columns << " columns, " << factor << " times, from element " << shift << " on");

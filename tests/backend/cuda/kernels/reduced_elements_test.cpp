@@ -114,7 +114,7 @@ TEST_CASE("sums of 16-bit elements are those of a loop, wherever rows begin and 
   }
 }
 
-TEST_CASE("positions of 16-bit elements are those of the first of equal ones, in rows and in columns", "[cuda]") {
+TEST_CASE("positions of 16-bit elements are those of the first of equal elements, in rows and in columns", "[cuda]") {
   for (const shape& s : {shape{3, 61, 1}, {1, 9001, 1}, {2, 300, 16}}) {
     const auto [outer, count, inner] = s;
     std::vector<bf16> x = small_integers(outer * count * inner);
