@@ -73,7 +73,7 @@ void attend(const attention_arguments<T>& g, std::size_t sequence, std::size_t q
 
 /// Computes the gradients of one sequence.
 template <class T>
-void attend_back(const attention_gradient_arguments<T>& g, std::size_t sequence) {
+void attend_backward(const attention_gradient_arguments<T>& g, std::size_t sequence) {
   const attention_shape& s = g.shape;
   const attention_matrix<const T> q{g.queries + s.first_query(sequence), 3 * s.row()};
   const attention_matrix<const T> k{q.data + s.row(), q.stride}, v{k.data + s.row(), q.stride};
@@ -138,7 +138,7 @@ struct implementation<backend::cpu, op::attention_gradient> {
     detail::parallel_for(s.sequences(), detail::attention_grain(5 * s.length * s.length * s.width),
                          [&](std::size_t begin, std::size_t end) {
                            for (std::size_t sequence = begin; sequence < end; ++sequence)
-                             detail::attend_back(g, sequence);
+                             detail::attend_backward(g, sequence);
                          });
   }
 };

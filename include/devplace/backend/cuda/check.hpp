@@ -32,8 +32,8 @@ inline const char* cuda_error_remedy(cudaError_t code) {
 [[noreturn]] inline void throw_cuda_error(cudaError_t code, const char* call, int ordinal) {
   static_cast<void>(cudaGetLastError());
   if (loses_the_device(code)) {
-    lose_cuda_device(code, call, ordinal);
-    require_cuda_device_kept(ordinal);
+    mark_cuda_device_lost(code, call, ordinal);
+    require_cuda_device_usable(ordinal);
   }
   const std::string what =
       std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed: " + cuda_error_text(code) + ". ";
@@ -55,7 +55,7 @@ inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
 inline bool cuda_query_pending(cudaError_t code, const char* call, int ordinal) {
   if (code == cudaSuccess) return false;
   static_cast<void>(cudaGetLastError());
-  if (loses_the_device(code)) lose_cuda_device(code, call, ordinal);
+  if (loses_the_device(code)) mark_cuda_device_lost(code, call, ordinal);
   return code == cudaErrorNotReady;
 }
 

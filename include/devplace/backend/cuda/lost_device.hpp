@@ -82,7 +82,7 @@ inline std::atomic<bool>& thrown_loss_of_cuda_device(int visible) {
 
 /// Marks the device behind the place `ordinal` as lost because of `why`, a sentence without its full stop. Keeps the
 /// first reason.
-inline void lose_cuda_device(const std::string& why, int ordinal) {
+inline void mark_cuda_device_lost(const std::string& why, int ordinal) {
   const int visible = device_map::of_process().visible(ordinal);
   if (visible < 0 || visible >= counted_ordinals) return;
   std::atomic<const std::string*>& loss = loss_of_cuda_device(visible);
@@ -93,24 +93,24 @@ inline void lose_cuda_device(const std::string& why, int ordinal) {
 }
 
 /// Marks the device as lost because `call` returned `code`.
-inline void lose_cuda_device(cudaError_t code, const char* call, int ordinal) {
-  lose_cuda_device("the device is lost to this process since " + std::string(call) + " on " +
-                       place_name(backend::cuda{}, ordinal) + " failed: " + cuda_error_text(code) + "." +
-                       last_launch_text(ordinal) +
-                       (is_hardware_fault(code)
-                            ? " The GPU reports a hardware fault; run on another device and see nvidia-smi -q."
-                            : " A kernel failed and this process cannot use the device any more; run the program with "
-                              "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel.") +
-                       " To use the device again, restart the process",
-                   ordinal);
+inline void mark_cuda_device_lost(cudaError_t code, const char* call, int ordinal) {
+  mark_cuda_device_lost(
+      "the device is lost to this process since " + std::string(call) + " on " + place_name(backend::cuda{}, ordinal) +
+          " failed: " + cuda_error_text(code) + "." + last_launch_text(ordinal) +
+          (is_hardware_fault(code)
+               ? " The GPU reports a hardware fault; run on another device and see nvidia-smi -q."
+               : " A kernel failed and this process cannot use the device any more; run the program with "
+                 "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel.") +
+          " To use the device again, restart the process",
+      ordinal);
 }
 
 /// Marks the device as lost because its work takes longer than device_timeout().
-inline void give_up_cuda_device(int ordinal) {
+inline void mark_cuda_device_timed_out(int ordinal) {
   const char* last = last_launch(ordinal).load(std::memory_order_relaxed);
   std::string why = timeout_text("the device", last == nullptr ? "its work" : last);
   why.pop_back();
-  lose_cuda_device(why, ordinal);
+  mark_cuda_device_lost(why, ordinal);
 }
 
 /// Returns why the device behind the place `ordinal`, which exists, is lost; empty while it is usable. Makes no CUDA
@@ -130,7 +130,7 @@ inline bool cuda_device_lost(int ordinal) noexcept {
 }
 
 /// Throws device_lost if the device behind the place `ordinal` is lost.
-inline void require_cuda_device_kept(int ordinal) {
+inline void require_cuda_device_usable(int ordinal) {
   if (cuda_device_lost(ordinal)) [[unlikely]] {
     thrown_loss_of_cuda_device(device_map::of_process().visible(ordinal)) = true;
     throw device_lost(why_cuda_device_lost(ordinal) + ".");

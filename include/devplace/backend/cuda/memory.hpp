@@ -60,14 +60,14 @@ struct implementation<backend::cuda, op::memory> {
   /// Copies directly over NVLink or PCIe if the devices have peer access; otherwise CUDA stages through its own pinned
   /// memory.
   static void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
-    static_cast<void>(detail::cuda_reaches(to_ordinal, from_ordinal));
+    static_cast<void>(detail::cuda_can_access(to_ordinal, from_ordinal));
     const detail::cuda_scope device(to_ordinal);
     detail::check_cuda(cudaMemcpyPeerAsync(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes,
                                            device.stream()),
                        "cudaMemcpyPeerAsync", to_ordinal);
   }
   static std::string why_apart(int ordinal, int other) {
-    if (detail::cuda_reaches(ordinal, other)) return {};
+    if (detail::cuda_can_access(ordinal, other)) return {};
     return detail::place_name(backend::cuda{}, ordinal) + " cannot reach the memory of " +
            detail::place_name(backend::cuda{}, other);
   }
@@ -140,7 +140,7 @@ struct implementation<backend::cuda, op::memory> {
     };
     const cudaStream_t stream = stream_of(block.stream);
     for (const detail::stream_use* use = block.uses.get(); use != nullptr; use = use->next.get())
-      if (stream_of(use->stream) != stream) detail::order_behind(stream, stream_of(use->stream));
+      if (stream_of(use->stream) != stream) detail::order_after(stream, stream_of(use->stream));
     static_cast<void>(cudaFreeAsync(block.data, stream));
   }
 };

@@ -68,14 +68,14 @@ struct cuda_exit_report {
 /// Returns the queue of the place `ordinal`, whose device is the current one; made at first use. Never destroyed,
 /// because CUDA may shut down before static objects are destroyed.
 inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
-  cuda_queue_slot& mine = cuda_queue_slot::of(ordinal);
-  const cuda_queue* queue = mine.queue.load(std::memory_order_acquire);
+  cuda_queue_slot& slot = cuda_queue_slot::of(ordinal);
+  const cuda_queue* queue = slot.queue.load(std::memory_order_acquire);
   if (queue == nullptr) [[unlikely]] {
-    const std::lock_guard lock(mine.mutex);  // not std::call_once, which hangs after an exception on some systems
-    queue = mine.queue.load(std::memory_order_relaxed);
+    const std::lock_guard lock(slot.mutex);  // not std::call_once, which hangs after an exception on some systems
+    queue = slot.queue.load(std::memory_order_relaxed);
     if (queue == nullptr) {
       queue = new cuda_queue(make_cuda_queue(ordinal, visible));
-      mine.queue.store(queue, std::memory_order_release);
+      slot.queue.store(queue, std::memory_order_release);
       static const cuda_exit_report at_exit;  // constructed after CUDA's own objects, so destroyed before them
     }
   }
@@ -139,7 +139,7 @@ class quiet_cuda_device_guard {
 
 /// Orders all future work of `later` after the present work of `earlier`, a stream of the same (current) device. Waits
 /// on the host instead if CUDA cannot create the event.
-inline void order_behind(cudaStream_t later, cudaStream_t earlier) noexcept {
+inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
   cudaEvent_t reached = nullptr;
   const bool ordered = cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess &&
                        cudaEventRecord(reached, earlier) == cudaSuccess &&

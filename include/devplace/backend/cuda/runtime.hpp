@@ -90,7 +90,7 @@ inline int cuda_visible_device(int ordinal) {
 class cuda_device_guard {
  public:
   explicit cuda_device_guard(int ordinal) : visible_(cuda_visible_device(ordinal)) {
-    require_cuda_device_kept(ordinal);
+    require_cuda_device_usable(ordinal);
     check_cuda(cudaGetDevice(&previous_), "cudaGetDevice", ordinal);
     if (previous_ != visible_) {
       check_cuda(cudaSetDevice(visible_), "cudaSetDevice", ordinal);

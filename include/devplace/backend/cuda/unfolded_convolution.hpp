@@ -67,9 +67,9 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
   for (std::size_t begin = 0; begin < all; begin += fit) {
     const std::size_t count = std::min(fit, all - begin), first = begin % pixels;
     const std::size_t unfolded = s.groups * s.depth() * count * sizeof(Unfolded);
-    void* const behind = workspace + (unfolded + sizeof(Matrix) - 1) / sizeof(Matrix) * sizeof(Matrix);
+    void* const matrix = workspace + (unfolded + sizeof(Matrix) - 1) / sizeof(Matrix) * sizeof(Matrix);
     f(unfolding<Unfolded, Matrix>{
-        reinterpret_cast<Unfolded*>(workspace), static_cast<Matrix*>(behind),
+        reinterpret_cast<Unfolded*>(workspace), static_cast<Matrix*>(matrix),
         pixel_range{begin / pixels, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count)},
         (first + count + pixels - 1) / pixels});
   }

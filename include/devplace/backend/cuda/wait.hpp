@@ -74,8 +74,8 @@ void wait_for_cuda(int ordinal, const char* wait_call, const Wait& wait, const c
   const std::int64_t end = device_timeout() == 0 ? INT64_MAX : in_seconds(device_timeout());
   const cudaError_t code = poll_cuda(query, end, watched);
   if (code == cudaErrorNotReady) {
-    give_up_cuda_device(ordinal);
-    require_cuda_device_kept(ordinal);
+    mark_cuda_device_timed_out(ordinal);
+    require_cuda_device_usable(ordinal);
   }
   check_cuda(code, query_call, ordinal);
 }

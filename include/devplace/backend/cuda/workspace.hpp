@@ -38,20 +38,20 @@ struct cuda_reduction_workspace {
 /// CUDA may shut down before static objects are destroyed.
 template <class Use>
 void* cuda_workspace(int ordinal, const cuda_scope& scope) {
-  struct of_place {
+  struct place_workspaces {
     std::mutex mutex;
     std::map<cudaStream_t, memory_block> blocks;
   };
-  static auto& places = *new std::array<of_place, counted_ordinals>;
-  of_place& mine = places[static_cast<std::size_t>(ordinal)];
-  const std::lock_guard lock(mine.mutex);
-  const auto found = mine.blocks.find(scope.stream());
-  if (found != mine.blocks.end()) return found->second.data();
+  static auto& places = *new std::array<place_workspaces, counted_ordinals>;
+  place_workspaces& own = places[static_cast<std::size_t>(ordinal)];
+  const std::lock_guard lock(own.mutex);
+  const auto found = own.blocks.find(scope.stream());
+  if (found != own.blocks.end()) return found->second.data();
   memory_block block =
       implementation<backend::cuda, op::memory>::allocate(ordinal, Use::bytes, memory_purpose::workspace);
   if constexpr (Use::zeroed != 0)
     check_cuda(cudaMemsetAsync(block.data(), 0, Use::zeroed, scope.stream()), "cudaMemsetAsync", ordinal);
-  return mine.blocks.emplace(scope.stream(), std::move(block)).first->second.data();
+  return own.blocks.emplace(scope.stream(), std::move(block)).first->second.data();
 }
 
 }  // namespace devplace::detail

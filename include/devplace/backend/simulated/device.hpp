@@ -236,13 +236,13 @@ class simulated_device {
       const auto done = [&] { return lost_ || condition(); };
       // A device that waits for another one is not lost here: the other device's thread decides that.
       while (!done_.wait_for(lock, std::chrono::seconds(timeout_), done))
-        if (std::exchange(before, finished_) == finished_ && !ring_[finished_ % pending_limit].follows) lose();
+        if (std::exchange(before, finished_) == finished_ && !ring_[finished_ % pending_limit].follows) mark_lost();
     }
     --waiting_;
     return !lost_;
   }
 
-  void lose() {
+  void mark_lost() {
     const device_lost why(
         timeout_text(place_name(backend::cuda{}, ordinal_), work_in(ring_[finished_ % pending_limit].name)));
     lost_ = {std::make_exception_ptr(why), ordinal_};

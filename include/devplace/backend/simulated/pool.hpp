@@ -71,7 +71,7 @@ class simulated_pool {
       counters.idle.fetch_add(rounded - bytes, std::memory_order_relaxed);
     }
     device.most_in_use = std::max(device.most_in_use, device.reserved - device.cached);
-    forbid(ordinal, data, rounded, bytes);
+    poison_behind(ordinal, data, rounded, bytes);
     return data;
   }
 
@@ -80,7 +80,7 @@ class simulated_pool {
     const std::size_t rounded = round(bytes);
     const std::lock_guard lock(mutex_);
     physical_device& device = device_of(ordinal);
-    forbid(ordinal, data, rounded, 0);
+    poison_behind(ordinal, data, rounded, 0);
     try {
       logical_[index(ordinal)].cache[{rounded, guarded}].push_back(data);
       device.cached += rounded;
@@ -88,7 +88,7 @@ class simulated_pool {
     } catch (const std::bad_alloc&) {  // not cached
       device.reserved -= rounded;
       counters.idle.fetch_sub(rounded - bytes, std::memory_order_relaxed);
-      give_to_host(ordinal, data, rounded);
+      return_to_host(ordinal, data, rounded);
     }
   }
 
@@ -146,7 +146,7 @@ class simulated_pool {
     std::size_t bytes = 0;
     for (auto& [size, cached] : logical_[index(ordinal)].cache) {
       for (void* const data : cached)
-        give_to_host(ordinal, data, size.first);
+        return_to_host(ordinal, data, size.first);
       bytes += size.first * cached.size();
       cached.clear();
     }
@@ -163,7 +163,7 @@ class simulated_pool {
   }
 
   /// Frees memory in the order of its device's work.
-  static void give_to_host(int ordinal, void* data, std::size_t bytes) {
+  static void return_to_host(int ordinal, void* data, std::size_t bytes) {
     simulated_devices::at(ordinal).submit<true>([data, bytes] {
       if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(data, bytes);
       if (simulated_guard::of_process().contains(data))
@@ -174,7 +174,7 @@ class simulated_pool {
   }
 
   /// Makes AddressSanitizer report accesses beyond the first `allowed` bytes, from this point in the device's work.
-  static void forbid(int ordinal, void* data, std::size_t bytes, std::size_t allowed) noexcept {
+  static void poison_behind(int ordinal, void* data, std::size_t bytes, std::size_t allowed) noexcept {
     if (__asan_poison_memory_region == nullptr) return;
     simulated_devices::at(ordinal).submit<true>([data = static_cast<std::byte*>(data), bytes, allowed] {
       __asan_unpoison_memory_region(data, allowed);

@@ -275,7 +275,7 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
 
 /// Returns the table of convolution_kernels_of for one instruction set.
 template <class T>
-constexpr convolution_kernels<T> convolution_kernels_here() {
+constexpr convolution_kernels<T> convolution_kernel_table() {
   return {convolve_range<T, false>,
           convolve_range<T, true>,
           convolve_back_range<T>,

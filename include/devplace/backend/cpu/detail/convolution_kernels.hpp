@@ -116,12 +116,12 @@ convolution_kernels<T> convolution_kernels_of(cpu_isa isa) {
   switch (isa) {
 #if defined(__x86_64__)
     case cpu_isa::avx512:
-      return avx512::convolution_kernels_here<T>();
+      return avx512::convolution_kernel_table<T>();
     case cpu_isa::avx2:
-      return avx2::convolution_kernels_here<T>();
+      return avx2::convolution_kernel_table<T>();
 #endif
     default:
-      return generic::convolution_kernels_here<T>();
+      return generic::convolution_kernel_table<T>();
   }
 }
 
