@@ -174,7 +174,7 @@ class fiber {
     }
     before_switch(nullptr, self.resumer_stack_, self.resumer_stack_bytes_);
     self.self_.switch_to(self.resumer_);
-    std::abort();  // nobody resumes it
+    std::abort();  // never resumed
   }
 
   // Tells AddressSanitizer about every switch of stacks.

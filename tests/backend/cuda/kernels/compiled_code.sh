@@ -29,7 +29,7 @@ make_ptx() {
 }
 include=$folder/../../../../include
 if grep -rnE '__CUDA_ARCH__ *[<>=!]|NV_IF_(ELSE_)?TARGET|NV_(PROVIDES|IS_EXACTLY)' "$include"; then
-  echo "Code depends on the architecture, so this script must make the PTX of each."
+  echo "Code depends on the architecture, so this script must generate PTX for each."
   exit 1
 fi
 first=${architectures%% *}
@@ -37,7 +37,7 @@ for architecture in $architectures; do
   if [ "$architecture" = "$first" ] || [ "${RECORD:-0}" = 1 ]; then
     make_ptx "$architecture" "$@"
     cmp "$ptx.compared" "$work/$first.ptx.compared" || {
-      echo "The PTX depends on the architecture, so this script must make that of each."
+      echo "The PTX depends on the architecture, so this script must generate it for each."
       exit 1
     }
   fi
@@ -80,7 +80,7 @@ for architecture in $architectures; do
   cat "$work/$architecture.kernels" >>"$work/kernels"
 done
 status=0
-if awk -F '\t' '$2 != 0 { print "Off the registers: " $2 " bytes of " $3; bad = 1 } END { exit !bad }' "$work/kernels"; then
+if awk -F '\t' '$2 != 0 { print "Local memory: " $2 " bytes in " $3; bad = 1 } END { exit !bad }' "$work/kernels"; then
   status=1
 fi
 
@@ -112,10 +112,10 @@ short_kernels() {
 wide=$(wide_in update_kernel)
 # Adam: 4 loads and 3 stores; momentum: 3 and 2; without it: 2 and 1. Each in float and double.
 if [ "$wide" -lt 30 ]; then
-  echo "Optimizers have $wide accesses of 16 bytes; 30 are due."
+  echo "Optimizers have $wide accesses of 16 bytes; at least 30 are expected."
   status=1
 fi
-# Every assignment must have such stores, and such loads if it reads tensors; so must reductions along contiguous memory
+# Every assignment must have 16-byte stores, and such loads if it reads tensors; reductions along contiguous memory, too
 # (first template argument true, source element_source).
 awk -F '\t' '
   $2 ~ /wide_kernel|reduce_kernelILb1ENS[0-9]*_14element_source/ && $1 < ($2 ~ /linear_leaf|strided_leaf/ ? 2 : 1) {
@@ -128,7 +128,7 @@ products=$(wide_in 'finish_kernelI(fLj4|dLj2)|relu_gradient_sourceI(fLj4|dLj2)')
 # After products: loads and stores of 4 rows, and of the bias; relu's gradient: 2 loads and a store for 4 rows, and for
 # a remaining row. Each in float and double.
 if [ "$products" -lt 48 ]; then
-  echo "Kernels beside products have $products accesses of 16 bytes; 48 are due."
+  echo "Kernels before and after products have $products accesses of 16 bytes; at least 48 are expected."
   status=1
 fi
 
@@ -136,7 +136,7 @@ fi
 # load and 16 / 4 or 16 / 2 stores. Each in float and double.
 draws=$(wide_in 'random_kernel|dropout_kernel|scale_bytes_kernel')
 if [ "$draws" -lt 24 ]; then
-  echo "Random numbers, dropout and scaled bytes have $draws accesses of 16 bytes; 24 are due."
+  echo "Random numbers, dropout and scaled bytes have $draws accesses of 16 bytes; at least 24 are expected."
   status=1
 fi
 
