@@ -55,8 +55,7 @@ inline const char* cudnn_remedy(cudnnStatus_t status) {
   throw error(sentence + cudnn_remedy(status) + last_launch_text(ordinal));
 }
 
-/// The operation on whose behalf cuDNN is called, for error messages. The status of every cuDNN call goes to check() or
-/// offers().
+/// The operation that calls cuDNN, for error messages. The status of every call goes to check() or offers().
 class cudnn_caller {
  public:
   /// `key` is the key of the convolution or attention and must outlive the object.
@@ -111,8 +110,7 @@ constexpr cudnnBackendAttributeType_t cudnn_type_of() {
   }
 }
 
-/// A descriptor of cuDNN's graph API. Its attributes are set, then it is finalised, and then it is queried or used by
-/// other descriptors.
+/// A descriptor of cuDNN's graph API: its attributes are set, then it is finalised, then queried or used by others.
 class cudnn_descriptor {
  public:
   cudnn_descriptor() = default;

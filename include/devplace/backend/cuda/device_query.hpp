@@ -14,8 +14,7 @@ namespace devplace {
 namespace detail {
 
 /// Returns the device behind the place `ordinal`; empty if neither the device map nor CUDA_VISIBLE_DEVICES renumbers
-/// devices. The PCI address names the physical device, as in nvidia-smi, because CUDA does not reveal the machine's
-/// numbering.
+/// devices. The PCI address names the physical device, as in nvidia-smi, because CUDA hides the machine's numbering.
 inline std::string cuda_binding(int ordinal, int visible) {
   if (!device_map::of_process().given() && !cuda_devices().numbering.given()) return {};
   char address[32] = "unknown";

@@ -86,8 +86,7 @@ struct implementation<backend::cuda, op::ipc> {
     cudaEvent_t written = nullptr;
   };
 
-  /// Rounds up to 2 MiB, because CUDA shares whole pages: a smaller allocation would also share other memory of this
-  /// process.
+  /// Rounds up to 2 MiB, because CUDA shares whole pages, and with them other memory of this process.
   static std::size_t whole_pages(std::size_t bytes) {
     constexpr std::size_t page = std::size_t{2} << 20;
     return bytes == 0 ? page : (bytes + page - 1) / page * page;

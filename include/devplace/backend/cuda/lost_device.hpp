@@ -29,8 +29,7 @@ inline bool is_hardware_fault(cudaError_t code) {
          code == cudaErrorHardwareStackError;
 }
 
-/// Returns whether all later calls on the device in this process fail, too, according to the documentation of
-/// cudaError.
+/// Returns whether all later calls on the device in this process fail, too (documentation of cudaError).
 inline bool loses_the_device(cudaError_t code) {
   switch (code) {
     case cudaErrorIllegalAddress:
@@ -80,8 +79,7 @@ inline std::atomic<bool>& thrown_loss_of_cuda_device(int visible) {
   return thrown[static_cast<std::size_t>(visible)];
 }
 
-/// Marks the device behind the place `ordinal` as lost because of `why`, a sentence without its full stop. Keeps the
-/// first reason.
+/// Marks the device behind `ordinal` as lost because of `why` (without full stop), unless it is lost already.
 inline void mark_cuda_device_lost(const std::string& why, int ordinal) {
   const int visible = device_map::of_process().visible(ordinal);
   if (visible < 0 || visible >= counted_ordinals) return;
@@ -113,8 +111,7 @@ inline void mark_cuda_device_timed_out(int ordinal) {
   mark_cuda_device_lost(why, ordinal);
 }
 
-/// Returns why the device behind the place `ordinal`, which exists, is lost; empty while it is usable. Makes no CUDA
-/// call.
+/// Returns why the device behind the existing place `ordinal` is lost; empty while usable. Makes no CUDA call.
 inline std::string why_cuda_device_lost(int ordinal) {
   const int visible = device_map::of_process().visible(ordinal);
   if (visible < 0 || visible >= counted_ordinals) return {};

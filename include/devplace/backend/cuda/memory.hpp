@@ -57,8 +57,7 @@ struct implementation<backend::cuda, op::memory> {
     const native_kind native = kinds[static_cast<std::size_t>(kind)];
     detail::check_cuda(cudaMemcpyAsync(to, from, bytes, native.kind, device.stream()), native.call, ordinal);
   }
-  /// Copies directly over NVLink or PCIe if the devices have peer access; otherwise CUDA stages through its own pinned
-  /// memory.
+  /// Copies over NVLink or PCIe if the devices have peer access; otherwise CUDA stages through its own pinned memory.
   static void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
     static_cast<void>(detail::cuda_can_access(to_ordinal, from_ordinal));
     const detail::cuda_scope device(to_ordinal);
@@ -125,8 +124,7 @@ struct implementation<backend::cuda, op::memory> {
          "see nvidia-smi for other programs on this GPU"}));
   }
 
-  /// Frees the memory. Ignores errors, because at process exit CUDA may already have been shut down and the memory
-  /// freed.
+  /// Ignores errors, because at process exit CUDA may already have been shut down and the memory freed.
   static void release(const detail::block_record& block) noexcept {
     detail::memory_counters& counters = detail::counters(backend::cuda{}, block.ordinal);
     detail::count_release(counters, block.bytes, block.purpose);

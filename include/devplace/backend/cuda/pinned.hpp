@@ -53,8 +53,7 @@ struct implementation<backend::pinned, op::memory> : detail::host_copies {
          "ulimit -l for what the system can lock"}));
   }
 
-  /// Frees the memory. Ignores errors, because at process exit CUDA may already have been shut down and the memory
-  /// freed.
+  /// Ignores errors, because at process exit CUDA may already have been shut down and the memory freed.
   static void release(const detail::block_record& block) noexcept {
     detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
     if (detail::cuda_device_lost(block.ordinal)) return;

@@ -72,8 +72,7 @@ inline void set_product_vector(product_plan& plan, const void* vector, int ordin
   plan.vector = vector;
 }
 
-/// Returns the compute type: the element type's arithmetic, float for bf16 and half, or TF32 if requested; never lower
-/// precision by default.
+/// Returns the compute type: that of the elements, float for bf16 and half, and TF32 only if requested.
 inline cublasComputeType_t compute_type(const product_key& key) {
   if (key.operand == product_element::float64) return CUBLAS_COMPUTE_64F;
   return key.math == product_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;

@@ -78,8 +78,7 @@ inline void require_cuda_device(int ordinal) {
   throw placement_unavailable(why_no_cuda_device(ordinal) + ".");
 }
 
-/// Returns the number of the visible device behind the cuda place `ordinal`. Throws placement_unavailable if there is
-/// none.
+/// Returns the visible device behind the cuda place `ordinal`. Throws placement_unavailable if there is none.
 inline int cuda_visible_device(int ordinal) {
   require_cuda_device(ordinal);
   return device_map::of_process().visible(ordinal);

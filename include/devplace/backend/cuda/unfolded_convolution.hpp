@@ -29,8 +29,7 @@ struct cuda_unfolding_workspace {
   static constexpr std::size_t zeroed = 0;
 };
 
-/// Returns the mutex to hold while a range's kernels are enqueued, so that no other thread enqueues kernels between
-/// them.
+/// Returns the mutex to hold while a range's kernels are enqueued, to keep other threads' kernels out.
 inline std::mutex& unfolding_mutex_of(int ordinal) {
   static auto& mutexes = *new std::array<std::mutex, counted_ordinals>;
   return mutexes[static_cast<std::size_t>(ordinal)];

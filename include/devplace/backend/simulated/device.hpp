@@ -50,8 +50,7 @@ class simulated_device {
 
   /// Enqueues `function()` for the device's thread. Its exception is stored for the next wait(); until then the device
   /// skips its work, so that nothing is computed from a failed result. `Always`: runs even then (for freeing memory).
-  /// `Named`: the type that messages name, by default the function's; op::events if the function waits for another
-  /// device.
+  /// `Named`: the type that messages name, by default the function's; op::events: the function waits for a device.
   template <bool Always = false, class Named = void, class Function>
   void submit(const Function& function) {
     static_assert(std::is_trivially_copyable_v<Function>,

@@ -40,8 +40,7 @@ class simulated_devices {
     return all.start(ordinal);
   }
 
-  /// Returns the worker that executes this thread's calls for a device: that of its current stream, or the device's
-  /// own.
+  /// Returns the worker that executes this thread's calls for a device: the current stream's, or the device's own.
   static simulated_device& current(int ordinal) {
     simulated_device& own = at(ordinal);
     void* const scoped = current_stream(ordinal);

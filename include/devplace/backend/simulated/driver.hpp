@@ -51,8 +51,7 @@ inline std::vector<int> parse_visible_devices(const char* text, int physical_cou
   }
 }
 
-/// Returns whether devices can access each other's memory according to `text`, a value of DEVPLACE_SIMULATED_PEERS: 0
-/// or 1; true if it is null.
+/// Returns whether devices can access each other's memory: `text` is DEVPLACE_SIMULATED_PEERS, 0 or 1 (null: 1).
 inline bool parse_simulated_peers(const char* text) {
   const std::string_view given = text == nullptr ? "1" : text;
   if (given != "0" && given != "1")

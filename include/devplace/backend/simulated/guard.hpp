@@ -43,8 +43,7 @@ class simulated_guard {
     } else {
       top_ += pages;
     }
-    // Ordering: either a device that starts to work sees in_use_ and opens the region, or this thread sees its
-    // working_.
+    // Either a device that starts to work sees in_use_ and opens the region, or this thread sees its working_.
     in_use_.store(true);
     if (open_)
       static_cast<void>(::mprotect(begin, pages, PROT_READ | PROT_WRITE));

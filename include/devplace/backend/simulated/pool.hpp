@@ -47,8 +47,7 @@ class simulated_pool {
   }
 
   /// Allocates for the logical device `ordinal` on the device `physical`. Returns null if the limit is exceeded even
-  /// after trimming the caches on that physical device, or if the host has too little memory. `guarded`: inaccessible
-  /// to the host.
+  /// after trimming that device's caches, or if the host has too little memory. `guarded`: inaccessible to the host.
   void* take(int ordinal, int physical, std::size_t bytes, bool guarded, memory_counters& counters) {
     if (bytes > unlimited_memory - unit) return nullptr;
     const std::size_t rounded = round(bytes);

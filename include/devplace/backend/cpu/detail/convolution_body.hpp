@@ -11,8 +11,7 @@
 template <class T>
 inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(computed_t<T>);
 
-/// The largest depth of a block of patches, including the bias element. Convolutions of 16-bit elements use one block
-/// where they can.
+/// The largest depth of a block of patches, with the bias element. 16-bit convolutions use one block where they can.
 template <class T>
 inline constexpr std::size_t patch_depth =
     std::is_same_v<T, computed_t<T>> ? convolution_block_depth : direct_depth + 1;
@@ -39,9 +38,8 @@ DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t
   }
 }
 
-/// Packs rows [begin, begin + rows) of the weights of a transposed convolution in the same way. `s` is the shape of the
-/// transposed convolution: its channels are the outputs of the original one, and taps are in reverse order. Element (i,
-/// p) belongs to output p / taps.
+/// Packs rows [begin, begin + rows) of the weights of a transposed convolution in the same way. `s` is its shape: its
+/// channels are the outputs of the original one, with taps in reverse order. Element (i, p) belongs to output p / taps.
 template <class T>
 DEVPLACE_TARGET inline void pack_mirrored_rows(T* packed, const convolution_shape& s, const T* weight,
                                                std::size_t begin, std::size_t rows, std::size_t p0, std::size_t depth,
@@ -61,8 +59,8 @@ DEVPLACE_TARGET inline void pack_mirrored_rows(T* packed, const convolution_shap
   }
 }
 
-/// Computes C [rows, columns] = update(A B) for packed rows of A and one packed panel of B. `one_vector`: the panel is
-/// one vector wide.
+/// Computes C [rows, columns] = update(A B) for packed rows of A and a packed panel of B, of one vector if
+/// `one_vector`.
 template <class T>
 DEVPLACE_TARGET inline void multiply_panel(const T* packed_a, const T* panel, std::size_t depth, T* c, std::size_t ldc,
                                            const tile_update<T>& update, std::size_t rows, std::size_t columns,

@@ -4,11 +4,10 @@
 // Included by convolution_kernels.hpp only.
 //
 // Convolutions whose groups have few channels, mainly depthwise ones. Vectors hold consecutive pixels of one output
-// channel. Each vector is a sum over taps of a weight times the vector of the padded image that begins where the tap
-// reads (depthwise_convolution).
+// channel: the sum over taps of a weight times the vector of the padded image where the tap reads
+// (depthwise_convolution).
 
-/// Computes sums[i] = then(bias + sum over p of weights[p] image[offsets[p] + i]) for the elements of `Vectors`
-/// vectors.
+/// Computes sums[i] = then(bias + sum over p of weights[p] image[offsets[p] + i]) for `Vectors` vectors of elements.
 template <class T, std::size_t Vectors>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void tap_sum_tile(T* __restrict sums, const T* __restrict image,
                                                                 const std::size_t* __restrict offsets,
@@ -51,8 +50,8 @@ template <class T>
     tap_sum_tile<T, 1>(sums + i, image + i, offsets, weights, depth, bias, relu);
 }
 
-/// Computes sums[j] += sum over i < n of gradient[i] image[offsets[j] + i], with n rounded up to whole vectors, and
-/// each lane in ascending order.
+/// Computes sums[j] += sum over i < n of gradient[i] image[offsets[j] + i] in whole vectors, each lane in ascending
+/// order.
 template <class T, std::size_t Taps>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tap_products(double* __restrict sums, const T* __restrict image,
                                                            const std::size_t* __restrict offsets,

@@ -6,7 +6,7 @@
 // Convolutions whose vectors hold output channels: each element of an image is multiplied by vectors of weights, so
 // patches are never stored. Images are only copied with their padding (direct_convolution). The scheme is that of
 // Georganas et al., "Anatomy of high-performance deep learning convolutions on SIMD architectures" (2018), with the
-// output layout that users see.
+// users' layout.
 
 /// Computes to[i] = then(from[i] + beta to[i]).
 template <class T, std::size_t Bytes>
@@ -76,8 +76,7 @@ DEVPLACE_TARGET inline void store_rounded(Short* c, std::size_t ldc, const float
   }
 }
 
-/// Stores outputs of y from element `at` on; `sums` may belong to the first, a middle or the last of several blocks of
-/// channels.
+/// Stores outputs of y from element `at` on, from the sums of the first, a middle or the last block of channels.
 template <class T>
 DEVPLACE_TARGET inline void store_outputs(const convolution_arguments<T, computed_t<T>>& g, std::size_t at,
                                           const computed_t<T>* sums, std::size_t width, std::size_t count,
@@ -144,8 +143,7 @@ DEVPLACE_TARGET inline void pack_weights(T* to, const convolution_shape& s, cons
 }
 
 /// Computes rows [begin, end) of outputs, numbered from sample 0 of group 0, sample 1, and so on to the last group.
-/// `Mirrored`: g is a transposed convolution; its channels are the outputs of the original one, and taps are in reverse
-/// order.
+/// `Mirrored`: g is a transposed convolution, whose channels are the original outputs, with taps in reverse order.
 template <class T, bool Mirrored>
 DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T, computed_t<T>>& g, const direct_convolution& d,
                                    std::size_t begin, std::size_t end, void* buffer) {

@@ -10,9 +10,8 @@
 #include <devplace/backend/cpu/detail/short_kernels.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
-// The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp. 16-bit elements are
-// converted to float while images are copied, and back when sums are stored; weights and biases are converted
-// beforehand.
+// The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp. 16-bit images are
+// converted to float when copied, and back when sums are stored; 16-bit weights and biases are converted beforehand.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 

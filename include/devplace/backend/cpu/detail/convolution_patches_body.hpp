@@ -164,8 +164,7 @@ DEVPLACE_TARGET inline void pack_numbers(T* target, const From* source, std::siz
     pack_as_float<Width>(target, source, stride_i, stride_p, count, depth);
 }
 
-/// A run of `n` output pixels from number `at` on that read consecutive columns of the image. The first pixel reads
-/// image element `from`.
+/// `n` output pixels from number `at` on that read consecutive elements of the image, the first one `from`.
 struct pixel_run {
   std::size_t at, from, n;
 };

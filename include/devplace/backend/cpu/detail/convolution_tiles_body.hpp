@@ -19,8 +19,7 @@ inline constexpr unsigned char direct_widths[] = {vector_bytes == 64   ? 14
                                                   vector_bytes == 64 ? 4 : 0,
                                                   0};
 
-/// Tiles keep the sums of at most direct_pixels pixels as [pixel][vectors]; direct_sums has room for a last tile that
-/// exceeds them.
+/// The most pixels whose sums are kept, [pixel][vectors]; direct_sums has room for a last tile beyond them.
 inline constexpr std::size_t direct_pixels = 64;
 template <class T>
 inline constexpr std::size_t direct_sums = (direct_pixels + 16) * 2 * vector_bytes / sizeof(T);
@@ -65,8 +64,7 @@ template <class T, std::size_t Width, std::size_t Vectors>
   }
 }
 
-/// Computes sums[i] += sum over rows of pixels q of dy[q] image[offsets[i] + q]; dy is contiguous, the image's rows are
-/// `stride` apart.
+/// Computes sums[i] += sum over rows of pixels q of dy[q] image[offsets[i] + q]; rows of the image are `stride` apart.
 template <class T, std::size_t Width, std::size_t Vectors>
 [[gnu::noinline]] DEVPLACE_TARGET inline void patch_tile(T* __restrict sums, const T* __restrict image,
                                                          const std::size_t* __restrict offsets, std::size_t rows,

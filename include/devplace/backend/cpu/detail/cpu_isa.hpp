@@ -39,9 +39,8 @@ struct cpuid_bits {
   }
 };
 
-/// Returns whether the processor has tiles for bf16 and the operating system lets this process use them. Asks Linux for
-/// permission once for all threads (https://docs.kernel.org/arch/x86/xstate.html). Call only on processors with
-/// AVX-512.
+/// Returns whether an AVX-512 processor has tiles for bf16 and the operating system lets this process use them. Asks
+/// Linux for permission once for all threads (https://docs.kernel.org/arch/x86/xstate.html).
 inline bool tiles_are_allowed() noexcept {
   #if defined(__linux__)
   constexpr unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;

@@ -68,7 +68,7 @@ struct gemm_builtin {
       }
     } else {
       const gemm_kernels<T> kernels = gemm_kernels_of<T>(isa);
-      // Operands contiguous along k need no packing. That is faster if each packed element would be used only a few
+      // Operands contiguous along k need no packing, which is faster if each packed element would be used only a few
       // times.
       if (!g.transpose_a && g.transpose_b && (g.m <= 4 || g.n <= 12 || g.n < kernels.lanes)) {
         divided(g, 4, 4, 0, [&](const gemm_range& range) { kernels.dot_range(g, range); });

@@ -16,8 +16,7 @@ struct tile_update {
   bool far = false;  ///< whether to prefetch C, which is larger than the second-level cache
 };
 
-/// Elements of a panel of A or B: packed, or in the caller's matrix if packing would not pay. Element (i, p) is data[i
-/// * across + p * step].
+/// Elements of a panel of A or B, packed or in the caller's matrix: element (i, p) is data[i * across + p * step].
 template <class T>
 struct panel_view {
   const T* data;
@@ -136,8 +135,7 @@ constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_
 }
 inline constexpr std::size_t few_rows = 2;
 
-/// Computes a tile of which only `rows` x `columns` lie in C; at the edges of C, the full tile is computed in a local
-/// buffer.
+/// Computes a tile of which `rows` x `columns` lie in C; at the edges of C, computes a full tile in a local buffer.
 template <class T, std::size_t Rows, std::size_t Vectors>
 DEVPLACE_TARGET inline void tile_within(std::size_t depth, const panel_view<T>& a, const panel_view<T>& b, T* c,
                                         std::size_t ldc, const tile_update<T>& update, std::size_t rows,

@@ -14,10 +14,9 @@
 #include <devplace/place/detail/parallel_for.hpp>
 
 // Code that is compiled for each instruction set. The <name>_body.hpp are included in one namespace per instruction
-// set. DEVPLACE_TARGET is defined as the attribute that selects it, DEVPLACE_ROOT as its instruction for square roots
-// (undefined: scalar ones). Every function with vector operations needs the attribute, or is always inlined into one
-// that has it; otherwise the compiler lowers its vector operations for the baseline processor. An attribute cannot
-// depend on a template argument.
+// set. DEVPLACE_TARGET is the attribute that selects it, DEVPLACE_ROOT its instruction for square roots (undefined:
+// scalar ones). Every function with vector operations needs the attribute, which cannot depend on a template argument,
+// or is always inlined into one that has it; otherwise its vector operations are lowered for the baseline processor.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 

@@ -129,8 +129,7 @@ struct short_storing {
   }
 };
 
-/// Copies `count` rows (or columns) of a matrix of 16-bit numbers into a panel [depth][Width] of floats, like
-/// pack_panel.
+/// Copies `count` rows (or columns) of a 16-bit matrix into a panel [depth][Width] of floats, like pack_panel.
 template <std::size_t Width, class T>
 DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, const T* __restrict source, std::size_t stride_i,
                                           std::size_t stride_p, std::size_t count, std::size_t depth) {

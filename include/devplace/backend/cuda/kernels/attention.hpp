@@ -16,13 +16,12 @@
 // rows' results, using the scores of all lanes.
 //
 // Elements are float or double, also in mixed precision: the layer converts 16-bit projections and results, 16 bytes at
-// a time, because the gradient needs the unrounded results. A warp reads 32 adjacent columns of a row together, 128
-// bytes of float.
+// a time, because the gradient needs the unrounded results. A warp reads 32 adjacent columns of a row, 128 bytes of
+// float.
 
 namespace devplace::detail {
 
-/// One thread's part of a tile of 32 rows and 32 other positions of a sequence, for heads of at most 32 Columns
-/// elements.
+/// One thread's part of a tile of 32 rows and 32 other positions of a sequence, for heads of up to 32 Columns elements.
 template <class T, unsigned Columns, class Thread>
 class attention_tile {
  public:
@@ -43,8 +42,7 @@ class attention_tile {
   DEVPLACE_DEVICE unsigned first_row() const { return first_; }
 
   /// Computes scores[r] = the inner product of row r of this warp and the other position of this lane. `rows` and
-  /// `others` point to element 0 of position 0; positions beyond the sequence count as zeros. The whole block must call
-  /// it.
+  /// `others` are element 0 of position 0; positions beyond the sequence count as zeros. The whole block must call it.
   DEVPLACE_DEVICE void products(T (&scores)[warp_rows], const T* rows, std::size_t row_stride, std::size_t first_row,
                                 const T* others, std::size_t other_stride, std::size_t first_other) const {
     const auto a = thread_.template shared<T, size * 32, 0>();

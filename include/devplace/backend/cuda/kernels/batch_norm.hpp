@@ -15,8 +15,7 @@
 
 namespace devplace::detail {
 
-/// Computes result[w] = f.of_channel(channel)(element w of each pack) for w < N, where `channel` is that of element i +
-/// w.
+/// Computes result[w] = f.of_channel(c)(element w of each pack) for w < N, where c is the channel of element i + w.
 template <class Functor, class X, unsigned N, class... Packs>
 DEVPLACE_DEVICE void map_channels(const Functor& f, std::size_t i, pack<X, N>& result, const Packs&... x) {
   const std::size_t plane = quotient(i, f.shape.extent);

@@ -97,8 +97,7 @@ struct weighted_rows_source {
   }
 };
 
-/// The division of a matrix into strips of rows and tiles of 32 threads' columns; a block handles one strip of one
-/// tile.
+/// Divides a matrix into strips of rows and tiles of 32 threads' columns; a block handles one strip of one tile.
 struct column_strips {
   std::size_t rows, columns, strip_rows, strips;
 };

@@ -13,8 +13,7 @@
 
 namespace devplace::detail {
 
-/// Number of elements that a thread updates together: 16 bytes of the rounded parameters, if there are any, otherwise
-/// 16 bytes of the others.
+/// Number of elements that a thread updates together: 16 bytes of the rounded parameters if any, otherwise the others.
 template <class T, class Working>
 inline constexpr unsigned width_of_update = width_of_sizes(sizeof(Working), sizeof(T));
 template <class T>
