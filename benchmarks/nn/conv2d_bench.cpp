@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Microseconds of convolutions on the CPU, of images like MNIST's.
+// Microseconds of convolutions of MNIST-like images on the CPU.
 //
-// Answers questions on standard input, one a line, with seconds per call: `forward <name>` and `both <name>` (forward,
-// and backward to the input and the parameters), with `threads <count>` before. The names are conv1, conv2, conv3 and
-// pointwise. benchmarks/peers/conv2d.py asks them and PyTorch in turn. With the argument `types` it prints all of them
-// in float, mixed<bf16> and mixed<half>, medians of alternated rounds. With the argument `axes` it prints convolutions
-// of images of one row and of one column.
+// Answers questions on standard input, one per line, with seconds per call: `forward <name>` and `both <name>`
+// (forward, and backward to the input and the parameters); `threads <count>` comes first. The names are conv1, conv2,
+// conv3 and pointwise. benchmarks/peers/conv2d.py asks this program and PyTorch in turn. With the argument `types` it
+// prints all of them in float, mixed<bf16> and mixed<half>, medians of alternated rounds. With the argument `axes` it
+// prints convolutions of images of one row and of one column.
 
 #include <cstddef>
 #include <cstdio>
@@ -61,7 +61,7 @@ double layer(const std::string& name, bool backward) {
   return layer<64, 64, 14, 1>(backward);
 }
 
-/// The operations of a layer on numbers of type T: forward, or all three gradients.
+/// Times the operations of a layer on numbers of type T: forward, or all three gradients.
 template <class T>
 double operations(const dp::detail::convolution_shape& s, bool backward) {
   using float_array = dp::tensor<float, dp::extents<dp::dyn>, on_cpu>;

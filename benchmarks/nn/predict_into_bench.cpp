@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Nanoseconds per row of a prediction of 65,536 rows on the CPU: by predict_into with tiles of several sizes, by
-// predict, and by a loop of the program's own over views of 1,024 rows. Settings alternate within a round, and the
-// median over the rounds is reported, also relative to the program's own loop. Argument: rounds (default 11).
+// predict, and by a hand-written loop over views of 1,024 rows. Settings alternate within a round. Reports the median
+// over the rounds, also relative to the hand-written loop. Argument: rounds (default 11).
 
 #include <array>
 #include <cstddef>

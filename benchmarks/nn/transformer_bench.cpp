@@ -3,10 +3,10 @@
 
 // Training steps of the transformer of examples/transformer.cpp on the CPU, from given parameters and data.
 //
-// `bench_nn_transformer FOLDER THREADS` reads each parameter from FOLDER/<name>.npy and the sequences of characters,
-// one more in each row than the network takes, from FOLDER/characters.npy. It answers each line of standard input, the
-// first row and the number of rows of a batch and a learning rate, with the step's loss and its seconds.
-// benchmarks/peers/transformer.py writes the files and takes the same steps in PyTorch.
+// `bench_nn_transformer FOLDER THREADS` reads each parameter from FOLDER/<name>.npy, and from FOLDER/characters.npy the
+// sequences of characters, with one more character per row than the network takes. Each line of standard input gives
+// the first row and the number of rows of a batch, and a learning rate; the answer is the step's loss and its seconds.
+// benchmarks/peers/transformer.py writes the files and takes equal steps in PyTorch.
 
 #include <cstddef>
 #include <cstdint>

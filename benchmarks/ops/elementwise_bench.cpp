@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Nanoseconds per element of elementwise operations on floats with one thread, next to std::memcpy of as many, for
-// sizes in the first- and second-level cache and in memory. Operations alternate within a round, and the best round is
-// reported. Argument: rounds (20). To compare versions, build it with each and run the programs by turns.
+// Nanoseconds per element of elementwise operations on floats with one thread, next to std::memcpy of as many elements,
+// for sizes in the first-level cache, the second-level cache and memory. Operations alternate within a round, and the
+// best round is reported. Argument: rounds (20). To compare versions, build the benchmark with each and alternate the
+// programs.
 
 #include <cstddef>
 #include <cstdio>
@@ -38,7 +39,7 @@ void operations(std::size_t n, const Visit& visit) {
   auto to = dp::zeros<float, on_cpu>(dp::extents<dp::dyn>(n));
   const auto rows = x.view().reshape(dp::extents<dp::dyn, columns>(n / columns));
   const auto to_rows = to.view().reshape(dp::extents<dp::dyn, columns>(n / columns));
-  // Images of 16 x 8 elements with a number for each channel, and rows of 4.
+  // Images of 16 x 8 elements with one number per channel, and rows of 4.
   const auto channels = dp::normal<float, on_cpu>(dp::extents<dp::dyn, 1, 1>(n / (16 * 128)), dp::seed{4});
   const auto images = x.view().reshape(dp::extents<16, dp::dyn, 16, 8>(n / (16 * 128)));
   const auto to_images = to.view().reshape(dp::extents<16, dp::dyn, 16, 8>(n / (16 * 128)));

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // GFLOP/s of the CPU matrix product in float, bf16 and half, and of bf16 with a float result as for weight gradients;
-// in parentheses the ratio to float. The types alternate within a round and medians are reported, next to the peaks of
-// multiplications in registers and the first-level cache that were measured in the same run. Arguments: rounds (15),
-// thread counts.
+// in parentheses the ratio to float. The types alternate within a round. Reports medians, next to the peaks of
+// multiplications in registers and the first-level cache measured in the same run. Arguments: rounds (15), thread
+// counts.
 
 #include <cstddef>
 #include <cstdio>
@@ -58,7 +58,7 @@ struct short_matrices {
     run();
     seconds.clear();
   }
-  /// As many products as take about a millisecond.
+  /// Computes as many products as take about a millisecond.
   void run() {
     const std::size_t calls = 1 + 50'000'000 / (g.m * g.n * g.k);
     const double begin = now();
@@ -68,7 +68,8 @@ struct short_matrices {
   }
 };
 
-/// GFLOP/s of one register tile of `Kernel` on operands that stay in the first-level cache, on all members of the team.
+/// Returns the GFLOP/s of one register tile of `Kernel` on operands that stay in the first-level cache, on all members
+/// of the team.
 template <class Kernel>
 double peak_of() {
   constexpr std::size_t depth = 128, repetitions = 20000;

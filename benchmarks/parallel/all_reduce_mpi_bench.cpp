@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Run by mpirun: microseconds of an all-reduce of floats over the processes, in the same buffer: by the engine direct,
-// which adds in the order of the ranks, by the engine mpi, which polls MPI_Iallreduce, by MPI_Allreduce itself, and by
-// a persistent collective (MPI_Allreduce_init of MPI 4, or Open MPI's MPIX_Allreduce_init), started and waited for. All
-// alternate within a round; the median over the rounds is reported, and the share of MPI_Allreduce's time. Argument:
-// rounds (default 15).
+// Microseconds of an in-place all-reduce of floats over the processes of mpirun, in four ways: the engine direct, which
+// adds in the order of the ranks; the engine mpi, which polls MPI_Iallreduce; MPI_Allreduce; and a persistent
+// collective (MPI_Allreduce_init of MPI 4, or Open MPI's MPIX_Allreduce_init), started and waited for. All alternate
+// within a round. Reports the median over the rounds, and the share of MPI_Allreduce's time. Argument: rounds (default
+// 15).
 
 #include <mpi.h>
 
@@ -35,7 +35,7 @@ namespace {
   #define ALL_REDUCE_INIT MPIX_Allreduce_init
 #endif
 
-/// Seconds per call, measured over the same number of calls in all processes.
+/// Returns the seconds per call, measured over an equal number of calls in all processes.
 template <class Call>
 double time_of(std::size_t calls, const Call& call) {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -45,7 +45,7 @@ double time_of(std::size_t calls, const Call& call) {
   return (now() - begin) / static_cast<double>(calls);
 }
 
-/// A persistent all-reduce of a buffer, if the MPI has such.
+/// A persistent all-reduce of a buffer, if the MPI supports it.
 class persistent_all_reduce {
  public:
 #if defined(ALL_REDUCE_INIT)
@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
                 "MPI_Allreduce", "persistent", "ratio");
   }
   for (const std::size_t count : {250UL, 2'500UL, 25'000UL, 200'000UL, 2'500'000UL, 25'000'000UL}) {
-    std::vector<float> values(count);  // zeros, which stay what they are
+    std::vector<float> values(count);  // zeros, which stay zero
     float* const data = values.data();
     const std::span<float* const> buffer(&data, 1);
     const std::size_t calls = std::max<std::size_t>(1, 4'000'000 / count / 4);

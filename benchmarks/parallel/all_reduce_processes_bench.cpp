@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Microseconds of an all-reduce (sum, in place) of float buffers between processes of this host by shared memory, 1 KB
-// to 100 MB, next to a floor: the time in which the same processes copy as many bytes, each from one buffer of its own
-// to another one. Medians over the rounds, of the slowest process. Arguments: processes (default 2), rounds (default
-// 9), bytes of a portion (default: the transport's own), only this many bytes (default: all sizes).
+// Microseconds of an all-reduce (sum, in place) of float buffers of 1 KB to 100 MB between processes of this host by
+// shared memory. The floor next to it is the time in which these processes copy as many bytes, each between two buffers
+// of its own. Reports medians over the rounds, of the slowest process. Arguments: processes (default 2), rounds
+// (default 9), bytes of a portion (default: the transport's), only this many bytes (default: all sizes).
 
 #include <algorithm>
 #include <atomic>
@@ -33,7 +33,7 @@ using dp::bench::now;
 
 namespace {
 
-/// Makes the processes meet before they are connected, in memory that is shared by fork().
+/// A rendezvous of the processes before they are connected, in memory shared by fork().
 struct meeting_point {
   static constexpr std::size_t most_bytes = 256;
   std::atomic<std::size_t> arrived;
@@ -59,7 +59,7 @@ struct all_gather {
   }
 };
 
-/// Seconds per call in the slowest process: the median over the rounds.
+/// Returns the seconds per call in the slowest process: the median over the rounds.
 template <class Call>
 double time_of(const dp::process_group& group, int rounds, std::size_t calls, const Call& call) {
   std::vector<double> times;
@@ -92,7 +92,7 @@ void measure(const dp::process_group& group, int rounds, std::size_t only) {
         std::printf("wrong sum\n");
         ::_exit(1);
       }
-    std::fill(values.begin(), values.end(), 0.0F);  // further sums stay finite
+    std::fill(values.begin(), values.end(), 0.0F);  // so that further sums stay finite
     const std::size_t calls = bytes < 20'000'000 ? 20'000'000 / (bytes + 20'000) + 1 : 1;
     const double copy = time_of(group, rounds, calls, [&] { std::memcpy(copied.data(), values.data(), bytes); });
     const double reduce = time_of(group, rounds, calls, all_reduce);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Milliseconds of an all-reduce between simulated devices, with both engines, next to a lower bound measured in the
-// same run: the time to read and write n buffers once, in place, with all cores. Engines and bound alternate within a
-// round, and the median over the rounds is reported. Argument: rounds (default 9).
+// Milliseconds of an all-reduce between simulated devices with both engines, next to a lower bound measured in the same
+// run: the time to read and write n buffers once, in place, with all cores. Engines and bound alternate within a round,
+// and the median over the rounds is reported. Argument: rounds (default 9).
 
 #include <cstddef>
 #include <cstdio>
@@ -38,7 +38,7 @@ struct update_in_place {
   }
 };
 
-/// Seconds per call, measured over at least 50 ms; `wait` waits for the work that the calls enqueued.
+/// Returns the seconds per call, measured over at least 50 ms; `wait` waits for the work that the calls enqueued.
 template <class Call, class Wait>
 double time_of(Call&& call, Wait&& wait) {
   call();

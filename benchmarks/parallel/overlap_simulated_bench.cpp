@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// How much of the communication of a training step is hidden behind its backward pass. A network of five layers of
-// `width` and buckets of one layer each is trained by several processes, which this program forks, with one thread
-// each: on their CPUs, and on a simulated device for each, which computes while its process communicates. The step is
-// measured with buckets that are reduced during backward, with buckets that are reduced after it, and the reductions
-// alone; these alternate, and medians over the rounds of the slowest process are printed. hidden: the part of the time
-// of the reductions alone by which the first is faster than the second.
+// Measures how much of a training step's communication is hidden behind the backward pass. A network of five layers of
+// `width` with one bucket per layer is trained by several forked processes with one thread each: on their CPUs, and on
+// one simulated device each, which computes while its process communicates. Three settings alternate: buckets reduced
+// during backward, buckets reduced after backward, and the reductions alone. Prints medians over the rounds of the
+// slowest process. hidden: the time saved by the first setting against the second, as a share of the reductions' time
+// alone.
 //
-// Processes of one host communicate by their processors, which also compute, so little can be hidden. Rows with a link
-// are with a model of a network instead, and one process: the others are imagined. A message needs no processor while
-// it is on its way, for the link's latency of 20 us and its bytes over the bandwidth.
+// Processes of one host communicate by the processors that also compute, so little can be hidden. Rows with a link use
+// a model of a network instead, with one real process and imagined peers. A message in transit needs no processor; it
+// takes the link's latency of 20 us plus its bytes divided by the bandwidth.
 //
 //   bench_parallel_overlap_simulated [processes [batch of each [rounds]]]      defaults: 2, 64 and 7
 
@@ -56,7 +56,7 @@ using net =
                    nn::relu, nn::linear<width, width>, nn::relu, nn::linear<width, 10>>;
 using each_layer = collective::buckets<(1 << 14), (1 << 20)>;
 
-/// A network, as above, to processes that are imagined: they have what this one has.
+/// A modelled network, as described above, to imagined processes with the data of this one.
 class modelled_link final : public dp::parallel::transport {
  public:
   modelled_link(int processes, double latency, double bytes_per_second)
@@ -84,7 +84,7 @@ class modelled_link final : public dp::parallel::transport {
   std::shared_ptr<transport> split(int, int) override { return nullptr; }
 
  private:
-  /// A process sends what the others need of `bytes`, and receives as much at the same time.
+  /// Sends what the others need of `bytes`, and receives as much at the same time.
   void send(std::size_t bytes) {
     arrival_ = now() + latency_ + (1 - 1.0 / size()) * static_cast<double>(bytes) / per_second_;
   }

@@ -4,10 +4,10 @@
 
 """All-reduce between processes of this host: devplace by shared memory next to MPI_Allreduce and PyTorch's Gloo.
 
-Give it the program bench_parallel_all_reduce_processes. Open MPI and MPICH take part if their compilers are there
-(mpicxx.openmpi, mpicxx.mpich, as Debian names them), Gloo if this Python has PyTorch. All sum the same sizes in place,
-with one thread for each process; the programs alternate, and the median over the rounds is reported, in microseconds,
-with the time of the fastest peer as a multiple of devplace's.
+Argument: the program bench_parallel_all_reduce_processes. Open MPI and MPICH take part if their compilers are installed
+(mpicxx.openmpi, mpicxx.mpich, as Debian names them), Gloo if this Python has PyTorch. All sum equal sizes in place,
+with one thread per process. The programs alternate. Reports the median over the rounds in microseconds, and the time of
+the fastest peer as a multiple of devplace's.
 """
 
 import argparse
@@ -24,7 +24,7 @@ SIZES = [1_000, 4_000, 16_000, 64_000, 256_000, 800_000, 3_000_000, 10_000_000, 
 
 
 def gloo(rounds):
-    """One of the processes of Gloo, with the launcher's environment."""
+    """Runs one process of Gloo, with the launcher's environment."""
     import torch
     import torch.distributed as dist
 
@@ -52,7 +52,7 @@ def output(command):
 
 
 def times(text):
-    """The lines that begin with a number of bytes: bytes and microseconds."""
+    """Returns bytes and microseconds of the lines that begin with a number of bytes."""
     rows = [line.split() for line in text.splitlines()]
     return {int(row[0]): float(row[1]) for row in rows if len(row) > 1 and row[0].isdigit() and row[1][0].isdigit()}
 

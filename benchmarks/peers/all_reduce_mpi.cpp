@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Microseconds of MPI_Allreduce (sum, in place) of float buffers, as bench_parallel_all_reduce_processes measures
-// devplace's. all_reduce.py compiles and runs it. Argument: rounds.
+// Microseconds of MPI_Allreduce (sum, in place) of float buffers, measured as bench_parallel_all_reduce_processes
+// measures devplace's. all_reduce.py compiles and runs it. Argument: rounds.
 
 #include <mpi.h>
 

@@ -5,8 +5,8 @@
 """The network of examples/cnn.cpp in devplace and in PyTorch on the CPU, in one run with equal threads.
 
 Arguments: the program bench_peers_cnn, rounds (default 9), then numbers of threads (default 1 and 2). All alternate
-within a round, and the medians over the rounds are reported. PyTorch is eager, with its fused Adam, and with images
-both in its default memory format and in channels_last; the ratio is that of its better one.
+within a round, and the medians over the rounds are reported. PyTorch is eager with its fused Adam, and has images both
+in its default memory format and in channels_last; the ratio is that of the faster one.
 """
 
 import statistics
@@ -26,7 +26,7 @@ def conv(inputs, outputs, stride=1):
 
 
 class Residual(nn.Module):
-    """The sum of what it is made of and of the shortcut, and a ReLU after it."""
+    """Adds the shortcut to the layers' result and applies a ReLU."""
 
     def __init__(self, inputs, outputs, stride=1):
         super().__init__()

@@ -3,8 +3,8 @@
 
 // Microseconds of training and prediction of the network of examples/cnn.cpp on the CPU.
 //
-// Answers questions on standard input, one a line, with seconds per call: `step <batch>` and `predict <batch>`, with
-// `threads <count>` before. benchmarks/peers/cnn.py asks it and PyTorch in turn.
+// Answers questions on standard input, one per line, with seconds per call: `step <batch>` and `predict <batch>`;
+// `threads <count>` comes first. benchmarks/peers/cnn.py asks this program and PyTorch in turn.
 
 #include <cstddef>
 #include <cstdint>

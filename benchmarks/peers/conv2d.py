@@ -4,8 +4,8 @@
 
 """devplace's convolutions next to PyTorch's on the CPU, in one run with equal threads.
 
-Arguments: the program bench_nn_conv2d, threads (default 1), rounds (default 9). Both alternate within a round, and the
-median over the rounds is reported. PyTorch is eager, with its default settings.
+Arguments: the program bench_nn_conv2d, threads (default 1), rounds (default 9). The two alternate within a round, and
+the median over the rounds is reported. PyTorch is eager, with its default settings.
 """
 
 import statistics

@@ -4,9 +4,9 @@
 
 """A data-parallel training step on the CPUs of this host: devplace next to DistributedDataParallel with Gloo.
 
-Give it the program bench_train_processes, and run it by a Python that has PyTorch. Both train 784-256-10 with Adam (in
-PyTorch fused, gradients as views of the buckets, set_to_none), one thread for each process, the same batch for each
-process; the programs alternate, and the median over the rounds is reported, in microseconds.
+Argument: the program bench_train_processes. Run it by a Python that has PyTorch. Both train 784-256-10 with Adam (in
+PyTorch fused, gradients as views of the buckets, set_to_none), one thread and an equal batch for each process. The
+programs alternate. Reports the median over the rounds, in microseconds.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from processes import output_of_rank_0
 
 
 def ddp(batch, rounds):
-    """One of the processes of PyTorch, with the launcher's environment."""
+    """Runs one process of PyTorch, with the launcher's environment."""
     import torch
     import torch.distributed as dist
     from torch import nn

@@ -2,12 +2,12 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""devplace's functions of tensors next to PyTorch's on the CPU, by instruction set, in one run with equal threads.
+"""devplace's elementwise functions next to PyTorch's on the CPU, by instruction set, in one run with equal threads.
 
-Arguments: the program bench_peers_elementwise, threads (default 1), rounds (default 9). All alternate within a round,
-and the median over the rounds is reported, in nanoseconds for an element of 32768 floats in the second-level cache.
-PyTorch is eager, with its default settings, and writes into a tensor where its function can. `add` shows what loads and
-stores alone take.
+Arguments: the program bench_peers_elementwise, threads (default 1), rounds (default 9). All alternate within a round.
+Reports the median over the rounds, in nanoseconds per element of 32768 floats in the second-level cache. PyTorch is
+eager, with its default settings, and writes into a tensor where its function can. `add` shows the time of loads and
+stores alone.
 """
 
 import statistics

@@ -3,8 +3,9 @@
 
 // Seconds of functions of 32768 floats, which are in the second-level cache, on the CPU.
 //
-// Answers questions on standard input, one a line, with seconds per call: `of <function>`, with `threads <count>`
-// before. benchmarks/peers/elementwise.py asks it and PyTorch in turn. DEVPLACE_CPU_ISA selects the instruction set.
+// Answers questions on standard input, one per line, with seconds per call: `of <function>`; `threads <count>` comes
+// first. benchmarks/peers/elementwise.py asks this program and PyTorch in turn. DEVPLACE_CPU_ISA selects the
+// instruction set.
 
 #include <cstddef>
 #include <string>

@@ -4,10 +4,10 @@
 
 """devplace next to PyTorch on one GPU, in one run.
 
-Both alternate within a round, and the median over the rounds is reported. PyTorch does the same work in three ways:
-eager (with the fused Adam), with torch.compile, and as a manually captured CUDA graph. Strict float means no TF32 on
-either side. Memory-bound work is also given as a share of the copy bandwidth measured in the same run. Without PyTorch
-the table has only devplace's column; --device cpu and --quick test the program without a GPU.
+Both alternate within a round, and the median over the rounds is reported. PyTorch works in three ways: eager (with the
+fused Adam), with torch.compile, and as a manually captured CUDA graph. Strict float means no TF32 on either side.
+Memory-bound work is also given as a share of the copy bandwidth measured in the same run. Without PyTorch the table has
+only devplace's column; --device cpu and --quick test the program without a GPU.
 """
 
 import argparse
@@ -29,7 +29,7 @@ COPY_BYTES = 1 << 30
 
 
 class Pytorch:
-    """PyTorch's work: the functions to be timed, made once for each item."""
+    """PyTorch's work: the functions to be timed, made once per item."""
 
     def __init__(self, device):
         self.device = torch.device(device)
@@ -40,7 +40,7 @@ class Pytorch:
             torch.cuda.synchronize()
 
     def seconds(self, call, at_least):
-        """As devplace::bench::time_on: consecutive calls with one wait at the end."""
+        """Times consecutive calls with one wait at the end, like devplace::bench::time_on."""
         for _ in range(3):
             call()
         self.wait()
@@ -151,7 +151,7 @@ class Pytorch:
 
 
 def measure(question, devplace, pytorch, deadline, at_least):
-    """Median seconds by column. Ways that PyTorch does not support here are left out, with the reason."""
+    """Returns median seconds by column. Omits, with the reason, ways that PyTorch does not support here."""
     kind, *arguments = question.split()
     numbers = [int(a) for a in arguments if a.isdigit()]
     ways, reasons = {}, {}
@@ -167,7 +167,7 @@ def measure(question, devplace, pytorch, deadline, at_least):
                 ways[name] = make()
                 ways[name]()
                 pytorch.wait()
-            except Exception as problem:  # whatever PyTorch, Triton or the driver throw
+            except Exception as problem:  # whatever PyTorch, Triton or the driver throws
                 ways.pop(name, None)
                 reasons[name] = str(problem).splitlines()[0][:100] if str(problem) else type(problem).__name__
     times = {"devplace": [], **{name: [] for name in ways}}
@@ -179,7 +179,7 @@ def measure(question, devplace, pytorch, deadline, at_least):
 
 
 def moved_bytes(question):
-    """The minimum number of bytes read and written; None for work that is not purely memory-bound."""
+    """Returns the minimum number of bytes read and written; None for work that is not purely memory-bound."""
     kind, *numbers = question.split()
     if kind == "step":
         return None
@@ -187,7 +187,7 @@ def moved_bytes(question):
     if kind == "copy":
         return 2 * numbers[0]
     if kind == "adam":
-        return 28 * numbers[0]  # parameter, gradient and two moments read, three of them written
+        return 28 * numbers[0]  # reads parameter, gradient and two moments, writes all but the gradient
     return 2 * 4 * numbers[0] * numbers[1]
 
 

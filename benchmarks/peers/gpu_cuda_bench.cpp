@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Work on cuda:0 that PyTorch can do too. benchmarks/peers/gpu.py requests it line by line, so that both alternate
-// within a run. Each line of input is answered with the seconds of one repetition:
+// Work on cuda:0 that PyTorch can do, too. benchmarks/peers/gpu.py requests it line by line, so that both alternate
+// within a run. Answers each line of input with the seconds of one repetition:
 //
 //   step float 64              training step of 784-256-10 with Adam on 64 samples, in strict float or in tf32
 //   softmax 65536 10           of 65536 rows of 10 columns
@@ -71,7 +71,7 @@ double cross_entropy(std::size_t rows, std::size_t classes) {
   return time_on<gpu>([&] { dp::cross_entropy_into(sums, gradient, losses, x, targets); });
 }
 
-/// The parameters of one square layer, with gradients of zero.
+/// Times updates of the parameters of one square layer, with gradients of zero.
 template <std::size_t Side>
 double adam() {
   dp::model<nn::sequential<nn::linear<Side, Side, false>>, where> model{dp::seed{1}};

@@ -4,9 +4,9 @@
 
 """Single layers and losses next to PyTorch's on the CPU, in one run with equal threads.
 
-Arguments: the program bench_peers_layers, threads (default 1), rounds (default 5). Both alternate within a round, and the
-median over the rounds is reported, in microseconds. PyTorch is eager: predictions in inference_mode, steps with mse and
-the fused SGD where there are parameters, both into gradients that are kept.
+Arguments: the program bench_peers_layers, threads (default 1), rounds (default 5). Both alternate within a round, and
+the median over the rounds is reported, in microseconds. PyTorch is eager: predictions in inference_mode; steps with
+mse, into existing gradients, and with the fused SGD where there are parameters.
 """
 
 import statistics
@@ -29,7 +29,7 @@ class Apply(nn.Module):
 
 
 class Attention(nn.Module):
-    """nn.MultiheadAttention of (x, x, x) by the faster function."""
+    """nn.MultiheadAttention of (x, x, x) by its faster function."""
 
     def __init__(self, causal):
         super().__init__()

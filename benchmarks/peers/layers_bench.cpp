@@ -3,8 +3,8 @@
 
 // Seconds of predictions and training steps of single layers, and of losses with their gradients, on the CPU.
 //
-// Answers questions on standard input, one a line, with seconds per call: `predict <layer>`, `step <layer>` and
-// `loss <loss>`, with `threads <count>` before. benchmarks/peers/layers.py asks it and PyTorch in turn.
+// Answers questions on standard input, one per line, with seconds per call: `predict <layer>`, `step <layer>` and `loss
+// <loss>`; `threads <count>` comes first. benchmarks/peers/layers.py asks this program and PyTorch in turn.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-/// A layer for samples of the given extents. A step is that of sgd with mse.
+/// Times a layer for samples of the given extents. A step uses sgd with mse.
 template <class Layer, std::size_t... Sample>
 double seconds_of(std::size_t samples, bool step) {
   using model_type = dp::model<nn::sequential<nn::input<Sample...>, Layer>, on_cpu>;

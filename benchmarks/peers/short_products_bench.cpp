@@ -3,8 +3,8 @@
 
 // Seconds of products of square matrices of float, bf16 and half on the CPU, with results of the operands' type.
 //
-// Answers questions on standard input, one a line: `<type> <size>`, with `threads <count>` before.
-// benchmarks/peers/short_products.py asks it and PyTorch in turn.
+// Answers questions on standard input, one per line: `<type> <size>`; `threads <count>` comes first.
+// benchmarks/peers/short_products.py asks this program and PyTorch in turn.
 
 #include <cstddef>
 #include <string>

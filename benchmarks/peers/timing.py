@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Times of one piece of work in several programs and in Python, measured alike."""
+"""Times one piece of work in several programs and in Python, measured alike."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import time
 
 
 class Program:
-    """A program that times its own work: a question a line, and seconds, or `no` for what it does not do."""
+    """A program that times its own work: it answers each line with seconds, or with `no` for what it does not do."""
 
     def __init__(self, *command, environment=None):
         self.command = command
@@ -30,14 +30,14 @@ class Program:
 
 
 def answer_questions(answer):
-    """The other side of Program, for peers in Python: answer(kind, of) gives seconds, or None for what is not done."""
+    """The other side of Program, for peers in Python: answer(kind, of) returns seconds, or None for work not done."""
     for line in sys.stdin:
         answered = answer(*line.split())
         print("no" if answered is None else answered, flush=True)
 
 
 def seconds(call):
-    """As devplace::bench::time_of: the mean over about 50 ms, after two calls that are not counted."""
+    """Returns the mean over about 50 ms, after two warm-up calls, like devplace::bench::time_of."""
     call()
     call()
     calls, begin = 0, time.perf_counter()
@@ -48,7 +48,7 @@ def seconds(call):
 
 
 def quantile(share, call):
-    """As devplace::bench::quantile_of: a quantile of single calls over about 200 ms."""
+    """Returns a quantile of single calls over about 200 ms, like devplace::bench::quantile_of."""
     call()
     call()
     taken = []
@@ -62,7 +62,7 @@ def quantile(share, call):
 
 
 def once(call):
-    """The first call alone."""
+    """Returns the seconds of the first call."""
     begin = time.perf_counter()
     call()
     return time.perf_counter() - begin

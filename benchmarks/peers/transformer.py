@@ -2,13 +2,13 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""The transformer of examples/transformer.cpp in devplace and in PyTorch: the same initial parameters, batches and
+"""The transformer of examples/transformer.cpp in devplace and in PyTorch: equal initial parameters, batches and
 learning rates, on the CPU with equal threads.
 
 Arguments: the program bench_nn_transformer, threads (default 1), steps (default 300), seed (default 1). Both take their
-steps in turn, and the loss curves and the medians of the seconds of a step are reported. PyTorch is eager; its
-attention is scaled_dot_product_attention. For the noise of the curves PyTorch takes the same steps once more with its
-parameters rounded to other last bits: a factor of 1 + 1e-6 before the first step.
+steps in turn. Reports the loss curves and the medians of the seconds of a step. PyTorch is eager; its attention is
+scaled_dot_product_attention. To measure the noise of the curves, PyTorch takes the steps once more with other last bits
+of the parameters: a factor of 1 + 1e-6 before the first step.
 """
 
 import math
@@ -29,7 +29,7 @@ CHARACTERS, CONTEXT, WIDTH, HEADS, BLOCKS, BATCH = 128, 64, 64, 4, 3, 32
 
 
 class Attention(nn.Module):
-    """nn.MultiheadAttention with its names of parameters, causal, without the masks that it would make."""
+    """Causal attention with nn.MultiheadAttention's names of parameters, without the masks that it would make."""
 
     def __init__(self):
         super().__init__()
@@ -113,7 +113,7 @@ class Devplace:
 
 
 def headers():
-    """The text of all headers, as numbers below 128."""
+    """Returns the text of all headers, as numbers below 128."""
     files = sorted(path for path in (ROOT / "include").rglob("*") if path.is_file())
     text = np.frombuffer(b"".join(path.read_bytes() for path in files), np.uint8).astype(np.int64)
     return np.where(text < CHARACTERS, text, ord("?"))

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Microseconds of a training step and of a prediction beside an OpenMP program whose threads spin after each of its
-// regions, as libgomp's do unless OMP_WAIT_POLICY=passive: with the process's team, with OpenMP's threads lent to
-// devplace, and with the calling thread only. Settings alternate within a round; medians and the slowest round are
-// reported. Argument: rounds (default 40).
+// Microseconds of a training step and of a prediction beside an OpenMP program whose threads spin after each region, as
+// libgomp's do unless OMP_WAIT_POLICY=passive. Three settings alternate within a round: the process's team, OpenMP's
+// threads lent to devplace, and the calling thread only. Reports medians and the slowest round. Argument: rounds
+// (default 40).
 
 #include <algorithm>
 #include <array>
@@ -49,7 +49,7 @@ struct openmp_team {
   }
 };
 
-/// The solver's own work, about a millisecond; its threads then wait for more.
+/// Does the solver's own work, about a millisecond; its threads then wait for more work.
 void solve(std::vector<float>& field) {
 #pragma omp parallel for
   for (std::size_t i = 0; i < field.size(); ++i)

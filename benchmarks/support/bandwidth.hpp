@@ -16,8 +16,8 @@
 
 namespace devplace::bench {
 
-/// The bandwidth of memory in bytes per second on all threads, the larger of two: reading an array of n floats, and
-/// adding one to another in place, which counts two reads and a write. Both take `seconds`.
+/// Returns the bandwidth of memory in bytes per second on all threads, the larger of two: reading an array of n floats,
+/// and adding one to another in place, which counts two reads and a write. Each is measured for `seconds`.
 inline double bandwidth(std::size_t n, double seconds) {
   using array = tensor<float, extents<dyn>, on<cpu>>;
   const auto members = static_cast<std::size_t>(thread_count());

@@ -10,8 +10,8 @@
 
 namespace devplace::bench {
 
-/// Seconds per call of asynchronous work on place `P`: after warm-up calls, the mean over as many consecutive calls as
-/// take about `seconds`, with one wait at the end.
+/// Returns the seconds per call of asynchronous work on place `P`: after warm-up calls, the mean over as many
+/// consecutive calls as take about `seconds`, with one wait at the end.
 template <place P, class Call>
 double time_on(Call&& call, double seconds = 0.05) {
   for (int i = 0; i < 3; ++i)

@@ -10,8 +10,7 @@
 
 namespace devplace::bench {
 
-/// Calls `f()` in as many processes, made by fork, with the variables that torchrun would set. Returns the exit status
-/// for main.
+/// Calls `f()` in forked processes with the variables that torchrun would set. Returns the exit status for main.
 template <class F>
 int in_launched_processes(int processes, const F& f) {
   const std::string size = std::to_string(processes);

@@ -11,7 +11,7 @@
 
 namespace devplace::bench {
 
-/// One register tile with the current instruction set, on operands that stay in the first-level cache.
+/// Computes one register tile with the current instruction set on operands that stay in the first-level cache.
 template <class T>
 void multiply_tile(std::size_t depth, const T* a, const T* b, T* c) {
 #if defined(__x86_64__)
@@ -30,8 +30,8 @@ void multiply_tile(std::size_t depth, const T* a, const T* b, T* c) {
   detail::generic::tile<T, rows, 2>(depth, a, 1, rows, b, columns, c, columns, {1, 0, nullptr, false});
 }
 
-/// The processor's peak in floating-point operations per second on all threads, measured over `seconds`: only fused
-/// multiply-adds, and loads that hit the first-level cache.
+/// Returns the processor's peak in floating-point operations per second on all threads, measured over `seconds`: only
+/// fused multiply-adds, and loads that hit the first-level cache.
 template <class T>
 double multiply_add_peak(double seconds) {
   const int members = devplace::thread_count();

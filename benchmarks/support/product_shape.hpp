@@ -8,8 +8,8 @@
 
 namespace devplace::bench {
 
-/// A matrix product of [m, k] and [k, n], as `float/64x256x784/nt` (type, m x n x k, operands stored transposed) names
-/// it.
+/// A matrix product of [m, k] and [k, n], parsed from `float/64x256x784/nt` (type, m x n x k, operands stored
+/// transposed).
 struct product_shape {
   std::string type;
   std::size_t m = 0, n = 0, k = 0;
@@ -26,7 +26,7 @@ struct product_shape {
   }
 };
 
-/// The two sizes of `1024x10`.
+/// The two sizes, parsed from `1024x10`.
 struct row_shape {
   std::size_t rows = 0, columns = 0;
 

@@ -10,7 +10,7 @@ namespace devplace::bench {
 /// The answer to a question about work that the program does not do.
 constexpr double not_done = -1;
 
-/// Answers questions on standard input, two words a line, with `seconds(first, second)`, until the input ends. The
+/// Answers questions on standard input, two words per line, with `seconds(first, second)`, until the input ends. The
 /// other side is benchmarks/peers/timing.py.
 /// - `threads <count>` calls `set_threads(count)`;
 /// - work that is not done is answered with `no`.

@@ -9,7 +9,7 @@
 
 namespace devplace::bench {
 
-/// The numbers of threads that the program's arguments from the second on give; by default 1 and all processors.
+/// Returns the numbers of threads given by the program's arguments from the second on; by default 1 and all processors.
 inline std::vector<int> thread_counts(int argc, char** argv) {
   std::vector<int> counts;
   for (int i = 2; i < argc; ++i)

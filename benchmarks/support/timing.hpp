@@ -9,18 +9,18 @@
 
 namespace devplace::bench {
 
-/// Time in seconds of a monotonic clock.
+/// Returns the time in seconds of a monotonic clock.
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The median of measurements, which is robust against a few disturbances.
+/// Returns the median of measurements, which is robust against a few disturbances.
 inline double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
 
-/// Seconds per call, the mean over about as many seconds as are given, after two calls that are not counted.
+/// Returns the seconds per call: the mean over about `seconds`, after two warm-up calls.
 template <class Call>
 double time_of(const Call& call, double seconds = 0.05) {
   call();
@@ -34,7 +34,7 @@ double time_of(const Call& call, double seconds = 0.05) {
   return (now() - begin) / static_cast<double>(calls);
 }
 
-/// Seconds of the first call.
+/// Returns the seconds of the first call.
 template <class Call>
 double once(const Call& call) {
   const double begin = now();
@@ -42,7 +42,7 @@ double once(const Call& call) {
   return now() - begin;
 }
 
-/// A quantile, from 0 to 1, of the seconds of single calls over about 200 ms, after two calls that are not counted.
+/// Returns a quantile, from 0 to 1, of the seconds of single calls over about 200 ms, after two warm-up calls.
 template <class Call>
 double quantile_of(double quantile, const Call& call) {
   call();

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Microseconds of a training step of 784-256-10 by SGD with momentum on a model in shared memory, which one process
-// trains, next to one on the CPU: the difference is what reading the parameters and adding the changes cost. Settings
-// alternate within a round and the median over the rounds is reported. Arguments: rounds (default 15), then thread
-// counts (default 1 and all).
+// Microseconds of a training step of 784-256-10 by SGD with momentum on a model in shared memory, trained by one
+// process, next to a model on the CPU: the difference is the cost of reading the parameters and adding the changes.
+// Settings alternate within a round, and the median over the rounds is reported. Arguments: rounds (default 15), then
+// thread counts (default 1 and all).
 
 #include <algorithm>
 #include <cstddef>
@@ -37,7 +37,7 @@ namespace {
 
 using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 
-/// Seconds per step, the mean over about 20 ms.
+/// Returns the seconds per step, the mean over about 20 ms.
 template <dp::placement Where>
 double measure(std::size_t batch) {
   const auto images = dp::uniform<float, cpu>(dp::extents<dp::dyn, 784>{batch}, dp::seed{1}, 0.0F, 1.0F);

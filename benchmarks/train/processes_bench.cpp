@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Microseconds of a training step of 784-256-10 with Adam on the CPUs of several processes, one thread each, which this
-// program forks. benchmarks/peers/ddp.py runs it next to PyTorch's DistributedDataParallel.
+// Microseconds of a training step of 784-256-10 with Adam on the CPUs of several forked processes with one thread each.
+// benchmarks/peers/ddp.py runs it next to PyTorch's DistributedDataParallel.
 //
 //   bench_train_processes [processes [batch of each process [rounds]]]      defaults: 2, 64 and 5
 
@@ -37,7 +37,7 @@ namespace {
 using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 using where = dp::across<dp::cpu>;
 
-/// The median over rounds of about half a second each.
+/// Prints the median over rounds of about half a second each.
 void measure(std::size_t batch, int rounds) {
   dp::set_thread_count(1);
   const dp::process_group processes = dp::launched_processes();

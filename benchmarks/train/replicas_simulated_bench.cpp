@@ -51,7 +51,7 @@ auto labels(std::size_t samples) {
   return y;
 }
 
-/// Seconds per step, the mean over at least 50 ms.
+/// Returns the seconds per step, the mean over at least 50 ms.
 template <class Where, class Policy>
 double step_time(std::size_t samples) {
   const auto x = distribute<Where>(images(samples));

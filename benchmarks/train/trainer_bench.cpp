@@ -38,7 +38,7 @@ namespace {
 
 using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 
-/// Seconds per call, the mean over about 20 ms.
+/// Returns the seconds per call, the mean over about 20 ms.
 template <class Call>
 double time_of(Call&& call) {
   std::size_t calls = 0;
@@ -50,7 +50,8 @@ double time_of(Call&& call) {
   return (now() - begin) / static_cast<double>(calls);
 }
 
-/// Floating-point operations of a step's products: forward and weight gradients of both layers, and one input gradient.
+/// Counts the floating-point operations of a step's products: forward and weight gradients of both layers, and one
+/// input gradient.
 double products(std::size_t batch) {
   return 2.0 * static_cast<double>(batch) * (2.0 * 784 * 256 + 3.0 * 256 * 10);
 }

@@ -19,7 +19,7 @@ void runs(unsigned char* x) {
   dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, store<4000>{x, {}});
 }
 
-#if defined(ARGUMENTS_TOO_LARGE)  // expect: devplace: the arguments of this operation take more than the 4096 bytes
+#if defined(ARGUMENTS_TOO_LARGE)  // expect: devplace: the arguments of this operation exceed the 4096 bytes
 void launch(unsigned char* x) {
   dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, store<4096>{x, {}});
 }

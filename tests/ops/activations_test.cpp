@@ -16,8 +16,8 @@ using dp::test::larger;
 
 namespace {
 
-/// The largest error of `formula` for numbers from `low` to `high`, in units of the last place; results below the
-/// smallest normal number have the error of a product with a subnormal number, and are not considered.
+/// Returns the largest error of `formula` for numbers from `low` to `high`, in units of the last place. Ignores results
+/// below the smallest normal number, which have the error of a product with a subnormal number.
 template <class T, class Formula, class Exact>
 double worst_between(double low, double high, const Formula& formula, const Exact& exact) {
   constexpr int count = 200000;
@@ -59,7 +59,7 @@ TEMPLATE_TEST_CASE("activations are accurate also where they almost vanish", "[o
   const auto softplus = [](const auto& x) { return dp::softplus(x); };
   CHECK(worst_between<TestType>(single ? -87 : -708, 40, softplus, exact_softplus) <= 4);
   CHECK(worst_between<TestType>(-3, 3, softplus, exact_softplus) <= 4);
-  // Its exponential multiplies the relative error of its argument.
+  // The exponential multiplies the relative error of its argument.
   const auto gelu_tanh = [](const auto& x) { return dp::gelu_tanh(x); };
   CHECK(worst_between<TestType>(-2, 40, gelu_tanh, exact_gelu_tanh) <= 20);
   CHECK(worst_between<TestType>(-9, -2, gelu_tanh, exact_gelu_tanh) <= 200);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Operations with their own kernels agree on GPU and CPU, up to the effects of summation order and FMA: for empty,
-// single, odd and large shapes, on both sides of every limit between kernels.
+// single, odd and large shapes, and on both sides of every limit between kernels.
 
 #include <algorithm>
 #include <cmath>
@@ -45,7 +45,7 @@ constexpr size sizes[] = {{0, 10},  {1, 1},   {1, 10},   {10, 10},  {33, 16},   
 template <class T>
 constexpr double few_roundings = sizeof(T) == sizeof(float) ? 4e-6 : 1e-13;
 
-/// The largest difference between elements on the GPU and on the CPU, relative to the CPU's if that is at least
+/// Returns the largest difference between elements on the GPU and on the CPU, relative to the CPU's if that is at least
 /// `smallest`; infinite if only one of them is NaN or infinite.
 template <class There, class Here>
 double error(const There& there, const Here& here, double smallest) {
@@ -63,7 +63,8 @@ double error(const There& there, const Here& here, double smallest) {
   return worst;
 }
 
-/// The same relative to the CPU's largest element: for elements that are differences of numbers of that size.
+/// Returns the largest difference relative to the CPU's largest element, for elements that are differences of numbers
+/// of that size.
 template <class There, class Here>
 double error_of_largest(const There& there, const Here& here) {
   double largest = std::numeric_limits<double>::min();
@@ -189,7 +190,7 @@ TEMPLATE_TEST_CASE("GPU and CPU agree for NaN and infinite logits", "[ops]", flo
       x(7, c) = c == target ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
     dp::tensor<std::int64_t, dp::extents<dp::dyn>, host> labels(dp::extents<dp::dyn>{9});
     dp::fill(labels, target);
-    for (std::size_t row = 0; row < 9; ++row) {  // one at a time, because a single NaN makes the sums NaN
+    for (std::size_t row = 0; row < 9; ++row) {  // one row at a time, because a single NaN makes the sums NaN
       INFO("row " << row);
       const auto alone = dp::to<host>(x.slice(row, row + 1));
       const auto alone_there = dp::to<gpu>(alone);

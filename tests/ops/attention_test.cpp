@@ -48,7 +48,7 @@ TEST_CASE("attention's bits do not depend on the number of threads", "[ops]") {
 }
 
 TEST_CASE("attention drops the given share of probabilities", "[ops]") {
-  // All scores are equal, and all values 1: a result is the share that is kept, times the factor.
+  // All scores are equal and all values are 1, so a result is the kept share times the factor.
   const dp::detail::attention_shape shape{4, 128, 2, 1, false};
   attention_loops loops(shape, 0.25);
   for (double& x : loops.queries)
@@ -64,7 +64,7 @@ TEST_CASE("attention drops the given share of probabilities", "[ops]") {
     least = std::min(least, found.results[i]);
     most = std::max(most, found.results[i]);
   }
-  // 2^17 draws: a standard deviation of 0.0016 for the mean, and of 0.051 for a result, of 128.
+  // 2^17 draws: the standard deviation is 0.0016 for the mean, and 0.051 for a result of 128 draws.
   CHECK(std::abs(sum / 1024 - 1) < 0.008);
   CHECK(least > 0.7);
   CHECK(least < 0.9);

@@ -11,7 +11,7 @@
 
 namespace ops_test {
 
-/// An index functor as operations use it: one body for the CPU, simulated and real devices, and plain loops.
+/// An index functor as operations use it, with one body for the CPU, simulated and real devices, and plain loops.
 struct bias_relu {
   float* x;
   const float* bias;

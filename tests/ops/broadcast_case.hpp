@@ -10,7 +10,7 @@
 
 #include "support/catch.hpp"
 
-// Elementwise operations whose operands are repeated along any axes, on any place. Elements are small integers, so that
+// Elementwise operations whose operands are repeated along any axes, on any place. Elements are small integers, so
 // every result is exact; expected values are computed on the host from index tuples.
 namespace broadcast_case {
 
@@ -36,8 +36,8 @@ double element(const X& x, const sizes& i) {
   return static_cast<double>(x(at(0), at(1), at(2), at(3)));
 }
 
-/// Checks to = a * b + x for random extents, of which a and b have some, the others being 1; x is the destination, or a
-/// part of it along the last axis, or a view with exchanged axes.
+/// Checks to = a * b + x for random extents; axes that a and b lack have extent 1. x is the destination, a part of it
+/// along the last axis, or a view with exchanged axes.
 template <class Where, class T>
 void check(unsigned trials) {
   std::mt19937 random(7);

@@ -17,7 +17,7 @@ TEMPLATE_TEST_CASE("operands may be repeated along any axes, into any view", "[o
   broadcast_case::check<broadcast_case::host, TestType>(30);
 }
 
-TEST_CASE("an operand that is one number for each plane is read once for each block of the plane", "[ops]") {
+TEST_CASE("an operand with one number per plane is read once per block of the plane", "[ops]") {
   using namespace dp::detail;
   const float channels[] = {2, 3};
   gathered_block buffers[1];
@@ -28,8 +28,8 @@ TEST_CASE("an operand that is one number for each plane is read once for each bl
   const auto leaf = leaf_at({{0, 1, 0}}, 100);
   for (std::size_t i = 0; i < 100; ++i)
     CHECK(leaf.at(i) == 3);
-  const_cast<float*>(leaf.data)[0] = 5;          // a mark, which stays where the block is not gathered again
-  CHECK(leaf_at({{7, 1, 100}}, 60).at(0) == 5);  // of the same plane's channel
+  const_cast<float*>(leaf.data)[0] = 5;          // a mark that remains while the block is not gathered again
+  CHECK(leaf_at({{7, 1, 100}}, 60).at(0) == 5);  // of this plane's channel
   CHECK(leaf_at({{7, 0, 0}}, 60).at(59) == 2);   // of another channel
-  CHECK(leaf_at({{7, 0, 0}}, 61).at(60) == 2);   // a longer block than the one before
+  CHECK(leaf_at({{7, 0, 0}}, 61).at(60) == 2);   // a longer block than the previous one
 }

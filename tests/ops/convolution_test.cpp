@@ -18,7 +18,7 @@ namespace {
 template <class Op>
 using on_cpu = dp::implementation<dp::backend::cpu, Op>;
 
-/// Small integers, whose products and sums are exact in float.
+/// Returns small integers, whose products and sums are exact in float.
 template <class T>
 std::vector<T> integers(std::size_t count, std::size_t seed) {
   std::vector<T> values(count);
@@ -27,7 +27,7 @@ std::vector<T> integers(std::size_t count, std::size_t seed) {
   return values;
 }
 
-/// Numbers whose sums depend on the order.
+/// Returns numbers whose sum depends on the order.
 std::vector<float> fractions(std::size_t count, std::size_t seed) {
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i)
@@ -44,7 +44,7 @@ struct sizes {
         outputs(s.groups * s.outputs) {}
 };
 
-/// All results of one convolution: forward, both gradients and the sums of channels. Those of 16 bits are converted.
+/// Returns all results of one convolution: forward, both gradients and the sums of channels. Converts 16-bit results.
 template <class T>
 std::vector<dp::detail::computed_t<T>> all_results(const dp::detail::convolution_shape& s, cpu_isa isa,
                                                    const std::vector<T>& x, const std::vector<T>& weight,
@@ -171,7 +171,7 @@ TEMPLATE_TEST_CASE("convolutions of integers in 16 bits are rounded once, by eac
 }
 
 TEST_CASE("the bits of a convolution do not depend on the number of threads", "[ops]") {
-  // Large enough to be divided, by samples, pixels, channels and columns of the weight.
+  // Large enough to be divided by samples, pixels, channels and columns of the weight.
   const dp::detail::window_axis axis{14, 14, 3, 1, 1, 1}, small{4, 4, 3, 1, 1, 1};
   const dp::detail::window_axis strided = dp::test::axis_of(28, 3, 2, 1, 1),
                                 long_axis = dp::test::axis_of(300, 3, 1, 1, 1);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr dp::extents<5, 3> shape;
 
-/// Checks that copies equal `whole` and parts equal the corresponding parts of it.
+/// Checks that copies equal `whole` and that parts equal the corresponding parts of `whole`.
 template <class X, class T>
 void check_values(const X& x, const std::vector<T>& whole) {
   for (std::size_t k = 0; k < X::places; ++k) {
@@ -70,7 +70,7 @@ TEST_CASE("random numbers on several places are those of one place", "[ops]") {
   check_random<dp::sharded<dp::axis<1>, 0, 1>>();
 }
 
-TEST_CASE("zeros like a split tensor are split like it", "[ops]") {
+TEST_CASE("zeros_like of a split tensor has its split", "[ops]") {
   const dp::tensor<float, dp::extents<5, 3>, dp::sharded<dp::axis<0>, 0, 1>> x(shape, dp::split::sizes{1, 4});
   const auto zeros = dp::zeros_like(x);
   CHECK(zeros.split_sizes().values == x.split_sizes().values);

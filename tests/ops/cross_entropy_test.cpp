@@ -116,7 +116,7 @@ TEMPLATE_TEST_CASE("cross_entropy agrees with plain loops under every option", "
     options.label_smoothing = 0;
     check<TestType>(x, labels, options);
     options.label_smoothing = 1;
-    options.ignore_index = 0;  // a class
+    options.ignore_index = 0;  // one of the classes
     labels(3) = labels(22) = static_cast<std::int64_t>(n) - 1;
     if (n > 1) labels(4) = 1;
     if (n > 1) check<TestType>(x, labels, options);
@@ -176,7 +176,7 @@ TEST_CASE("rows of infinities and NaN", "[ops]") {
   CHECK(out.losses(3) == inf);
   CHECK(out.dlogits(3, 0) == 0.5f);
   CHECK(out.dlogits(3, 1) == -1);
-  CHECK(out.losses(4) == 0);  // ignored, whatever its logits
+  CHECK(out.losses(4) == 0);  // ignored with any logits
   for (std::size_t c = 0; c < 3; ++c) {
     CHECK(std::isnan(out.dlogits(0, c)));
     CHECK(std::isnan(out.dlogits(1, c)));

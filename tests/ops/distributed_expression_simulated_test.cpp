@@ -55,7 +55,7 @@ TEST_CASE("replicated operands give a replicated result", "[ops][algebra]") {
         }));
 }
 
-TEST_CASE("split operands give a result that is split as they are", "[ops][algebra]") {
+TEST_CASE("split operands give a result with their split", "[ops][algebra]") {
   for (const std::size_t n : std::vector<std::size_t>{0, 1, 2, 3, 8, 50}) {
     const auto a = distributed_numbers<rows>(matrix(n), 1);
     const auto b = distributed_numbers<rows>(matrix(n), 2);

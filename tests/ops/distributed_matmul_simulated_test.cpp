@@ -24,7 +24,7 @@ using means = dp::partial<dp::reduction::mean, 0, 1, 2>;
 using batch = dp::extents<dp::dyn, 3>;
 using weights = dp::extents<3, 4>;
 
-/// The product of two matrices on the host, given elements as `a(i, l)` and `b(l, j)`. Exact for small integers.
+/// Returns the product of two matrices on the host, with elements `a(i, l)` and `b(l, j)`. Exact for small integers.
 template <class A, class B>
 std::vector<float> product(std::size_t m, std::size_t n, std::size_t k, A a, B b) {
   std::vector<float> c(m * n);
@@ -44,7 +44,7 @@ auto exchanged_element_of(const std::vector<float>& values, std::size_t columns)
 
 }  // namespace
 
-TEST_CASE("rows by a replicated matrix are rows", "[ops][algebra]") {
+TEST_CASE("rows times a replicated matrix are rows", "[ops][algebra]") {
   const auto w = distributed_numbers<whole>(weights{}, 2);
   const auto w_stored = distributed_numbers<whole>(dp::extents<5, 3>{}, 3);
   const auto of_w = small_numbers(weights{}, 2), of_stored = small_numbers(dp::extents<5, 3>{}, 3);
@@ -71,7 +71,7 @@ TEST_CASE("the gradient of a replicated matrix from rows is partial", "[ops][alg
   }
 }
 
-TEST_CASE("replicated by replicated is replicated", "[ops][algebra]") {
+TEST_CASE("replicated times replicated is replicated", "[ops][algebra]") {
   const auto a = distributed_numbers<whole>(dp::extents<3, 5>{}, 1);
   const auto b = distributed_numbers<whole>(weights{}, 2);
   const auto of_a = small_numbers(dp::extents<3, 5>{}, 1), of_b = small_numbers(weights{}, 2);
@@ -85,7 +85,7 @@ TEST_CASE("replicated by replicated is replicated", "[ops][algebra]") {
   CHECK(value_of(d) == product(4, 5, 3, exchanged_element_of(of_b, 4), element_of(of_a, 5)));
 }
 
-TEST_CASE("partial by replicated is partial, in either order", "[ops][algebra]") {
+TEST_CASE("partial times replicated is partial, in either order", "[ops][algebra]") {
   const auto p = distributed_numbers<sums>(dp::extents<2, 3>{}, 1);
   const auto w = distributed_numbers<whole>(weights{}, 2);
   const auto of_w = small_numbers(weights{}, 2);

@@ -16,7 +16,7 @@ using namespace dp::test;
 
 namespace {
 
-/// softmax of rows of three, in double.
+/// Returns the softmax of rows of three, in double.
 std::vector<double> probabilities(const std::vector<float>& x) {
   std::vector<double> y;
   for (std::size_t i = 0; i != x.size(); ++i) {
@@ -28,7 +28,7 @@ std::vector<double> probabilities(const std::vector<float>& x) {
   return y;
 }
 
-/// Whether softmax and log_softmax of numbers on Where have the same placement and the right values.
+/// Returns whether softmax and log_softmax of numbers on Where keep the placement and have the right values.
 template <dp::placement Where>
 bool softmax_is_right(std::size_t n) {
   using matrix = dp::extents<dp::dyn, 3>;

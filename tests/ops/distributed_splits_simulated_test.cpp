@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Operations on tensors that are split unevenly or along another axis than the first.
+// Operations on tensors that are split unevenly or along an axis other than the first.
 
 #include <array>
 #include <concepts>
@@ -35,7 +35,7 @@ using sums = dp::partial<dp::reduction::sum, 0, 1, 2>;
 
 using matrix = dp::extents<6, 4>;
 
-/// A matrix of small numbers on the host.
+/// Makes a matrix of small numbers on the host.
 template <class Extents>
 auto host_numbers(const Extents& extents, std::size_t key) {
   dp::tensor<float, Extents, host> x(extents);
@@ -57,7 +57,7 @@ std::vector<std::size_t> sizes_of(const Tensor& x) {
 
 }  // namespace
 
-TEST_CASE("results are split as their operands are", "[ops][algebra]") {
+TEST_CASE("results have the split of their operands", "[ops][algebra]") {
   const std::vector<std::size_t> sizes{1, 0, 5};
   const auto on_host = host_numbers(matrix{}, 1);
   const auto w_on_host = host_numbers(dp::extents<4, 2>{}, 2);
@@ -130,7 +130,7 @@ TEST_CASE("tensors that are split along columns", "[ops][algebra]") {
   CHECK(value_of(of_rows) == elements(dp::sum(on_host, dp::axis<1>{})));
 }
 
-TEST_CASE("columns by rows, divided in the same way, are partial", "[ops][algebra]") {
+TEST_CASE("columns times rows with equal splits are partial", "[ops][algebra]") {
   const auto a_on_host = host_numbers(dp::extents<5, 6>{}, 1);
   const auto b_on_host = host_numbers(matrix{}, 2);
   const std::vector<float> expected = elements(dp::matmul(a_on_host, b_on_host));
@@ -158,7 +158,7 @@ TEST_CASE("columns by rows, divided in the same way, are partial", "[ops][algebr
                     Catch::Matchers::ContainsSubstring("place 0 has 1 of one and 2 of the other"));
 }
 
-TEST_CASE("a whole matrix by the transposed of a split one is split along columns", "[ops][algebra]") {
+TEST_CASE("a whole matrix times the transpose of a split one is split along columns", "[ops][algebra]") {
   const auto on_host = host_numbers(matrix{}, 1);
   const auto a_on_host = host_numbers(dp::extents<3, 4>{}, 2);
   const auto x = dp::scatter<rows>(on_host, dp::split::sizes{4, 0, 2});
@@ -174,7 +174,7 @@ TEST_CASE("results are split by their operands' rule, for later extents too", "[
   const dp::tensor<float, table, rows> x(table(12), dp::split::torch);
   const auto check = [](auto y) {
     CHECK(y.local(2).extent(0) == 4);
-    dp::detail::leading_extent::set(y, 7);  // evenly it would be 3, 2, 2
+    dp::detail::leading_extent::set(y, 7);  // an even split would be 3, 2, 2
     CHECK(y.split_sizes().values == std::array<std::size_t, 3>{3, 3, 1});
   };
   check(x.clone());

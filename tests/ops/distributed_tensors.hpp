@@ -16,13 +16,13 @@ namespace devplace::test {
 using support::set_values;
 using support::values_of;
 
-/// Small nonzero integers of both signs, so that float arithmetic on them is exact.
+/// Returns a small nonzero integer of either sign, so that float arithmetic on such numbers is exact.
 inline float small_number(std::size_t i, std::size_t key) {
   const auto value = static_cast<float>((i * 7 + key * 5) % 11) - 5;
   return value == 0 ? 6 : value;
 }
 
-/// A tensor with the elements `values`, split or copied as Where says.
+/// Makes a tensor with the elements `values`, split or copied as Where says.
 template <placement Where, class Extents, class T>
 auto distributed_from(const Extents& extents, const std::vector<T>& values) {
   tensor<T, Extents, Where> x(extents);
@@ -34,7 +34,7 @@ auto distributed_from(const Extents& extents, const std::vector<T>& values) {
   return x;
 }
 
-/// Small numbers, one for each element of the extents.
+/// Returns small numbers, one for each element of the extents.
 template <class Extents>
 std::vector<float> small_numbers(const Extents& extents, std::size_t key) {
   std::vector<float> values(extents.size());
@@ -43,7 +43,7 @@ std::vector<float> small_numbers(const Extents& extents, std::size_t key) {
   return values;
 }
 
-/// A tensor of small numbers; the summands of a partial one differ.
+/// Makes a tensor of small numbers; the summands of a partial tensor differ.
 template <placement Where, class Extents>
 auto distributed_numbers(const Extents& extents, std::size_t key) {
   auto x = distributed_from<Where>(extents, small_numbers(extents, key));
@@ -53,8 +53,8 @@ auto distributed_numbers(const Extents& extents, std::size_t key) {
   return x;
 }
 
-/// The value of a distributed tensor: its parts in order, its first copy, or the summands combined by `combine(total,
-/// summand)`. Checks that copies are equal.
+/// Returns the value of a distributed tensor: its parts in order, its first copy, or the summands combined by
+/// `combine(total, summand)`. Checks that copies are equal.
 template <class Tensor, class Combine>
 auto value_of(const Tensor& x, Combine combine) {
   using rules = devplace::detail::rules_of<typename Tensor::placement_type>;
@@ -76,7 +76,7 @@ auto value_of(const Tensor& x) {
   return value_of(x, [](auto a, auto b) { return static_cast<decltype(a)>(a + b); });
 }
 
-/// `f(i)` for each i below `count`.
+/// Returns `f(i)` for each i below `count`.
 template <class F>
 auto values_by_index(std::size_t count, F f) {
   std::vector<std::decay_t<decltype(f(std::size_t{}))>> values;

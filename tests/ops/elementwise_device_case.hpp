@@ -23,7 +23,8 @@ namespace devplace::test {
 
 using host = on<cpu>;
 
-/// Largest difference between two tensors' elements, relative for elements above 1; infinite if only one is NaN.
+/// Returns the largest difference between two tensors' elements, relative for elements above 1; infinite if only one is
+/// NaN.
 template <class A, class B>
 double difference(const A& a, const B& b) {
   const auto x = to<host>(a);
@@ -38,7 +39,7 @@ double difference(const A& a, const B& b) {
   return largest;
 }
 
-/// Difference between a formula's result on a device and on the CPU.
+/// Returns the difference between a formula's result on a device and on the CPU.
 template <class Where, class Formula, class... Operands>
 double formula_differs_by(const Formula& formula, const Operands&... operands) {
   const tensor expected = formula(operands...);
@@ -54,7 +55,7 @@ struct sum_and_product {
   DEVPLACE_HD float operator()(float a, std::int64_t b) const { return weight * (a + static_cast<float>(b)); }
 };
 
-/// Formulas in which every step is rounded once, so that the bits are the same everywhere.
+/// Compares formulas in which every step is rounded once, so that bits are equal everywhere.
 template <class Where>
 double exact_formulas_differ_by() {
   const auto m = normal<float, host>(extents<dyn, 77>{301}, seed{1});
@@ -77,7 +78,7 @@ double exact_formulas_differ_by() {
   return largest;
 }
 
-/// Formulas with functions of the math library.
+/// Compares formulas with functions of the math library.
 template <class Where>
 double approximate_formulas_differ_by() {
   const auto x = normal<float, host>(extents<1001>{}, seed{1});
@@ -93,7 +94,7 @@ double approximate_formulas_differ_by() {
   return largest;
 }
 
-/// Assignment, compound assignment, slices and overlapping operands.
+/// Compares assignments, compound assignments, slices and overlapping operands.
 template <class Where>
 double assignments_differ_by() {
   const auto work = [](auto x) {
@@ -109,7 +110,7 @@ double assignments_differ_by() {
   return difference(work(to<Where>(x)), work(x.clone()));
 }
 
-/// Random numbers, which must be bitwise equal on every place.
+/// Compares random numbers, which must be bitwise equal on every place.
 template <class Where>
 double random_numbers_differ_by() {
   double largest = 0;
@@ -134,7 +135,7 @@ double random_numbers_differ_by() {
   return largest;
 }
 
-/// Scaled bytes, which must be bitwise equal on every place.
+/// Compares scaled bytes, which must be bitwise equal on every place.
 template <class Where>
 double scaled_bytes_differ_by() {
   tensor<std::uint8_t, extents<dyn>, host> bytes(extents<dyn>{10007});
@@ -148,7 +149,7 @@ double scaled_bytes_differ_by() {
   return difference(found, expected);
 }
 
-/// The printed form of a small tensor on a place.
+/// Returns the printed form of a small tensor on a place.
 template <class Where>
 std::string printed() {
   std::ostringstream out;

@@ -34,7 +34,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 template <class T, std::size_t... E>
 using host = dp::tensor<T, extents<E...>, on<cpu>>;
 
-/// The elements of a tensor, view or expression, in order.
+/// Returns the elements of a tensor, view or expression, in order.
 template <class X>
 auto values(const X& x) {
   if constexpr (dp::tensor_like<X>) {
@@ -59,7 +59,7 @@ bool same_bits(T a, T b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-/// The definition of broadcasting, element by element: operands of at most four axes, aligned at the last.
+/// Defines broadcasting element by element: operands of at most four axes, aligned at the last axis.
 template <class A, class B>
 std::vector<float> broadcast_sum(const A& a, const B& b, const std::vector<std::size_t>& shape) {
   const auto at = [&shape](const auto& x, std::vector<std::size_t> index) {
@@ -124,7 +124,7 @@ TEST_CASE("an expression that lazy made owns its temporaries and can be used onc
   auto moved = dp::lazy(std::move(owner) + 1.0f);
   CHECK(values(moved) == std::vector<float>{11, 21, 31});
   const auto named = make(1) + make(10);
-  const auto refers = dp::lazy(named);  // to the tensors of the named one
+  const auto refers = dp::lazy(named);  // refers to the tensors of `named`
   STATIC_REQUIRE(std::copy_constructible<decltype(refers)>);
   CHECK(values(refers * refers) == std::vector<float>{121, 169, 225});
 }
@@ -454,7 +454,7 @@ TEST_CASE("an expression owns the temporaries in it", "[ops][elementwise]") {
   CHECK(values(larger)[10] == 11);
 
   const auto& kept = from_function;
-  auto composed = dp::lazy(kept) + 1.0f;  // views what the other expression owns
+  auto composed = dp::lazy(kept) + 1.0f;  // views what `kept` owns
   STATIC_REQUIRE(std::copy_constructible<decltype(composed)>);
   CHECK(values(composed)[9] == 111);
 

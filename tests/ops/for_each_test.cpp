@@ -30,7 +30,7 @@ struct count_range {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every index is done once", "[ops]", count_index, count_range) {
+TEMPLATE_TEST_CASE("every index is visited once", "[ops]", count_index, count_range) {
   for (const std::size_t n : std::vector<std::size_t>{0, 1, 2, 63, 64, 65, 1000, 100003}) {
     for (const std::size_t grain : std::vector<std::size_t>{1, 7, 1024}) {
       std::vector<std::atomic<int>> counts(n + 1);

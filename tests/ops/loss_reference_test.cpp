@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Losses, softmax and reductions against PyTorch's results in tests/reference.
+// Compares losses, softmax and reductions with PyTorch's results in tests/reference.
 
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
@@ -43,7 +43,7 @@ void check_close(const X& x, const Expected& expected) {
   CHECK(worst <= tolerance<value>);
 }
 
-// Divides a gradient in the same way as its loss.
+// Divides a gradient like its loss.
 template <class T>
 void divide(dp::tensor<T, dp::dextents<2>, on_cpu>& gradient, bool mean, T divisor) {
   if (!mean || divisor == 0) return;

@@ -19,7 +19,7 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-// Element (i, j) of then(alpha a b + beta c + bias), a and b by functions of row and column.
+// Returns element (i, j) of then(alpha a b + beta c + bias), with a and b as functions of row and column.
 template <class A, class B>
 double element(const A& a, const B& b, std::size_t k, std::size_t i, std::size_t j) {
   long double sum = 0;

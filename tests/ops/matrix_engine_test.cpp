@@ -40,7 +40,7 @@ struct cblas : dp::detail::gemm_cblas {
 };
 #endif
 
-/// The arguments of a product and its matrices. Between rows are `gap` elements that must not be modified.
+/// The arguments and matrices of a product. `gap` elements between rows must not be modified.
 template <class T>
 struct problem {
   gemm_arguments<T> g;
@@ -67,7 +67,7 @@ struct problem {
   problem(const problem& other) : g(other.g), a(other.a), b(other.b), c(other.c), bias(other.bias) { attach(); }
   problem& operator=(const problem&) = delete;
 
-  /// Pointers one element past an aligned address, because engines must not assume alignment.
+  /// Sets pointers one element past an aligned address, because engines must not assume alignment.
   void attach() {
     const bool with_bias = g.bias != nullptr;
     g.a = a.data() + 1, g.b = b.data() + 1, g.c = c.data() + 1;
@@ -145,7 +145,7 @@ using cblas_double = engine_of<cblas, double>;
   #define ENGINES BUILTIN_ENGINES
 #endif
 #define ENGINE_TEST(name) TEMPLATE_TEST_CASE(name, "[ops][matrix_engine]", ENGINES)
-// An instruction set that this processor lacks is skipped.
+// Skips an instruction set that this processor lacks.
 #define ENGINE_OR_RETURN                    \
   using engine = typename TestType::engine; \
   using T = typename TestType::element;     \
@@ -313,7 +313,7 @@ TEST_CASE("DEVPLACE_CPU_ISA lowers the instruction set and nothing else", "[ops]
   }
 }
 
-TEST_CASE("the engine says what it is", "[ops][matrix_engine]") {
+TEST_CASE("the engine describes itself", "[ops][matrix_engine]") {
   const std::string name(dp::matrix_engine().name);
 #if defined(DEVPLACE_WITH_CBLAS)
   CHECK_THAT(name, Catch::Matchers::StartsWith("cblas"));

@@ -46,8 +46,8 @@ std::vector<T> normal_numbers(std::size_t n, dp::seed seed, std::uint64_t stream
   return copied(x);
 }
 
-/// Kolmogorov-Smirnov statistic: the largest distance between the numbers' distribution and the given one, times
-/// sqrt(n). If the distributions are the same, it exceeds 1.95 with probability 0.001.
+/// Returns the Kolmogorov-Smirnov statistic: the largest distance between the numbers' distribution and the given one,
+/// times sqrt(n). For equal distributions it exceeds 1.95 with probability 0.001.
 template <class T, class Distribution>
 double distance(std::vector<T> x, const Distribution& distribution) {
   std::sort(x.begin(), x.end());
@@ -120,7 +120,7 @@ TEST_CASE("logarithm, cosine and sine are accurate to some units in the last pla
   CHECK(dp::detail::portable_cosine_and_sine(0.75).sine == -1);
 }
 
-TEST_CASE("numbers have the distribution asked for", "[ops][random]") {
+TEST_CASE("numbers have the requested distribution", "[ops][random]") {
   const auto uniform = [](double low, double high) { return [=](double x) { return (x - low) / (high - low); }; };
   const auto normal = [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); };
   CHECK(distance(uniform_numbers<float>(100000, dp::seed{1}, 0, -2, 5), uniform(-2, 5)) < 1.95);
@@ -153,7 +153,7 @@ TEST_CASE("uniform and normal numbers and permutations of one seed are independe
     places.push_back(static_cast<double>(i) - static_cast<double>(n) / 2);
   }
   CHECK(std::fabs(correlation(permuted, places, 0)) < limit);
-  // Both numbers of a pair are made from the same words, and what they have in common may lie in their magnitudes.
+  // Both numbers of a pair are made from one pair of words, so they may have correlated magnitudes.
   const auto normal = normal_numbers<double>(n, dp::seed{1}, 0);
   std::vector<double> radius, first_words;
   for (std::size_t i = 0; i + 1 < n; i += 2) {
@@ -191,7 +191,7 @@ TEST_CASE("bounds hold for every number", "[ops][random]") {
 
 namespace {
 
-/// All finite numbers of a type of 16 bits, in ascending order, as float.
+/// Returns all finite numbers of a 16-bit type, in ascending order, as float.
 template <class T>
 std::vector<float> numbers_of() {
   std::vector<float> all;
@@ -203,7 +203,7 @@ std::vector<float> numbers_of() {
   return all;
 }
 
-/// Gives the words that make the `k`-th of 2^24 equally spaced numbers.
+/// Returns the word that makes the `k`-th of 2^24 equally spaced numbers.
 constexpr std::uint32_t word_of(std::uint32_t k) {
   return k << 8 | 0x55;
 }
@@ -242,7 +242,7 @@ std::vector<float> short_uniform(std::size_t n, float low, float high) {
   return {x.data(), x.data() + x.size()};
 }
 
-/// Checks the smallest and the greatest of many numbers from an interval that holds few of them.
+/// Checks the smallest and the largest of many numbers from an interval that holds few of them.
 template <class T>
 void check_limits(float low, float high) {
   CAPTURE(low, high);
@@ -264,10 +264,10 @@ TEMPLATE_TEST_CASE("numbers of 16 bits reach the first and the last number betwe
                    dp::bf16, dp::half) {
   const float epsilon = std::numeric_limits<TestType>::epsilon();
   const float least = std::numeric_limits<TestType>::denorm_min(), greatest = std::numeric_limits<TestType>::max();
-  check_limits<TestType>(1, 1 + epsilon);  // holds 1 alone
+  check_limits<TestType>(1, 1 + epsilon);  // contains only 1
   check_limits<TestType>(1, 1 + 3 * epsilon);
   check_limits<TestType>(1 - epsilon, 1);
-  check_limits<TestType>(1 + epsilon / 4, 1 + 2.75F * epsilon);  // limits that TestType does not have
+  check_limits<TestType>(1 + epsilon / 4, 1 + 2.75F * epsilon);  // limits that TestType cannot represent
   check_limits<TestType>(-1 - 2.75F * epsilon, -1 - epsilon / 4);
   check_limits<TestType>(0, 2 * least);
   check_limits<TestType>(-least, least);
@@ -404,7 +404,7 @@ TEST_CASE("bad arguments throw", "[ops][random]") {
   CHECK_THROWS_AS(dp::dropout_into(y, x, 0.5, {}), dp::shape_error);
 }
 
-TEST_CASE("dropout keeps the share asked for and scales it", "[ops][random]") {
+TEST_CASE("dropout keeps the requested share and scales it", "[ops][random]") {
   const auto x = dp::ones<float, on<cpu>>(extents<1000, 100>{});
   auto y = dp::zeros_like(x);
   for (const double probability : {0.1, 0.5, 0.9}) {

@@ -19,7 +19,7 @@ namespace devplace::test {
 
 using matrix_extents = extents<dyn, dyn>;
 
-/// Elements given by a formula of their index.
+/// Makes a matrix with elements given by a formula of their index.
 template <class T, class Formula>
 tensor<T, matrix_extents, on<cpu>> matrix_of(std::size_t rows, std::size_t columns, const Formula& formula) {
   tensor<T, matrix_extents, on<cpu>> x(matrix_extents{rows, columns});
@@ -28,13 +28,13 @@ tensor<T, matrix_extents, on<cpu>> matrix_of(std::size_t rows, std::size_t colum
   return x;
 }
 
-/// Integers, whose sums are exact in any order.
+/// Returns a small integer; sums of such numbers are exact in any order.
 inline double whole_number(std::size_t i) {
   return static_cast<double>((i * 7919) % 23) - 11;
 }
 
-/// Reductions of integers on a device equal the CPU's: over all elements, rows and columns, for shapes on both sides of
-/// what one block of a GPU reduces.
+/// Checks that reductions of integers on a device equal the CPU's: over all elements, rows and columns, for shapes on
+/// both sides of what one GPU block reduces.
 template <class Place>
 void check_reductions_of(std::size_t rows, std::size_t columns) {
   using where = on<Place>;
@@ -69,8 +69,8 @@ void check_reductions() {
   CHECK(support::values_of(sum(to<on<Place>>(bytes))) == support::values_of(sum(bytes)));
 }
 
-/// A sum of fractions has the same bits in every run and at every alignment, and does not allocate once the device's
-/// workspaces exist.
+/// Checks that a sum of fractions has equal bits in every run and at every alignment, and does not allocate once the
+/// device's workspaces exist.
 template <class Place>
 void check_bits_of_sums() {
   const auto fraction = [](std::size_t i) {

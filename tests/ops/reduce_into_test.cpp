@@ -19,7 +19,7 @@ constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
-TEST_CASE("column_sum_into adds to beta times what is there", "[ops]") {
+TEST_CASE("column_sum_into adds to beta times the old elements", "[ops]") {
   const dp::tensor<float, dp::extents<3, 2>, on_cpu> x{{1, 2}, {3, 4}, {5, 6}};
   dp::tensor<float, dp::extents<2>, on_cpu> y{nan_value, nan_value};
   dp::column_sum_into(y, x);  // must not read y

@@ -14,7 +14,7 @@ namespace {
 
 using on_cpu = dp::on<dp::cpu>;
 
-/// All byte values, in more elements than a thread's share, in an order without the period of any vector width.
+/// Returns all byte values, in more elements than a thread's share, in an order without the period of any vector width.
 dp::tensor<std::uint8_t, dp::extents<dp::dyn>, on_cpu> all_bytes(std::size_t count) {
   dp::tensor<std::uint8_t, dp::extents<dp::dyn>, on_cpu> x(dp::extents<dp::dyn>{count});
   for (std::size_t i = 0; i < count; ++i)

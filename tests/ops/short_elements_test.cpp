@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Operations on tensors of bf16 and half: computed in float, each result rounded once.
+// Operations on tensors of bf16 and half: computed in float, with each result rounded once.
 
 #include <devplace/ops/elementwise.hpp>
 
@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t short_rows = 7, short_columns = 41;
 
-/// Numbers of both signs and many magnitudes, an infinity and a NaN.
+/// Returns numbers of both signs and many magnitudes, an infinity and a NaN.
 template <class T>
 auto short_numbers() {
   dp::tensor<T, dp::extents<short_rows, short_columns>, dp::cpu> x;
@@ -40,7 +40,7 @@ auto short_numbers() {
   return x;
 }
 
-/// The number of elements that are not `expected(i)`, a double, rounded to T; a NaN for a NaN.
+/// Returns the number of elements that are not `expected(i)`, a double, rounded to T; NaN matches NaN.
 template <class T, class X, class Expected>
 std::size_t not_rounded(const X& x, const Expected& expected) {
   std::size_t wrong = 0;
@@ -69,7 +69,7 @@ void check_elementwise() {
   CHECK(not_rounded<T>(negative, [&](std::size_t i) { return -a(i); }) == 0);
   CHECK(not_rounded<T>(size, [&](std::size_t i) { return std::fabs(a(i)); }) == 0);
   CHECK(not_rounded<T>(larger, [&](std::size_t i) { return a(i) > b(i) || std::isnan(a(i)) ? a(i) : b(i); }) == 0);
-  // A number is not rounded to 16 bits, and each operation rounds its result.
+  // A scalar is not rounded to 16 bits, and each operation rounds its result.
   const dp::tensor scaled = x * 0.999f + 1;
   CHECK(not_rounded<T>(scaled, [&](std::size_t i) { return static_cast<float>(T(a(i) * 0.999f)) + 1; }) == 0);
   const dp::tensor root = dp::sqrt(y);
@@ -78,7 +78,7 @@ void check_elementwise() {
   CHECK(not_rounded<T>(root, [&](std::size_t i) { return std::sqrt(b(i)); }) == 0);
   CHECK(not_rounded<T>(relu, [&](std::size_t i) { return a(i) < 0 ? 0 : a(i); }) == 0);
   CHECK(not_rounded<T>(square, [&](std::size_t i) { return a(i) * a(i); }) == 0);
-  // Functions within float's few ulp, so that hardly any result is rounded to another number.
+  // Functions accurate to a few ulp of float, so that hardly any result rounds to another number.
   const dp::tensor exponential = dp::exp(x);
   const dp::tensor sigmoid = dp::sigmoid(x);
   const dp::tensor power = dp::pow(y, 1.5f);
@@ -136,7 +136,7 @@ void check_reductions() {
   CHECK(dp::item(dp::max(x)) == largest);
   CHECK(dp::item(dp::max(-x)) == -dp::item(dp::min(x)));
   CHECK(static_cast<double>(x.data()[dp::item(dp::argmax(x))]) == largest);
-  // 3000 ones in bf16 would stop at 256, and 3000 in half at 2048.
+  // A running sum of 3000 ones would stop at 256 in bf16 and at 2048 in half.
   CHECK(dp::item(dp::sum(dp::ones<T, dp::cpu>(3000))) == T(3000));
   const dp::tensor running = dp::cumsum(dp::ones<T, dp::cpu>(3000));
   CHECK(running(2999) == T(3000));

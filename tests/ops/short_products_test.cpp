@@ -33,7 +33,7 @@ constexpr double short_rounding = std::is_same_v<Result, dp::bf16>   ? 0x1p-8
                                   : std::is_same_v<Result, dp::half> ? 0x1p-11
                                                                      : 0;
 
-/// A product whose matrices lie one element past an aligned address, with rows that are followed by `gap` elements.
+/// A product whose matrices begin one element past an aligned address; `gap` elements follow each row.
 template <class T, class Result>
 struct short_problem {
   gemm_arguments<T, Result> g;
@@ -42,7 +42,7 @@ struct short_problem {
   struct element {
     double value, magnitude;
   };
-  std::vector<element> expected;  // of all instruction sets
+  std::vector<element> expected;  // for all instruction sets
 
   short_problem(std::size_t m, std::size_t n, std::size_t k, int variant, bool integers) {
     const std::size_t gap = (m + n + k) % 3;
@@ -75,8 +75,8 @@ struct short_problem {
     dp::detail::gemm_builtin::run(g, isa);
   }
 
-  /// Elements of C whose error exceeds one rounding to Result and `tolerance` of the summands' magnitude, and elements
-  /// between the rows that were modified.
+  /// Counts the elements of C whose error exceeds one rounding to Result and `tolerance` times the summands' magnitude,
+  /// and the modified elements between rows.
   std::size_t wrong(double tolerance) {
     if (expected.empty()) {
       expected.resize(g.m * g.n);

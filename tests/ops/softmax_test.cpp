@@ -48,7 +48,7 @@ struct reference {
 };
 
 // Tolerates the rounding of x - max: the relative error of a probability grows with the distance of its logit from the
-// largest, and a logarithm near 0 is a difference of numbers near 1.
+// largest logit, and a logarithm near 0 is a difference of numbers near 1.
 template <class X>
 void check_softmax(const X& y, const reference& expected, double relative) {
   double worst = 0;

@@ -18,12 +18,13 @@
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
 
-// Tests of sorting for every place, against brute force on the host.
+// Tests sorting on every place against brute force on the host.
 namespace devplace::test {
 
 using host = on<cpu>;
 
-/// Elements with many duplicates, both zeros, infinities, NaNs of both signs, and the extremes of integer types.
+/// Returns elements with many duplicates, both zeros, infinities, NaNs of both signs, and the extremes of integer
+/// types.
 template <class T>
 std::vector<T> mixed_values(std::size_t n) {
   std::vector<T> values(n);
@@ -48,14 +49,14 @@ std::vector<T> mixed_values(std::size_t n) {
   return values;
 }
 
-/// Whether a is before b in ascending order: numbers by value, NaN last.
+/// Returns whether a precedes b in ascending order: numbers by value, NaN last.
 template <class T>
 bool less(T a, T b) {
   if (a != a) return false;
   return b != b || a < b;
 }
 
-/// The positions after a stable sort of each row.
+/// Returns the positions after a stable sort of each row.
 template <class T>
 std::vector<std::int64_t> sorted_positions(const std::vector<T>& x, std::size_t columns, sort_order order) {
   std::vector<std::int64_t> positions(x.size());
@@ -76,7 +77,7 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-/// The first `kept` elements of each row at the given positions.
+/// Returns the first `kept` elements of each row at the given positions.
 template <class T>
 std::vector<T> taken(const std::vector<T>& x, std::size_t columns, std::size_t kept,
                      const std::vector<std::int64_t>& positions) {
@@ -181,7 +182,7 @@ void check_all_sums() {
   CHECK(support::values_of(wraps)[1] == std::numeric_limits<std::int64_t>::min());
 }
 
-/// The indices sorted by their Philox keys.
+/// Returns the indices sorted by their Philox keys.
 inline std::vector<std::int64_t> order_by_keys(std::size_t n, seed start, std::uint64_t stream) {
   std::vector<std::int64_t> order(n);
   std::iota(order.begin(), order.end(), 0);

@@ -26,7 +26,7 @@ TEST_CASE("sorting rows does not depend on the number of threads", "[ops][sort]"
 TEST_CASE("equal elements keep their order, -0 and 0 are equal, NaN is greatest", "[ops][sort]") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const dp::tensor<float, dp::extents<2, 5>, host> x{{2, nan, -0.0F, 0, 2}, {-nan, 1, 3, 1, nan}};
-  // As torch.sort(x, stable=True), with and without descending=True.
+  // Like torch.sort(x, stable=True), with and without descending=True.
   CHECK(support::values_of(dp::argsort(x)) == std::vector<std::int64_t>{2, 3, 0, 4, 1, 1, 3, 2, 0, 4});
   CHECK(support::values_of(dp::argsort(x, dp::sort_order::descending)) ==
         std::vector<std::int64_t>{1, 0, 4, 2, 3, 0, 4, 2, 1, 3});

@@ -20,7 +20,7 @@
 #include "support/values_on.hpp"
 
 // Results of operations for NaN, infinities, -0 and subnormal numbers, on any backend. The expected values are those of
-// PyTorch 2.x on its CPU for the same numbers (torch.relu(x) and so on), unless noted otherwise.
+// PyTorch 2.x on its CPU for these numbers (torch.relu(x) and so on), unless noted otherwise.
 
 namespace devplace::test::special_values {
 
@@ -29,7 +29,8 @@ inline constexpr float inf = std::numeric_limits<float>::infinity();
 inline constexpr float largest = std::numeric_limits<float>::max();
 inline constexpr float tiny = std::numeric_limits<float>::denorm_min();
 
-/// NaN equals NaN, zeros must have the same sign, infinities must be equal; others may differ by a few ulp.
+/// Compares numbers: NaN equals NaN, zeros must have equal signs, infinities must be equal; other numbers may differ by
+/// a few ulp.
 template <class T>
 bool alike(T result, T expected) {
   if constexpr (std::is_integral_v<T>) {
@@ -52,7 +53,7 @@ void check(const char* name, const std::vector<T>& result, const std::vector<T>&
   }
 }
 
-/// Elements of `formula(view...)`.
+/// Returns the elements of `formula(view...)`.
 template <class Backend, class R, class Formula, class First, class... Rest>
 std::vector<R> elements(const Formula& formula, const std::vector<First>& x, const std::vector<Rest>&... more) {
   const values_on<Backend, R> result{std::vector<R>(x.size())};
@@ -86,7 +87,7 @@ void check_functions() {
   check("erf", of([](auto a) { return erf(a); }), {nan, 1, -1, -0.0F, 0, erf1, -erf1, tiny, 1, -1});
   check("expm1", of([](auto a) { return expm1(a); }),
         {nan, inf, -1, -0.0F, 0, 1.718281865119934F, -0.6321205496788025F, tiny, inf, -1});
-  // Out-of-range conversions are undefined in PyTorch; expected are the results that cast documents.
+  // Out-of-range conversions are undefined in PyTorch; the expected results are those that cast documents.
   check("cast to int32", elements<Backend, std::int32_t>([](auto a) { return cast<std::int32_t>(a); }, x),
         {0, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min(), 0, 0, 1, -1, 0,
          std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min()});
@@ -94,7 +95,8 @@ void check_functions() {
         {nan, inf, -inf, -0.0, 0, 1, -1, tiny, largest, -largest});
 }
 
-/// PyTorch's products are NaN for -infinity; expected is the limit, which they document.
+/// Checks activations. PyTorch's products are NaN for -infinity; the expected value is the limit, which activations
+/// document.
 template <class Backend>
 void check_activations() {
   const floats x{nan, inf, -inf, -0.0F, 0.0F, 1, -1, largest, -largest};
@@ -138,7 +140,7 @@ void check_operators() {
   check("*", of([](auto x, auto y) { return x * y; }), {nan, nan, -inf, -inf, inf, nan, -0.0F, -0.0F, inf});
   check("/", of([](auto x, auto y) { return x / y; }), {nan, nan, nan, nan, nan, nan, nan, nan, 0});
   check("/ 0", elements<Backend, float>([](auto x) { return 1.0F / x; }, floats{0, -0.0F}), {inf, -inf});
-  // For +0 and -0 either may be returned.
+  // For +0 and -0, either may be returned.
   check("maximum", without_sign_of_zero(of([](auto x, auto y) { return maximum(x, y); })),
         {nan, nan, inf, inf, inf, nan, 0, 0, inf});
   check("minimum", without_sign_of_zero(of([](auto x, auto y) { return minimum(x, y); })),
@@ -163,7 +165,7 @@ struct reduced {
   std::int64_t argmax, argmin;
 };
 
-/// Reductions of a line that is a row or a column in memory, next to a line of ordinary numbers.
+/// Checks reductions of a line that is a row or a column in memory, next to a line of ordinary numbers.
 template <class Backend>
 void check_line(const char* name, const floats& line, bool as_row, const reduced& expected) {
   const std::size_t n = line.size();
@@ -191,8 +193,8 @@ void check_line(const char* name, const floats& line, bool as_row, const reduced
         {expected.argmax, static_cast<std::int64_t>(n / 2), expected.argmin, static_cast<std::int64_t>(n / 3)});
 }
 
-/// Lengths just below and above the number that a thread, a warp and a block of a GPU reduce; fewer cases for the
-/// longest, which is slow in the emulator.
+/// Checks lengths just below and above the number that a thread, a warp and a block of a GPU reduce; fewer cases for
+/// the longest, which is slow in the emulator.
 template <class Backend>
 void check_reductions() {
   for (const std::size_t n : {7u, 300u, 4500u})
@@ -219,7 +221,7 @@ void check_reductions() {
     }
 }
 
-/// Rows of three numbers, extended by -infinity, which does not affect a softmax.
+/// Returns rows of three numbers, extended by `rest`, such as -infinity, which does not affect a softmax.
 inline floats rows_of(std::size_t columns, float rest, const std::vector<std::array<float, 3>>& rows) {
   floats x(columns * rows.size(), rest);
   for (std::size_t row = 0; row < rows.size(); ++row)
@@ -228,7 +230,7 @@ inline floats rows_of(std::size_t columns, float rest, const std::vector<std::ar
   return x;
 }
 
-/// Rows of one number each: all NaN if their first number is, otherwise the three numbers and the rest.
+/// Returns rows that are all NaN if their first number is NaN, otherwise the three numbers and `rest`.
 inline floats rows_or_nan(std::size_t columns, float rest, const std::vector<std::array<float, 3>>& rows) {
   floats x = rows_of(columns, rest, rows);
   for (std::size_t i = 0; i < x.size(); ++i)

@@ -16,8 +16,8 @@
 
 #include "support/catch.hpp"
 
-// Operations on strided views, on any place. Elements are small integers, so that every sum is exact; expected values
-// are computed on the host, element by element, from index tuples.
+// Operations on strided views, on any place. Elements are small integers, so every sum is exact; expected values are
+// computed on the host, element by element, from index tuples.
 namespace strided_case {
 
 namespace dp = devplace;
@@ -50,7 +50,7 @@ inline window_rule random_window(const index3& sizes, std::mt19937& random) {
   return rule;
 }
 
-/// The view of a tensor or view that a rule describes.
+/// Returns the view of a tensor or view that a rule describes.
 template <class X>
 auto window(X&& x, const window_rule& rule) {
   const auto strided = x.slice(axis<0>{}, 0, x.extent(0), 1);
@@ -108,7 +108,7 @@ void for_each_index(const index3& sizes, const Visit& visit) {
         visit(index3{i, j, k});
 }
 
-/// The table with the elements of a window.
+/// Returns the table with the elements of a window.
 template <class T>
 table<T> shown(const table<T>& x, const window_rule& rule) {
   table<T> result{rule.count, std::vector<T>(rule.count[0] * rule.count[1] * rule.count[2])};
@@ -116,7 +116,7 @@ table<T> shown(const table<T>& x, const window_rule& rule) {
   return result;
 }
 
-/// The elements of a tensor or view, on any place.
+/// Returns the elements of a tensor or view on any place.
 template <class X>
 auto values_of(const X& x) {
   const auto host = dp::to<dp::on<dp::cpu>>(x);
@@ -128,7 +128,7 @@ auto on_place(const table<T>& x) {
   return dp::to<Where>(dp::wrap(x.values, x.extents()));
 }
 
-/// Expressions of strided views, and assignments to them.
+/// Checks expressions of strided views, and assignments to them.
 template <class Where>
 void check_elementwise() {
   std::mt19937 random(1);
@@ -151,7 +151,7 @@ void check_elementwise() {
     REQUIRE(values_of(made) == expected.values);
     REQUIRE(values_of(window(x, of_first)) == left.values);
 
-    // Assignment to a window leaves the elements outside of it unchanged.
+    // Assignment to a window must not change elements outside of it.
     auto z = on_place<Where>(a);
     window(z, of_first) = window(x, of_first) + window(y, of_b);
     table<float> whole = a;
@@ -171,7 +171,7 @@ void check_elementwise() {
   }
 }
 
-/// Other element types, comparisons, views of views, elements and printing.
+/// Checks other element types, comparisons, views of views, elements and printing.
 template <class Where>
 void check_details() {
   dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>> host{{1, 2, 3}, {4, 5, 6}};
@@ -190,7 +190,7 @@ void check_details() {
   CHECK(out.str().substr(out.str().find('\n')) == "\n[[1. 4.]\n [2. 5.]\n [3. 6.]]");
 }
 
-/// Assignments whose operands overlap the destination.
+/// Checks assignments whose operands overlap the destination.
 template <class Where>
 void check_overlap() {
   dp::tensor<float, dp::extents<3, 3>, dp::on<dp::cpu>> host{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
@@ -205,7 +205,8 @@ void check_overlap() {
   CHECK(values_of(x) == std::vector<float>{4, 5, 9, 1, 2, 3, 4, 5, 6});
 }
 
-/// The expected reduction of a table along the axes in `which` (one bit each), in row-major order of the others.
+/// Returns the expected reduction of a table along the axes in `which` (one bit each), in row-major order of the
+/// others.
 template <class T, class Combine>
 std::vector<double> brute_force(const table<T>& x, unsigned which, double first, const Combine& combine) {
   const auto reduced = [&](std::size_t axis) { return (which >> axis & 1U) != 0; };
@@ -228,7 +229,7 @@ std::vector<double> doubles_of(const X& x) {
   return {values.begin(), values.end()};
 }
 
-/// sum, max, min along axes given as types and as numbers.
+/// Checks sum, max and min along axes given as types and as numbers.
 template <unsigned Which, class X, class T, class... Axes>
 void check_axes(const X& x, const table<T>& of, Axes... axes) {
   const auto sums = brute_force(of, Which, 0, [](double a, double b) { return a + b; });
@@ -245,7 +246,7 @@ void check_axes(const X& x, const table<T>& of, Axes... axes) {
   }
 }
 
-/// Reductions of tensors and windows along every set of axes.
+/// Checks reductions of tensors and windows along every set of axes.
 template <class Where>
 void check_reductions() {
   std::mt19937 random(3);
@@ -282,7 +283,7 @@ void check_reductions() {
   }
 }
 
-/// softmax and its relatives along the last axis: bitwise equal for windows and row-major copies.
+/// Checks that softmax and related functions along the last axis give equal bits for windows and row-major copies.
 template <class Where>
 void check_softmax() {
   std::mt19937 random(4);
@@ -309,7 +310,7 @@ void check_softmax() {
   }
 }
 
-/// A table with a random window of extents `count`.
+/// Makes a table with a random window of extents `count`.
 template <class T>
 table<T> table_for(const index3& count, window_rule& rule, std::mt19937& random) {
   std::shuffle(rule.order.begin(), rule.order.end(), random);
@@ -323,7 +324,7 @@ table<T> table_for(const index3& count, window_rule& rule, std::mt19937& random)
   return random_table<T>(sizes, random);
 }
 
-/// Products of arrays of matrices; an array with a single matrix is broadcast. Sums are exact in any order.
+/// Checks products of arrays of matrices; an array with a single matrix is broadcast. Sums are exact in any order.
 template <class Where, class T>
 void check_products() {
   std::mt19937 random(5);
@@ -366,7 +367,7 @@ void check_products() {
   }
 }
 
-/// Leading axes are broadcast as in numpy.matmul, for any rank.
+/// Checks that leading axes are broadcast as in numpy.matmul, for any rank.
 template <class Where>
 void check_leading_axes() {
   std::mt19937 random(6);
@@ -405,7 +406,7 @@ void check_leading_axes() {
   CHECK(values_of(x_transposed[1]) == values_of(dp::transposed(x[1])));
 }
 
-/// Copies from windows to windows, between any two places.
+/// Checks copies from windows to windows, between any two places.
 template <class To, class From>
 void check_copies() {
   std::mt19937 random(2);

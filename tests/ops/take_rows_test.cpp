@@ -27,7 +27,7 @@ auto line_of(const std::vector<T>& values) {
 
 }  // namespace
 
-TEST_CASE("take_rows copies the rows that are named, in their order, as often as they are", "[ops]") {
+TEST_CASE("take_rows copies the given rows in order, repeated ones too", "[ops]") {
   const dp::tensor<float, dp::extents<3, 2>, on_cpu> x{{1, 2}, {3, 4}, {5, 6}};
   const dp::tensor<std::int64_t, dp::extents<4>, on_cpu> indices{2, 0, 2, 1};
   const auto y = dp::take_rows(x, indices);

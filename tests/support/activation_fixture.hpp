@@ -13,7 +13,7 @@
 
 namespace devplace::test {
 
-/// Compares a layer of one function of each element with PyTorch's, on usual inputs and on large ones.
+/// Compares an elementwise layer with PyTorch's, on usual inputs and on large ones.
 template <class Layer>
 void compare_activation_with_pytorch(const std::string& name) {
   using net = nn::sequential<nn::input<7>, Layer>;
@@ -21,7 +21,7 @@ void compare_activation_with_pytorch(const std::string& name) {
   compare_with_pytorch_in_both<net, extents<5, 7>, extents<5, 7>>(name + "_large");
 }
 
-/// Compares its gradient with differences: alone, and between layers with parameters.
+/// Compares the layer's gradient with finite differences: alone, and between layers with parameters.
 template <class Layer>
 void compare_activation_with_differences() {
   const auto alone = nn::check_gradients<nn::sequential<nn::input<5>, Layer>>(seed{4});

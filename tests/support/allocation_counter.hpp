@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Replaces operator new to count its calls; to be included in one file of an executable only.
+// Replaces operator new to count its calls. Include in one file of an executable only.
 
 #include <atomic>
 #include <cstddef>

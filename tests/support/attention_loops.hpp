@@ -14,7 +14,7 @@
 
 namespace devplace::test {
 
-/// Random inputs of attention, and its results and gradients by plain loops in double over whole matrices of scores.
+/// Random inputs of attention, and results and gradients by plain loops in double over whole score matrices.
 struct attention_loops {
   detail::attention_shape shape;
   detail::attention_dropout<double> dropout;
@@ -26,7 +26,7 @@ struct attention_loops {
       dropout = {{{11, 12}}, 5, static_cast<std::uint64_t>(probability * 0x1p32), 1 / (1 - probability)};
     std::mt19937 engine(static_cast<unsigned>(s.length * 8 + s.width));
     std::normal_distribution<double> normal;
-    // In float, so that all types have the same inputs.
+    // Rounded to float, so that all types have equal inputs.
     const auto draw = [&](std::size_t count) {
       std::vector<double> values(count);
       for (double& x : values)
@@ -45,7 +45,7 @@ struct attention_loops {
           attend(sample, head, query);
   }
 
-  /// Element of the array of queries, `part` 1 being keys and 2 values.
+  /// Returns an element's index in the array of queries (part 0), keys (1) and values (2).
   std::size_t at(std::size_t sample, std::size_t position, std::size_t part, std::size_t head, std::size_t k) const {
     return (((sample * shape.length + position) * 3 + part) * shape.heads + head) * shape.width + k;
   }
@@ -89,7 +89,7 @@ struct attention_loops {
   }
 };
 
-/// What an implementation computes of these inputs in T.
+/// The results of an implementation for these inputs in T.
 template <class T>
 struct attention_results {
   std::vector<T> queries, dresults, results, log_sums, dqueries, products;
@@ -111,7 +111,7 @@ struct attention_results {
                 log_sums.data(), dresults.data(), dqueries.data(), products.data()};
   }
 
-  /// All elements agree, and those behind the arrays are as before.
+  /// Requires that all elements agree and that those behind the arrays are unchanged.
   void require_agreement(const attention_loops& with, double tolerance) const {
     const auto require = [&](const std::vector<T>& found, const std::vector<double>& expected) {
       for (std::size_t i = 0; i < expected.size(); ++i)

@@ -3,7 +3,7 @@
 #pragma once
 
 // One spelling for Catch2 2.13 (Debian) and 3.x: Catch::Approx, the matchers under Catch::Matchers with version 3's
-// names, and DEVPLACE_SKIP, which version 2 does not have.
+// names, and DEVPLACE_SKIP, which version 2 lacks.
 
 #if __has_include(<catch2/catch_test_macros.hpp>)
   #include <catch2/catch_approx.hpp>
@@ -31,7 +31,7 @@ inline auto ContainsSubstring(const std::string& text) {
 }  // namespace Matchers
 }  // namespace Catch
 
-  // Exit code 4 is what version 3 returns when every selected test was skipped; ctest knows it as SKIP_RETURN_CODE.
+  // Version 3 exits with 4 when every selected test was skipped; ctest knows the code as SKIP_RETURN_CODE.
   #define DEVPLACE_SKIP(reason)               \
     do {                                      \
       std::printf("skipped: %s\n", (reason)); \

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Uses everything that tests may use of Catch2, in the spelling that versions 2.13 and 3 share through
-// support/catch.hpp.
+// Uses all of Catch2 that tests may use, in the spelling that versions 2.13 and 3 share through support/catch.hpp.
 
 #include "support/catch.hpp"
 

@@ -3,8 +3,8 @@
 #pragma once
 
 // Declares the names of Catch2 3 that tests use, without their behaviour. If only version 2 is installed, CMake copies
-// this file to the names of version 3's headers and compiles catch_test.cpp with them: a check that support/catch.hpp
-// includes the right headers of version 3 and that the tests' spelling is valid there.
+// this file to the names of version 3's headers and compiles catch_test.cpp with them. This checks that
+// support/catch.hpp includes the right headers of version 3 and that the tests' spelling is valid there.
 
 #include <sstream>
 #include <string>

@@ -7,8 +7,8 @@
 
 #include "support/product_element.hpp"
 
-// Templates that are expensive to instantiate: the kernels of matrix products and convolutions for three instruction
-// sets cost a file with a layer more compile time than most of its tests, and the oracle of these kernels is slow
+// Templates that are expensive to instantiate. The kernels of matrix products and convolutions for three instruction
+// sets would cost each file with a layer more compile time than most of its tests; the oracle of these kernels is slow
 // without optimisation. All test files are precompiled with this header; compiled_once.cpp and, for convolutions,
 // compiled_once_convolutions.cpp contain the instantiations.
 namespace devplace::detail {

@@ -32,13 +32,14 @@ void for_each_product(const detail::convolution_shape& s, const F& f) {
           }
 }
 
-/// An axis of `in` elements with as many windows as fit.
+/// Returns an axis of `in` elements with as many windows as fit.
 constexpr detail::window_axis axis_of(std::size_t in, std::size_t size, std::size_t stride, std::size_t padding,
                                       std::size_t dilation) {
   return {in, (in + 2 * padding - (size - 1) * dilation - 1) / stride + 1, size, stride, padding, dilation};
 }
 
-/// Shapes of convolutions with all options: each more than one register tile in some extents, and less in others.
+/// Returns shapes of convolutions with all options: each larger than a register tile in some extents and smaller in
+/// others.
 inline std::vector<detail::convolution_shape> convolution_shapes() {
   constexpr auto axis = axis_of;
   return {
@@ -73,7 +74,7 @@ inline std::vector<detail::convolution_shape> convolution_shapes() {
   };
 }
 
-/// The same whose groups have few channels.
+/// Returns such shapes whose groups have few channels.
 inline std::vector<detail::convolution_shape> depthwise_shapes() {
   constexpr auto axis = axis_of;
   std::vector<detail::convolution_shape> shapes{
@@ -81,7 +82,7 @@ inline std::vector<detail::convolution_shape> depthwise_shapes() {
       {2, 3, 1, 1, axis(1, 1, 1, 0, 1), axis(1, 1, 1, 0, 1)},
       {2, 3, 1, 1, axis(1, 3, 1, 1, 1), axis(1, 3, 1, 1, 1)},
       {2, 3, 1, 1, axis(9, 1, 1, 0, 1), axis(7, 1, 1, 0, 1)},
-      {1, 2, 1, 1, axis(70, 1, 1, 0, 1), axis(60, 1, 1, 0, 1)},  // does not become one row
+      {1, 2, 1, 1, axis(70, 1, 1, 0, 1), axis(60, 1, 1, 0, 1)},  // cannot become one row
       {1, 2, 1, 2, axis(9, 1, 2, 0, 1), axis(10, 1, 3, 0, 1)},   // reads few of the pixels
       {2, 2, 1, 1, axis(11, 2, 3, 0, 1), axis(13, 2, 4, 1, 1)},  // fewer taps than the stride
       {2, 2, 1, 1, axis(12, 3, 4, 0, 1), axis(12, 3, 5, 0, 1)},  // rows and columns at the end are not read
@@ -108,18 +109,18 @@ inline std::vector<detail::convolution_shape> depthwise_shapes() {
   return shapes;
 }
 
-/// Shapes with images of one column, and shapes that are nearly so.
+/// Returns shapes with images of one column, and shapes that nearly have one.
 inline std::vector<detail::convolution_shape> one_column_shapes() {
   constexpr auto axis = axis_of;
   std::vector<detail::convolution_shape> shapes{
       {2, 1, 3, 16, axis(40, 5, 1, 2, 1), axis(1, 1, 1, 0, 1)},
-      {2, 1, 3, 5, axis(40, 3, 2, 1, 1), axis(1, 3, 1, 1, 1)},  // the kernel's middle column alone reads the image
+      {2, 1, 3, 5, axis(40, 3, 2, 1, 1), axis(1, 3, 1, 1, 1)},  // only the kernel's middle column reads the image
       {2, 1, 4, 17, axis(41, 3, 2, 4, 3), axis(1, 3, 2, 2, 2)},
-      {2, 1, 4, 3, axis(41, 2, 1, 0, 1), axis(1, 2, 3, 1, 2)},  // the kernel's columns read padding alone
+      {2, 1, 4, 3, axis(41, 2, 1, 0, 1), axis(1, 2, 3, 1, 2)},  // the kernel's columns read only padding
       {2, 3, 2, 5, axis(30, 3, 1, 1, 1), axis(1, 3, 1, 1, 1)},
       {1, 1, 130, 16, axis(300, 3, 1, 1, 1), axis(1, 3, 1, 1, 1)},
       {1, 2, 1, 1, axis(5000, 1, 1, 0, 1), axis(1, 1, 1, 0, 1)},
-      {2, 1, 2, 3, axis(1, 1, 1, 2, 1), axis(1, 1, 1, 0, 1)},    // one row, too, but of the input alone
+      {2, 1, 2, 3, axis(1, 1, 1, 2, 1), axis(1, 1, 1, 0, 1)},    // one row, too, but only in the input
       {2, 1, 3, 4, axis(1, 3, 1, 1, 1), axis(1, 3, 1, 1, 1)},    // one row, too
       {2, 1, 3, 16, axis(20, 3, 1, 1, 1), axis(1, 1, 1, 1, 1)},  // three columns of outputs
       {2, 2, 1, 1, axis(20, 3, 1, 1, 1), axis(1, 2, 1, 1, 1)},   // two columns of outputs

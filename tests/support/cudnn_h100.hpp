@@ -15,7 +15,7 @@
 
 namespace devplace::test {
 
-/// What cuDNN 9.19 writes of a device, as an H100 has it.
+/// The properties of an H100 as cuDNN 9.19 writes them.
 inline constexpr char h100[] = R"({"cudaDeviceId": 0, "deviceVer": 900, "driverVer": 13000,
   "totalGlobalMem": 85017755648, "maxGridSize": [2147483647, 65535, 65535], "maxBlockSize": [1024, 1024, 64],
   "regsPerBlock": 65536, "multiProcessorCount": 132, "warpSize": 32, "maxSharedMemoryPerBlock": 49152,
@@ -24,7 +24,7 @@ inline constexpr char h100[] = R"({"cudaDeviceId": 0, "deviceVer": 900, "driverV
   "supportCoopLaunch": 1, "smClockRateKHz": 1980000, "memClockRateKHz": 2619000, "l2CacheSize": 52428800,
   "deviceName": "NVIDIA H100 80GB HBM3"})";
 
-/// Whether there is a driver of CUDA. If not, the stand-in is loaded, which cuDNN then takes for one.
+/// Returns whether there is a CUDA driver. If not, loads the stand-in, which cuDNN takes for one.
 inline bool has_cuda_driver() {
   static const bool found = [] {
     if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) != nullptr) return true;
@@ -34,8 +34,8 @@ inline bool has_cuda_driver() {
   return found;
 }
 
-/// The workspaces, in bytes, of the plans of all engines that keep the promises. They are made as choose_engine makes
-/// its plan, but for these properties in place of a handle, which needs a device.
+/// Returns the workspaces, in bytes, of the plans of all engines that keep the promises. Makes plans as choose_engine
+/// does, but with these device properties instead of a handle, which needs a device.
 inline std::vector<std::size_t> h100_workspaces(std::span<const cudnnBackendDescriptor_t> operations, bool tensor_cores,
                                                 const detail::cudnn_caller& caller) {
   using detail::cudnn_descriptor;

@@ -12,7 +12,7 @@
 
 namespace devplace::test {
 
-/// Number of inputs of linear layer number `index`; all layers differ in size.
+/// Returns the number of inputs of linear layer number `index`; all layers differ in size.
 constexpr std::size_t deep_width(std::size_t index) {
   return 8 + index;
 }

@@ -4,12 +4,12 @@
 # cmake -DEXPECT=<regex> -P expect_failure.cmake -- <command>...: the command must fail *and* print a line in which the
 # regex follows "error" (or clang's note on the deleted candidate, or a linker's equivalent). With -DWRAPPED=1 the
 # message may extend over several lines, as CMake's own errors do. Without EXPECT the command must succeed.
-# With -DLINES=<n> the command prints at most that many lines.
-# With -DTOGETHER=<file> -DSOURCE=<file> instead of EXPECT, the command must fail with all cases of the source enabled;
-# its output is kept in the file. A compiler reports an error that several cases share only once, and may stop before it
-# has seen all cases, so the cases without an error are compiled again together as long as that finds more of them and
-# more than one is left. <file>.found receives "<case>: <error>" of each case whose error is there.
-set(ENV{LC_ALL} C) # elsewhere g++ quotes names with UTF-8 quotation marks
+# With -DLINES=<n> the command may print at most n lines.
+# With -DTOGETHER=<file> -DSOURCE=<file> instead of EXPECT, the command must fail with all cases of the source enabled,
+# and its output is written to the file. A compiler reports an error that several cases share only once, and may stop
+# before it has seen all cases. So cases without an error are compiled together again while that finds more errors and
+# more than one case is left. <file>.found receives "<case>: <error>" of each case whose error was found.
+set(ENV{LC_ALL} C) # other locales make g++ quote names with UTF-8 quotation marks
 set(command "")
 set(in_command FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -23,7 +23,7 @@ endforeach()
 
 # find_error(<result> <text>): sets result to the line of the text that matches EXPECT, or to nothing.
 function(find_error result text)
-  string(REGEX REPLACE "[][;]" " " searched "${text}") # they would split or join elements of the list below
+  string(REGEX REPLACE "[][;]" " " searched "${text}") # these would split or join list elements
   if(WRAPPED)
     string(REGEX REPLACE "[ \n]+" " " searched "${searched}")
   endif()
@@ -37,7 +37,7 @@ function(find_error result text)
   endforeach()
 endfunction()
 
-# find_error_of_case(<result> <case>): the same in the output of all cases together.
+# find_error_of_case(<result> <case>): searches the output of all cases together for the error of one case.
 function(find_error_of_case result case)
   execute_process(COMMAND awk -v name=${case} -f ${CMAKE_CURRENT_LIST_DIR}/../compile_fail/errors_of_case.awk ${SOURCE} ${TOGETHER}
                   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_QUIET)

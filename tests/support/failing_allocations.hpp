@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Replaces operator new by one that can be made to fail; to be included in one file of an executable only.
+// Replaces operator new by one that can be made to fail. Include in one file of an executable only.
 
 #include <atomic>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace support {
 
-/// Calls of operator new until one fails, which is the next one at 0; negative: none does.
+/// Calls of operator new that succeed before one fails: at 0 the next one fails; negative: none fails.
 inline std::atomic<long> until_bad_alloc = -1;
 
 inline void* allocate_or_fail(std::size_t bytes, std::size_t alignment) noexcept {

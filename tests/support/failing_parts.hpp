@@ -21,7 +21,7 @@ namespace devplace::test {
 /// The value in a batch that makes `explosive` throw.
 inline constexpr double dynamite = 12345;
 
-/// The identity, except for one value, for which it throws an exception of a foreign type.
+/// The identity, except that one value throws an exception of a foreign type.
 struct explode {
   template <class T>
   T operator()(T x) const {
@@ -30,7 +30,7 @@ struct explode {
   }
 };
 
-/// A layer that throws on the device, during its kernel.
+/// A layer that throws on the device, in its kernel.
 struct explosive {
   template <class In>
   using output = In;
@@ -38,7 +38,8 @@ struct explosive {
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
 };
 
-/// A layer that throws on the host while the step is enqueued, for the part of the batch that begins with this sample.
+/// A layer that throws on the host while the step is enqueued, for the part of the batch that begins with sample
+/// `refused`.
 struct refusing {
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
   inline static std::uint64_t refused = nowhere;
@@ -52,8 +53,8 @@ struct refusing {
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
 };
 
-/// Blocks the work of device `ordinal` until `release()`, so that a failure there occurs after the host has enqueued
-/// everything.
+/// Blocks the work of device `ordinal` until `release()`, so that a failure on the device occurs after the host has
+/// enqueued everything.
 class held_device {
  public:
   explicit held_device(int ordinal) : held_(devplace::detail::make_event<backend::cuda>(ordinal)) {
@@ -83,7 +84,7 @@ class held_device {
 
 /// Where and when `faulty_rule` fails.
 struct fault {
-  int ordinal = 0;  ///< of the device; negative: on all devices
+  int ordinal = 0;  ///< device that fails; negative: all devices
   std::int64_t step = 1;
   bool on_host = false;             ///< while enqueueing, instead of later on the device
   held_device* releases = nullptr;  ///< released when the failure occurs on the host
@@ -104,7 +105,7 @@ struct subtract_or_throw {
   }
 };
 
-/// A user-defined optimizer that fails as `where` says.
+/// A user-defined optimizer that fails as `fault` specifies.
 struct faulty_rule {
   fault where = {};
 

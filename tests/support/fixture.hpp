@@ -11,7 +11,7 @@
 
 namespace devplace::test {
 
-/// Reads an array that PyTorch computed: read_fixture<float, extents<5, 7>>("layers/linear_bias/f32/x") is the array
+/// Reads an array computed by PyTorch: read_fixture<float, extents<5, 7>>("layers/linear_bias/f32/x") is the array
 /// `linear_bias/f32/x` of tests/reference/layers.npz. Each archive is opened once.
 template <class T, class Extents>
 auto read_fixture(const std::string& name) {

@@ -13,13 +13,13 @@
 
 namespace support {
 
-/// The bits of numbers as a text, which a child returns.
+/// Returns the bits of numbers as text, which a child can return.
 inline std::string text_of(const std::vector<float>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
 
-/// Calls `f()`, which returns numbers, in each of several forked processes, in a scope of their group over shared
-/// memory. To be called before this process has started threads, which its children would not have.
+/// Calls `f()`, which returns numbers, in several forked processes, each in a scope of their group over shared memory.
+/// Call it before this process has started threads, because children do not inherit them.
 template <class F>
 std::vector<ended_process> in_forked_group(int processes, const F& f) {
   meeting_point meeting(processes);
@@ -32,7 +32,7 @@ std::vector<ended_process> in_forked_group(int processes, const F& f) {
   });
 }
 
-/// What is wrong with processes that should have returned the bits of `expected`: nothing if it is empty.
+/// Describes the processes that did not return the bits of `expected`; empty if all did.
 inline std::string differences(const std::vector<ended_process>& processes, const std::vector<float>& expected) {
   std::string text = failures(processes);
   for (std::size_t r = 0; text.empty() && r != processes.size(); ++r)

@@ -21,7 +21,7 @@
 
 namespace support {
 
-/// Makes the processes that are forked afterwards meet: what a control connection does in programs.
+/// A rendezvous for processes that are forked afterwards; programs use a control connection instead.
 class meeting_point {
  public:
   static constexpr std::size_t most_bytes = 1024;
@@ -43,7 +43,7 @@ class meeting_point {
     while (arrived_->load() < meetings_ * processes_)
       std::this_thread::yield();
   }
-  /// What all processes pass, in the order of ranks.
+  /// Gathers the bytes of all processes, in the order of ranks.
   void all_gather(int rank, const void* own, std::size_t bytes, void* all) {
     if (bytes > most_bytes) throw std::runtime_error("the message is too long for a meeting point");
     std::memcpy(messages_ + static_cast<std::size_t>(rank) * most_bytes, own, bytes);
@@ -64,11 +64,11 @@ class meeting_point {
 /// How a process ended.
 struct ended_process {
   std::string how;     ///< `exit 0`, `signal 9`, or `hung`
-  std::string output;  ///< what its function returned, or what() of the exception that it threw
+  std::string output;  ///< the function's result, or what() of its exception
 };
 
 /// Calls `f(rank)` in `processes` children, rank 0 first, and waits for them. A child exits with 0, or with 1 after an
-/// exception. `f` returns a text, at most 60,000 bytes, or nothing.
+/// exception. `f` returns a text of at most 60,000 bytes, or nothing.
 template <class F>
 std::vector<ended_process> in_forked_processes(int processes, const F& f, double seconds = 60) {
   devplace::test::forked_ranks ranks;
@@ -94,7 +94,7 @@ std::vector<ended_process> in_forked_processes(int processes, const F& f, double
   return ended;
 }
 
-/// The failures of in_forked_processes(), a line for each: empty if all ended with 0.
+/// Lists the failures of in_forked_processes(), one per line; empty if all exited with 0.
 inline std::string failures(const std::vector<ended_process>& processes) {
   std::string text;
   for (std::size_t r = 0; r != processes.size(); ++r)

@@ -17,12 +17,12 @@
 
 namespace devplace::test {
 
-/// Real processes, each of which plays a rank. All have ended when the object is destroyed, however the test ends.
+/// Real processes, one per rank. All have ended when the object is destroyed, however the test ends.
 class forked_ranks {
  public:
   struct outcome {
     std::string end;   ///< `exit 0`, `signal 9`, or `hung`
-    std::string text;  ///< what it wrote to stderr
+    std::string text;  ///< the process's stderr
   };
 
   forked_ranks() = default;
@@ -38,7 +38,7 @@ class forked_ranks {
     }
   }
 
-  /// Starts a process that calls `f` and exits with 0; with 3 after an exception, whose text it writes to stderr.
+  /// Starts a process that calls `f` and exits with 0, or with 3 after an exception, whose text it writes to stderr.
   template <class F>
   void start(const F& f) {
     int ends[2];
@@ -65,7 +65,7 @@ class forked_ranks {
 
   ::pid_t pid(std::size_t i) const { return children_[i].pid; }
 
-  /// How all processes ended, in the order of their start; after `seconds` they are killed.
+  /// Returns how all processes ended, in the order of their start; kills them after `seconds`.
   std::vector<outcome> wait(double seconds = 20) {
     std::vector<outcome> result(children_.size());
     auto ended = static_cast<std::size_t>(

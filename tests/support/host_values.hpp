@@ -11,7 +11,7 @@
 
 namespace support {
 
-/// Elements of a tensor or view on one place, copied to the host.
+/// Returns the elements of a tensor or view on one place, copied to the host.
 template <class X>
 auto values_of(const X& x) {
   const auto view = devplace::detail::as_view(x);
@@ -29,7 +29,7 @@ void set_values(const View& view, const std::vector<T>& values) {
                                                          view.size() * sizeof(values[0]));
 }
 
-/// Elements of a part of a row-major array, selected index by index: those whose index along `axis` is in [begin, end).
+/// Returns the elements of a row-major array whose index along `axis` is in [begin, end), selected index by index.
 template <class T, class Extents>
 std::vector<T> part_of(const std::vector<T>& whole, const Extents& extents, std::size_t axis, std::size_t begin,
                        std::size_t end) {
@@ -44,7 +44,7 @@ std::vector<T> part_of(const std::vector<T>& whole, const Extents& extents, std:
   return part;
 }
 
-/// A tensor on the CPU whose elements are 0, 1, 2, ...
+/// Returns a tensor on the CPU with the elements 0, 1, 2, ...
 template <class T, class Extents>
 auto counted(const Extents& extents) {
   devplace::tensor<T, Extents, devplace::on<devplace::cpu>> x(extents);

@@ -26,7 +26,7 @@ namespace devplace::test {
 /// The reference model.
 using mnist_net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 
-/// Losses of the first steps of a training on images; the same program for every placement.
+/// Returns the losses of the first steps of a training on images, by one program for every placement.
 template <class Where>
 std::vector<double> image_losses(const image_set& images, std::size_t steps, std::size_t batch) {
   model<mnist_net, Where> model{seed{1}};
@@ -42,7 +42,7 @@ std::vector<double> image_losses(const image_set& images, std::size_t steps, std
   return result;
 }
 
-/// The largest relative difference between the losses of two trainings.
+/// Returns the largest relative difference between the losses of two trainings.
 inline double largest_difference(const std::vector<double>& losses, const std::vector<double>& reference) {
   double worst = 0;
   for (std::size_t i = 0; i < reference.size(); ++i) {
@@ -52,7 +52,7 @@ inline double largest_difference(const std::vector<double>& losses, const std::v
   return worst;
 }
 
-/// Images of ten classes: a bright bar, whose height in the image gives the class, and noise.
+/// Makes images of ten classes: a bright bar, whose height in the image is the class, and noise.
 inline image_set bars(std::size_t count) {
   image_set set{tensor<std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>>(extents<dyn, dyn, dyn>(count, 28, 28)),
                 tensor<std::uint8_t, extents<dyn>, on<cpu>>(extents<dyn>(count))};
@@ -68,7 +68,7 @@ inline image_set bars(std::size_t count) {
   return set;
 }
 
-/// MNIST's training set, if the environment names its folder.
+/// Reads MNIST's training set, if the environment names its folder.
 inline std::optional<image_set> mnist_training_set() {
   const char* folder = std::getenv("DEVPLACE_TEST_MNIST");
   if (folder == nullptr) return std::nullopt;

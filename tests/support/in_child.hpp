@@ -10,8 +10,8 @@
 
 namespace support {
 
-/// Calls `works()` in a child of fork(), which then exits as programs do, with destructors of static objects. Returns
-/// "true" or "false", what the function returned, or how else the child ended; a child that hangs is ended by SIGALRM.
+/// Calls `works()` in a child of fork(), which then exits like a program, with destructors of static objects. Returns
+/// "true" or "false", the function's result, or how else the child ended; SIGALRM ends a child that hangs.
 template <class Function>
 std::string in_child(Function works) {
   const pid_t child = ::fork();

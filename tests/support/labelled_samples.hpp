@@ -11,7 +11,7 @@
 
 namespace support {
 
-/// Distinct images of 2x3 pixels: pixel p of image i is (7 i + p) % 256, its label i % 10.
+/// Makes distinct images of 2x3 pixels: pixel p of image i is (7 i + p) % 256, its label i % 10.
 inline devplace::image_set numbered_images(std::size_t count) {
   using devplace::dyn, devplace::extents, devplace::on, devplace::cpu;
   devplace::image_set set{

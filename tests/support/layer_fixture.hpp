@@ -16,7 +16,8 @@
 
 namespace devplace::test {
 
-/// Within 1e-5 relative in float and 1e-12 in double, relative to max(1, |expected|); NaN equals NaN.
+/// Returns whether the relative error is at most 1e-5 in float and 1e-12 in double, relative to max(1, |expected|); NaN
+/// equals NaN.
 template <class T>
 bool agrees(T value, T expected) {
   if (std::isnan(expected) || std::isnan(value)) return std::isnan(expected) && std::isnan(value);
@@ -25,7 +26,7 @@ bool agrees(T value, T expected) {
          tolerance * std::max(1.0, std::abs(static_cast<double>(expected)));
 }
 
-/// All elements of a fixture of these extents (any where they are dynamic).
+/// Reads all elements of a fixture, whose extents must be those given (dynamic ones may be any).
 template <class T, class Extents>
 std::vector<T> read_all(const std::string& relative) {
   const auto x = read_fixture<T, dextents<Extents::rank>>(relative);  // instantiated once per rank
@@ -44,7 +45,7 @@ void require_agreement(const std::vector<T>& values, const std::vector<T>& expec
 
 /// Runs a network forward and backward on the CPU from a fixture's input, parameters and upstream gradient, and
 /// compares the output and all gradients with PyTorch's. `names` are the fixture's names of the parameters, in order;
-/// `Input` and `Output` are the extents of the fixture's arrays. A name without a folder is in layers/.
+/// `Input` and `Output` are the extents of the fixture's arrays. Names without a folder are in layers/.
 template <class Net, class T, class Input, class Output>
 void compare_with_pytorch(const std::string& name, const std::vector<std::string>& names) {
   using run = runtime::engine<Net, T, backend::cpu>;
@@ -84,7 +85,7 @@ void compare_with_pytorch(const std::string& name, const std::vector<std::string
     ++index;
   });
 
-  // Prediction uses another workspace layout and must give the same output.
+  // Prediction uses another workspace layout and must give an equal output.
   std::vector<T> predict_workspace(run::workspace_bytes(batch, nn::mode::predict) / sizeof(T));
   const auto q = run::make_pass(r, predict_workspace.data(), batch, nn::mode::predict, {});
   run::forward(q, x.data());
@@ -92,7 +93,7 @@ void compare_with_pytorch(const std::string& name, const std::vector<std::string
                     name + ": predict");
 }
 
-/// The same in float and double.
+/// Calls compare_with_pytorch in float and in double.
 template <class Net, class Input, class Output>
 void compare_with_pytorch_in_both(const std::string& name, const std::vector<std::string>& names = {}) {
   compare_with_pytorch<Net, float, Input, Output>(name, names);

@@ -19,7 +19,7 @@
 
 namespace devplace::test {
 
-/// The targets of a fixture: class numbers if it has labels, and else `target`.
+/// Returns the targets of a fixture: class numbers if it has labels, otherwise `target`.
 template <class T, class Loss>
 auto targets_of_fixture(const Loss&, const std::string& folder, const std::string& typed) {
   if constexpr (requires { requires Loss::takes_class_numbers; })
@@ -28,7 +28,7 @@ auto targets_of_fixture(const Loss&, const std::string& folder, const std::strin
     return read_fixture<T, dextents<2>>(typed + "target");
 }
 
-/// Compares a loss on `Where`, and its gradient divided as the optimizer does, with PyTorch's in losses/<name>.
+/// Compares a loss on `Where`, and its gradient divided as by the optimizer, with PyTorch's in losses/<name>.
 template <class T, class Where, class Loss>
 void compare_loss(const Loss& loss, const std::string& name) {
   const std::string folder = "losses/" + name + "/", typed = folder + (std::is_same_v<T, float> ? "f32/" : "f64/");
@@ -47,7 +47,7 @@ void compare_loss(const Loss& loss, const std::string& name) {
     CHECK(agrees(weights == 0 ? T{0} : undivided[i] / weights, derivatives.data()[i]));
 }
 
-/// The same as mean and sum, in float and double; the fixtures' names end in the reduction.
+/// Calls compare_loss for mean and sum, in float and double; the fixtures' names end in the reduction.
 template <class Where = on<cpu>, class Loss>
 void compare_loss_in_all(Loss loss, const std::string& name) {
   for (const bool mean : {true, false}) {
@@ -57,8 +57,8 @@ void compare_loss_in_all(Loss loss, const std::string& name) {
   }
 }
 
-/// The largest difference between a loss's gradient and central differences of its sum, in double, relative to
-/// max(1, |derivative|); about 1e-9 for a correct gradient where the loss is smooth.
+/// Returns the largest difference between a loss's gradient and central differences of its sum, in double, relative to
+/// max(1, |derivative|). About 1e-9 for a correct gradient where the loss is smooth.
 template <class Loss, class Targets>
 double worst_difference(Loss loss, tensor<double, dextents<2>, on<cpu>> x, const Targets& targets) {
   loss.reduce = reduction::sum;
@@ -80,7 +80,7 @@ double worst_difference(Loss loss, tensor<double, dextents<2>, on<cpu>> x, const
   return worst;
 }
 
-/// Predictions for worst_difference.
+/// Makes predictions for worst_difference.
 inline tensor<double, dextents<2>, on<cpu>> some_predictions() {
   return read_fixture<double, dextents<2>>("losses/l1_mean/f64/prediction");
 }

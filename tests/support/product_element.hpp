@@ -9,7 +9,7 @@
 
 namespace devplace::test {
 
-/// Oracle: element (i, j) of the result of `g`, by definition and in double, for a C with the former contents `c`.
+/// Oracle: returns element (i, j) of the result of `g`, by definition and in double, if C had the contents `c`.
 /// `magnitude` receives the sum of absolute values of the summands, to which rounding errors are proportional.
 template <class T, class Result>
 double product_element(const detail::gemm_arguments<T, Result>& g, const Result* c, std::size_t i, std::size_t j,

@@ -10,7 +10,7 @@
 
 namespace devplace::test {
 
-/// A tensor on the CPU with pseudo-random elements in [low, high), the same in every run.
+/// Returns a tensor on the CPU with pseudo-random elements in [low, high), equal in every run.
 template <class T, class Extents>
 auto random_values(const Extents& extents, unsigned seed, double low = -1, double high = 1) {
   tensor<T, Extents, on<cpu>> result(extents);

@@ -14,7 +14,7 @@
 
 namespace devplace::test {
 
-/// Absolute path of a file in tests/reference.
+/// Returns the absolute path of a file in tests/reference.
 inline std::string reference_path(std::string_view relative) {
   std::string path{DEVPLACE_TEST_REFERENCE_DIR};
   path += '/';
@@ -25,7 +25,7 @@ inline std::string reference_path(std::string_view relative) {
 // The data of the training fixtures, bit for bit as in tests/reference/generator.py: every number is a function of
 // (run, stream, index). Each float is exact or one multiplication of exact operands, so FMA contraction has no effect.
 
-/// splitmix64 as a function of its counter: state transition, then mixing.
+/// Computes splitmix64 as a function of its counter: state transition, then mixing.
 constexpr std::uint64_t splitmix64(std::uint64_t counter) {
   std::uint64_t z = counter + 0x9E3779B97F4A7C15U;
   z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -46,12 +46,12 @@ enum class reference_stream : std::uint64_t {
   bias1
 };
 
-/// First counter of a stream: streams are 2^40 counters apart, runs sixteen streams.
+/// Returns the first counter of a stream: streams are 2^40 counters apart, runs sixteen streams.
 constexpr std::uint64_t reference_seed(std::uint64_t run, reference_stream stream) {
   return (run * 16U + static_cast<std::uint64_t>(stream)) << 40U;
 }
 
-/// Multiple of 2^-24 in [0, 1).
+/// Returns a multiple of 2^-24 in [0, 1).
 constexpr float reference_uniform(std::uint64_t seed, std::uint64_t index) {
   return static_cast<float>(splitmix64(seed + index) >> 40U) * 0x1p-24F;
 }
@@ -71,12 +71,12 @@ struct reference_training {
 
   std::uint64_t run;
 
-  /// The class whose prototype an image is made from.
+  /// Returns the class whose prototype an image is made from.
   constexpr std::uint64_t sample_class(std::uint64_t sample) const {
     return splitmix64(reference_seed(run, reference_stream::sample_class) + sample) % classes;
   }
 
-  /// The sample's class or, for one sample in ten, a random label.
+  /// Returns the sample's class or, for one sample in ten, a random label.
   constexpr std::int64_t label(std::uint64_t sample) const {
     const bool drawn = splitmix64(reference_seed(run, reference_stream::flip) + sample) % 10U == 0U;
     const std::uint64_t other =
@@ -84,7 +84,7 @@ struct reference_training {
     return static_cast<std::int64_t>(drawn ? other : sample_class(sample));
   }
 
-  /// (256 * prototype bit + noise byte - 256) / 1024, in [-1/4, 1/4).
+  /// Returns (256 * prototype bit + noise byte - 256) / 1024, in [-1/4, 1/4).
   constexpr float pixel(std::uint64_t sample, std::uint64_t index) const {
     const std::uint64_t prototype =
         splitmix64(reference_seed(run, reference_stream::prototype) + sample_class(sample) * pixels + index) >> 63U;
@@ -93,7 +93,7 @@ struct reference_training {
     return (static_cast<float>(256U * prototype + noise) - 256.0F) / 1024.0F;
   }
 
-  /// Images of `count` samples from `first`: [count][784], row-major.
+  /// Returns the images of `count` samples from `first`: [count][784], row-major.
   std::vector<float> images(std::uint64_t first, std::size_t count) const {
     std::vector<float> values;
     values.reserve(count * pixels);
@@ -103,7 +103,7 @@ struct reference_training {
     return values;
   }
 
-  /// Labels of `count` samples from `first`.
+  /// Returns the labels of `count` samples from `first`.
   std::vector<std::int64_t> labels(std::uint64_t first, std::size_t count) const {
     std::vector<std::int64_t> values;
     values.reserve(count);
@@ -112,7 +112,7 @@ struct reference_training {
     return values;
   }
 
-  /// Initial parameters, (uniform - 1/2) * (2 / sqrt(fan-in)). Weights are row-major [out][in], as in PyTorch.
+  /// Return initial parameters, (uniform - 1/2) * (2 / sqrt(fan-in)). Weights are row-major [out][in], as in PyTorch.
   std::vector<float> weight0() const { return parameter(reference_stream::weight0, hidden * pixels, 28.0F); }
   std::vector<float> bias0() const { return parameter(reference_stream::bias0, hidden, 28.0F); }
   std::vector<float> weight1() const { return parameter(reference_stream::weight1, classes * hidden, 16.0F); }

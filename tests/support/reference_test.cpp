@@ -16,7 +16,8 @@ namespace {
 constexpr test::reference_training training{test::reference_run_adam};
 constexpr std::uint64_t samples = test::reference_training::steps * test::reference_training::batch;
 
-// Sum of (i + 1) * value_i modulo 2^64 over the floats' bits, as generator.checksum in tests/reference/generator.py.
+// Returns the sum of (i + 1) * value_i modulo 2^64 over the floats' bits, like generator.checksum in
+// tests/reference/generator.py.
 std::uint64_t checksum(const std::vector<float>& values) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -40,7 +41,7 @@ TEST_CASE("splitmix64 gives the published sequence for seed 0", "[support]") {
   CHECK(test::splitmix64(2 * golden) == 0x06C45D188009454FU);
 }
 
-// tests/reference/make_fixtures.py prints the numbers below.
+// The expected numbers below are printed by tests/reference/make_fixtures.py.
 
 TEST_CASE("the reference uniforms equal Python's", "[support]") {
   constexpr std::uint64_t seed = test::reference_seed(test::reference_run_adam, test::reference_stream::weight0);

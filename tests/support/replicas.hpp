@@ -17,7 +17,7 @@ namespace devplace::test {
 
 using support::values_of;
 
-/// A batch copied to where a model on `Where` takes it.
+/// Copies a batch to where a model on `Where` takes it.
 template <class Where, class X, class... Rule>
 auto distribute(const X& x, const Rule&... rule) {
   if constexpr (single_place<Where>)
@@ -26,7 +26,7 @@ auto distribute(const X& x, const Rule&... rule) {
     return scatter<batch_placement_t<Where>>(x, rule...);
 }
 
-/// A copy of a host tensor on every place of `Where`.
+/// Copies a host tensor to every place of `Where`.
 template <placement Where, class X>
 auto copies_of(const X& x) {
   tensor<typename X::value_type, typename X::extents_type, Where> result(x.extents());
@@ -55,7 +55,7 @@ struct set_integers {
   }
 };
 
-/// All parameters of one replica.
+/// Returns all parameters of one replica.
 template <class Model>
 auto parameters_of(const Model& model, std::size_t k = 0) {
   std::vector<typename Model::value_type> values;

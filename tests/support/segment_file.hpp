@@ -15,24 +15,24 @@
 
 namespace support {
 
-/// Unique among the test cases, which run at the same time.
+/// Returns a name that is unique among the test cases, which run concurrently.
 inline std::string segment_name(const std::string& what) {
   return "test." + std::to_string(::getpid()) + "." + what;
 }
 
-/// The file of the shared memory of this name.
+/// Returns the path of the shared memory with this name.
 inline std::string segment_path_of(const std::string& name, ::uid_t user = ::geteuid()) {
   return "/dev/shm/devplace." + std::to_string(user) + "." + name;
 }
 
-/// What a file of shared memory begins with; its description follows.
+/// The beginning of a shared memory file; the description follows.
 struct segment_head {
   std::uint64_t magic, total_bytes, data_begin, text_bytes;
   std::int64_t process;
   std::uint64_t extents[8];
 };
 
-/// The file of shared memory with a name, which a test changes behind the library's back.
+/// The file of a named shared memory, which a test changes behind the library's back.
 class segment_file {
  public:
   explicit segment_file(const std::string& name) : file_(::open(segment_path_of(name).c_str(), O_RDWR | O_CLOEXEC)) {

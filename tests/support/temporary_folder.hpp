@@ -28,7 +28,7 @@ class temporary_folder {
 
   const std::string& path() const { return path_; }
 
-  /// The path of a file in the folder.
+  /// Returns the path of a file in the folder.
   std::string file(const std::string& name) const { return path_ + "/" + name; }
 
   /// Writes the bytes to a file in the folder and returns its path.
@@ -40,7 +40,7 @@ class temporary_folder {
     return file(name);
   }
 
-  /// The names of all files in the folder.
+  /// Returns the names of all files in the folder.
   std::vector<std::string> names() const {
     std::vector<std::string> result;
     for (const auto& entry : std::filesystem::directory_iterator(path_))
@@ -52,7 +52,7 @@ class temporary_folder {
   std::string path_;
 };
 
-/// All bytes of a file.
+/// Returns all bytes of a file.
 inline std::string contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

@@ -22,12 +22,12 @@
 
 namespace devplace::test {
 
-/// A transport between threads of the test, each of which plays a process: what does not depend on real processes is
-/// tested faster with these, and under ThreadSanitizer. Checks the promises of callers: equal boundaries everywhere,
-/// and not more bytes than portion().
+/// A transport between threads of the test, each of which plays a process. Tests that do not depend on real processes
+/// are faster with threads and run under ThreadSanitizer. Checks the promises of callers: equal boundaries everywhere,
+/// and at most portion() bytes.
 class thread_transport final : public parallel::transport {
  public:
-  /// What a process passes to a call.
+  /// The data that a process passes to a call.
   struct message {
     std::size_t buffers = 0;
     std::vector<std::size_t> begins;
@@ -37,10 +37,10 @@ class thread_transport final : public parallel::transport {
     hub(std::size_t processes, std::size_t most) : size(processes), portion(most), members(processes) {}
     struct member {
       std::size_t calls = 0;
-      bool gone = false;    ///< the others go on without it
-      message messages[2];  ///< of the latest two calls: nobody is ahead by more than one
+      bool gone = false;    ///< the other processes continue without this one
+      message messages[2];  ///< of the latest two calls: no process is ahead by more than one
     };
-    /// The process ended by an exception.
+    /// Records that the process ended by an exception.
     void leave(std::size_t rank) {
       const std::lock_guard lock(mutex);
       members[rank].gone = true;
@@ -135,7 +135,7 @@ class thread_transport final : public parallel::transport {
   std::size_t rank() const { return static_cast<std::size_t>(ranks().rank); }
 
   void start(message&& own, end_of_call&& at_end) {
-    if (end_ != nullptr) std::terminate();  // an exception of one thread would let the others wait for ever
+    if (end_ != nullptr) std::terminate();  // an exception of one thread would make the others wait forever
     const std::lock_guard lock(hub_->mutex);
     hub::member& here = hub_->members[rank()];
     here.messages[here.calls % 2] = std::move(own);
@@ -189,13 +189,13 @@ class thread_transport final : public parallel::transport {
   std::shared_ptr<hub> hub_;
   std::size_t number_ = 0;
   end_of_call end_;
-  message nothing_;  ///< of a process that is gone
+  message nothing_;  ///< message of a process that is gone
   std::vector<std::vector<std::byte>> received_;
   std::vector<const std::byte*> pointers_;
   std::vector<std::byte> result_;
 };
 
-/// Runs `f(transport)` in `processes` threads, each of which is a process of a group; throws the first exception.
+/// Runs `f(transport)` in `processes` threads, one for each process of a group; throws the first exception.
 inline void in_threads(int processes, std::size_t portion,
                        devplace::detail::function_view<const std::shared_ptr<parallel::transport>&> f) {
   const auto hub = std::make_shared<thread_transport::hub>(static_cast<std::size_t>(processes), portion);
@@ -216,8 +216,8 @@ inline void in_threads(int processes, std::size_t portion,
     if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-/// Runs `f(group)` in `processes` threads, each of which is a process of a group; throws the first exception.
-/// Collective calls take at most `portion` bytes.
+/// Runs `f(group)` in `processes` threads, one for each process of a group; throws the first exception. Collective
+/// calls take at most `portion` bytes.
 template <class F>
 void in_processes(int processes, const F& f, std::size_t portion = std::size_t{1} << 20) {
   const auto of_group = [&](const std::shared_ptr<parallel::transport>& to_others) { f(process_group(to_others)); };

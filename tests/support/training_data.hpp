@@ -11,7 +11,7 @@
 
 namespace devplace::test {
 
-/// Small integers without a pattern that a network would learn by accident: (3 i + 5 j + i j) mod 7 - 3.
+/// Makes small integers without a pattern that a network would learn by accident: (3 i + 5 j + i j) mod 7 - 3.
 template <class T, std::size_t Columns>
 tensor<T, extents<dyn, Columns>, on<cpu>> integer_samples(std::size_t rows) {
   tensor<T, extents<dyn, Columns>, on<cpu>> x(extents<dyn, Columns>{rows});
@@ -21,7 +21,7 @@ tensor<T, extents<dyn, Columns>, on<cpu>> integer_samples(std::size_t rows) {
   return x;
 }
 
-/// Labels i * i mod classes.
+/// Makes labels i * i mod classes.
 inline tensor<std::int64_t, extents<dyn>, on<cpu>> square_labels(std::size_t rows, std::size_t classes) {
   tensor<std::int64_t, extents<dyn>, on<cpu>> y(extents<dyn>{rows});
   for (std::size_t i = 0; i < rows; ++i)

@@ -8,7 +8,7 @@
 
 namespace devplace::test {
 
-/// Error in units of the last place of the result's format; `exact` is the result in more digits.
+/// Returns the error in units of the last place of the result's format; `exact` is the result with more digits.
 inline double ulps(float value, double exact) {
   return std::fabs(static_cast<double>(value) - exact) / std::ldexp(1.0, std::max(std::ilogb(exact), -126) - 23);
 }
@@ -17,7 +17,7 @@ inline double ulps(double value, long double exact) {
                              std::ldexp(1.0L, std::max(std::ilogb(exact), -1022) - 52));
 }
 
-/// The larger error; NaN if one is.
+/// Returns the larger error; NaN if one is NaN.
 inline double larger(double a, double b) {
   return b <= a ? a : std::isnan(a) ? a : b;
 }

@@ -12,7 +12,7 @@
 
 namespace support {
 
-/// What `program` writes to stderr in a process of its own, and how that ends unless it returns 0.
+/// Runs `program` in a child and returns its stderr, and how the child ended unless it returned 0.
 template <class Program>
 std::string written_by(Program program) {
   int ends[2];

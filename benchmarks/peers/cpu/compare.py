@@ -2,12 +2,12 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""devplace next to its peers on the CPU, in one run: what scripts/benchmark runs.
+"""devplace next to its peers on the CPU, in one run by scripts/benchmark.
 
-All have the same processors and numbers of threads. They alternate within a round, and medians over the rounds are
-reported, with the ratio of the best peer's time to devplace's, and the share that the limit has of devplace's time:
-floating-point operations at the peak of multiply-adds, or bytes at the bandwidth of memory, both of the same run.
-Memory is that of arrays much larger than the caches, so work that finds a part of its data there may exceed 100 %.
+All have equal processors and numbers of threads and alternate within a round. Reports medians over the rounds, the
+ratio of the best peer's time to devplace's, and the limit as a share of devplace's time. The limit is floating-point
+operations at the peak of multiply-adds, or bytes at the bandwidth of memory, both measured in the same run. The
+bandwidth is that of arrays much larger than the caches, so work with data in the caches may exceed 100 %.
 """
 
 import argparse
@@ -30,12 +30,12 @@ import report
 import work
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-# Without the first three glibc may return the temporaries of LibTorch and PyTorch to the system in every step. Tried
+# Without the first three, glibc may return the temporaries of LibTorch and PyTorch to the system in every step. Tried
 # for the steps of mlp by `LibTorch tuned` and `PyTorch` with batches of 64 and 1,024 on 2 threads (AMD EPYC, medians of
 # 30 and 15): OMP_PROC_BIND=true, OMP_WAIT_POLICY=active, GOMP_SPINCOUNT=1000000 and huge pages for malloc by
-# GLIBC_TUNABLES=glibc.malloc.hugetlb=1 changed the medians by -4 to 3 %, leaving out the first three by -2 to 2 %, and
-# active threads would spin while others are measured. OMP_WAIT_POLICY=passive took 1.1 to 2.3 times as long.
-# KMP_BLOCKTIME is without effect: the wheel has GNU's OpenMP.
+# GLIBC_TUNABLES=glibc.malloc.hugetlb=1 changed the medians by -4 to 3 %, and omitting the first three by -2 to 2 %.
+# Active threads would also spin while others are measured. OMP_WAIT_POLICY=passive took 1.1 to 2.3 times as long.
+# KMP_BLOCKTIME has no effect, because the wheel uses GNU's OpenMP.
 ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": "2000000000",
     "MALLOC_MMAP_THRESHOLD_": "2000000000",
@@ -46,7 +46,7 @@ ENVIRONMENT = {
 
 
 def start(command, threads, environment):
-    """The program on as many processors as it has threads, which limits peers that have no such setting."""
+    """Starts the program on as many processors as threads, which limits peers that have no such setting."""
     processors = sorted(os.sched_getaffinity(0))[:threads]
     settings = {**environment, "OMP_NUM_THREADS": str(threads)}
     program = Program("taskset", "-c", ",".join(map(str, processors)), *command, environment=settings)
@@ -55,7 +55,7 @@ def start(command, threads, environment):
 
 
 def compare(items, peers, threads, rounds, environment):
-    """Rows of the table, and the limits that were measured beside them."""
+    """Returns the rows of the table, and the limits measured beside them."""
     programs = {
         (name, kind): start(command, threads, environment)
         for name, kinds in peers.items()
@@ -90,7 +90,7 @@ def share_of_limit(item, seconds, limits):
 
 
 def spread(seconds):
-    """The middle half of the measurements, as a share of the median."""
+    """Returns the range of the middle half of the measurements, as a share of the median."""
     if len(seconds) < 2:
         return None
     first, median, third = statistics.quantiles(seconds, n=4, method="inclusive")
@@ -112,7 +112,7 @@ def summarised(rows, limits):
 
 
 def first_steps(peers, environment):
-    """Seconds from the start of the program to its first training step, and its peak memory in MiB."""
+    """Returns the seconds from program start to the first training step, and the peak memory in MiB."""
     found = {}
     for name, kinds in peers.items():
         if "networks" not in kinds or name == "ONNX Runtime":
@@ -139,7 +139,7 @@ def first_steps(peers, environment):
 
 
 def compile_times(root):
-    """Seconds of processor time of each compiler that is here."""
+    """Returns the seconds of processor time of each installed compiler."""
     compilers = {
         "g++ -O2": ["g++", "-std=c++20", "-O2"],
         "clang++-16 -O2": ["clang++-16", "-std=c++20", "-O2"],

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Matrix products, the chain of elementwise operations and sums by Eigen: those questions of operations_bench.cpp.
-// Eigen has threads for products only.
+// Matrix products, the chain of elementwise operations and sums by Eigen, for these questions of operations_bench.cpp.
+// Eigen uses threads for products only.
 
 #include <string>
 

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""The work of networks_bench.cpp in JAX: a whole step is one compiled function, which updates its arguments."""
+"""The work of networks_bench.cpp in JAX: a whole step is one compiled function that updates its arguments."""
 
 import os
 import sys
@@ -53,7 +53,7 @@ def sgd(p, g, m, v, t):
 
 
 def training(activation, rule, parameters):
-    """A compiled step, and the state before the first one: parameters, two moments and the number of steps."""
+    """Returns a compiled step and the initial state: parameters, two moments and the number of steps."""
 
     def step(state, x, targets):
         parameters, first, second, t = state
@@ -70,7 +70,7 @@ def training(activation, rule, parameters):
 
 
 def epoch(sizes, activation, batch):
-    """Over a set in memory with the sizes of MNIST's. NumPy takes the rows, and the step scales them."""
+    """Times an epoch over data in memory of MNIST's size. NumPy takes the rows, and the step scales them."""
     random = numpy.random.default_rng(1)
     images = random.integers(0, 256, (60_000, 784), numpy.uint8)
     labels = numpy.arange(60_000, dtype=numpy.int32) % 10
@@ -83,13 +83,13 @@ def epoch(sizes, activation, batch):
             state, value = step(state, images[chosen], labels[chosen])
         value.block_until_ready()
 
-    train(numpy.arange(20 * batch + len(images) % batch))  # not counted; the last batch is smaller as in an epoch
+    train(numpy.arange(20 * batch + len(images) % batch))  # warm-up; the last batch is smaller as in an epoch
     return once(lambda: train(random.permutation(len(images))))
 
 
 def answer(what, of):
     if what == "threads":
-        return 0  # the processors that the process may use
+        return 0  # uses the processors that the process may use
     name, batch = of.split("/")
     sizes, activation = NETWORKS[name]
     batch, classes = int(batch), sizes[-1]

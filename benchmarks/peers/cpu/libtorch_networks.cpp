@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The work of networks_bench.cpp in LibTorch. Argument `idiomatic`: nn::Sequential, autograd, optimizers and data
-// loaders of LibTorch, as its tutorials write them. Argument `tuned`: no autograd, results written into tensors that
-// stay, and the fused kernel of the optimizer over one tensor of all parameters.
+// loaders of LibTorch, as its tutorials write them. Argument `tuned`: no autograd, results written into existing
+// tensors, and the optimizer's fused kernel over one tensor of all parameters.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ enum class activation { relu, tanh, gelu };
 struct network {
   std::vector<std::int64_t> sizes;
   activation between;
-  bool classes;  // cross-entropy of classes; else binary cross-entropy of numbers from 0 to 1
+  bool classes;  // cross-entropy of classes; otherwise binary cross-entropy of numbers from 0 to 1
 };
 
 network network_of(const std::string& name) {
@@ -39,12 +39,12 @@ network network_of(const std::string& name) {
   return {{1024, 1024, 1024, 1024, 1024}, activation::gelu, true};
 }
 
-/// A set in memory with the sizes of MNIST's: bytes, and labels as LibTorch's losses take them.
+/// Data in memory of MNIST's size: bytes, and labels of the type that LibTorch's losses take.
 struct image_set {
   Tensor images = torch::randint(256, {60'000, 784}, torch::kByte), labels = torch::arange(60'000) % 10;
 };
 
-/// Its samples one by one, as the data loaders of LibTorch take them.
+/// The samples one by one, as the data loaders of LibTorch take them.
 class samples : public torch::data::datasets::Dataset<samples> {
  public:
   explicit samples(const image_set& set) : set_(set) {}
@@ -70,7 +70,7 @@ torch::nn::Sequential model_of(const network& net) {
   return model;
 }
 
-/// The samples are stacked to a batch of bytes, which is scaled as a whole.
+/// Times an epoch that stacks the samples to a batch of bytes and scales it as a whole.
 double idiomatic_epoch(const network& net, std::int64_t batch) {
   static const image_set set;
   torch::nn::Sequential model = model_of(net);
@@ -86,7 +86,7 @@ double idiomatic_epoch(const network& net, std::int64_t batch) {
       if (--most == 0) break;
     }
   };
-  train(20);  // not counted
+  train(20);  // warm-up
   return once([&] { train(0); });
 }
 
@@ -115,7 +115,7 @@ double idiomatic(const std::string& what, const network& net, std::int64_t batch
   return not_done;
 }
 
-/// Layers with parameters that are parts of one tensor, and with results that are allocated once.
+/// Layers whose parameters are parts of one tensor and whose results are allocated once.
 class tuned {
  public:
   tuned(const network& net, std::int64_t batch)
@@ -144,7 +144,7 @@ class tuned {
     }
   }
 
-  /// The samples of these positions instead of those that the constructor makes; no more than those.
+  /// Reads the samples of these positions, at most as many as the constructor made, in place of the constructor's.
   void read(const image_set& set, const Tensor& positions) {
     const std::int64_t batch = positions.size(0);
     if (x_.size(0) != batch) {
@@ -225,7 +225,7 @@ double tuned_epoch(const network& net, std::int64_t batch) {
       work.adam();
     }
   };
-  train(20 * batch);  // not counted
+  train(20 * batch);  // warm-up
   return once([&] { train(set.images.size(0)); });
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The work of operations_bench.cpp in LibTorch, which multiplies by MKL: results are written into tensors that stay,
-// and nothing is recorded for gradients.
+// The work of operations_bench.cpp in LibTorch, which multiplies by MKL: results are written into existing tensors, and
+// nothing is recorded for gradients.
 
 #include <cstdint>
 #include <string>

@@ -3,11 +3,11 @@
 
 // Seconds of training steps and of predictions on the CPU.
 //
-// Answers questions on standard input, one a line: `<what> <network>/<batch>`, with `threads <count>` before. What:
-// `adam` and `sgd`, a training step; `profile`, as `adam` for two seconds, of which a profile can be taken; `once`, the
-// first step with Adam; `epoch`, of `mlp` alone, one epoch over 60,000 images with Adam; `p50` and `p99`, quantiles of
-// single predictions. Networks: `mlp` (784-256-10, relu), `tanh` (28, five hidden layers of 300 with tanh, 1) and
-// `wide` (four layers of 1,024 with gelu between them). benchmarks/peers/cpu/compare.py asks it and the peers in turn.
+// Answers questions on standard input, one per line: `<what> <network>/<batch>`; `threads <count>` comes first. What:
+// `adam` and `sgd`, a training step; `profile`, `adam` for two seconds, for a profiler; `once`, the first step with
+// Adam; `epoch`, only for `mlp`, one epoch over 60,000 images with Adam; `p50` and `p99`, quantiles of single
+// predictions. Networks: `mlp` (784-256-10, relu), `tanh` (28, five hidden layers of 300 with tanh, 1) and `wide` (four
+// layers of 1,024 with gelu between them). benchmarks/peers/cpu/compare.py asks this program and the peers in turn.
 
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +46,7 @@ using tanhs =
 using wide = nn::sequential<nn::linear<1024, 1024>, nn::gelu, nn::linear<1024, 1024>, nn::gelu, nn::linear<1024, 1024>,
                             nn::gelu, nn::linear<1024, 1024>>;
 
-/// What the network is trained towards: classes, or numbers from 0 to 1.
+/// Makes the training targets: classes, or numbers from 0 to 1.
 template <class Loss, std::size_t Out>
 auto targets(std::size_t batch) {
   if constexpr (std::is_same_v<Loss, nn::cross_entropy>) {
@@ -82,7 +82,7 @@ double measure(const std::string& what, std::size_t batch) {
   return dp::bench::not_done;
 }
 
-/// A set in memory with the sizes of MNIST's. The time does not depend on its values.
+/// Makes data in memory of MNIST's size. The time does not depend on the values.
 dp::image_set images_like_mnist() {
   constexpr std::size_t count = 60'000, side = 28, classes = 10;
   auto images = dp::zeros<std::uint8_t, on_cpu>(count, side, side);
@@ -103,7 +103,7 @@ double epoch(std::size_t batch) {
     for (const auto& [images, labels] : batches.epoch(number, first))
       step(images, labels);
   };
-  train(0, batches.size() - 20);  // not counted
+  train(0, batches.size() - 20);  // warm-up
   return dp::bench::once([&] { train(1, 0); });
 }
 

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""The predictions of networks_bench.cpp in ONNX Runtime, of a graph of Gemm and Relu."""
+"""The predictions of networks_bench.cpp in ONNX Runtime, with a graph of Gemm and Relu."""
 
 import os
 import sys

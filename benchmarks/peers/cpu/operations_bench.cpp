@@ -3,15 +3,15 @@
 
 // Seconds of single operations on the CPU, and the limits of the processor in the same run.
 //
-// Answers questions on standard input, one a line, with `threads <count>` before:
+// Answers questions on standard input, one per line; `threads <count>` comes first:
 // - `product <type>/<m>x<n>x<k>/<nn, nt or tn>`: a matrix product of float or double;
 // - `softmax <rows>x<columns>`, `cross_entropy <rows>x<classes>` (losses and gradient), `argmax <rows>x<columns>` of
 //   rows, `transposed <rows>x<columns>`: a copy with the axes exchanged, of float;
 // - `chain <n>`: max(a * b + c, 0) * d - e in one assignment; `sum <n>`; `normal <n>`: random numbers;
 //   `update <n>`: Adam's, of float;
-// - `multiply_add <type>`: seconds of 10^9 floating-point operations at the peak; `bandwidth <n>`: of 10^9 bytes to and
-//   from memory, in arrays of n floats.
-// benchmarks/peers/cpu/compare.py asks it and the peers in turn.
+// - `multiply_add <type>`: seconds of 10^9 floating-point operations at the peak; `bandwidth <n>`: seconds of 10^9
+// bytes to and from memory, in arrays of n floats.
+// benchmarks/peers/cpu/compare.py asks this program and the peers in turn.
 
 #include <cmath>
 #include <cstddef>
@@ -116,7 +116,8 @@ double normal(std::size_t n) {
   return time_of([&] { dp::normal_into(x, dp::seed{1}, 0, 0.0F, 1.0F); });
 }
 
-/// The updates alone, of a layer with about n parameters: gradients come from a batch of one sample that is not timed.
+/// Times only the updates of a layer with about n parameters: gradients come from a batch of one sample that is not
+/// timed.
 double update(std::size_t n) {
   constexpr std::size_t side = 3162;
   if (n != side * (side + 1)) return dp::bench::not_done;

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 
-# What functions do, by a part of their names; the first that fits counts.
+# The work of functions, by a part of their names; the first match counts.
 PARTS = [
     ("multiply-adds of products", r"::(tile|tile_within|dot_tile|dot_range|dot_rows)<"),
     ("packing of products", r"::(multiply_range|transpose|pack_panel)<"),
@@ -30,7 +30,7 @@ def part_of(symbol, in_kernel):
 
 
 def costs_of(command, question, folder, environment):
-    """Shares of the samples, largest first, or nothing if perf takes none."""
+    """Returns the shares of the samples, largest first; nothing if perf takes none."""
     file = os.path.join(folder, "samples")
     record = ["perf", "record", "-q", "-F", "2000", "-o", file, "--", *command]
     settings = {**os.environ, **environment}
@@ -49,7 +49,7 @@ def costs_of(command, question, folder, environment):
 
 
 def costs(command, items, environment):
-    """The five largest costs of each step."""
+    """Returns the five largest costs of each step."""
     if shutil.which("perf") is None:
         return {}
     with tempfile.TemporaryDirectory() as folder:

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""The work of networks_bench.cpp in PyTorch with its fused optimizers: eager, or with `compiled` by torch.compile."""
+"""The work of networks_bench.cpp in PyTorch with fused optimizers: eager, or with `compiled` by torch.compile."""
 
 import os
 import sys
@@ -36,10 +36,10 @@ def optimizer_of(what, model):
 
 
 def epoch(sizes, activation, batch):
-    """Over a set in memory with the sizes of MNIST's.
+    """Times an epoch over data in memory of MNIST's size.
 
-    Batches are rows that index_select takes, 0.02 s of an epoch. In a DataLoader of a TensorDataset they were 0.2 s, in
-    one with a BatchSampler 0.1, and with a worker the epoch took twice the time.
+    index_select takes the rows of a batch, 0.02 s per epoch. A DataLoader of a TensorDataset took 0.2 s, one with a
+    BatchSampler 0.1 s, and with a worker the epoch took twice the time.
     """
     images, labels = torch.randint(256, (60_000, 784), dtype=torch.uint8), torch.arange(60_000) % 10
     model = model_of(sizes, activation)
@@ -56,7 +56,7 @@ def epoch(sizes, activation, batch):
             forward(images.index_select(0, chosen), labels.index_select(0, chosen)).backward()
             optimizer.step()
 
-    train(torch.arange(20 * batch + len(images) % batch))  # not counted; the last batch is smaller as in an epoch
+    train(torch.arange(20 * batch + len(images) % batch))  # warm-up; the last batch is smaller as in an epoch
     return once(lambda: train(torch.randperm(len(images))))
 
 

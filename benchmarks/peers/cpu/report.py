@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""The table and the picture of compare.py."""
+"""Writes the table and the picture of compare.py."""
 
 import statistics
 from xml.sax.saxutils import escape
@@ -51,7 +51,7 @@ def print_programs(result):
 
 
 def bar_of(rows):
-    """The ratio of one piece of work and its best peer, or of several their geometric mean and range."""
+    """Returns the ratio to the best peer of one row, or the geometric mean and range of several rows."""
     ratios = [row["ratio"] for row in rows]
     if len(rows) == 1:
         return ratios[0], None, f"{ratios[0]:.2f} {rows[0]['best_peer']}"
@@ -61,9 +61,9 @@ def bar_of(rows):
 
 
 def write_svg(path, result):
-    """Bars of the ratios, for each piece of work one for each number of threads; 1 is the best peer, which is named.
+    """Draws one bar of the ratio to the best peer, which is named, for each piece of work and number of threads.
 
-    Products with the same summary share a bar, on which a line reaches from the lowest ratio to the highest.
+    Products with a common summary share a bar, on which a line reaches from the lowest ratio to the highest.
     """
     sections = {}
     for row in result["rows"]:

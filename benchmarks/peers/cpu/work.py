@@ -12,13 +12,13 @@ SIZES = {
     "wide": [1024, 1024, 1024, 1024, 1024],
 }
 IMAGES = 60_000  # in the training set of MNIST
-# What limits a program to an instruction set. JAX and ONNX Runtime are left out then: XLA's flag does not reach the
-# products of its libraries, and ONNX Runtime has none.
+# The variables that limit a program to an instruction set. JAX and ONNX Runtime are then left out: XLA's flag does not
+# reach the products of its libraries, and ONNX Runtime has no such setting.
 LIMITED_TO = {
     "avx2": {
         "DEVPLACE_CPU_ISA": "avx2",
         "OPENBLAS_CORETYPE": "Haswell",
-        "MKL_ENABLE_INSTRUCTIONS": "AVX2",  # Intel's processors; on AMD's it runs its kernels for Zen anyway
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",  # on Intel's processors; on AMD's MKL runs its kernels for Zen in any case
         "ATEN_CPU_CAPABILITY": "avx2",
         "ONEDNN_MAX_CPU_ISA": "AVX2",
         "TORCHINDUCTOR_CPP_MARCH": "x86-64-v3",
@@ -38,17 +38,17 @@ class Item:
     bytes: float = 0
     type: str = "float"
     quick: bool = False
-    long: bool = False  # takes about a second, and a third of the rounds
-    summary: str = ""  # the row of the picture that shows it together with others; without, it has its own
+    long: bool = False  # takes about a second, and is run for a third of the rounds
+    summary: str = ""  # the row of the picture that it shares with others; empty: a row of its own
 
     @property
     def section(self):
-        """The part of the picture."""
+        """Returns the part of the picture."""
         return "products" if self.question.startswith("product ") else self.program
 
 
 def operations_of_step(sizes, batch):
-    """Those of its products: forward, the gradient of weights, and but for the first layer that of the input."""
+    """Counts the operations of all products: forward, gradients of weights, and of inputs but for the first layer."""
     products = [2.0 * batch * a * b for a, b in zip(sizes, sizes[1:])]
     return 3 * sum(products) - products[0]
 
@@ -60,7 +60,7 @@ def step(what, network, batch, quick=False):
 
 
 def epoch(batch, quick=False):
-    """From bytes in memory to the last update, with a loader that shuffles."""
+    """An epoch from bytes in memory to the last update, with a loader that shuffles."""
     name, operations = f"epoch 784-256-10, adam, batch {batch}", operations_of_step(SIZES["mlp"], IMAGES)
     return Item(f"epoch mlp/{batch}", name, "networks", operations, quick=quick, long=True)
 
@@ -79,7 +79,7 @@ def product(m, n, k, layout="nn", type="float", quick=False, summary=""):
 
 
 def products_of_layer(network, batch, inputs, outputs, type="float", quick=False):
-    """Forward, the gradient of the weights, and that of the input."""
+    """A layer's products: forward, the gradient of the weights, and that of the input."""
     summary = f"products of {'-'.join(map(str, SIZES['mlp'])) if network == 'mlp' else network}, {type}, batch {batch}"
     return [
         product(batch, outputs, inputs, "nt", type, quick, summary),
@@ -102,7 +102,7 @@ def products():
             found += first + products_of_layer("mlp", batch, 256, 10, type)
     found += products_of_layer("tanh", 100, 300, 300, quick=True)
     found += products_of_layer("wide", 64, 1024, 1024)
-    return found + products_of_layer("wide", 1024, 1024, 1024)[:2]  # the third is among the squares
+    return found + products_of_layer("wide", 1024, 1024, 1024)[:2]  # the third product is among the squares
 
 
 def streaming(what, size, name, bytes, quick=False):
@@ -133,12 +133,12 @@ def items():
 
 
 def limits():
-    """Questions to devplace's program for the limits in the same run."""
+    """Returns the questions to devplace's program for the limits in the same run."""
     return {"float": "multiply_add float", "double": "multiply_add double", "bytes": "bandwidth 40000000"}
 
 
 def peers(folder, built, isa):
-    """Names and commands: `networks` and `operations` each, where a peer has them and can be limited to `isa`."""
+    """Returns names and commands, `networks` and `operations`, of the peers that can be limited to `isa`."""
     python = [sys.executable]
     found = {
         "devplace": {

@@ -24,7 +24,7 @@ struct emulated {
   }
 };
 
-/// Small integers, whose products and sums are exact, in memory of the mock.
+/// Small integers, whose products and sums are exact, in the mock's memory.
 template <class T = float>
 struct device_array {
   dp::detail::memory_block block;
@@ -41,7 +41,7 @@ struct device_array {
 
 }  // namespace
 
-// Sums of 16 bits are exact, too: half has the integers up to 2048.
+// Sums of 16-bit elements are exact, too: half represents the integers up to 2048.
 TEMPLATE_TEST_CASE("convolutions on CUDA devices are right for every shape, however few patches fit", "[backend]",
                    float, dp::half) {
   using T = TestType;

@@ -30,7 +30,7 @@ auto counted() {
   return dp::to<pinned>(support::counted<float>(list{}));
 }
 
-/// A stream whose work is recorded with "on <name>".
+/// Returns a stream whose work is recorded with "on <name>".
 dp::stream<dp::cuda<0>> named_stream(const std::string& name) {
   dp::stream<dp::cuda<0>> made;
   mock::name_stream(made.native_handle(), name);
@@ -56,8 +56,7 @@ TEST_CASE("a copy to a device runs on its stream; the host waits when it gets th
     CHECK(support::values_of(there) == values{0, 1, 2});
     mock::clear_calls();
   }
-  CHECK(mock::calls() == strings{"cudaFreeAsync device 0 stream of 0"});  // on the stream that used it, not the copying
-                                                                          // one
+  CHECK(mock::calls() == strings{"cudaFreeAsync device 0 stream of 0"});  // on the stream that used it last
   CHECK(mock::violations() == strings{});
 }
 

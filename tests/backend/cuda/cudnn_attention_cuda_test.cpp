@@ -77,9 +77,9 @@ void compare_attention(const attention_shape& s, double tolerance) {
 }  // namespace
 
 #if CUDNN_VERSION >= 91900
-TEST_CASE("cuDNN has engines for attention and its gradient on an H100, which need not be there", "[backend][cudnn]") {
+TEST_CASE("cuDNN has engines for attention and its gradient on an H100, tested without one", "[backend][cudnn]") {
   if (dp::test::has_cuda_driver()) DEVPLACE_SKIP("kernels for an H100 can be loaded only by one, or by no driver");
-  // Few, because cuDNN compiles the kernels of each engine.
+  // Only few, because cuDNN compiles the kernels of each engine.
   for (const auto& [s, element] : {std::pair{attention_shapes[0], dp::detail::product_element::float16},
                                    std::pair{attention_shapes[2], dp::detail::product_element::bfloat16}})
     for (const bool gradient : {false, true}) {
@@ -91,7 +91,7 @@ TEST_CASE("cuDNN has engines for attention and its gradient on an H100, which ne
       REQUIRE((gradient ? graph.describe_gradient() : graph.describe()));
       const auto workspaces = dp::test::h100_workspaces(graph.operations(), true, caller);
       REQUIRE_FALSE(workspaces.empty());
-      // The gradients of scores are stored, so they are not added by atomic operations; samples_at_once() counts them.
+      // Score gradients are stored, so they are not added by atomic operations; samples_at_once() counts their bytes.
       const std::size_t padded = (s.length + 127) / 128 * 128, matrices = s.samples * s.heads * padded * padded * 2;
       for (const std::size_t bytes : workspaces)
         CHECK(bytes <= (gradient ? matrices : 0) + 4096);

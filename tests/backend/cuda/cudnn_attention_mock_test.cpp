@@ -20,7 +20,7 @@ using dp::detail::attention_shape;
 
 namespace {
 
-/// The inputs of the loops rounded to 16 bits, in memory of the mock, and results with one element more.
+/// Inputs of the loops rounded to 16 bits, in the mock's memory, and results with one extra element.
 template <class T>
 struct short_attention_problem {
   dp::test::attention_loops expected;
@@ -88,7 +88,7 @@ constexpr attention_shape causal_for_cudnn{3, 6, 2, 8, true};
 
 }  // namespace
 
-TEST_CASE("cuDNN is given attention and its gradient as graphs of operations", "[backend][cudnn]") {
+TEST_CASE("attention and its gradient are passed to cuDNN as graphs of operations", "[backend][cudnn]") {
   for (const attention_shape& s : {causal_for_cudnn, attention_shape{2, 5, 3, 16, false}, {1, 1, 1, 8, true}}) {
     INFO(s.length << " positions, " << s.heads << " heads of " << s.width << (s.causal ? ", causal" : ""));
     const short_attention_problem<dp::half> p(s);
@@ -129,7 +129,7 @@ TEST_CASE("later steps of attention make no descriptor and allocate nothing", "[
   CHECK(mock::graphs().back().workspace != nullptr);
 }
 
-TEST_CASE("attention stays with devplace's kernels where cuDNN has no engine with equal bits in every run",
+TEST_CASE("devplace's kernels compute attention if cuDNN has no engine with equal bits in every run",
           "[backend][cudnn]") {
   const short_attention_problem<dp::bf16> p(causal_for_cudnn);
   SECTION("none") {
@@ -148,17 +148,16 @@ TEST_CASE("attention stays with devplace's kernels where cuDNN has no engine wit
   CHECK_FALSE(p.attention().computes(true));
   mock::clear_calls();
   CHECK_FALSE(p.attention().computes(true));
-  CHECK(attention_calls("cudnnBackendCreateDescriptor") == 0);  // asked once
+  CHECK(attention_calls("cudnnBackendCreateDescriptor") == 0);  // cuDNN is queried once
 }
 
-TEST_CASE("widths that are no multiples of 8 and batches without samples are not asked for", "[backend][cudnn]") {
+TEST_CASE("cuDNN is not queried for widths that are not multiples of 8 and for empty batches", "[backend][cudnn]") {
   CHECK_FALSE(dp::detail::cudnn_attention<dp::half>(0, {2, 5, 2, 12, true}, 1).computes(false));
   CHECK_FALSE(dp::detail::cudnn_attention<dp::half>(0, {0, 5, 2, 16, true}, 1).computes(false));
   CHECK(mock::calls().empty());
 }
 
-TEST_CASE("an engine that turns out not to compute leaves attention to the kernels, and a gradient throws",
-          "[backend][cudnn]") {
+TEST_CASE("if an engine does not run, the kernels compute attention, and a gradient throws", "[backend][cudnn]") {
   const short_attention_problem<dp::half> p(causal_for_cudnn);
   REQUIRE(p.attention().computes(true));
   mock::fail("cudnnBackendExecute", CUDNN_STATUS_NOT_SUPPORTED);

@@ -30,7 +30,7 @@ namespace {
 using here = dp::on<dp::cpu>;
 using gpu = dp::on<dp::cuda<0>>;
 
-/// Small integers, whose products and sums are exact in float. Sums of 16 bits are rounded, once or more.
+/// Returns small integers, whose products and sums are exact in float. 16-bit sums are rounded, once or more.
 template <class T>
 dp::tensor<T, dp::extents<dp::dyn>, here> small_integers(std::size_t n, std::size_t seed) {
   dp::tensor<T, dp::extents<dp::dyn>, here> result(dp::extents<dp::dyn>{n});
@@ -116,7 +116,7 @@ bool has_engine_on_h100(const dp::detail::convolution_key& key) {
 
 }  // namespace
 
-TEST_CASE("cuDNN has a usable engine for every convolution on an H100, which need not be there", "[backend][cudnn]") {
+TEST_CASE("cuDNN has a usable engine for every convolution on an H100, tested without one", "[backend][cudnn]") {
   using dp::detail::product_element;
   for (const auto& shape : dp::test::convolution_shapes())
     for (const auto pass :

@@ -32,7 +32,7 @@ struct emulated_after_cudnn {
   }
 };
 
-/// Small integers, whose products and sums are exact, in memory of the mock; one element more than are written.
+/// Small integers, whose products and sums are exact, in the mock's memory, with one element more than is written.
 template <class T>
 struct integers_for_cudnn {
   dp::detail::memory_block block;
@@ -47,8 +47,8 @@ struct integers_for_cudnn {
   std::vector<dp::detail::computed_t<T>> values() const { return {data(), data() + size + 1}; }
 };
 
-/// A convolution with a bias and a relu, its gradients, and the results of the loops, whose sums are exact. Those of 16
-/// bits are rounded, and once more with a bias.
+/// A convolution with a bias and a relu, its gradients, and the results of the loops, whose sums are exact. 16-bit
+/// results are rounded, and once more with a bias.
 template <class T>
 struct cudnn_problem {
   using sum = dp::detail::computed_t<T>;
@@ -105,12 +105,12 @@ struct cudnn_problem {
   bool is_right() const { return y.values() == expected_y && dx.values() == expected_dx && dw.values() == expected_dw; }
 };
 
-/// A small convolution with all options.
+/// Returns a small convolution with all options.
 convolution_shape shape_for_cudnn() {
   return {2, 3, 2, 5, {10, 5, 3, 2, 1, 1}, {9, 7, 3, 1, 1, 2}};
 }
 
-/// Which engine of a mode computed the last convolution.
+/// Returns which engine of a mode computed the last convolution.
 int last_cudnn_engine(cudnnBackendHeurMode_t mode) {
   REQUIRE_FALSE(mock::convolutions().empty());
   CHECK(mock::convolutions().back().mode == mode);
@@ -137,7 +137,7 @@ void require_right_cudnn_results() {
 
 }  // namespace
 
-TEST_CASE("cuDNN is given every convolution as it is: float and double, with bias and relu", "[backend][cudnn]") {
+TEST_CASE("convolutions are passed to cuDNN unchanged: float and double, with bias and relu", "[backend][cudnn]") {
   require_right_cudnn_results<float>();
   CHECK(mock::convolutions().back().type == CUDNN_DATA_FLOAT);
   require_right_cudnn_results<double>();
@@ -145,7 +145,7 @@ TEST_CASE("cuDNN is given every convolution as it is: float and double, with bia
   CHECK(mock::live_handles() == 1);
 }
 
-TEST_CASE("cuDNN is given numbers of 16 bits as they are, and gradients of weights are sums in float",
+TEST_CASE("16-bit numbers are passed to cuDNN unchanged, and weight gradients are summed in float",
           "[backend][cudnn]") {
   require_right_cudnn_results<dp::bf16>();
   CHECK(mock::convolutions().back().type == CUDNN_DATA_BFLOAT16);
@@ -160,8 +160,8 @@ TEST_CASE("a weight gradient of 16 bits lies in the workspace before that of the
                                                (shape.weights() * sizeof(dp::half) + 255) / 256 * 256);
   const cudnn_problem<dp::half> p(shape);
   p.dw.data()[1] = std::numeric_limits<float>::quiet_NaN();
-  REQUIRE(p.weight_gradient(0));            // no engine's
-  CHECK(p.dw.data()[1] == p.dw.data()[1]);  // which was not read
+  REQUIRE(p.weight_gradient(0));            // with an engine that needs no workspace
+  CHECK(p.dw.data()[1] == p.dw.data()[1]);  // and the old values were not read
   CHECK(mock::convolutions().back().workspace == nullptr);
   CHECK(dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace) ==
         dp::detail::cuda_unfolding_workspace::bytes);
@@ -174,7 +174,7 @@ TEST_CASE("a weight gradient of 16 bits lies in the workspace before that of the
         static_cast<std::byte*>(dp::detail::cuda_workspace<dp::detail::cuda_cudnn_workspace>(0, device)) +
             dp::detail::cuda_cudnn_workspace::bytes - static_cast<std::size_t>(limit));
   auto large = shape;
-  large.outputs = dp::detail::cuda_cudnn_workspace::bytes;  // more weights than there is workspace
+  large.outputs = dp::detail::cuda_cudnn_workspace::bytes;  // more weights than fit the workspace
   const dp::detail::convolution_key key{large,
                                         dp::detail::convolution_pass::weight_gradient,
                                         dp::detail::product_element::float16,
@@ -201,7 +201,7 @@ TEST_CASE("the second step makes no descriptor and allocates nothing", "[backend
   CHECK(mock::convolutions().back().beta == 1);
 }
 
-TEST_CASE("engines are used that give the same bits in every run, in the precision asked for", "[backend][cudnn]") {
+TEST_CASE("only engines with equal bits in every run and the requested precision are used", "[backend][cudnn]") {
   const auto note = GENERATE(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS,
                              CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION, CUDNN_NUMERICAL_NOTE_FFT,
                              CUDNN_NUMERICAL_NOTE_WINOGRAD);
@@ -209,15 +209,15 @@ TEST_CASE("engines are used that give the same bits in every run, in the precisi
                                   {{CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP, note}, 0, true},
                                   {{CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, 0, true},
                                   {{CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP}, 0, true}});
-  dp::detail::cudnn_cache_of(0) = {};  // chosen again for each note
+  dp::detail::cudnn_cache_of(0) = {};  // engines are chosen again for each note
   const cudnn_problem<float> p(shape_for_cudnn());
   REQUIRE(p.forward());
   CHECK(last_cudnn_engine(CUDNN_HEUR_MODE_A) == 3);
   REQUIRE(p.forward(dp::detail::product_math::tf32));
   CHECK(last_cudnn_engine(CUDNN_HEUR_MODE_A) == 2);
-  REQUIRE(cudnn_problem<double>(shape_for_cudnn()).forward());  // tensor cores compute double as it is
+  REQUIRE(cudnn_problem<double>(shape_for_cudnn()).forward());  // tensor cores compute double without rounding operands
   CHECK(last_cudnn_engine(CUDNN_HEUR_MODE_A) == 2);
-  REQUIRE(cudnn_problem<dp::half>(shape_for_cudnn()).forward());  // and 16 bits, with sums in float
+  REQUIRE(cudnn_problem<dp::half>(shape_for_cudnn()).forward());  // 16-bit operands, too, with sums in float
   CHECK(last_cudnn_engine(CUDNN_HEUR_MODE_A) == 2);
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("the next engine is used if one does not support the shape or needs to
   CHECK(mock::convolutions().back().workspace != nullptr);
 }
 
-TEST_CASE("engines without a workspace allocate none, small ones use that of patches", "[backend][cudnn]") {
+TEST_CASE("engines that need no workspace allocate none, and small ones share that of patches", "[backend][cudnn]") {
   const auto allocated = [] { return dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace); };
   constexpr std::size_t patches = dp::detail::cuda_unfolding_workspace::bytes;
   const std::size_t before = allocated();
@@ -250,7 +250,7 @@ TEST_CASE("engines without a workspace allocate none, small ones use that of pat
   CHECK(allocated() == before + patches + dp::detail::cuda_cudnn_workspace::bytes);
 }
 
-TEST_CASE("a convolution without an engine is left to the products, and is asked for once", "[backend][cudnn]") {
+TEST_CASE("a convolution without an engine falls back to products after one query", "[backend][cudnn]") {
   mock::offer(CUDNN_HEUR_MODE_A, {{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, 0, true}});
   const cudnn_problem<float> p(shape_for_cudnn());
   const cudnn_problem<dp::bf16> in_16_bits(shape_for_cudnn());
@@ -268,8 +268,8 @@ TEST_CASE("a convolution without an engine is left to the products, and is asked
   CHECK(mock::convolutions().empty());
 }
 
-TEST_CASE("what cuDNN does not support is left to the products, wherever it says so", "[backend][cudnn]") {
-  dp::detail::cudnn_cache_of(0) = {};  // asked again in each section
+TEST_CASE("unsupported convolutions fall back to products, whichever call of cuDNN reports it", "[backend][cudnn]") {
+  dp::detail::cudnn_cache_of(0) = {};  // engines are queried again in each section
   const cudnn_problem<float> p(shape_for_cudnn());
   SECTION("of the operation") {
     mock::fail("cudnnBackendFinalize", CUDNN_STATUS_NOT_SUPPORTED_SHAPE, 5);
@@ -293,7 +293,7 @@ TEST_CASE("what cuDNN does not support is left to the products, wherever it says
 
 TEMPLATE_TEST_CASE("every failed call of cuDNN is reported with the convolution and what to do", "[backend][cudnn]",
                    float, dp::bf16) {
-  // As many as the calls that the first convolution makes; each fails once, and a later one succeeds.
+  // As many failures as the first convolution makes calls; each call fails once, and a later convolution succeeds.
   const cudnn_problem<TestType> p(shape_for_cudnn());
   const bool wide = std::is_same_v<TestType, float>;
   const std::string what = wide ? "a convolution (float; x " : "the weight gradient of a convolution (bf16; x ";
@@ -318,10 +318,10 @@ TEMPLATE_TEST_CASE("every failed call of cuDNN is reported with the convolution 
                             Catch::Contains("CUDNN_LOGLEVEL_DBG"));
       REQUIRE(run());
     }
-  CHECK(mock::live_descriptors() == 9);  // those of one plan and one set of addresses
+  CHECK(mock::live_descriptors() == 9);  // descriptors of one plan and one set of addresses
 }
 
-TEST_CASE("errors of cuDNN that have a remedy of their own tell it", "[backend][cudnn]") {
+TEST_CASE("errors of cuDNN with a remedy of their own name it", "[backend][cudnn]") {
   const cudnn_problem<float> p(shape_for_cudnn());
   mock::fail("cudnnCreate", CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH);
   CHECK_THROWS_WITH(p.forward(), Catch::Contains("must be of one version"));
@@ -362,7 +362,7 @@ TEST_CASE("descriptors of addresses and plans that are no longer used are replac
     REQUIRE(run(k));
   CHECK(mock::live_descriptors() == of_plan + packs);
   mock::clear_calls();
-  REQUIRE(run(packs + 2));  // still there
+  REQUIRE(run(packs + 2));  // still cached
   CHECK(mock::calls().size() == 1);
   REQUIRE(run(1));  // made again
   CHECK(cudnn_calls_of("cudnnBackendCreateDescriptor") == 1);
@@ -370,13 +370,13 @@ TEST_CASE("descriptors of addresses and plans that are no longer used are replac
   for (std::size_t k = 1; k < plans + 3; ++k) {
     shape.rows.in = shape.rows.out = k + 1;
     shape.rows.padding = 0;
-    mock::offer(CUDNN_HEUR_MODE_A, {});  // without an engine, so that nothing is computed
+    mock::offer(CUDNN_HEUR_MODE_A, {});  // without an engine, so nothing is computed
     CHECK_FALSE(run(1));
   }
   CHECK(dp::detail::cudnn_cache_of(0).plans.size() == plans);
 }
 
-TEST_CASE("a batch without samples is not given to cuDNN", "[backend][cudnn]") {
+TEST_CASE("an empty batch is not passed to cuDNN", "[backend][cudnn]") {
   auto shape = shape_for_cudnn();
   shape.samples = 0;
   CHECK_FALSE(cudnn_problem<float>(shape).forward());

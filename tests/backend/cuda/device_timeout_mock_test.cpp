@@ -35,8 +35,8 @@ void pretend_to_launch(int ordinal, const char* name) {
   dp::detail::after_launch(scope, ordinal, name);
 }
 
-/// A kernel that never ends on cuda<0>, and a second for each piece of work.
-void be_stuck() {
+/// Pretends that a kernel on cuda<0> never ends, with a timeout of one second.
+void pretend_endless_kernel() {
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "1", 1);
   pretend_to_launch(0, "endless_kernel");
   mock::set_done(false);
@@ -49,8 +49,8 @@ const std::string gave_up =
 
 }  // namespace
 
-TEST_CASE("a GPU that does not finish in time is given up, with the kernel's name", "[backend][timeout]") {
-  be_stuck();
+TEST_CASE("a GPU that does not finish in time is lost, and the error names the kernel", "[backend][timeout]") {
+  pretend_endless_kernel();
   CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), Equals("devplace: cuda:0: " + gave_up));
   mock::clear_calls();
   CHECK_THROWS_AS(dp::synchronize<dp::cuda<0>>(), dp::device_lost);
@@ -66,7 +66,7 @@ TEST_CASE("waits for events and streams end with the timeout too", "[backend][ti
   done.emplace();
   side.emplace();
   done->record();
-  be_stuck();
+  pretend_endless_kernel();
   CHECK_THROWS_WITH(done->wait(), ContainsSubstring(gave_up));
   CHECK_THROWS_WITH(side->synchronize(), ContainsSubstring("cuda:1: the device has not finished its work within"));
   done.reset();
@@ -77,14 +77,14 @@ TEST_CASE("a copy to the host waits, before it, where the timeout ends it", "[ba
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "1", 1);
   const auto a = dp::to<device>(support::counted<float>(dp::extents<4>{}));
   CHECK(support::values_of(dp::to<dp::on<dp::cpu>>(a)) == std::vector<float>{0, 1, 2, 3});
-  be_stuck();
+  pretend_endless_kernel();
   mock::clear_calls();
   CHECK_THROWS_AS(dp::to<dp::on<dp::cpu>>(a), dp::device_lost);
   for (const std::string& call : mock::calls())
     CHECK_THAT(call, ContainsSubstring("cudaStreamQuery"));
 }
 
-TEST_CASE("with a timeout, a failed kernel is reported as without", "[backend][timeout]") {
+TEST_CASE("a timeout does not change how a failed kernel is reported", "[backend][timeout]") {
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "1", 1);
   pretend_to_launch(0, "scale_kernel");
   mock::break_device(0, cudaErrorIllegalAddress);
@@ -102,12 +102,12 @@ TEST_CASE("without a timeout, waiting is CUDA's own call", "[backend][timeout]")
   mock::set_done(true);
 }
 
-TEST_CASE("the first use of a GPU is told of a timeout that cannot be read", "[backend][timeout]") {
+TEST_CASE("the first use of a GPU reports an invalid timeout", "[backend][timeout]") {
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "soon", 1);
   CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), ContainsSubstring("DEVPLACE_DEVICE_TIMEOUT is \"soon\""));
 }
 
-TEST_CASE("a failure that nobody read is written to stderr at exit", "[backend][timeout]") {
+TEST_CASE("an unread failure is written to stderr at exit", "[backend][timeout]") {
   const auto fails = [](bool reads) {
     pretend_to_launch(1, "scale_kernel");
     mock::break_device(1, cudaErrorIllegalAddress);
@@ -125,11 +125,12 @@ TEST_CASE("a failure that nobody read is written to stderr at exit", "[backend][
   CHECK(support::written_by([] { pretend_to_launch(1, "scale_kernel"); }).empty());
 }
 
-TEST_CASE("a GPU that never finishes does not keep the program at exit", "[backend][timeout]") {
+TEST_CASE("a GPU that never finishes does not keep the program from exiting", "[backend][timeout]") {
   CHECK(support::written_by([] {
           pretend_to_launch(0, "endless_kernel");
           mock::set_done(false);
         }).empty());
-  CHECK_THAT(support::written_by(be_stuck), StartsWith("devplace: cuda:0 failed, and the program ended") &&
-                                                ContainsSubstring(gave_up) && !ContainsSubstring("status"));
+  CHECK_THAT(support::written_by(pretend_endless_kernel),
+             StartsWith("devplace: cuda:0 failed, and the program ended") && ContainsSubstring(gave_up) &&
+                 !ContainsSubstring("status"));
 }

@@ -41,7 +41,7 @@ struct counting_watch final : dp::detail::device_watch {
 
 }  // namespace
 
-TEST_CASE("while the host waits for a CUDA device, the watches of devices are asked", "[backend][watch]") {
+TEST_CASE("waiting for a CUDA device polls the device watches", "[backend][watch]") {
   dp::synchronize<dp::cuda<1>>();
   counting_watch watch;
   dp::synchronize<dp::cuda<1>>();
@@ -56,7 +56,7 @@ TEST_CASE("while the host waits for a CUDA device, the watches of devices are as
   CHECK(watch.ended == 2);
 }
 
-TEST_CASE("a watch ends every wait for a CUDA device, and the device can be used afterwards", "[backend][watch]") {
+TEST_CASE("a watch ends every wait for a CUDA device, and the device remains usable", "[backend][watch]") {
   const auto x = dp::to<dp::on<dp::cuda<0>>>(support::counted<float>(dp::extents<4>{}));
   dp::event<dp::cuda<0>> done;
   done.record();

@@ -42,14 +42,14 @@ TEST_CASE("a tensor on a GPU carries the number of CUDA's runtime", "[cuda]") {
     CHECK(mock_cuda::live_blocks() == 1);
     mock_cuda::clear_calls();
   }
-  // The importer waits for its own work; the exporter frees after that of the consumer's stream.
+  // The importer waits for its own work; the exporter frees after the work of the consumer's stream.
   const std::string calls = calls_as_text();
   CHECK_THAT(calls, ContainsSubstring("cudaEventRecord") && ContainsSubstring("on legacy default stream"));
   CHECK(calls.find("cudaStreamSynchronize") < calls.find("cudaFreeAsync"));
   CHECK(calls.find("cudaStreamWaitEvent") < calls.find("cudaFreeAsync"));
   CHECK(mock_cuda::live_blocks() == 0);
 
-  // 0 is that stream, too: its handle in CUDA, and in PyTorch.
+  // 0 also denotes the default stream, by its handle in CUDA and in PyTorch.
   handle = dp::to_dlpack(dp::tensor<float, dp::extents<4>, first>(dp::extents<4>{}), {.stream = 0});
   mock_cuda::clear_calls();
   handle.reset();

@@ -44,7 +44,7 @@ TEST_CASE("an event of a device that failed throws when it is waited for", "[bac
                                      ContainsSubstring("this process cannot use the device any more"));
 }
 
-TEST_CASE("an event that cannot be made leaves none behind", "[backend]") {
+TEST_CASE("a failure to create an event leaks none", "[backend]") {
   mock::fail("cudaEventCreateWithFlags", cudaErrorMemoryAllocation);
   CHECK_THROWS_AS(dp::event<dp::cuda<0>>(), dp::out_of_memory);
   CHECK(mock::live_events() == 0);

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A failing kernel makes the device unusable for the process, so each of these tests needs its own process, which ctest
-// provides.
+// A failing kernel makes the device unusable for the process, so ctest runs each of these tests in its own process.
 
 #include <cstddef>
 #include <cstdlib>

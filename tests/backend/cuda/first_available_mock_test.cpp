@@ -22,14 +22,14 @@ using one = dp::on<dp::cuda<0>>;
 using two = dp::replicated<0, 1>;
 using host = dp::on<dp::cpu>;
 
-/// first_available does not compile in C++ files such as this one; this is the function that it calls.
+/// Calls the function behind first_available, which does not compile in C++ files such as this one.
 template <class... Where>
 std::string chosen() {
   const auto name = [](auto where) { return dp::placement_name<decltype(where)>(); };
   return dp::detail::attempt_candidates<std::string, Where...>(name, {});
 }
 
-/// Checks that all cuda placements are unavailable for the given reason and that the cpu is available.
+/// Checks that all cuda placements are unavailable for the given reason and that the CPU is available.
 void check_that_only_the_cpu_remains(const std::string& reason) {
   CHECK(chosen<two, one, host>() == "cpu");
   CHECK(chosen<host, one>() == "cpu");

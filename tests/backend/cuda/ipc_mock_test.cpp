@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The other processes are forked after the export, and the mock's memory is common to them.
+// The other processes are forked after the export and share the mock's memory.
 
 #include <devplace/tensor/ipc.hpp>
 
@@ -34,7 +34,7 @@ matrix numbers() {
   return matrix{{1, 2, 3}, {4, 5, 6}};
 }
 
-/// The number of the first call that begins so, from 1; 0 if there is none.
+/// Returns the position of the first call that begins with `begin`, counted from 1; 0 if there is none.
 std::size_t call(const std::string& begin) {
   const auto& calls = mock::calls();
   const auto found =
@@ -59,7 +59,7 @@ std::string error_of(F&& f) {
   return "no error";
 }
 
-/// What a process that is forked here returns.
+/// Returns the result of `f` in a forked process.
 template <class F>
 std::string in_another_process(const F& f) {
   const auto ended = support::in_forked_processes(1, [&](int) { return f() + violations(); });
@@ -67,13 +67,13 @@ std::string in_another_process(const F& f) {
   return ended[0].output;
 }
 
-/// Destroys an exported tensor while another process has it open, which then closes it or is killed.
+/// Destroys an exported tensor while another process has it open and then closes it or is killed.
 void check_wait_for_other(bool killed) {
   std::optional<dp::exported<matrix>> out(std::in_place, numbers());
   const auto handle = out->handle();
   int ready[2];
   REQUIRE(::pipe(ready) == 0);
-  // Memory common to both: set before the other process closes the tensor or is killed.
+  // Shared by both processes; set before the other process closes the tensor or is killed.
   auto* const closing = static_cast<std::atomic<int>*>(
       ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   dp::test::forked_ranks other;
@@ -186,7 +186,7 @@ TEST_CASE("a process that was forked and destroys its copy leaves the memory to 
   CHECK(read == std::to_string(6.0f));
 }
 
-TEST_CASE("what was freed is not opened, nor what is another type, another GPU's or this process's own") {
+TEST_CASE("handles of freed memory, another type, another GPU or this process are not opened") {
   std::optional<dp::exported<matrix>> out(std::in_place, numbers());
   const auto handle = out->handle();
   CHECK_THAT(error_of([&] { static_cast<void>(dp::open_ipc<dp::cuda<1>>(handle)); }),
@@ -259,7 +259,7 @@ TEST_CASE("a moved exported tensor keeps its memory, and the old variable says s
   CHECK(in_another_process([&] { return std::to_string(dp::open_ipc<dp::cuda<1>>(handle).size()); }) == "6");
 }
 
-// The last one: the mock does not know that the process has ended.
+// Must be the last test: the mock does not know that the process has ended.
 TEST_CASE("the exporter frees the memory when the process that had it open was killed") {
   check_wait_for_other(true);
   CHECK(violations() == "cudaFree: a process has the memory open\n");

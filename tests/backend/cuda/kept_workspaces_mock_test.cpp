@@ -12,7 +12,7 @@
 namespace dp = devplace;
 using lease = dp::runtime::kept_workspaces::lease<dp::backend::cuda>;
 
-TEST_CASE("a kept workspace is used again by its own stream only", "[backend][stream]") {
+TEST_CASE("a kept workspace is reused by its own stream only", "[backend][stream]") {
   dp::runtime::kept_workspaces kept;
   const dp::stream<dp::cuda<1>> side;
   const void *own = nullptr, *of_side = nullptr;
@@ -27,7 +27,7 @@ TEST_CASE("a kept workspace is used again by its own stream only", "[backend][st
   CHECK(lease(kept, 0).at_least(64) != own);
 }
 
-TEST_CASE("leases of kept workspaces that exist at the same time have memory of their own", "[backend]") {
+TEST_CASE("simultaneous leases of kept workspaces have separate memory", "[backend]") {
   dp::runtime::kept_workspaces kept;
   const void* first = nullptr;
   {

@@ -36,7 +36,7 @@ std::size_t waits() {
 
 }  // namespace
 
-TEST_CASE("an error that a device reports later names the last kernel that it was given", "[backend]") {
+TEST_CASE("an asynchronous error names the last launched kernel", "[backend]") {
   CHECK_THAT(dp::detail::kernel_name<scale_kernel<float>>(), ContainsSubstring("scale_kernel<float>"));
   pretend_to_launch(0);
   pretend_to_launch(1);

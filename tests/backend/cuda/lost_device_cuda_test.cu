@@ -30,8 +30,8 @@ struct write_where_nothing_is {
 
 }  // namespace
 
-// Afterwards the process cannot use the GPU; the tag excludes this test from runs of all cases in one process under
-// compute-sanitizer.
+// Afterwards the process cannot use the GPU. The tag excludes this test when compute-sanitizer runs all cases in one
+// process.
 TEST_CASE("a failing kernel makes the GPU unusable, and the process continues without it", "[backend][api-error]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   auto a = std::optional(dp::to<device>(dp::tensor<float, dp::extents<2>, dp::on<dp::cpu>>{1, 2}));

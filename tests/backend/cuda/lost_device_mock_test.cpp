@@ -53,7 +53,7 @@ std::string lose_device_0() {
 
 }  // namespace
 
-TEST_CASE("a lost device says by which error and kernel, and what to do", "[backend][lost]") {
+TEST_CASE("the error of a lost device names the cause, the kernel and the remedy", "[backend][lost]") {
   pretend_to_launch(0, "scale_kernel");
   CHECK(lose_device_0() ==
         "devplace: cuda:0: the device is lost to this process since cudaStreamSynchronize on cuda:0 failed: an illegal "

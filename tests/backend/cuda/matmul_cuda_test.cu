@@ -48,8 +48,8 @@ struct shape {
   std::size_t m, n, k;
 };
 
-/// The largest difference between the product and its definition in double; also checks that no memory outside C
-/// changes.
+/// Returns the largest difference between the product and its definition in double; checks that memory outside C does
+/// not change.
 template <class T>
 double largest_error(dp::detail::gemm_arguments<T> g, const device_array<T>& a, const device_array<T>& b,
                      const device_array<T>& c, const device_array<T>* bias) {
@@ -85,7 +85,7 @@ dp::detail::gemm_arguments<T> arguments_of(const shape& s, unsigned bits) {
   return g;
 }
 
-/// The cached plans of products of one shape; other tests in the same process may have cached plans of other shapes.
+/// Returns the cached plans of products of one shape; other tests in the process may have cached plans of other shapes.
 std::vector<const dp::detail::product_plan*> plans_of(const shape& s, dp::detail::product_math math) {
   std::vector<const dp::detail::product_plan*> found;
   for (const auto& [key, plan] : dp::detail::product_cache_of(0).plans)

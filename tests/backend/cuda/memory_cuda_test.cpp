@@ -53,7 +53,7 @@ TEST_CASE("memory of CUDA devices is counted", "[backend]") {
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == before.allocated);
 }
 
-// The tag excludes this test under compute-sanitizer, which reports its failing calls.
+// The tag excludes this test under compute-sanitizer, which reports the failing calls.
 TEST_CASE("a request beyond the device's memory is an out_of_memory error with the numbers", "[backend][api-error]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   const std::size_t request = std::size_t{1} << 50;
@@ -68,7 +68,7 @@ TEST_CASE("a request beyond the device's memory is an out_of_memory error with t
 TEST_CASE("without a CUDA device a tensor there is refused with the reason", "[backend]") {
   if (dp::detail::cuda_devices().count != 0) {
     CHECK_NOTHROW(dp::synchronize<dp::cuda<0>>());
-    return;  // not skipped, because that would end a program of several tests
+    return;  // not skipped, because a skip would end a program of several tests
   }
   CHECK_THROWS_AS((dp::tensor<float, dp::extents<1>, gpu>{dp::extents<1>{}}), dp::placement_unavailable);
   CHECK_THROWS_AS(dp::synchronize<dp::cuda<0>>(), dp::placement_unavailable);

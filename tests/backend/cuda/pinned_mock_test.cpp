@@ -35,7 +35,7 @@ TEST_CASE("failing to lock pages is an error with sizes and remedies", "[backend
   } catch (const dp::out_of_memory& problem) {
     const std::string text = problem.what();
     CHECK_THAT(text, ContainsSubstring("pinned: 12 bytes (12 B) could not be allocated while 12 bytes are in use"));
-    CHECK_THAT(text, ContainsSubstring("locks no more pages") && ContainsSubstring("cudaErrorMemoryAllocation, 2"));
+    CHECK_THAT(text, ContainsSubstring("cannot lock more pages") && ContainsSubstring("cudaErrorMemoryAllocation, 2"));
     CHECK_THAT(text, ContainsSubstring("Use fewer or smaller pinned tensors") && ContainsSubstring("ulimit -l"));
     CHECK_THAT(text, !ContainsSubstring("batch"));
   }

@@ -30,7 +30,7 @@ using dp::detail::gemm_arguments;
 
 namespace {
 
-/// Memory of the mock, which the host can access.
+/// The mock's memory, which the host can access.
 template <class T>
 struct device_array {
   dp::detail::memory_block block;
@@ -68,7 +68,7 @@ double reference(const gemm_arguments<T>& g, const std::vector<T>& c, std::size_
   return g.then == dp::detail::epilogue::relu && x < 0 ? 0 : x;
 }
 
-/// The largest difference between the C of multiply() and the definition of the product; also checks that nothing
+/// Returns the largest difference between the C of multiply() and the definition of the product; checks that nothing
 /// outside of C changes.
 template <class T>
 double largest_error(const gemm_arguments<T>& g, const device_array<T>& c) {
@@ -150,7 +150,7 @@ TEMPLATE_TEST_CASE("many products on a CUDA device are one call of cuBLASLt", "[
     g.bias = (bits & 4) != 0 ? bias.data() : nullptr;
     g.then = (bits & 8) != 0 ? dp::detail::epilogue::relu : dp::detail::epilogue::none;
     batch.count = count;
-    batch.stride_a = (bits & 16) != 0 ? 0 : 73;  // the same matrix for all
+    batch.stride_a = (bits & 16) != 0 ? 0 : 73;  // one matrix for all
     batch.stride_b = 5;                          // matrices that share elements
     batch.stride_c = (bits & 32) != 0 ? g.m * g.ldc : 60;
     const std::vector<T> before = c.values();
@@ -226,7 +226,7 @@ TEST_CASE("relu keeps NaN, -0 and infinity, with and without a product", "[backe
   CHECK(z.data()[8] >= 0);
 }
 
-TEST_CASE("a product's descriptors are made and its algorithm is asked for once", "[backend]") {
+TEST_CASE("a product's descriptors are made once, and its algorithm is queried once", "[backend]") {
   small_product<float> p;
   p.g.bias = p.bias.data();
   dp::detail::multiply(0, p.g, emulated{});
@@ -266,7 +266,7 @@ TEST_CASE("a product's descriptors are made and its algorithm is asked for once"
   CHECK(cache.plans.size() == 1);
 }
 
-TEST_CASE("cuBLASLt is told an epilogue's vector only when it changes", "[backend]") {
+TEST_CASE("an epilogue's vector is passed to cuBLASLt only when it changes", "[backend]") {
   small_product<float> p;
   const device_array<float> other(8);
   std::fill_n(other.data(), 8, 100.0f);
@@ -373,7 +373,7 @@ TEST_CASE("two threads that sum columns on one stream do not interleave their ke
   CHECK(order == std::vector<int>{1, 1, 2, 2});
 }
 
-TEST_CASE("TF32 is used where it is asked for", "[backend]") {
+TEST_CASE("TF32 is used where it is requested", "[backend]") {
   small_product<float> p;
   p.a.data()[0] = 1.0f + 1.0f / 4096;  // rounds to 1 in TF32
   p.g.math = dp::detail::product_math::tf32;
@@ -505,7 +505,7 @@ TEST_CASE("strides that cuBLASLt computes wrongly are refused", "[backend]") {
 
 namespace {
 
-/// Compares a weight's gradient [out, in] and a bias's gradient [out] of batches of `n` with their definitions.
+/// Compares a weight's gradient [out, in] and a bias's gradient [out] for batches of `n` with their definitions.
 template <class T>
 void check_gradients(std::size_t out, std::size_t in, std::size_t n, T beta) {
   INFO(out << " outputs, " << in << " inputs, " << n << " samples, beta " << beta);
@@ -582,7 +582,8 @@ TEST_CASE("the gradient of a relu and its sums take the stream's workspace", "[b
 
 namespace {
 
-/// A product of 16-bit numbers with a result in C, whose elements are all 0.5 before, against the definition in double.
+/// Returns the largest difference between a product of 16-bit numbers and its definition in double. The result has type
+/// C; its elements are 0.5 before.
 template <class T, class C>
 double error_of_short_product(std::size_t m, std::size_t n, std::size_t k, bool with_bias, dp::detail::epilogue then,
                               std::vector<std::string>* names = nullptr) {
@@ -639,7 +640,7 @@ TEST_CASE("products of bf16 and half are summed in float and rounded once, by th
   }
   std::vector<std::string> names;
   CHECK(error_of_short_product<dp::bf16, dp::bf16>(8, 16, 24, true, epilogue::relu, &names) == 0);
-  REQUIRE(names.size() == 1);  // the library adds the bias, and a kernel with 16-byte accesses the relu
+  REQUIRE(names.size() == 1);  // the library adds the bias, and a kernel with 16-byte accesses applies the relu
   CHECK(names[0].find("finish_kernel<devplace::bf16, 8") != std::string::npos);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Operations that need workspace, concurrently on two streams of one GPU.
+// Runs operations that need workspace concurrently on two streams of one GPU.
 
 #include <algorithm>
 #include <cstddef>
@@ -40,7 +40,7 @@ TEST_CASE("column sums on two streams use separate workspaces", "[backend]") {
     REQUIRE(values[i] == (i < 200 ? 1 << 22 : 3 << 22));
 }
 
-TEST_CASE("products are in the order of the stream in whose scope they are asked for", "[backend]") {
+TEST_CASE("products are in the order of the stream in whose scope they are called", "[backend]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using square = dp::extents<512, 512>;
   const auto make = [] { return dp::tensor<float, square, device>{square{}}; };
@@ -52,7 +52,7 @@ TEST_CASE("products are in the order of the stream in whose scope they are asked
       const dp::stream_scope in(streams[k]);
       dp::fill(a[k], static_cast<float>(round) + static_cast<float>(k));  // the product must use this value
       dp::matmul_into(product[k], a[k], a[k]);
-      dp::fill(a[k], 0.0F);  // and not this one
+      dp::fill(a[k], 0.0F);  // and not this value
     }
     for (std::size_t k = 0; k < 2; ++k) {
       const dp::stream_scope in(streams[k]);

@@ -24,7 +24,7 @@ using large = dp::extents<1 << 22>;
 
 namespace {
 
-/// Elements `first`, `first` + 1, ... in pinned memory.
+/// Returns elements `first`, `first` + 1, ... in pinned memory.
 auto counted_from(float first) {
   dp::tensor<float, large, pinned> x{large{}};
   for (std::size_t i = 0; i < x.size(); ++i)

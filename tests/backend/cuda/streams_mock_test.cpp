@@ -28,7 +28,7 @@ using device = dp::on<gpu>;
 
 namespace {
 
-/// A stream of cuda<1> whose work is recorded with "on side"; that of the place's own stream with "on own".
+/// Returns a stream of cuda<1>; its work is recorded with "on side", that of the place's own stream with "on own".
 dp::stream<gpu> side_stream() {
   mock::name_stream(dp::stream<gpu>::own().native_handle(), "own");
   dp::stream<gpu> made;
@@ -68,7 +68,7 @@ TEST_CASE("work goes to the stream of the innermost scope, and back to the place
                   "cudaMemcpyAsync device 1 to host, 8 bytes on side", "cudaStreamSynchronize device 1 on side"});
     mock::clear_calls();
   }
-  // Each is freed in the order of the stream on which it was allocated; b was destroyed in the scope, a outside.
+  // Each is freed in the order of the stream that allocated it; b was destroyed in the scope, a outside.
   CHECK(mock::calls() ==
         strings{"cudaFreeAsync device 1 stream of 1 on side", "cudaFreeAsync device 1 stream of 1 on own"});
   CHECK(mock::live_blocks() == 0);

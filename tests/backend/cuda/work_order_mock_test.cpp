@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Tests of the order between streams: the mock must find a missing wait, and must not report work that is ordered.
+// Tests the order between streams: the mock must find a missing wait and must not report ordered work.
 
 #include <cstddef>
 #include <optional>
@@ -40,7 +40,7 @@ void order(const dp::stream<place>& first, const dp::stream<place>& second) {
   second.wait(reached);
 }
 
-/// The violations since construction, because the sections of a test case share a process.
+/// The violations since construction; needed because the sections of a test case share a process.
 class found {
  public:
   bool operator==(const strings& expected) const {
@@ -53,7 +53,7 @@ class found {
 
 }  // namespace
 
-TEST_CASE("a copy on another stream than its tensor's must wait for that, and others for the copy",
+TEST_CASE("a copy on another stream must wait for its tensor's stream, and other streams for the copy",
           "[backend][order]") {
   const found problems;
   const dp::stream<place> copies;

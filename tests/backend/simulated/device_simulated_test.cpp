@@ -52,8 +52,8 @@ TEST_CASE("an exception of a device's work is kept for the next wait, and later 
   int* counter = &done;
   device.submit([] { throw dp::argument_error("first."); });
   device.submit([] { throw dp::shape_error("second."); });
-  device.submit([=] { ++*counter; });            // is skipped, because it could use a failed result
-  device.submit<true>([=] { *counter += 10; });  // runs anyway, as freeing memory must
+  device.submit([=] { ++*counter; });            // skipped, because it could use a failed result
+  device.submit<true>([=] { *counter += 10; });  // runs in any case, as freeing memory must
   CHECK_THROWS_AS(device.wait(), dp::argument_error);
   CHECK(done == 10);
   CHECK_NOTHROW(device.wait());

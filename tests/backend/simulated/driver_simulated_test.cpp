@@ -63,7 +63,7 @@ TEST_CASE("CUDA_VISIBLE_DEVICES chooses and renumbers as CUDA's driver does", "[
   CHECK(parse_visible_devices("0", 0).empty());
 }
 
-TEST_CASE("a missing device is explained by what is visible and by which settings", "[backend]") {
+TEST_CASE("the error of a missing device names the visible devices and the settings", "[backend]") {
   const simulated_driver all("2", nullptr);
   CHECK(all.visible_count() == 2);
   CHECK(all.why_absent(2) ==
@@ -74,14 +74,14 @@ TEST_CASE("a missing device is explained by what is visible and by which setting
   CHECK(some.physical(1) == 3);
   CHECK(some.why_absent(2) ==
         "cuda:2 does not exist: of 4 simulated CUDA device(s) 2 are visible, because the environment variable "
-        "CUDA_VISIBLE_DEVICES is \"2,3\" (cuda:0 is physical device 2, cuda:1 is physical device 3); name 3 or more "
-        "different devices there, or unset it, or use a lower ordinal");
+        "CUDA_VISIBLE_DEVICES is \"2,3\" (cuda:0 is physical device 2, cuda:1 is physical device 3); list 3 or more "
+        "different devices in it, or unset it, or use a lower ordinal");
   const simulated_driver none("4", "");
   CHECK(none.visible_count() == 0);
   CHECK_THAT(none.why_absent(0), ContainsSubstring("0 are visible") && ContainsSubstring("is \"\";") &&
-                                     ContainsSubstring("name 1 or more") && ContainsSubstring("run on cpu"));
+                                     ContainsSubstring("list 1 or more") && ContainsSubstring("run on cpu"));
   CHECK_THAT(simulated_driver("4", "0,7").why_absent(1),
-             ContainsSubstring("up to the first entry that is no device from 0 to 3"));
-  CHECK_THAT(simulated_driver("4", "1,1").why_absent(0), ContainsSubstring("empty when it names one twice"));
+             ContainsSubstring("up to the first entry that is not a device from 0 to 3"));
+  CHECK_THAT(simulated_driver("4", "1,1").why_absent(0), ContainsSubstring("empty if a device occurs twice"));
   CHECK_THAT(simulated_driver("1", "0").why_absent(1), ContainsSubstring("DEVPLACE_SIMULATED_DEVICES to 2"));
 }

@@ -10,7 +10,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// A user-defined operation: an implementation for the CPU is enough for simulated devices.
+/// A user-defined operation: an implementation for the CPU suffices for simulated devices.
 struct scale {};
 
 struct nobody_implements_this {};
@@ -35,7 +35,7 @@ TEST_CASE("an operation with an implementation for the CPU runs on a simulated d
   CHECK(y(2) == 30);
 }
 
-TEST_CASE("what an operation throws on a simulated device arrives at the next synchronising call", "[backend]") {
+TEST_CASE("an operation's exception on a simulated device is thrown by the next synchronising call", "[backend]") {
   dp::tensor<float, dp::extents<3>, dp::on<dp::cuda<0>>> x{1, 2, 3};
   CHECK_NOTHROW(dp::detail::dispatch<scale, dp::backend::cuda>(0, x.data().get(), x.size(), 0.0f));
   CHECK_THROWS_AS(dp::to<dp::on<dp::cpu>>(x), dp::argument_error);

@@ -19,7 +19,7 @@ using host = dp::on<dp::cpu>;
 
 namespace {
 
-// Freed after the devices' threads have ended; the sanitizers check that this is safe.
+// Freed after the devices' threads have ended; sanitizers check that this is safe.
 std::optional<dp::tensor<float, dp::extents<5>, gpu1>> outlives_main;
 
 struct fill {
@@ -67,7 +67,7 @@ TEST_CASE("a copy inside a simulated device may overlap and waits for the work b
     CHECK(unsigned{result[i]} == (i < 10 ? i : i - 10));
 }
 
-TEST_CASE("memory of a simulated device is given back after the work that uses it", "[backend]") {
+TEST_CASE("memory of a simulated device is freed after the work that uses it", "[backend]") {
   for (int round = 0; round < 200; ++round) {
     const auto block = dp::detail::allocate<dp::backend::cuda>(0, 64);
     dp::detail::simulated_devices::at(0).submit(fill{static_cast<std::uint8_t*>(block.data()), 64});

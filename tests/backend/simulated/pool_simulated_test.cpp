@@ -96,7 +96,7 @@ TEST_CASE("a freed block is kept and used for the next request of the same round
   CHECK(d.reserved(1) == 128);
 }
 
-TEST_CASE("without a limit the cache is hardly larger than what was in use at one time", "[backend]") {
+TEST_CASE("without a limit the cache hardly exceeds the peak of memory in use", "[backend]") {
   shared_device d(dp::detail::unlimited_memory);
   constexpr std::size_t largest = 2 * simulated_pool::kept_bytes;
   for (std::size_t bytes = 64; bytes <= largest; bytes += 64000) {
@@ -142,7 +142,7 @@ TEST_CASE("all logical devices on a physical device share its limit, and caches 
   CHECK(d.take(0, ~std::size_t{0}) == nullptr);
 }
 
-TEST_CASE("a block's next owner finds the work of its last owner done", "[backend]") {
+TEST_CASE("work of a block's previous owner is done before that of its next owner", "[backend]") {
   constexpr std::size_t bytes = 4096;
   std::vector<std::uint8_t> source(bytes), result(bytes);
   for (int round = 0; round < 100; ++round) {

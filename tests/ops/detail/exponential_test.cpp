@@ -51,7 +51,7 @@ TEMPLATE_TEST_CASE("fast_exp_below_64 is fast_exp, bit for bit", "[ops]", float,
     const TestType x = least + (64 - least) * static_cast<TestType>(i) / 500000;
     same = same && fast_exp_below_64(x) == fast_exp(x);
   }
-  for (int i = -2000; i <= 1000; ++i) {  // halfway between two powers of two, or next to it
+  for (int i = -2000; i <= 1000; ++i) {  // midpoints between powers of two, and their neighbours
     const auto x = static_cast<TestType>(i * 0.034657359027997265);
     for (const TestType near : {std::nextafter(x, least), x, std::nextafter(x, TestType{64})})
       same = same && fast_exp_below_64(near) == fast_exp(near);

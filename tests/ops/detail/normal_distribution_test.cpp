@@ -13,8 +13,7 @@ using devplace::test::larger;
 using devplace::test::ulps;
 using devplace::test::wider;
 
-TEMPLATE_TEST_CASE("the normal distribution's density and tail are accurate to where they are 0", "[ops]", float,
-                   double) {
+TEMPLATE_TEST_CASE("the normal distribution's density and tail are accurate until they are 0", "[ops]", float, double) {
   using devplace::detail::normal_tail;
   constexpr TestType limit = devplace::detail::normal_constants<TestType>::limit;
   double of_density = 0, of_probability = 0;

@@ -16,7 +16,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// Numbers of every magnitude and sign, with zeros, subnormals and infinities.
+/// Returns numbers of every magnitude and sign, with zeros, subnormals and infinities.
 std::vector<float> numbers(std::size_t n, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<float> x(n);

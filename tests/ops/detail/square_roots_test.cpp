@@ -12,8 +12,7 @@
 
 #include "support/catch.hpp"
 
-TEMPLATE_TEST_CASE("square roots are those of std::sqrt, bit for bit, whatever their number and address", "[ops]",
-                   float, double) {
+TEMPLATE_TEST_CASE("square roots equal std::sqrt bit for bit, for every count and alignment", "[ops]", float, double) {
   using limits = std::numeric_limits<TestType>;
   std::mt19937 random(1);
   std::vector<TestType> numbers{

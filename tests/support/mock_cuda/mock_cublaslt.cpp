@@ -110,7 +110,7 @@ cublasStatus_t set(Member& member, const void* value, std::size_t bytes) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// The sizes of a product, or zeros if the layouts do not match.
+/// Returns the sizes of a product, or zeros if the layouts do not match.
 product sizes_of(const operation& o, const layout& a, const layout& b, const layout& d) {
   product p{};
   p.m = o.op_a == CUBLAS_OP_N ? a.rows : a.columns;
@@ -127,7 +127,7 @@ product sizes_of(const operation& o, const layout& a, const layout& b, const lay
   return p;
 }
 
-/// A hash that distinguishes the problems of algorithms.
+/// Returns a hash that distinguishes the problems of algorithms.
 std::uint64_t shape_of(const product& p) {
   std::uint64_t shape = 0;
   for (const std::uint64_t part :
@@ -140,7 +140,7 @@ std::uint64_t shape_of(const product& p) {
   return shape;
 }
 
-/// Bytes of an element; 0 for types that the mock does not have.
+/// Returns the bytes of an element; 0 for types that the mock does not support.
 std::uint32_t size_of(cudaDataType_t type) {
   switch (type) {
     case CUDA_R_64F:
@@ -181,14 +181,14 @@ std::uint64_t native_flags(const product& p) {
          CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
 }
 
-/// Rounds to the nearest value with ten bits of mantissa, as a tensor core reads a float in TF32.
+/// Rounds to the nearest value with ten mantissa bits, as a tensor core reads a float in TF32.
 double as_tf32(double x) {
   auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
   if (std::isfinite(x)) bits = (bits + 0x1000u) & ~0x1fffu;
   return std::bit_cast<float>(bits);
 }
 
-/// Multiplies as the header specifies. With TF32 as the compute type, operands are rounded to it. The epilogue's vector
+/// Multiplies as the header specifies. With the compute type TF32, operands are rounded to TF32. The epilogue's vector
 /// has D's type.
 template <class T, class D, class Factor>
 void multiply_one(const product& p, Factor alpha, const T* a, const T* b, Factor beta, const D* c, D* d,
@@ -220,7 +220,7 @@ void multiply_one(const product& p, Factor alpha, const T* a, const T* b, Factor
     }
 }
 
-/// The same for all matrices of a batch.
+/// Multiplies all matrices of a batch.
 template <class T, class D, class Factor>
 void multiply(const product& p, const void* alpha, const void* a, const void* b, const void* beta, const void* c,
               void* d, const void* vector) {

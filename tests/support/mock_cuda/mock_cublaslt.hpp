@@ -11,8 +11,8 @@
 
 /// A mock of cuBLASLt for tests without a GPU, written from the documentation in cublasLt.h and linked instead of
 /// NVIDIA's library, together with the mock of CUDA's runtime, whose device memory is host memory. It multiplies in
-/// double, records the calls, rejects what NVIDIA's library rejects, including products of one row or column, and fails
-/// on request. Each test case runs in its own process.
+/// double, records the calls, fails on request, and rejects what NVIDIA's library rejects, including products of one
+/// row or column. Each test case runs in its own process.
 namespace devplace::test::mock_cublaslt {
 
 /// A product passed to cublasLtMatmul, in cuBLASLt's terms: column-major, D is m x n.
@@ -31,32 +31,32 @@ struct product {
   std::int64_t stride_a, stride_b, stride_d;
 };
 
-/// The products computed so far.
+/// Returns the products computed so far.
 const std::vector<product>& products();
 
-/// The names of the functions called since the start or the last clear_calls().
+/// Returns the names of the functions called since the start or the last clear_calls().
 const std::vector<std::string>& calls();
 void clear_calls();
 
-/// The `nth` call of `function` from now on returns `status`, once.
+/// Makes the `nth` call of `function` from now on return `status`, once.
 void fail(const std::string& function, cublasStatus_t status, int nth = 1);
 
-/// From now on no algorithm is found for this epilogue.
+/// Makes all further queries find no algorithm for this epilogue.
 void refuse(cublasLtEpilogue_t epilogue);
 
-/// Sets the numerical flags (CUBLASLT_NUMERICAL_IMPL_FLAGS_...) of the algorithms that a query returns, best first. By
-/// default there is one, of the requested precision.
+/// Sets the numerical flags (CUBLASLT_NUMERICAL_IMPL_FLAGS_...) of the algorithms that a query returns, best first. The
+/// default is one algorithm of the requested precision.
 void offer(std::vector<std::uint64_t> flags);
 
-/// The split-k reduction schemes that the last query allowed, and its workspace size.
+/// Return the split-k reduction schemes that the last query allowed, and its workspace size.
 std::uint32_t allowed_reductions();
 std::uint64_t allowed_workspace();
 
-/// Handles, and descriptors of all kinds, that exist now.
+/// Return the number of existing handles, and of existing descriptors of all kinds.
 std::size_t live_handles();
 std::size_t live_descriptors();
 
-/// Violations of the rules of cublasLt.h; empty if there were none.
+/// Returns the violations of the rules of cublasLt.h.
 const std::vector<std::string>& violations();
 
 }  // namespace devplace::test::mock_cublaslt

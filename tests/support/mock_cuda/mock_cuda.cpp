@@ -25,7 +25,7 @@ namespace {
 struct block {
   std::size_t bytes;
   int device;
-  const void* pool;   ///< the pool that it was allocated from
+  const void* pool;   ///< the pool that allocated the block
   bool idle = false;  ///< freed, and cached by the pool
 };
 
@@ -48,10 +48,10 @@ struct event {
   bool waited_for = false;
 };
 
-/// The page before memory of cudaMalloc, which is shared with the processes that are forked afterwards.
+/// The page before memory of cudaMalloc, which is shared with processes that are forked afterwards.
 struct exportable {
-  std::size_t bytes;        ///< with this page
-  std::atomic<int> opened;  ///< how often processes have it open
+  std::size_t bytes;        ///< including this page
+  std::atomic<int> opened;  ///< number of open handles in all processes
 };
 constexpr std::size_t exportable_page = 4096;
 
@@ -59,7 +59,7 @@ exportable& exportable_at(void* data) {
   return *reinterpret_cast<exportable*>(static_cast<char*>(data) - exportable_page);
 }
 
-/// What the mock writes into handles for other processes.
+/// The contents of handles for other processes.
 struct ipc_contents {
   int process;
   int device;
@@ -84,15 +84,15 @@ struct runtime {
   std::map<int, cudaError_t> broken;
   std::map<std::uintptr_t, block> blocks;
   std::map<std::uintptr_t, pinned_block> pinned;
-  std::set<void*> exportable;  ///< memory of cudaMalloc, which pools do not give
-  std::set<void*> opened;      ///< memory of other processes that is open here
+  std::set<void*> exportable;  ///< memory of cudaMalloc, not of pools
+  std::set<void*> opened;      ///< memory of other processes that this process has open
   work_order order;
   std::set<event*> events;
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
   std::vector<launch> launches;
   std::map<const void*, std::string> kernels;         ///< names of the host stubs of the program's kernels
-  std::map<std::string, std::size_t> kept_arguments;  ///< size of the argument of kernels whose names contain the text
+  std::map<std::string, std::size_t> kept_arguments;  ///< argument size by a part of the kernel's name
   std::vector<std::string> violations;
 };
 
@@ -125,7 +125,7 @@ void violate(const std::string& what) {
   of_process().violations.push_back(what);
 }
 
-/// Records a violation unless all bytes from `data` on belong to one block, on `device`.
+/// Records a violation unless all bytes from `data` on belong to one block on `device`.
 void require_device_memory(const char* call, const void* data, std::size_t bytes, int device) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   auto at = of_process().blocks.upper_bound(address);
@@ -138,8 +138,7 @@ void require_device_memory(const char* call, const void* data, std::size_t bytes
             std::to_string(device));
 }
 
-/// As begin(), for work that is enqueued on a stream, which must belong to the current device and not be the default
-/// one.
+/// Like begin(), for work on a stream, which must belong to the current device and not be the default stream.
 cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std::string& arguments = {}) {
   if (stream == cudaStreamLegacy) return begin(function, arguments + " on legacy default stream");
   if (stream == nullptr)
@@ -150,8 +149,8 @@ cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std
   return begin(function, name.empty() ? arguments : arguments + (arguments.empty() ? "on " : " on ") + name);
 }
 
-/// Records that a stream's work accesses bytes; a violation if the access is not ordered with a conflicting one.
-/// Ordinary host memory is ignored, because it is copied before a call returns.
+/// Records that a stream's work accesses bytes; a violation if a conflicting access is unordered. Ignores ordinary host
+/// memory, because it is copied before a call returns.
 void use(const char* call, cudaStream_t stream, const void* data, std::size_t bytes, bool writes) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const auto lies_in = [&](const auto& blocks) {
@@ -511,7 +510,7 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
     used += block.device == device ? block.bytes : 0;
   if (bytes > r.memory - used) return mock::answer(cudaErrorMemoryAllocation);
   *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
-  std::memset(*data, 0xCD, bytes);  // so that reading uninitialised memory gives garbage, as on a GPU
+  std::memset(*data, 0xCD, bytes);  // so that uninitialised memory contains garbage, as on a GPU
   r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, device, pool};
   r.order.take(stream, *data, bytes);
   return cudaSuccess;
@@ -667,7 +666,7 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t hand
   if (code != cudaSuccess) return code;
   mock::ipc_contents contents;
   std::memcpy(&contents, &handle, sizeof contents);
-  // The process was forked after the event was made, so it is at the same address here.
+  // The process was forked after the event was created, so the event has the same address here.
   auto* const opened = new mock::event(*static_cast<mock::event*>(contents.object));
   mock::of_process().events.insert(opened);
   *event = reinterpret_cast<cudaEvent_t>(opened);

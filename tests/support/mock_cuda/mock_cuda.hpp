@@ -10,17 +10,17 @@
 
 /// A mock of CUDA's runtime for tests without a GPU, linked instead of NVIDIA's. Device memory is host memory. Kernels
 /// can be launched if the test is compiled as CUDA, but do not run. The mock records the calls, checks rules whose
-/// violation NVIDIA's runtime reports late or never, and fails on request. Each test case runs in its own process, so
-/// it starts in the state that is described here.
+/// violation NVIDIA's runtime reports late or never, and fails on request. Each test case runs in its own process and
+/// so starts in the state described here.
 namespace devplace::test::mock_cuda {
 
-/// Sets the number of devices, by default 2, and the memory of each. To be called before the first call of CUDA.
+/// Sets the number of devices, by default 2, and the memory of each. Call it before the first CUDA call.
 void set_devices(int count, std::size_t bytes_each = std::size_t{1} << 30);
 
 /// Simulates the absence of devices; cudaGetDeviceCount then returns `code`, which may be cudaSuccess.
 void find_none(cudaError_t code);
 
-/// The priority of a stream; 0 unless it was created with one.
+/// Returns the priority of a stream; 0 unless it was created with one.
 int priority_of(cudaStream_t stream);
 
 /// Adds `name` to the records of this stream's work, as in "cudaMemcpyAsync device 0 to device, 4 bytes on copies".
@@ -29,11 +29,11 @@ void name_stream(void* stream, const std::string& name);
 /// Simulates the absence of a driver.
 void remove_driver();
 
-/// The calls since the start or the last clear_calls(), as "cudaMemcpy device 0 to device, 24 bytes".
+/// Returns the calls since the start or the last clear_calls(), as "cudaMemcpy device 0 to device, 24 bytes".
 const std::vector<std::string>& calls();
 void clear_calls();
 
-/// Work for a device: a kernel, named as its body in backend/cuda/kernels, or a call of a library on top of the
+/// Work for a device: a kernel, named like its body in backend/cuda/kernels, or a call of a library on top of the
 /// runtime.
 struct launch {
   std::string name;
@@ -44,37 +44,37 @@ struct launch {
   std::vector<unsigned char> argument;  ///< the kernel's bytes, if keep_arguments() requested them
 };
 
-/// The launches since the start or the last clear_calls(), which calls() contains as well.
+/// Returns the launches since the start or the last clear_calls(); calls() contains them, too.
 const std::vector<launch>& launches();
 
-/// From now on records the first argument, of `bytes` bytes, of kernels whose name contains `kernel`.
+/// Makes all further launches of kernels whose name contains `kernel` record their first argument, of `bytes` bytes.
 void keep_arguments(const std::string& kernel, std::size_t bytes);
 
-/// Called by a library's mock that enqueues work on a stream of the current device. Returns the call's result.
+/// Records work that a library's mock enqueues on a stream of the current device. Returns the call's result.
 cudaError_t launch_of_library(const std::string& function, cudaStream_t stream);
-/// The same for memory of the current device that such work reads or writes.
+/// Records memory of the current device that such work reads or writes.
 void library_uses(const char* function, cudaStream_t stream, const void* data, std::size_t bytes, bool writes);
 
-/// The `nth` call of `function` from now on fails with `code`, and so do the following ones, `times` in total. (A
+/// Makes the `nth` call of `function` from now on, and the calls after it, fail with `code`, `times` in total. (A
 /// failed pool allocation is retried once, after all pools of the device were trimmed.)
 void fail(const std::string& function, cudaError_t code, int nth = 1, int times = 1);
 
-/// From now on every call that reaches a device, or this device, returns `code`, as after a failed kernel.
+/// Makes every further call that reaches a device, or this device, return `code`, as after a failed kernel.
 void break_devices(cudaError_t code);
 void break_device(int device, cudaError_t code);
 
-/// From now on no device has peer access to another one.
+/// Removes peer access between all devices.
 void separate_devices();
 
 /// Sets whether enqueued work counts as done (the default); if not, an event is not ready until it is waited for.
 void set_done(bool done);
 
-/// Blocks of device memory, blocks of pinned memory, and events, that exist now.
+/// Return the numbers of existing blocks of device memory, blocks of pinned memory, and events.
 std::size_t live_blocks();
 std::size_t live_pinned();
 std::size_t live_events();
 
-/// Violations of CUDA's rules, such as a copy beyond a block's end; empty if there were none.
+/// Returns the violations of CUDA's rules, such as a copy beyond a block's end.
 const std::vector<std::string>& violations();
 
 }  // namespace devplace::test::mock_cuda

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-/// A race detector for work on memory. Work is ordered only by streams, events and waits of the host; a GPU may execute
-/// the rest in any order, so two accesses to the same bytes, one of them a write, must be ordered. Without this check a
-/// forgotten wait would go unnoticed, because the mock executes all work immediately.
+/// A race detector for work on memory. Only streams, events and waits of the host order work; a GPU may execute the
+/// rest in any order. So two accesses to the same bytes, one of them a write, must be ordered. Without this check a
+/// missing wait would go unnoticed, because the mock executes all work immediately.
 namespace devplace::test::mock_cuda {
 
 class work_order {
@@ -38,7 +38,8 @@ class work_order {
     return problem;
   }
 
-  /// A new block: earlier accesses to its memory are forgotten. Usable in the order of `stream`, or (null) at once.
+  /// Begins a new block: forgets earlier accesses to its memory. The block is usable in the order of `stream`, or at
+  /// once if `stream` is null.
   void take(const void* stream, const void* data, std::size_t bytes) {
     const auto begin = reinterpret_cast<std::uintptr_t>(data);
     accesses_[begin].clear();
@@ -83,7 +84,7 @@ class work_order {
     return found != what.end() && found->second >= when.number;
   }
 
-  /// The work that precedes new work of a stream: what the stream waits for, and what the host had waited for.
+  /// Returns the work that precedes new work of a stream: what the stream waits for, and what the host had waited for.
   knowledge& known(const void* stream) {
     merge(streams_[stream], host_);
     return streams_[stream];
@@ -91,7 +92,7 @@ class work_order {
   moment next(const void* stream) { return {stream, ++known(stream)[stream]}; }
   bool comes_after(const void* stream, const access& other) { return knows(known(stream), other.when); }
 
-  /// The start address of the block that contains this address.
+  /// Returns the start address of the block that contains this address.
   std::uintptr_t block_of(std::uintptr_t address) {
     const auto behind = accesses_.upper_bound(address);
     return behind == accesses_.begin() ? address : std::prev(behind)->first;

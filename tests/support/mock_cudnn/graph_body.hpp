@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Included by mock_cudnn.cpp alone, in its unnamed namespace. Graphs of products, reductions and operations on
-// elements: they are computed in double, operation by operation, and results are rounded to their tensors' types.
+// Included by mock_cudnn.cpp only, in its unnamed namespace. Computes graphs of products, reductions and pointwise
+// operations in double, operation by operation, and rounds results to their tensors' types.
 
 bool is_of_graph(cudnnBackendDescriptorType_t type) {
   return type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR || type == CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR ||
@@ -22,7 +22,7 @@ void for_each_element(const std::vector<std::int64_t>& extents, const F& f) {
           f(at);
 }
 
-/// The values of the tensors of a graph that is executed.
+/// The values of the tensors of an executing graph.
 class graph_values {
  public:
   explicit graph_values(const descriptor& pack)
@@ -36,7 +36,7 @@ class graph_values {
     return values<std::int64_t>(d, CUDNN_ATTR_TENSOR_STRIDES);
   }
 
-  /// An element; an axis of extent 1 is repeated.
+  /// Returns an element; an axis of extent 1 is repeated.
   double read(const descriptor& d, index at) {
     const auto size = extents(d);
     for (std::size_t k = 0; k < 4; ++k)
@@ -68,7 +68,7 @@ class graph_values {
     }
   }
 
-  /// Whether the tensor has an address, if it needs one, and that is aligned.
+  /// Returns whether the tensor, if it needs an address, has an aligned one.
   bool has_place(const descriptor& d) const {
     if (is_virtual(d)) return true;
     const auto at = std::find(ids_.begin(), ids_.end(), number(d));
@@ -128,7 +128,7 @@ double apply(cudnnPointwiseMode_t mode, double x, double b, double t) {
   }
 }
 
-/// The tensors of an operation: the result first, and then operands.
+/// Returns the tensors of an operation: the result, then the operands.
 std::vector<const descriptor*> tensors_of(const descriptor& operation) {
   std::vector<const descriptor*> all;
   for (const auto name :
@@ -148,7 +148,7 @@ bool graph_operation_fits(const descriptor& operation) {
     const auto b = graph_values::extents(*tensors[2]);
     return y[0] == x[0] && y[1] == x[1] && y[2] == x[2] && x[3] == b[2] && y[3] == b[3] && y[0] == b[0] && y[1] == b[1];
   }
-  if (operation.type == CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR) {  // the same memory, transposed
+  if (operation.type == CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR) {  // shares the memory, transposed
     const auto by = graph_values::strides(*tensors[0]), from = graph_values::strides(*tensors[1]);
     return y[2] == x[3] && y[3] == x[2] && by[2] == from[3] && by[3] == from[2];
   }

@@ -29,7 +29,7 @@ struct descriptor {
   cudnnBackendDescriptorType_t type;
   bool final = false;
   std::map<cudnnBackendAttributeName_t, attribute> attributes;
-  // Of engines, of their configurations and of plans.
+  // For engines, their configurations, and plans.
   int engine = -1;
   cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
 };
@@ -81,7 +81,7 @@ std::size_t size_of(cudnnBackendAttributeType_t type) {
   }
 }
 
-/// The attributes that a descriptor needs, unless they are optional, before it is finalised: type and number of
+/// The attributes that a descriptor needs before it is finalised, unless they are optional: type and number of
 /// elements, 0 for any.
 struct rule {
   cudnnBackendAttributeName_t name;
@@ -198,7 +198,7 @@ double factor(const descriptor& operation, cudnnBackendAttributeName_t name) {
                                                                  : static_cast<double>(value<float>(operation, name));
 }
 
-/// The attributes of an operation, of which each kind has its own numbers, in one order.
+/// The attributes of an operation. Each kind has its own numbers, in one order.
 struct names {
   cudnnBackendAttributeName_t x, weight, y, windows, alpha, beta;
 };
@@ -242,7 +242,8 @@ bool fits(const descriptor& operation) {
   return right;
 }
 
-/// Whether there are engines for an operation: for tensors of one type, whose products are summed in it, or in float.
+/// Returns whether there are engines for an operation: tensors have one type, and products are summed in it or in
+/// float.
 bool is_supported(const descriptor& operation) {
   const names of = names_of(operation.type);
   const auto type_of = [&](cudnnBackendAttributeName_t name) {
@@ -254,7 +255,7 @@ bool is_supported(const descriptor& operation) {
              (type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT);
 }
 
-/// A tensor of the operation with the data that the variant pack has for its number.
+/// A tensor of the operation and the data of its number in the variant pack.
 template <class T>
 struct tensor {
   std::vector<std::int64_t> extents, strides;
@@ -315,7 +316,7 @@ void compute(const descriptor& operation, const descriptor& pack) {
 
 #include "support/mock_cudnn/graph_body.hpp"
 
-/// The first operation of an operation graph, at the end of the chain that leads to it.
+/// Returns the first operation of an operation graph, at the end of the chain that leads to it.
 const descriptor& operation_of(const descriptor& configuration_or_graph) {
   return part(configuration_or_graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
 }

@@ -11,9 +11,10 @@
 
 /// A mock of cuDNN's graph API for tests without a GPU, written from cuDNN's documentation and linked instead of
 /// NVIDIA's library, together with the mock of CUDA's runtime, whose device memory is host memory. It keeps the
-/// attributes of descriptors, computes convolutions and attention from them in double, records the calls, rejects what
-/// NVIDIA's library rejects (attributes of the wrong type or count, of finalised descriptors, or that refer to
-/// descriptors that are not finalised), and fails on request. Each test case runs in its own process.
+/// attributes of descriptors, computes convolutions and attention from them in double, records the calls, and fails on
+/// request. It rejects what NVIDIA's library rejects: attributes of the wrong type or count, attributes of finalised
+/// descriptors, and attributes that refer to descriptors that are not finalised. Each test case runs in its own
+/// process.
 namespace devplace::test::mock_cudnn {
 
 /// An engine that the heuristic offers.
@@ -23,7 +24,7 @@ struct engine {
   bool supported = true;  ///< whether its plans can be finalised
 };
 
-/// A convolution that was executed.
+/// An executed convolution.
 struct convolution {
   cudnnBackendDescriptorType_t operation;
   cudnnDataType_t type;
@@ -34,7 +35,7 @@ struct convolution {
   cudaStream_t stream;
 };
 
-/// A graph of several operations that was executed.
+/// An executed graph of several operations.
 struct graph {
   std::size_t operations;
   int engine;
@@ -47,18 +48,18 @@ struct graph {
 /// fallback has none.
 void offer(cudnnBackendHeurMode_t mode, std::vector<engine> engines);
 
-/// The `nth` call of `function` from now on returns `status`, once.
+/// Makes the `nth` call of `function` from now on return `status`, once.
 void fail(const std::string& function, cudnnStatus_t status, int nth = 1);
-/// What cudnnGetLastErrorString() says.
+/// Sets the text of cudnnGetLastErrorString().
 void set_last_error(const std::string& text);
 
-/// The names of the functions called since the start or the last clear_calls(), and the convolutions executed.
+/// Return the functions called since the start or the last clear_calls(), and the convolutions executed.
 const std::vector<std::string>& calls();
 void clear_calls();
 const std::vector<convolution>& convolutions();
 const std::vector<graph>& graphs();
 
-/// Handles and descriptors that exist now.
+/// Return the numbers of existing handles and descriptors.
 std::size_t live_handles();
 std::size_t live_descriptors();
 

@@ -23,7 +23,7 @@ namespace {
 constexpr int most_ranks = 8;
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 
-/// What a rank does next, for all to read.
+/// The next call of a rank, which all ranks read.
 struct call_text {
   char name[24];
   std::uint64_t count;
@@ -32,14 +32,14 @@ struct call_text {
   bool operator==(const call_text&) const = default;
 };
 
-/// A rank's part of the calls of a communicator. A call is posted when all have read the previous one.
+/// A rank's part of the calls of a communicator. A rank posts a call when all have read its previous one.
 struct rank_slot {
   std::atomic<std::uint64_t> posted{0}, read{0};
   call_text call;
   alignas(64) unsigned char data[most_bytes];
 };
 
-/// What a rank sends to another one. A message is posted when the other has read the previous one.
+/// A message from one rank to another. A rank posts a message when the other has read the previous one.
 struct mailbox {
   std::atomic<std::uint64_t> posted{0}, read{0};
   std::uint64_t count;
@@ -47,7 +47,7 @@ struct mailbox {
   alignas(64) unsigned char data[most_bytes / 16];
 };
 
-/// A communicator's memory, which its ranks share.
+/// A communicator's memory, shared by its ranks.
 struct clique {
   rank_slot ranks[most_ranks];
   mailbox mail[most_ranks][most_ranks];  ///< from, to
@@ -91,7 +91,7 @@ using devplace::test::mock_nccl::operation;
 struct ncclComm {
   clique* with;
   int size, rank, device;
-  std::uint64_t number = 0;  ///< of the last executed call
+  std::uint64_t number = 0;  ///< number of the last executed call
   std::deque<operation> queue{};
   ncclResult_t failed = ncclSuccess;
   bool finalizing = false;
@@ -114,7 +114,7 @@ struct library {
   bool hangs = false;
   int depth = 0;
   bool group_failed = false;
-  bool moved = false;  ///< whether an operation, or a part of one, has come further
+  bool moved = false;  ///< whether an operation, or a part of one, has advanced
   std::string last_error;
   std::map<std::string, planned> failures;
   std::vector<std::string> calls, violations;
@@ -216,7 +216,7 @@ void combine(void* into, const void* more, std::size_t count, int type, int op) 
   }
 }
 
-/// The number of elements that a rank gives, and that it gets.
+/// Returns the number of elements that a rank passes, and the number that it receives.
 std::uint64_t elements_given(const call_text& call, int size) {
   return std::strcmp(call.name, "ncclReduceScatter") == 0 ? call.count * static_cast<std::uint64_t>(size) : call.count;
 }
@@ -240,7 +240,7 @@ void execute(ncclComm* c, const operation& o) {
   }
 }
 
-/// Works on a message, whose peers see the messages of a rank to another one in their order; whether it is done.
+/// Advances a message and returns whether it is done. Messages from one rank to another arrive in order.
 bool advance(ncclComm* c, message& m) {
   mailbox& box = m.sends ? c->with->mail[c->rank][m.peer] : c->with->mail[m.peer][c->rank];
   const std::uint64_t read = box.read.load(std::memory_order_acquire);
@@ -268,7 +268,7 @@ bool advance(ncclComm* c, message& m) {
   return true;
 }
 
-/// Works on the first call of a communicator's queue; whether it is done.
+/// Advances the first call of a communicator's queue and returns whether it is done.
 bool advance(ncclComm* c) {
   operation& o = c->queue.front();
   rank_slot& own = c->with->ranks[c->rank];
@@ -303,7 +303,7 @@ bool advance(ncclComm* c) {
   for (int rank = 0; rank != c->size; ++rank)
     if (!(c->with->ranks[rank].call == o.call)) {
       violate(std::string(o.call.name) + ": the ranks make different calls");
-      of_process().hangs = true;  // as NCCL's usually do
+      of_process().hangs = true;  // NCCL's usually hang, too
       return false;
     }
   if (o.to != nullptr) execute(c, o);
@@ -312,7 +312,7 @@ bool advance(ncclComm* c) {
   return true;
 }
 
-/// Works on all communicators of this process, since their ranks may wait for each other.
+/// Advances all communicators of this process, since their ranks may wait for each other.
 void advance_all() {
   bool& moved = of_process().moved;
   do {
@@ -474,7 +474,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   if (code != ncclSuccess) return code;
   std::memset(id, 0, sizeof *id);
   const int number = mock::shared_world().made.fetch_add(1) % mock::most_cliques;
-  for (mock::rank_slot& slot : mock::shared_world().cliques[number].ranks) {  // of one that is gone
+  for (mock::rank_slot& slot : mock::shared_world().cliques[number].ranks) {  // may be reused
     slot.posted = 0;
     slot.read = 0;
   }
@@ -539,7 +539,7 @@ ncclResult_t ncclGroupEnd() {
     return ncclInvalidUsage;
   }
   if (--l.depth != 0) return code;
-  // All ranks of this process take part in a collective, in the same number of calls.
+  // All ranks of this process take part in a collective, with equal numbers of calls.
   for (const ncclComm* const c : l.grouped)
     for (const ncclComm* const other : l.live)
       if (!l.group_failed && other->with == c->with &&

@@ -18,8 +18,8 @@
 #include "support/simt/emulator.hpp"
 
 // A backend with the CPU's memory that executes CUDA's kernels in the emulator: library code on views at
-// here<simt::backend> runs what a GPU would run. For an operation on rows, include its header of backend/cuda/kernels
-// too.
+// here<simt::backend> runs the code of a GPU. For an operation on rows, also include its header of
+// backend/cuda/kernels.
 
 namespace devplace::test::simt {
 

@@ -21,15 +21,15 @@
 #include "support/simt/global_memory.hpp"
 #include "support/simt/shared_memory.hpp"
 
-// Runs a kernel's body (backend/cuda/kernels) on the CPU, each thread as a fiber with its own stack. Threads are
-// scheduled in random order, blocks too, and some blocks run concurrently, so a body that relies on an order fails;
-// hazards that no order exposes are checked, see `violation`. It verifies bodies, not launches.
+// Runs a kernel's body (backend/cuda/kernels) on the CPU, each thread as a fiber with its own stack. Threads and blocks
+// are scheduled in random order and some blocks run concurrently, so a body that relies on an order fails. Hazards that
+// no order exposes are checked, see `violation`. The emulator verifies bodies, not launches.
 
 namespace devplace::test::simt {
 
 using detail::pack;
 
-/// The place in a kernel's source where a thread waits.
+/// The source location in a kernel where a thread waits.
 struct site {
   const char* operation;
   int line;
@@ -39,7 +39,7 @@ enum class thread_state : unsigned char { runs, at_barrier, at_warp, exited };
 
 class block_run;
 
-/// The emulator's thread, the context of a kernel's body, with the member names of simt_thread.cuh.
+/// The emulator's thread: the context of a kernel's body, with the member names of simt_thread.cuh.
 class thread {
  public:
   unsigned thread_index() const { return index_; }
@@ -53,12 +53,12 @@ class thread {
     ++now_.warp_epoch;
   }
 
-  /// The value of lane (own lane ^ mask) of the warp. All lanes must call it.
+  /// Returns the value of lane (own lane ^ mask) of the warp. All lanes must call it.
   template <class T>
   T shuffle_xor(T value, unsigned mask, int line = __builtin_LINE()) {
     return exchange(value, lane() ^ mask, {"shuffle_xor", line});
   }
-  /// The value of lane `from` within the thread's group of `width` lanes.
+  /// Returns the value of lane `from` within the thread's group of `width` lanes.
   template <class T>
   T shuffle(T value, unsigned from, unsigned width = warp_size, int line = __builtin_LINE()) {
     return exchange(value, lane() / width * width + from % width, {"shuffle", line});
@@ -214,7 +214,7 @@ class block_run {
     thread* context;
   };
 
-  /// Resumes the threads [first, after) if all of them wait in `state` at the same place in the source.
+  /// Resumes the threads [first, after) if all of them wait in `state` at one source location.
   void release(thread_state state, unsigned first, unsigned after, std::vector<unsigned>& ready) {
     for (unsigned i = first; i < after; ++i)
       if (threads_[i].state_ != state) return;
@@ -252,7 +252,7 @@ class block_run {
 
   std::mt19937 random_;
   std::vector<thread> threads_;
-  std::vector<std::array<value_bytes, 2>> slots_;  // by thread, for exchanges with even and odd number
+  std::vector<std::array<value_bytes, 2>> slots_;  // by thread, for exchanges of even and odd number
   std::vector<std::unique_ptr<fiber>> fibers_;
   std::vector<argument> arguments_;
   std::vector<unsigned> ready_;
@@ -263,7 +263,7 @@ class block_run {
 inline void thread::wait(thread_state state, site where) {
   state_ = state;
   where_ = where;
-  run_->fibers_[index_]->give_way();
+  run_->fibers_[index_]->yield();
 }
 
 template <class T>

@@ -17,7 +17,7 @@ using devplace::detail::pack;
 
 namespace {
 
-/// A kernel of two warps from a lambda.
+/// A kernel of two warps that runs a lambda.
 template <class Body>
 struct two_warps {
   static constexpr unsigned threads = 64;
@@ -35,7 +35,7 @@ struct one_thread_more {
   void operator()(simt::thread&) const {}
 };
 
-/// The violation that the emulator reports for a kernel; empty if there is none.
+/// Returns the violation that the emulator reports for a kernel; empty if there is none.
 template <class Body>
 std::string finding(Body body, std::uint32_t seed = 1) {
   try {
@@ -46,7 +46,8 @@ std::string finding(Body body, std::uint32_t seed = 1) {
   return {};
 }
 
-/// Every thread passes its number to the thread opposite in the block. `barrier`: with the barrier that this requires.
+/// Every thread passes its number to the opposite thread of the block. `barrier`: whether it uses the barrier that this
+/// requires.
 auto reversal(std::vector<unsigned>& out, bool barrier) {
   return [&out, barrier](simt::thread& t) {
     const auto numbers = t.shared<unsigned, 64>();
@@ -206,7 +207,7 @@ TEST_CASE("detected: accesses beyond a shared array, and too much shared memory"
 
 namespace {
 
-/// The parts of the communication between blocks that a test can leave out.
+/// The parts of the communication between blocks that a test omits.
 struct left_out {
   bool barrier = false, fence_before = false, fence_after = false, being_last = false, reset = false;
 };
@@ -214,17 +215,17 @@ struct left_out {
 /// Each block publishes a number; the last block adds them up.
 auto sum_over_blocks(std::vector<unsigned>& numbers, unsigned& tickets, unsigned& sum, left_out without) {
   return [&, without](simt::thread& t) {
-    const auto told = t.shared<unsigned, 1>();
+    const auto ticket = t.shared<unsigned, 1>();
     if (t.thread_index() == 7) t.publish(&numbers[t.block_index()], t.block_index() + 1);
     if (!without.barrier) t.sync();
     if (t.thread_index() == 0) {
       if (!without.fence_before) t.fence();
       const unsigned before = t.ticket(&tickets, t.grid_size() + (without.reset ? 1 : 0));
       if (!without.fence_after) t.fence();
-      told.store(0, before);
+      ticket.store(0, before);
     }
     t.sync();
-    if (told.load(0) != t.grid_size() - 1 && !without.being_last) return;
+    if (ticket.load(0) != t.grid_size() - 1 && !without.being_last) return;
     if (t.thread_index() != 40) return;
     unsigned result = 0;
     for (const unsigned& number : numbers)
@@ -233,7 +234,7 @@ auto sum_over_blocks(std::vector<unsigned>& numbers, unsigned& tickets, unsigned
   };
 }
 
-/// The violation that the emulator reports for it with five blocks.
+/// Returns the violation that the emulator reports for sum_over_blocks with five blocks.
 std::string finding_in_blocks(left_out without, std::uint32_t seed = 1) {
   std::vector<unsigned> numbers(5);
   unsigned tickets = 0, sum = 0;

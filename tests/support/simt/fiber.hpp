@@ -26,14 +26,15 @@ namespace devplace::test::simt {
 
 #if defined(__x86_64__)
 
-/// Where code continues that was left. swapcontext() would do the same with two system calls for the mask of signals,
-/// and AddressSanitizer's replacement of it forgets at each switch what it knows of the stack that it switches to.
+/// A suspended execution. swapcontext() would need two system calls per switch for the signal mask, and
+/// AddressSanitizer's replacement of it forgets at each switch what it knows of the destination stack.
 class context {
  public:
-  /// Makes `function(argument)` what switch_to() continues with; the function must not return.
+  /// Makes switch_to() continue with `function(argument)`, which must not return.
   void start(void* stack, std::size_t bytes, void (*function)(void*), void* argument) {
     auto* const top = reinterpret_cast<void**>(static_cast<char*>(stack) + bytes);
-    // As after the function was called: no return address, which ends traces, above the place of `continue_at`'s own.
+    // The stack looks as if the function had been called: no return address, which ends traces, above the address where
+    // `continue_at` returns to.
     top[-1] = nullptr;
     top[-2] = reinterpret_cast<void*>(function);
     for (int i = 3; i <= 8; ++i)
@@ -41,11 +42,11 @@ class context {
     stack_pointer_ = top - 8;
     argument_ = argument;
   }
-  /// Leaves the code that calls it, to be continued by another switch_to().
+  /// Suspends the calling code, which another switch_to() continues.
   void switch_to(context& other) { continue_at(&stack_pointer_, other.stack_pointer_, other.argument_); }
 
  private:
-  /// Pushes the registers that a function must keep, exchanges the stacks, and pops those of the other code.
+  /// Pushes the callee-saved registers, exchanges the stacks, and pops the registers of the other code.
   [[gnu::naked, gnu::noinline]] static void continue_at(void**, void*, void*) {
     __asm__(
         "pushq %rbp\n"
@@ -72,10 +73,10 @@ class context {
 
 #else
 
-/// Where code continues that was left.
+/// A suspended execution.
 class context {
  public:
-  /// Makes `function(argument)` what switch_to() continues with; the function must not return.
+  /// Makes switch_to() continue with `function(argument)`, which must not return.
   void start(void* stack, std::size_t bytes, void (*function)(void*), void* argument) {
     getcontext(&context_);
     context_.uc_stack.ss_sp = stack;
@@ -87,7 +88,7 @@ class context {
     makecontext(&context_, reinterpret_cast<void (*)()>(&context::enter), 2, static_cast<unsigned>(address >> 32),
                 static_cast<unsigned>(address));
   }
-  /// Leaves the code that calls it, to be continued by another switch_to().
+  /// Suspends the calling code, which another switch_to() continues.
   void switch_to(context& other) { swapcontext(&context_, &other.context_); }
 
  private:
@@ -105,7 +106,7 @@ class context {
 
 /// A function with its own stack that yields to the code that resumed it and continues where it stopped. A guard page
 /// below the stack turns an overflow into a crash instead of corrupting another fiber's data. A fiber whose body has
-/// ended can start another one without leaving its stack, which saves two switches of stacks.
+/// ended can start another body without leaving its stack, which saves two stack switches.
 class fiber {
  public:
   explicit fiber(std::size_t stack_bytes = std::size_t{256} << 10) : page_(page_size()), bytes_(stack_bytes + page_) {
@@ -125,7 +126,7 @@ class fiber {
     munmap(memory_, bytes_);
   }
 
-  /// Makes `body(argument)` run at the next resume(). The previous body must have ended.
+  /// Makes the next resume() run `body(argument)`. The previous body must have ended.
   void start(void (*body)(void*), void* argument) {
     body_ = body;
     argument_ = argument;
@@ -143,8 +144,8 @@ class fiber {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
-  /// Called by the body: returns to resume().
-  void give_way() {
+  /// Returns to resume(); called by the body.
+  void yield() {
     before_switch(&fake_stack_, resumer_stack_, resumer_stack_bytes_);
     self_.switch_to(resumer_);
     after_switch(fake_stack_, &resumer_stack_, &resumer_stack_bytes_);
@@ -169,14 +170,14 @@ class fiber {
       }
       self.done_ = true;
       self.waits_for_body_ = true;
-      self.give_way();
+      self.yield();
     }
     before_switch(nullptr, self.resumer_stack_, self.resumer_stack_bytes_);
     self.self_.switch_to(self.resumer_);
-    std::abort();  // nobody resumes it
+    std::abort();  // never resumed
   }
 
-  // AddressSanitizer must be told about every switch of stacks.
+  // Tells AddressSanitizer about every switch of stacks.
   static void before_switch([[maybe_unused]] void** fake_stack, [[maybe_unused]] const void* stack,
                             [[maybe_unused]] std::size_t bytes) {
 #if DEVPLACE_TEST_ADDRESS_SANITIZER
@@ -189,7 +190,7 @@ class fiber {
     __sanitizer_finish_switch_fiber(fake_stack, stack, bytes);
 #endif
   }
-  // And that the last frame, which was left for ever, may be overwritten.
+  // Tells AddressSanitizer that the last frame, which was left forever, may be overwritten.
   static void forget_frames([[maybe_unused]] const void* stack, [[maybe_unused]] std::size_t bytes) {
 #if DEVPLACE_TEST_ADDRESS_SANITIZER
     __asan_unpoison_memory_region(stack, bytes);

@@ -11,10 +11,10 @@
 
 namespace devplace::test::simt {
 
-/// Checks what the blocks of a launch communicate through global memory. A value is visible to another block if there
-/// is a chain: its writer, a barrier (or the same thread), a fence, a ticket; then, in the other block, a later ticket
-/// of the same counter, a fence, a barrier (or the same thread), the reader. Without this chain an access is a
-/// violation, even if the order of blocks happened to give the right value.
+/// Checks the communication between the blocks of a launch through global memory. A value is visible to another block
+/// if there is a chain: its writer, a barrier (or the same thread), a fence, a ticket; then, in the other block, a
+/// later ticket of the same counter, a fence, a barrier (or the same thread), the reader. Without this chain an access
+/// is a violation, even if the order of blocks happened to give the right value.
 class global_memory {
  public:
   void publish(const void* at, unsigned block, const moment& now) {
@@ -30,7 +30,7 @@ class global_memory {
     if (found == at_address_.end())
       throw violation(of(now, block) + " observes what no block of this launch has published");
     const value& v = values_[found->second];
-    if (v.block == block ? ordered(v.writer, now) : is_told(v, block, now)) return;
+    if (v.block == block ? ordered(v.writer, now) : is_visible(v, block, now)) return;
     throw violation(of(now, block) + " observes what " + of(v.writer, v.block) +
                     " published, with no chain of barriers, fences and a ticket between");
   }
@@ -49,21 +49,21 @@ class global_memory {
   }
 
   unsigned ticket(unsigned* counter, unsigned limit, unsigned block, const moment& now) {
-    std::size_t& told = told_[counter];
+    std::size_t& released = released_[counter];
     for (value& v : values_)
       if (v.block == block && v.counter == nullptr && v.fenced && ordered(v.fence, now)) {
         v.counter = counter;
-        v.place = told++;
+        v.position = released++;
       }
-    acquisitions_.push_back({block, counter, told, now});
+    acquisitions_.push_back({block, counter, released, now});
     const unsigned before = *counter;
     *counter = before >= limit - 1 ? 0 : before + 1;
     return before;
   }
 
-  /// To be called after the last block.
+  /// Requires that all counters are 0; call it after the last block.
   void require_counters_at_zero() const {
-    for (const auto& [counter, told] : told_)
+    for (const auto& [counter, released] : released_)
       if (*counter != 0)
         throw violation("a ticket counter is left at " + std::to_string(*counter) +
                         "; the next launch would begin with it");
@@ -76,12 +76,12 @@ class global_memory {
     bool fenced = false;
     moment fence{};
     const unsigned* counter = nullptr;  // the ticket counter that released it
-    std::size_t place = 0;              // position among the values released by that counter
+    std::size_t position = 0;           // position among the values released by that counter
   };
   struct acquisition {
     unsigned block;
     const unsigned* counter;
-    std::size_t told;  // number of values that the counter had released
+    std::size_t released;  // number of values that the counter had released
     moment at;
     bool fenced = false;
   };
@@ -90,9 +90,9 @@ class global_memory {
     return "thread " + std::to_string(m.thread) + " of block " + std::to_string(block);
   }
 
-  bool is_told(const value& v, unsigned block, const moment& now) const {
+  bool is_visible(const value& v, unsigned block, const moment& now) const {
     for (const acquisition& a : acquisitions_)
-      if (a.block == block && a.counter == v.counter && v.counter != nullptr && v.place < a.told && a.fenced &&
+      if (a.block == block && a.counter == v.counter && v.counter != nullptr && v.position < a.released && a.fenced &&
           ordered(a.at, now))
         return true;
     return false;
@@ -101,7 +101,7 @@ class global_memory {
   std::map<const void*, std::size_t> at_address_;
   std::vector<value> values_;
   std::vector<acquisition> acquisitions_;
-  std::map<const unsigned*, std::size_t> told_;
+  std::map<const unsigned*, std::size_t> released_;
 };
 
 }  // namespace devplace::test::simt

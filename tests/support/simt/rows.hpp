@@ -17,7 +17,7 @@ namespace devplace::test::simt {
 /// Row lengths on both sides of every kernel's limits and of every access width.
 inline constexpr std::array<std::size_t, 12> row_lengths{1, 2, 5, 10, 16, 17, 32, 100, 128, 129, 1024, 1500};
 
-/// Reproducible numbers between -8 and 8.
+/// Returns reproducible numbers between -8 and 8.
 inline std::vector<float> logits(std::size_t count, std::uint32_t seed = 1) {
   std::vector<float> result(count);
   std::uint32_t state = seed * 2654435761u + 1;

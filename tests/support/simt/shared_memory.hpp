@@ -12,27 +12,27 @@
 
 namespace devplace::test::simt {
 
-/// A fault in a kernel that a GPU would not report, or only through a wrong result.
+/// A fault in a kernel that a GPU would not report, or would show only by a wrong result.
 struct violation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 inline constexpr unsigned warp_size = 32;
 
-/// The time of a thread's access: the number of block and warp barriers that it had passed.
+/// The time of a thread's access: the number of block and warp barriers that the thread had passed.
 struct moment {
   unsigned thread;
   unsigned block_epoch;
   unsigned warp_epoch;
 };
 
-/// Whether the same thread made both accesses or a barrier lies between them.
+/// Returns whether one thread made both accesses or a barrier lies between them.
 inline bool ordered(const moment& a, const moment& b) {
   if (a.thread == b.thread || a.block_epoch != b.block_epoch) return true;
   return a.thread / warp_size == b.thread / warp_size && a.warp_epoch != b.warp_epoch;
 }
 
-/// An array in shared memory: bytes are 0xCD until they are written; records the writer and readers of each element.
+/// An array in shared memory. Bytes are 0xCD until they are written; records the writer and readers of each element.
 class shared_block {
  public:
   shared_block(std::size_t count, std::size_t element_bytes)

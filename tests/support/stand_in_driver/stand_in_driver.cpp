@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A library that stands in for CUDA's driver, libcuda.so.1, where there is none: cuDNN compiles the kernels of some
-// engines when a plan is finalised, and hands them to the driver. This one takes everything and does nothing, and says
-// that there is no device. It is loaded by tests that finalise plans for a device that is not there.
+// A stand-in for CUDA's driver, libcuda.so.1, on machines without it: cuDNN compiles the kernels of some engines when a
+// plan is finalised, and passes them to the driver. This one accepts everything, does nothing, and reports that there
+// is no device. Tests that finalise plans for an absent device load it.
 
 namespace {
 

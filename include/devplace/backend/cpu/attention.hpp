@@ -12,11 +12,11 @@
 #include <devplace/ops/attention.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 
-// Products of blocks are always by the built-in engine, which the members of a team may call concurrently.
+// All block products use the built-in engine, because the members of a team may call it concurrently.
 
 namespace devplace::detail {
 
-/// A matrix in rows, of attention on the CPU.
+/// A row-major matrix view for attention on the CPU.
 template <class T>
 struct attention_matrix {
   T* data;
@@ -25,7 +25,7 @@ struct attention_matrix {
   T* row(std::size_t i) const { return data + i * stride; }
 };
 
-/// c [m, n] = alpha a op(b) + (add ? c : 0), where a is [m, k], or [k, m] with `transpose_a`.
+/// Computes c [m, n] = alpha a op(b) + (add ? c : 0), where a is [m, k], or [k, m] with `transpose_a`.
 template <class T>
 void attention_product(bool add, const attention_matrix<T>& c, std::size_t m, std::size_t n, std::size_t k,
                        const attention_matrix<const T>& a, bool transpose_a, const attention_matrix<const T>& b,
@@ -40,12 +40,12 @@ void attention_product(bool add, const attention_matrix<T>& c, std::size_t m, st
   gemm_builtin::run(g);
 }
 
-/// The number of indices that justify a thread, if each takes `work` multiplications.
+/// Returns the number of indices that justify a thread, if each takes `work` multiplications.
 constexpr std::size_t attention_grain(std::size_t work) {
   return 1 + gemm_least_work / (work + 1);
 }
 
-/// The results of a block of queries of one sequence.
+/// Computes the results of a block of queries of one sequence.
 template <class T>
 void attend(const attention_arguments<T>& g, std::size_t sequence, std::size_t query) {
   const attention_shape& s = g.shape;
@@ -71,9 +71,9 @@ void attend(const attention_arguments<T>& g, std::size_t sequence, std::size_t q
             0, queries);
 }
 
-/// The gradients of one sequence.
+/// Computes the gradients of one sequence.
 template <class T>
-void attend_back(const attention_gradient_arguments<T>& g, std::size_t sequence) {
+void attend_backward(const attention_gradient_arguments<T>& g, std::size_t sequence) {
   const attention_shape& s = g.shape;
   const attention_matrix<const T> q{g.queries + s.first_query(sequence), 3 * s.row()};
   const attention_matrix<const T> k{q.data + s.row(), q.stride}, v{k.data + s.row(), q.stride};
@@ -138,7 +138,7 @@ struct implementation<backend::cpu, op::attention_gradient> {
     detail::parallel_for(s.sequences(), detail::attention_grain(5 * s.length * s.length * s.width),
                          [&](std::size_t begin, std::size_t end) {
                            for (std::size_t sequence = begin; sequence < end; ++sequence)
-                             detail::attend_back(g, sequence);
+                             detail::attend_backward(g, sequence);
                          });
   }
 };

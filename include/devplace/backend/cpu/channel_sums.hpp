@@ -11,8 +11,8 @@
 
 namespace devplace {
 
-/// A thread has whole channels, or if there are few of them blocks of their elements, which depend on the shape alone
-/// and are combined in order.
+/// Each thread sums whole channels. If channels are few, each thread sums blocks of a channel's elements instead; the
+/// blocks depend on the shape alone and are combined in order.
 template <>
 struct implementation<backend::cpu, op::channel_sums> {
   template <class Terms>
@@ -34,8 +34,8 @@ struct implementation<backend::cpu, op::channel_sums> {
   }
 
  private:
-  static constexpr std::size_t tile = 64;  // channels that are summed together if they are neighbours
-  static constexpr std::size_t lanes = 8;  // accumulators of a channel whose positions are neighbours
+  static constexpr std::size_t tile = 64;  // channels that are summed together if they are adjacent
+  static constexpr std::size_t lanes = 8;  // accumulators of a channel whose positions are adjacent
   static constexpr std::size_t most_blocks = 32;
   static constexpr std::size_t parallel_work = 16384;  // elements that justify a thread
 
@@ -56,7 +56,7 @@ struct implementation<backend::cpu, op::channel_sums> {
     }
   };
 
-  /// Of the channels of a group.
+  /// Sums of the channels of a group.
   template <class Terms>
   struct accumulators {
     typename Terms::value_type first[tile], second[tile];
@@ -92,7 +92,7 @@ struct implementation<backend::cpu, op::channel_sums> {
     accumulators<Terms>& sums;
     std::size_t group;
 
-    /// Elements [begin, end) of each of the group's channels, counted over samples and positions.
+    /// Sums elements [begin, end) of each of the group's channels, counted over samples and positions.
     void range(std::size_t begin, std::size_t end) const {
       plan.shape.extent == 1 ? of_neighbours(begin, end) : of_channel(begin, end);
     }

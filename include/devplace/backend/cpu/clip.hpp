@@ -13,17 +13,17 @@ namespace devplace {
 
 namespace detail {
 
-// The CPU's sum of squares in three passes of index functors: lane j sums elements j, j + lanes, j + 2 lanes, ..., so
-// that neighbouring vector lanes read neighbouring elements; then sqrt(lanes) groups sum the lanes; then the groups are
-// summed. The result does not depend on the distribution over threads.
+// The CPU computes the sum of squares in three passes of index functors: lane j sums elements j, j + lanes, j + 2
+// lanes, ..., so that adjacent vector lanes read adjacent elements; then sqrt(lanes) groups sum the lanes; then the
+// groups are summed. The result does not depend on the distribution over threads.
 
-/// Number of lanes that justify a thread: a multiple of 64 with about 32768 elements.
+/// Returns the number of lanes that justify a thread: a multiple of 64 with about 32768 elements.
 constexpr std::size_t norm_grain(std::size_t n) {
   const std::size_t rows = n / runtime::norm_lanes(n) + 1;
   return (32768 / rows / 64 + 1) * 64;
 }
 
-/// The sums of a chunk of lanes, row by row, such that the sums stay in the first-level cache.
+/// Sums a chunk of lanes row by row, so that the sums stay in the first-level cache.
 template <class T>
 struct lane_squares {
   const T* values;

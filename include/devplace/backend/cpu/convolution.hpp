@@ -12,17 +12,17 @@
 #include <devplace/ops/convolution.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 
-// Always by the built-in engine, also in programs whose matrix products are those of a CBLAS library: such a library
-// takes matrices, and the patches of a convolution are never stored as one.
+// Convolutions always use the built-in engine, even if matrix products use a CBLAS library: such a library needs a
+// whole matrix, and the patches of a convolution are never stored as one.
 
 namespace devplace::detail {
 
-/// The number of tasks of `work` multiplications that justify a thread.
+/// Returns the number of tasks of `work` multiplications that justify a thread.
 constexpr std::size_t tasks_per_thread(std::size_t work) {
   return work >= gemm_least_work ? 1 : gemm_least_work / (work + 1) + 1;
 }
 
-/// Adds the gradients of the chunks after the first, in order.
+/// Adds the gradients of all chunks after the first to those of the first, in order.
 template <class T>
 struct chunk_adder {
   T* to;
@@ -39,7 +39,7 @@ struct chunk_adder {
   }
 };
 
-/// Describes the convolution `s` with rows as long as possible, because kernels compute along rows. An image of one
+/// Returns the convolution `s` with rows as long as possible, because kernels compute along rows. An image of one
 /// column becomes an image of one row, and a plane becomes one row if the kernel has one tap; no element moves.
 inline convolution_shape with_long_rows(const convolution_shape& s) {
   if (s.columns.in == 1 && s.columns.out == 1 && (s.rows.in != 1 || s.rows.out != 1))
@@ -49,7 +49,7 @@ inline convolution_shape with_long_rows(const convolution_shape& s) {
   return {s.samples, s.groups, s.channels, s.outputs, {1, 1, 1, 1, 0, 1}, {s.plane(), s.plane(), 1, 1, 0, 1}};
 }
 
-/// Converts a convolution's weights and bias of 16 bits to float: returns {weights, bias}.
+/// Converts a convolution's 16-bit weights and bias to float. Returns {weights, bias}.
 template <class T, class Arguments>
 std::pair<const computed_t<T>*, const computed_t<T>*> wide_parameters(const Arguments& g,
                                                                       [[maybe_unused]] std::size_t biases,
@@ -68,8 +68,8 @@ std::pair<const computed_t<T>*, const computed_t<T>*> wide_parameters(const Argu
   }
 }
 
-/// Runs a depthwise convolution or its gradient by the input, `rows` of each group of a sample in segments, where it
-/// pays: returns whether it did.
+/// Runs a depthwise convolution, or its input gradient, if d.pays, and returns whether it did. `rows` are the rows of
+/// each group of a sample; a task is a segment of them.
 template <class Arguments, class Compute>
 bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& d, std::size_t rows,
                                const Compute& compute) {
@@ -81,7 +81,7 @@ bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& 
   return true;
 }
 
-/// Runs a direct convolution, or kernels.forward or kernels.mirrored.
+/// Runs `direct` if a direct convolution pays, otherwise `compute`, which is kernels.forward or kernels.mirrored.
 template <class T, class Direct, class Range>
 void convolve_on_cpu(convolution_arguments<T, computed_t<T>> g, const convolution_kernels<T>& kernels,
                      const Direct& direct, const Range& compute) {
@@ -214,7 +214,7 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
   }
 };
 
-/// Sums of planes are in T or, of 16 bits, in float, those of samples in double.
+/// Sums planes in T (16-bit elements: in float) and samples in double.
 template <>
 struct implementation<backend::cpu, op::convolution_bias_gradient> {
   template <class T>

@@ -17,7 +17,7 @@ namespace devplace {
 
 namespace detail {
 
-/// The text after the colon in the first line of a /proc file that begins with `key`; empty if there is none.
+/// Returns the text after the colon in the first line of a /proc file that begins with `key`; empty if there is none.
 inline std::string proc_value(const char* path, const char* key) {
   std::string value;
   if (std::FILE* file = std::fopen(path, "r")) {
@@ -34,7 +34,7 @@ inline std::string proc_value(const char* path, const char* key) {
   return value;
 }
 
-/// A value from `sysconf`, 0 if the system does not know it.
+/// Returns a value from `sysconf`, 0 if the system does not know it.
 inline std::size_t system_value(int name) {
   const long value = ::sysconf(name);
   return value < 0 ? 0 : static_cast<std::size_t>(value);
@@ -45,12 +45,12 @@ inline std::string processor_name() {
   return name.empty() ? "CPU" : name;
 }
 
-/// Physical memory of the machine, in bytes.
+/// Returns the physical memory of the machine, in bytes.
 inline std::size_t host_memory_total() {
   return system_value(_SC_PHYS_PAGES) * system_value(_SC_PAGESIZE);
 }
 
-/// Memory available without swapping, in bytes: free pages and the reclaimable page cache.
+/// Returns the memory available without swapping, in bytes: free pages and the reclaimable page cache.
 inline std::size_t host_memory_free() {
   const std::string kilobytes = proc_value("/proc/meminfo", "MemAvailable");
   if (!kilobytes.empty()) return std::strtoull(kilobytes.c_str(), nullptr, 10) * 1024;

@@ -11,7 +11,7 @@
 
 namespace devplace {
 
-/// Threads compute different columns, so that every sum is in the order of the indices.
+/// Threads compute different columns, so every sum is in the order of the indices.
 template <>
 struct implementation<backend::cpu, op::embedding_gradient> {
   template <class T, class Gradient, class Index>

@@ -8,8 +8,7 @@
 
 namespace devplace {
 
-/// CPU operations are complete, or have thrown, when their call returns: every event has completed, and no device
-/// fails.
+/// CPU operations have completed or thrown when their call returns: every event is complete, and no device fails.
 template <>
 struct implementation<backend::cpu, op::events> {
   static detail::event_handle create(int) { return {}; }

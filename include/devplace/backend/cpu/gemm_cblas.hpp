@@ -15,7 +15,7 @@
 #include <devplace/place/error.hpp>
 #include <devplace/place/thread_team.hpp>
 
-// OpenBLAS describes itself through these functions; weak, because other libraries lack them.
+// OpenBLAS describes itself through these functions. They are weak because other libraries lack them.
 extern "C" {
 char* openblas_get_config(void) __attribute__((weak));
 char* openblas_get_corename(void) __attribute__((weak));
@@ -24,10 +24,10 @@ int openblas_get_num_threads(void) __attribute__((weak));
 
 namespace devplace::detail {
 
-/// Matrix products by the CBLAS library, of any vendor, that the program is linked with.
+/// Matrix products by the CBLAS library, of any vendor, that the program links.
 ///
 /// A library that reports a single thread (OPENBLAS_NUM_THREADS=1) is called from all threads of the team, each for a
-/// part of C; any other is called once and uses its own threads. Its setting is not changed.
+/// part of C. Any other library is called once and uses its own threads. The library's setting is not changed.
 struct gemm_cblas {
   static const char* name() {
     static const std::string text = [] {
@@ -44,10 +44,10 @@ struct gemm_cblas {
     return text.c_str();
   }
 
-  /// Whether members of a team may call it concurrently: only if the library does not use its own threads.
+  /// Returns whether members of a team may call the library concurrently: only if it does not use threads of its own.
   static bool runs_on_members() { return openblas_get_num_threads != nullptr && openblas_get_num_threads() == 1; }
 
-  /// A small product makes the library allocate its memory.
+  /// Computes a small product, which makes the library allocate its memory.
   static void prepare() {
     static constexpr char tag = 0;
     const auto multiply = [](int) {
@@ -67,8 +67,8 @@ struct gemm_cblas {
       if (size > INT_MAX) {
         throw shape_error("the CBLAS library counts in int, and a matrix product of " + std::to_string(g.m) + " x " +
                           std::to_string(g.k) + " by " + std::to_string(g.k) + " x " + std::to_string(g.n) +
-                          " has an extent or a row stride above 2147483647. Build without component cblas, whose "
-                          "place the built-in engine takes, or divide the product.");
+                          " has an extent or a row stride above 2147483647. Build without component cblas to "
+                          "use the built-in engine, or divide the product.");
       }
     }
     const auto members = static_cast<std::size_t>(runs_on_members() ? thread_count() : 1);
@@ -85,7 +85,7 @@ struct gemm_cblas {
   }
 
  private:
-  /// Granularity of the split: approximately a multiple of all libraries' register tiles.
+  /// Granularity of the split: about a multiple of the register tiles of all libraries.
   static constexpr std::size_t tile = 16;
 
   template <class T>

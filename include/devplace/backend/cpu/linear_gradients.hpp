@@ -12,7 +12,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The gradient of a relu's input; that of a NaN is passed on.
+/// Computes the gradient of a relu's input; passes dy on where y is NaN.
 template <class T>
 struct relu_gradient_body {
   T* to;
@@ -24,7 +24,7 @@ struct relu_gradient_body {
   }
 };
 
-/// sums = column sums of x [rows, columns] + beta sums.
+/// Computes sums = column sums of x [rows, columns] + beta sums.
 template <class T, class Sum>
 void column_sums_on_cpu(std::size_t rows, std::size_t columns, const T* x, Sum* sums, Sum beta) {
   using reducer = sum_reducer<T, Sum>;
@@ -39,7 +39,7 @@ namespace devplace {
 
 template <>
 struct implementation<backend::cpu, op::linear_gradients> {
-  /// The engine is a template argument as the body differs between translation units with and without a CBLAS.
+  /// The engine is a template argument because the body differs between translation units with and without a CBLAS.
   template <class T, class Result, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_arguments<T, Result>& g, Result* bias_gradient) {
     detail::gemm(g);

@@ -18,7 +18,7 @@ struct implementation<backend::cpu, op::matmul> {
   static void run(int, const detail::gemm_arguments<T, Result>& arguments) {
     detail::gemm(arguments);
   }
-  /// Many products are distributed over the members of the team; few are each computed by the whole team.
+  /// Distributes many products over the members of the team; few products are each computed by the whole team.
   template <class T, class Result, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_batch<T, Result>& batch) {
     const auto products = [&](std::size_t begin, std::size_t end) {

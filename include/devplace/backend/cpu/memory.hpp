@@ -13,16 +13,16 @@
 
 namespace devplace {
 
-/// Ordinary host memory, aligned to `detail::alignment`. Blocks of several huge pages begin at one and are in huge
-/// pages where the system offers them: a block has 512 times fewer page faults, and its loops miss the TLB less often.
+/// Ordinary host memory, aligned to `detail::alignment`. Blocks of several huge pages begin at a huge page and use huge
+/// pages where the system offers them: 512 times fewer page faults, and fewer TLB misses.
 template <>
 struct implementation<backend::cpu, op::memory> : detail::host_copies {
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
     void* data = ::operator new(bytes, alignment_of(bytes), std::nothrow);
     if (data == nullptr)
       throw out_of_memory(detail::out_of_memory_text({"cpu", bytes, memory_statistics<cpu>(), {}, {}}));
-    // A refusal leaves ordinary pages. The rest behind the last whole huge page shares ordinary pages with other
-    // blocks.
+    // If the system refuses, pages stay ordinary. The rest behind the last whole huge page shares ordinary pages with
+    // other blocks.
     if (is_large(bytes)) static_cast<void>(::madvise(data, bytes / huge_page * huge_page, MADV_HUGEPAGE));
     detail::count_allocation(bytes, purpose);
     return detail::memory_block({data, bytes, 0, purpose, &release});

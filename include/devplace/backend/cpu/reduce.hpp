@@ -11,9 +11,9 @@
 
 namespace devplace {
 
-/// Blocks of fixed size, combined pairwise in a fixed order: the rounding error of a sum grows with the logarithm of
-/// the number of elements, and the bits depend neither on which thread computes which block nor on the processor's
-/// instructions. Does not allocate.
+/// Reduces blocks of fixed size and combines them pairwise in a fixed order. The rounding error of a sum grows with the
+/// logarithm of the number of elements; the bits depend neither on which thread computes which block nor on the
+/// processor's instructions. Does not allocate.
 template <>
 struct implementation<backend::cpu, op::reduce> {
   template <class Source, class Reducer>
@@ -56,7 +56,7 @@ struct implementation<backend::cpu, op::reduce> {
       chunks = (p.count + chunk - 1) / chunk;
     }
 
-    /// Groups first to last - 1.
+    /// Reduces groups [first, last).
     void whole(std::size_t first, std::size_t last) const {
       if (plan.count <= groups.block())
         return detail::run_range(block{plan, groups, 0, plan.count, nullptr}, first, last);
@@ -86,7 +86,7 @@ struct implementation<backend::cpu, op::reduce> {
     }
 
    private:
-    /// Reduces positions begin..end-1 of a group, halving the range recursively down to blocks.
+    /// Reduces positions [begin, end) of each group, halving the range recursively down to blocks.
     [[gnu::noinline]] void reduce(accumulator* results, std::size_t group, std::size_t begin, std::size_t end) const {
       const std::size_t unit = groups.block();
       if (end - begin <= unit) return detail::run_range(block{plan, groups, begin, end, results}, group, group + 1);

@@ -6,7 +6,7 @@
 
 namespace devplace {
 
-/// CPU operations are complete when their call returns: a CPU stream is always empty.
+/// CPU operations have completed when their call returns: a CPU stream is always empty.
 template <>
 struct implementation<backend::cpu, op::streams> {
   static detail::stream_handle create(int) { return {}; }

@@ -17,8 +17,8 @@ struct implementation<backend::cpu, op::update> {
   template <class Update>
   static void run(int, std::size_t n, const Update& update) {
     if (update.source.skipped()) return;
-    // Elements that justify a thread: a multiple of every vector width, so that the same elements remain after whole
-    // vectors, and the bits are the same, for every number of threads.
+    // Elements that justify a thread: a multiple of every vector width, so that the same elements are left after whole
+    // vectors, and the bits are equal, for every number of threads.
     constexpr std::size_t grain = 8192;
     detail::parallel_for(n, grain, [&update](std::size_t begin, std::size_t end) {
       detail::with_instruction_set([&](auto code) {
@@ -30,7 +30,7 @@ struct implementation<backend::cpu, op::update> {
         if constexpr (std::is_void_v<typename Update::working_type>) {
           update_part(begin, end);
         } else {
-          // A part at a time, which is in the cache when it is rounded; a multiple of the vectors and of groups.
+          // One part at a time, so that it is in the cache when rounded. A multiple of the vector width and of groups.
           constexpr std::size_t most = 2048;
           for (std::size_t first = begin; first < end; first += most) {
             const std::size_t last = end - first < most ? end : first + most;

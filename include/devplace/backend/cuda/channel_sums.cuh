@@ -8,7 +8,7 @@
 
 namespace devplace {
 
-/// A reduction in one launch.
+/// Sums in one launch.
 template <>
 struct implementation<backend::cuda, op::channel_sums> {
   template <class Terms>

@@ -12,28 +12,28 @@
 
 namespace devplace::detail {
 
-/// Advice for an error that is neither out-of-memory nor a missing device and after which the device can still be used.
+/// Returns advice for an error that is neither out-of-memory nor a missing device and leaves the device usable.
 inline const char* cuda_error_remedy(cudaError_t code) {
   switch (code) {
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
-      return "The program holds no code for this GPU; add its architecture to CMAKE_CUDA_ARCHITECTURES and rebuild.";
+      return "The program contains no code for this GPU; add its architecture to CMAKE_CUDA_ARCHITECTURES and rebuild.";
     case cudaErrorUnsupportedPtxVersion:
       return "The driver is older than the CUDA Toolkit of this program; update the driver, or build with the GPU's "
              "architecture in CMAKE_CUDA_ARCHITECTURES.";
     default:
-      return "Run the program under compute-sanitizer for the place of the failure; an asynchronous error belongs to "
-             "work that was given to the device before.";
+      return "Run the program under compute-sanitizer to find the failing kernel; an asynchronous error may come from "
+             "work that was enqueued earlier.";
   }
 }
 
-/// Throws the exception for a failed call. If the device can still be used after the error, clears CUDA's record of it;
+/// Throws the exception for a failed call. If the device can still be used, clears CUDA's record of the error;
 /// otherwise marks the device as lost.
 [[noreturn]] inline void throw_cuda_error(cudaError_t code, const char* call, int ordinal) {
   static_cast<void>(cudaGetLastError());
   if (loses_the_device(code)) {
-    lose_cuda_device(code, call, ordinal);
-    require_cuda_device_kept(ordinal);
+    mark_cuda_device_lost(code, call, ordinal);
+    require_cuda_device_usable(ordinal);
   }
   const std::string what =
       std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed: " + cuda_error_text(code) + ". ";
@@ -50,12 +50,12 @@ inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
     throw_cuda_error(code, call, ordinal);
 }
 
-/// Whether a queried stream or event has work left, given the answer to the query. False after a failure, which is
-/// reported when the work is waited for.
+/// Returns whether a queried stream or event has work left, given the query's result. Returns false after a failure;
+/// waiting for the work reports the failure.
 inline bool cuda_query_pending(cudaError_t code, const char* call, int ordinal) {
   if (code == cudaSuccess) return false;
   static_cast<void>(cudaGetLastError());
-  if (loses_the_device(code)) lose_cuda_device(code, call, ordinal);
+  if (loses_the_device(code)) mark_cuda_device_lost(code, call, ordinal);
   return code == cudaErrorNotReady;
 }
 

@@ -7,7 +7,7 @@
 
 namespace devplace {
 
-/// One launch: the last block of the sum computes the factor. The tickets in the workspace are 0 again afterwards.
+/// Uses one launch: the last block of the sum computes the factor. The tickets in the workspace are 0 again afterwards.
 template <>
 struct implementation<backend::cuda, op::clip> {
   template <class T>

@@ -14,7 +14,7 @@
 
 namespace devplace::detail {
 
-/// Throws the exception for a failed cuBLASLt call made for the product `what`; device_lost if the device is lost.
+/// Throws the exception for a failed cuBLASLt call on behalf of the product `what`; device_lost if the device is lost.
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
                                               const std::string& what) {
   if (cuda_devices().count != 0) {  // descriptors can be created without a device
@@ -27,11 +27,11 @@ namespace devplace::detail {
                                std::to_string(static_cast<int>(status)) + "). ";
   if (status == CUBLAS_STATUS_ALLOC_FAILED)
     throw out_of_memory(sentence +
-                        "cuBLASLt found no memory of its own; use a smaller batch or free tensors that are not "
+                        "cuBLASLt could not allocate its own memory; use a smaller batch or free tensors that are not "
                         "needed.");
   throw error(sentence +
-              "CUBLASLT_LOG_LEVEL=2 in the environment makes cuBLASLt say more; after an error of a kernel before it, "
-              "DEVPLACE_SYNC_LAUNCH=1 names that kernel." +
+              "CUBLASLT_LOG_LEVEL=2 in the environment makes cuBLASLt log details; if an earlier kernel failed, "
+              "DEVPLACE_SYNC_LAUNCH=1 names it." +
               last_launch_text(ordinal));
 }
 

@@ -25,16 +25,16 @@
 
 namespace devplace::detail {
 
-/// What to do about an error of cuDNN that is not out of memory.
+/// Returns advice for a cuDNN error that is not out-of-memory.
 inline const char* cudnn_remedy(cudnnStatus_t status) {
-  if (CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == 1000)  // not initialised, or a library that does not fit
+  if (CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == 1000)  // not initialised, or an incompatible library
     return "All libraries of cuDNN must be of one version, for this driver and CUDA Toolkit; see LD_LIBRARY_PATH.";
-  return "CUDNN_LOGLEVEL_DBG=3 and CUDNN_LOGDEST_DBG=stderr in the environment make cuDNN say more; after an error of "
-         "a kernel before it, DEVPLACE_SYNC_LAUNCH=1 names that kernel. Without component cudnn convolutions are "
-         "computed by cuBLASLt, and attention by kernels of devplace's own.";
+  return "CUDNN_LOGLEVEL_DBG=3 and CUDNN_LOGDEST_DBG=stderr in the environment make cuDNN log details; if an earlier "
+         "kernel failed, DEVPLACE_SYNC_LAUNCH=1 names it. Without component cudnn, cuBLASLt computes convolutions, and "
+         "devplace's own kernels compute attention.";
 }
 
-/// Throws the exception for a failed cuDNN call made for `what`; device_lost if the device is lost.
+/// Throws the exception for a failed cuDNN call on behalf of `what`; device_lost if the device is lost.
 [[noreturn]] inline void throw_cudnn_error(cudnnStatus_t status, const char* call, int ordinal,
                                            const std::string& what) {
   if (cuda_devices().count != 0) {  // descriptors can be created without a device
@@ -50,15 +50,15 @@ inline const char* cudnn_remedy(cudnnStatus_t status) {
   sentence.append(". ");
   if (status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
       status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED)
-    throw out_of_memory(sentence +
-                        "cuDNN found no memory of its own; use a smaller batch or free tensors that are not needed.");
+    throw out_of_memory(
+        sentence + "cuDNN could not allocate its own memory; use a smaller batch or free tensors that are not needed.");
   throw error(sentence + cudnn_remedy(status) + last_launch_text(ordinal));
 }
 
-/// On whose behalf cuDNN is called: for the texts of errors. Every call's result passes one of the two functions.
+/// The operation that calls cuDNN, for error messages. The status of every call goes to check() or offers().
 class cudnn_caller {
  public:
-  /// `key` is of the convolution or the attention, and exists as long as the object.
+  /// `key` is the key of the convolution or attention and must outlive the object.
   template <class Key>
   cudnn_caller(int where, const Key& key)
       : ordinal(where), key_(&key), text_([](const void* of) { return to_string(*static_cast<const Key*>(of)); }) {}
@@ -69,7 +69,7 @@ class cudnn_caller {
     if (status != CUDNN_STATUS_SUCCESS) [[unlikely]]
       throw_cudnn_error(status, call, ordinal, text_(key_));
   }
-  /// False if cuDNN does not have what was asked for; throws after other errors.
+  /// Returns false if cuDNN does not support the request; throws on other errors.
   bool offers(cudnnStatus_t status, const char* call) const {
     if (CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == CUDNN_STATUS_NOT_SUPPORTED) return false;
     check(status, call);
@@ -81,7 +81,7 @@ class cudnn_caller {
   std::string (*text_)(const void*);
 };
 
-/// cuDNN's name of the type of an attribute's elements.
+/// Returns cuDNN's name of the element type of an attribute.
 template <class T>
 constexpr cudnnBackendAttributeType_t cudnn_type_of() {
   if constexpr (std::is_same_v<T, std::int64_t>)
@@ -110,7 +110,7 @@ constexpr cudnnBackendAttributeType_t cudnn_type_of() {
   }
 }
 
-/// A descriptor of cuDNN's graph API: attributes are set, it is finalised, and then used by others or asked.
+/// A descriptor of cuDNN's graph API: its attributes are set, then it is finalised, then queried or used by others.
 class cudnn_descriptor {
  public:
   cudnn_descriptor() = default;
@@ -145,12 +145,12 @@ class cudnn_descriptor {
     set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, others.size(), others.data(), caller);
   }
 
-  /// False if cuDNN does not have what the attributes ask for.
+  /// Returns false if cuDNN does not support what the attributes describe.
   bool finalize(const cudnn_caller& caller) {
     return caller.offers(cudnnBackendFinalize(get()), "cudnnBackendFinalize");
   }
 
-  /// Copies the attribute's elements to `values`, as many as fit, and returns how many the attribute has.
+  /// Copies as many of the attribute's elements to `values` as fit, and returns how many the attribute has.
   template <class Values>
   std::size_t read(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, Values& values,
                    const cudnn_caller& caller) const {

@@ -13,9 +13,9 @@
 
 namespace devplace::detail {
 
-/// Whether this cuDNN and this GPU are ones whose attention is used. Versions before 9.16 are wrong for some lengths
-/// that are no multiples of 128 (cudnn-frontend adds a mask for them); on GPUs after Hopper the gradient has the same
-/// bits in every run only by engines that are chosen in another way.
+/// Returns whether attention of this cuDNN is used on this GPU. Versions before 9.16 are wrong for some lengths that
+/// are not multiples of 128 (cudnn-frontend adds a mask for them). On GPUs after Hopper, engines whose gradients are
+/// the same bits in every run would have to be chosen in another way.
 inline bool has_attention(const cuda_scope& device, int ordinal) {
   constexpr std::size_t first_version = 91600;
   if (cudnnGetVersion() < first_version) return false;
@@ -25,22 +25,22 @@ inline bool has_attention(const cuda_scope& device, int ordinal) {
   return major == 8 || major == 9;
 }
 
-/// How many samples' gradients are computed at once: as many as have room for the gradients of their scores, in
-/// matrices of a multiple of 128 rows and columns, in `room` bytes of the workspace, which leave some for others.
+/// Returns how many samples' gradients are computed at once: as many as fit their score gradients, in matrices padded
+/// to multiples of 128 rows and columns, into `room` bytes of the workspace. The default leaves 1 MiB for other uses.
 inline std::size_t samples_at_once(const attention_shape& s,
                                    std::size_t room = cuda_cudnn_workspace::bytes - (std::size_t{1} << 20)) {
   const std::size_t padded = (s.length + 127) / 128 * 128;
-  if (padded > (std::size_t{1} << 14)) return 1;  // no room for any
+  if (padded > (std::size_t{1} << 14)) return 1;  // not even one fits
   return std::clamp(room / (2 * padded * padded * s.heads), std::size_t{1}, std::max(s.samples, std::size_t{1}));
 }
 
-/// The plans of one place's attention. Not to be kept, since it holds the mutex of the place's cuDNN.
+/// The plans of a place's attention. Use only as a local object: it holds the mutex of the place's cuDNN.
 template <class T>
 class cudnn_attention {
  public:
   cudnn_attention(int ordinal, const attention_shape& shape, float scale)
       : cudnn_attention(ordinal, shape, scale, samples_at_once(shape)) {}
-  /// Gradients of `at_once` samples at a time.
+  /// Computes gradients of `at_once` samples at a time.
   cudnn_attention(int ordinal, const attention_shape& shape, float scale, std::size_t at_once)
       : ordinal_(ordinal),
         shape_(shape),
@@ -50,7 +50,7 @@ class cudnn_attention {
         lock_(unfolding_mutex_of(ordinal)),
         cache_(cudnn_cache_of(ordinal)) {}
 
-  /// Whether cuDNN computes attention of this shape, and its gradient if `training`.
+  /// Returns whether cuDNN computes attention of this shape, and also its gradient if `training`.
   bool computes(bool training) const {
     if (shape_.width % 8 != 0 || shape_.length == 0 || shape_.samples == 0) return false;
     if (!cache_.attends) cache_.attends = has_attention(device_, ordinal_);
@@ -60,13 +60,13 @@ class cudnn_attention {
     return plan_of(at_once_, true).plan && (rest == 0 || plan_of(rest, true).plan);
   }
 
-  /// Returns false, with nothing enqueued, if cuDNN does not support what it has a plan for.
+  /// Returns false, with nothing enqueued, if cuDNN does not support an operation that it has a plan for.
   bool run(const short_attention_arguments<T>& g) const {
     return run_part(false, shape_.samples,
                     {to_write(g.queries), to_write(g.queries + shape_.row()), to_write(g.queries + 2 * shape_.row()),
                      g.results, g.log_sums});
   }
-  /// The same; throws error then.
+  /// Throws error if cuDNN does not support an operation that it has a plan for.
   void run(const short_attention_gradient_arguments<T>& g) const {
     const std::size_t row = shape_.row();
     for (std::size_t first = 0; first < shape_.samples; first += at_once_) {
@@ -80,15 +80,15 @@ class cudnn_attention {
                                   dq + row, dq + 2 * row, g.products + numbers});
       if (!runs)
         throw error(to_string(key_of(count, true)) +
-                    " is not supported by this cuDNN although it made a plan for it; use another version of cuDNN, or "
-                    "leave component cudnn out.");
+                    " is not supported by this cuDNN although cuDNN made a plan for it; use another version of cuDNN, "
+                    "or build without component cudnn.");
     }
   }
 
  private:
   template <class Element>
   static void* to_write(const Element* data) {
-    return const_cast<Element*>(data);  // cuDNN's pack has one type of address
+    return const_cast<Element*>(data);  // addresses in cuDNN's pack are not const
   }
   attention_key key_of(std::size_t samples, bool gradient) const {
     attention_shape part = shape_;
@@ -99,7 +99,7 @@ class cudnn_attention {
     return cache_.plan_of(cache_.attention, key_of(samples, gradient), ordinal_);
   }
 
-  /// `by_number`: addresses in the order of attention_tensor; those of numbers are added.
+  /// `by_number`: addresses in the order of attention_tensor. The addresses of the scalars are added.
   bool run_part(bool gradient, std::size_t samples, const cudnn_addresses& by_number) const {
     const attention_key key = key_of(samples, gradient);
     const cudnn_caller caller(ordinal_, key);

@@ -17,9 +17,9 @@ struct attention_key {
   attention_shape shape;
   product_element element;  ///< bfloat16 or float16
   bool gradient;
-  float scale;  ///< of scores
+  float scale;  ///< factor of scores
 
-  /// All of it, for comparison.
+  /// Returns all members, for comparison.
   std::array<std::uint64_t, 6> numbers() const {
     return {shape.samples,
             shape.length,
@@ -31,7 +31,8 @@ struct attention_key {
   friend bool operator<(const attention_key& a, const attention_key& b) { return a.numbers() < b.numbers(); }
 };
 
-/// For errors: "the gradient of causal attention (bf16; 8 samples of 512 positions, 4 heads of 64 elements)".
+/// Describes the key for error messages: "the gradient of causal attention (bf16; 8 samples of 512 positions, 4 heads
+/// of 64 elements)".
 inline std::string to_string(const attention_key& key) {
   std::string text = key.gradient ? "the gradient of " : "";
   text.append(key.shape.causal ? "causal attention (" : "attention (");

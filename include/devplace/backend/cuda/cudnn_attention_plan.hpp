@@ -15,7 +15,7 @@
 
 namespace devplace::detail {
 
-/// The numbers of the tensors that lie in memory. Of scale, minus_infinity and one cuDNN reads the value on the host.
+/// The numbers of the tensors in memory. cuDNN reads scale, minus_infinity and one on the host.
 enum class attention_tensor : std::int64_t {
   queries = 1,
   keys,
@@ -23,8 +23,8 @@ enum class attention_tensor : std::int64_t {
   results,
   log_sums,
   scale,
-  minus_infinity,  ///< only of causal attention
-  dresults,        ///< from here on only of the gradient
+  minus_infinity,  ///< for causal attention only
+  dresults,        ///< from here on for the gradient only
   dqueries,
   dkeys,
   dvalues,
@@ -32,10 +32,10 @@ enum class attention_tensor : std::int64_t {
   one
 };
 
-/// Describes attention, or its gradient, to cuDNN, as products, reductions and operations on elements in the order in
-/// which its engines know them: that of NVIDIA's cudnn-frontend. The gradient of the queries is written by one product:
-/// cuDNN's engines then store the gradients of scores in their workspace and add in a fixed order, and not by atomic
-/// additions, whose order differs from run to run.
+/// Describes attention or its gradient to cuDNN as products, reductions and pointwise operations, in the order that its
+/// engines recognise: that of NVIDIA's cudnn-frontend. One product writes the gradient of the queries. cuDNN's engines
+/// then store score gradients in their workspace and add them in a fixed order, instead of by atomic additions, whose
+/// order differs from run to run.
 class attention_graph {
   using handle = cudnnBackendDescriptor_t;
   using name = attention_tensor;
@@ -44,7 +44,7 @@ class attention_graph {
   };
 
  public:
-  /// Appends what is described to `to`.
+  /// Appends the descriptors to `to`.
   attention_graph(std::vector<cudnn_descriptor>& to, const attention_key& key, const cudnn_caller& caller)
       : parts_(to),
         caller_(caller),
@@ -62,7 +62,7 @@ class attention_graph {
     rows_ = {{b, h, s, 1}, {h * s, s, 1, 1}};
   }
 
-  /// Each returns false if cuDNN does not have an operation.
+  /// Describes attention (or its gradient). Returns false if cuDNN lacks an operation.
   ///@{
   bool describe() {
     const handle results = tensor(name::results, results_), log_sums = tensor(name::log_sums, rows_, CUDNN_DATA_FLOAT);
@@ -74,7 +74,7 @@ class attention_graph {
     const handle probabilities = between(scores_, element_);
     apply_to(probabilities, CUDNN_POINTWISE_DIV, e, sums);
     multiply(results, probabilities, tensor(name::values, queries_));
-    return !refused_;
+    return !unsupported_;
   }
   bool describe_gradient() {
     const handle q = tensor(name::queries, queries_), k = tensor(name::keys, keys_), v = tensor(name::values, keys_);
@@ -94,13 +94,13 @@ class attention_graph {
     apply_to(dscores, CUDNN_POINTWISE_MUL, unscaled, scale_);
     multiply(tensor(name::dkeys, queries_), reshape(dscores, transposed_), q);
     multiply(tensor(name::dqueries, queries_), dscores, reshape(k, queries_));
-    return !refused_;
+    return !unsupported_;
   }
   ///@}
 
-  /// The operations, in their order.
+  /// Returns the operations, in order.
   std::span<const handle> operations() const { return operations_; }
-  /// The numbers of the tensors in memory.
+  /// Returns the numbers of the tensors in memory.
   std::vector<std::int64_t> tensors(bool gradient) const {
     std::vector<std::int64_t> all;
     for (std::int64_t number = 1; number <= static_cast<std::int64_t>(gradient ? name::one : name::minus_infinity);
@@ -111,7 +111,7 @@ class attention_graph {
 
  private:
   handle add(cudnn_descriptor part) {
-    refused_ = refused_ || !part.finalize(caller_);
+    unsupported_ = unsupported_ || !part.finalize(caller_);
     parts_.push_back(std::move(part));
     return parts_.back().get();
   }
@@ -119,7 +119,7 @@ class attention_graph {
 
   enum class kind : unsigned char { memory, number, between };
   handle add_tensor(std::int64_t id, const layout& of, cudnnDataType_t type, kind where) {
-    if (refused_) return nullptr;
+    if (unsupported_) return nullptr;
     cudnn_descriptor made(CUDNN_BACKEND_TENSOR_DESCRIPTOR, caller_);
     made.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type, caller_);
     made.set(CUDNN_ATTR_TENSOR_DIMENSIONS, of.extents, caller_);
@@ -137,19 +137,19 @@ class attention_graph {
   handle number(name which) {
     return add_tensor(static_cast<std::int64_t>(which), {{1, 1, 1, 1}, {1, 1, 1, 1}}, CUDNN_DATA_FLOAT, kind::number);
   }
-  /// A result that only operations of the graph read.
+  /// Adds a virtual tensor: a result that only operations of the graph read.
   handle between(const layout& of, cudnnDataType_t type) { return add_tensor(next_++, of, type, kind::between); }
 
-  /// y = an operation on the elements of one to three operands.
+  /// Adds a pointwise operation on one to three operands with the result y.
   void apply_to(handle y, cudnnPointwiseMode_t mode, handle x, handle b = nullptr, handle t = nullptr,
                 cudnnDataType_t computed = CUDNN_DATA_FLOAT, std::int64_t axis = -1) {
-    if (refused_) return;
+    if (unsupported_) return;
     cudnn_descriptor how(CUDNN_BACKEND_POINTWISE_DESCRIPTOR, caller_);
     how.set(CUDNN_ATTR_POINTWISE_MODE, mode, caller_);
     how.set(CUDNN_ATTR_POINTWISE_MATH_PREC, computed, caller_);
     if (axis >= 0) how.set(CUDNN_ATTR_POINTWISE_AXIS, axis, caller_);
     const handle finished = add(std::move(how));
-    if (refused_) return;
+    if (unsupported_) return;
     cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, std::array{finished}, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, std::array{x}, caller_);
@@ -164,15 +164,15 @@ class attention_graph {
     return y;
   }
 
-  /// The sums, or maxima, over the last axis.
+  /// Adds sums or maxima over the last axis.
   handle reduce(cudnnReduceTensorOp_t op, handle x) {
     const handle y = between(rows_, CUDNN_DATA_FLOAT);
-    if (refused_) return y;
+    if (unsupported_) return y;
     cudnn_descriptor how(CUDNN_BACKEND_REDUCTION_DESCRIPTOR, caller_);
     how.set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT, caller_);
     how.set(CUDNN_ATTR_REDUCTION_OPERATOR, op, caller_);
     const handle finished = add(std::move(how));
-    if (refused_) return y;
+    if (unsupported_) return y;
     cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_REDUCTION_DESC, std::array{finished}, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_REDUCTION_XDESC, std::array{x}, caller_);
@@ -182,11 +182,11 @@ class attention_graph {
   }
 
   void multiply(handle c, handle a, handle b) {
-    if (refused_) return;
+    if (unsupported_) return;
     cudnn_descriptor how(CUDNN_BACKEND_MATMUL_DESCRIPTOR, caller_);
     how.set(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_DATA_FLOAT, caller_);
     const handle finished = add(std::move(how));
-    if (refused_) return;
+    if (unsupported_) return;
     cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_DESC, std::array{finished}, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_ADESC, std::array{a}, caller_);
@@ -195,10 +195,10 @@ class attention_graph {
     add_operation(std::move(operation));
   }
 
-  /// The matrices of x, transposed.
+  /// Adds the transposes of the matrices of x.
   handle reshape(handle x, const layout& of) {
     const handle y = between(of, element_);
-    if (refused_) return y;
+    if (unsupported_) return y;
     cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, std::array{x}, caller_);
     operation.set_all(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, std::array{y}, caller_);
@@ -212,7 +212,7 @@ class attention_graph {
     multiply(products, queries, keys);
     return apply(CUDNN_POINTWISE_MUL, scores_, products, scale_);
   }
-  /// Minus infinity for keys after the query.
+  /// Adds a causal mask: minus infinity for keys after the query.
   handle masked(handle scores) {
     if (!causal_) return scores;
     const handle row = between(scores_, CUDNN_DATA_INT32), column = between(scores_, CUDNN_DATA_INT32);
@@ -227,7 +227,7 @@ class attention_graph {
   std::vector<cudnn_descriptor>& parts_;
   const cudnn_caller& caller_;
   bool causal_;
-  bool refused_ = false;
+  bool unsupported_ = false;
   cudnnDataType_t element_;
   layout queries_, keys_, results_, by_heads_, scores_, transposed_, rows_;
   handle scale_ = nullptr;

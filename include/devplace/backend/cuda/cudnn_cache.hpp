@@ -17,33 +17,33 @@
 
 namespace devplace::detail {
 
-/// The workspace of engines that need more than that of patches. On tensor cores they store images in another order of
-/// their axes, which takes about as much as the images.
+/// The workspace of engines that need more than the workspace of patches. Engines on tensor cores store images in
+/// another axis order, which takes about as much memory as the images.
 struct cuda_cudnn_workspace {
   static constexpr std::size_t bytes = std::size_t{256} << 20;
   static constexpr std::size_t zeroed = 0;
 };
 
-/// A workspace of the stream of `scope` with `bytes` bytes; null for 0.
+/// Returns a workspace of `bytes` bytes of the stream of `scope`; null for 0.
 inline void* cudnn_workspace(int ordinal, const cuda_scope& scope, std::size_t bytes) {
   if (bytes == 0) return nullptr;
   return bytes <= cuda_unfolding_workspace::bytes ? cuda_workspace<cuda_unfolding_workspace>(ordinal, scope)
                                                   : cuda_workspace<cuda_cudnn_workspace>(ordinal, scope);
 }
 
-/// cuDNN on one place and its plans. Guarded by unfolding_mutex_of(): the engines use the workspace of patches.
+/// A place's cuDNN handle and plans. Guarded by unfolding_mutex_of(), because the engines use the workspace of patches.
 struct cudnn_cache {
   static constexpr std::size_t capacity = 512;
 
   cudnnHandle_t handle = nullptr;
-  cudaStream_t stream = nullptr;  ///< of the handle
+  cudaStream_t stream = nullptr;  ///< the handle's stream
   std::map<convolution_key, cudnn_plan> plans;
   std::map<attention_key, cudnn_plan> attention;
-  std::optional<bool> attends;  ///< has_attention(), once asked
+  std::optional<bool> attends;  ///< result of has_attention(), once called
   std::uint64_t uses = 0;
 
-  /// One of `plans`, made by make_cudnn_plan() at its first use; replaces the least recently used one if there are too
-  /// many. Does not allocate if the plan exists.
+  /// Returns the plan of `key` in `plans`, made by make_cudnn_plan() at its first use. Replaces the least recently used
+  /// plan if there are too many. Does not allocate if the plan exists.
   template <class Key>
   cudnn_plan& plan_of(std::map<Key, cudnn_plan>& plans_of_kind, const Key& key, int ordinal) {
     auto found = plans_of_kind.find(key);
@@ -61,19 +61,19 @@ struct cudnn_cache {
   }
 };
 
-/// The cache of a place. Never destroyed, because CUDA may shut down before static objects are destroyed.
+/// Returns the cache of a place. Never destroyed, because CUDA may shut down before static objects are destroyed.
 inline cudnn_cache& cudnn_cache_of(int ordinal) {
   static auto& caches = *new std::array<cudnn_cache, counted_ordinals>;
   return caches[static_cast<std::size_t>(ordinal)];
 }
 
-/// The workspace of a plan: `before` bytes, and then those of the engine. Null if it needs none.
+/// Returns the workspace of a plan: `before` bytes, then the engine's. Null if the plan needs none.
 inline std::byte* workspace_of(int ordinal, const cuda_scope& device, const cudnn_plan& plan) {
   return static_cast<std::byte*>(cudnn_workspace(ordinal, device, plan.before + plan.workspace));
 }
 
-/// Enqueues a plan that has an engine on the place's current stream, with these addresses; that of the workspace is
-/// added. Returns false, with nothing enqueued, if cuDNN does not support it after all. `name` is for errors.
+/// Enqueues a plan that has an engine on the place's current stream, with `addresses` plus the workspace's address.
+/// Returns false, with nothing enqueued, if cuDNN does not support the plan after all. `name` is for error messages.
 inline bool run_plan(int ordinal, const cuda_scope& device, cudnn_cache& cache, cudnn_plan& plan,
                      cudnn_addresses addresses, const char* name, const cudnn_caller& caller) {
   if (cache.stream != device.stream()) {
@@ -84,7 +84,7 @@ inline bool run_plan(int ordinal, const cuda_scope& device, cudnn_cache& cache, 
   const cudnn_descriptor& pack = plan.pack_of(addresses, cache.uses, caller);
   if (only_plans()) return true;
   if (!caller.offers(cudnnBackendExecute(cache.handle, plan.plan.get(), pack.get()), "cudnnBackendExecute")) {
-    plan.plan = {};  // although the engine was offered
+    plan.plan = {};  // although cuDNN had offered the engine
     return false;
   }
   after_launch(device, ordinal, name);

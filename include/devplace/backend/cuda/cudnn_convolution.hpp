@@ -15,9 +15,9 @@
 
 namespace devplace::detail {
 
-/// Enqueues a convolution or a gradient of it on the place's current stream, and then what `finish(weight)` enqueues.
-/// Returns false, with nothing enqueued, if cuDNN has no engine for it that keeps devplace's promises in the workspace.
-/// A weight gradient of 16 bits lies in the workspace, and `weight` is null.
+/// Enqueues a convolution or one of its gradients on the place's current stream, followed by what `finish(weight)`
+/// enqueues. Returns false, with nothing enqueued, if no engine of cuDNN keeps devplace's promises within the
+/// workspace. A 16-bit weight gradient lies in the workspace, and `weight` is null.
 template <class T, class Finish>
 bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shape, product_math math, const T* x,
                const T* weight, const T* y, computed_t<T> beta, const Finish& finish) {
@@ -42,7 +42,7 @@ bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shap
   return true;
 }
 
-/// image = then(image + bias), of images [samples, channels, pixels].
+/// Computes image = then(image + bias) for images [samples, channels, pixels].
 template <class T, class Launch>
 void finish_images(std::size_t samples, std::size_t channels, std::size_t pixels, const T* bias, epilogue then,
                    T* image, const Launch& launch) {
@@ -50,8 +50,8 @@ void finish_images(std::size_t samples, std::size_t channels, std::size_t pixels
   with_kernel(samples * channels * pixels, finish_images_functor<T>{channels, pixels, bias, then, image}, launch);
 }
 
-/// The operations on arguments. Each returns false, with nothing enqueued, if cuDNN does not compute it. Numbers of 16
-/// bits are multiplied exactly and summed in float; the sums are rounded once, those of y and dx once more with a bias.
+/// Runs the operation. Returns false, with nothing enqueued, if cuDNN does not compute it. 16-bit elements are
+/// multiplied exactly and summed in float; the sums are rounded once, those of y and dx once more with a bias.
 ///@{
 template <class T, class Launch>
 bool convolve_by_cudnn(int ordinal, const convolution_arguments<T>& a, const Launch& launch) {

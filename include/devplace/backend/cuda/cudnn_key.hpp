@@ -13,19 +13,19 @@
 
 namespace devplace::detail {
 
-/// What is computed of y = x * weight, from the other two.
+/// The one of y = x * weight, dx and dweight that is computed, from the other two tensors.
 enum class convolution_pass : unsigned char { output, input_gradient, weight_gradient };
 
 /// Everything that the choice of cuDNN's engine depends on.
 struct convolution_key {
   convolution_shape shape;
   convolution_pass pass;
-  product_element element;  ///< of the tensors; with 16 bits sums are float
+  product_element element;  ///< type of the tensors; sums of 16-bit elements are float
   product_math math;
-  double beta;                             ///< the factor of the existing result
-  std::array<std::uint32_t, 3> alignment;  ///< bytes, powers of two: of x, weight and y
+  double beta;                             ///< factor of the existing result
+  std::array<std::uint32_t, 3> alignment;  ///< of x, weight and y, in bytes; powers of two
 
-  /// All of it, for comparison.
+  /// Returns all members, for comparison.
   std::array<std::uint64_t, 21> numbers() const {
     const window_axis &r = shape.rows, &c = shape.columns;
     return {shape.samples,
@@ -54,15 +54,14 @@ struct convolution_key {
   friend bool operator<(const convolution_key& a, const convolution_key& b) { return a.numbers() < b.numbers(); }
 };
 
-/// Bytes of a weight gradient of numbers of 16 bits, which cuDNN writes in 16 bits alone, in the workspace; 0 of
-/// others.
+/// Returns the bytes of a 16-bit weight gradient, which cuDNN writes in 16 bits to the workspace; 0 for other types.
 inline std::size_t short_gradient_bytes(const convolution_key& key) {
   if (key.pass != convolution_pass::weight_gradient || bytes_of(key.element) != 2) return 0;
   return (key.shape.weights() * 2 + 255) / 256 * 256;
 }
 
-/// For errors: "the weight gradient of a convolution (float; x 8x64x28x28, weight 64x32x3x3, y 8x64x28x28, groups 2,
-/// stride 1x1, padding 1x1, dilation 1x1)".
+/// Describes the key for error messages: "the weight gradient of a convolution (float; x 8x64x28x28, weight 64x32x3x3,
+/// y 8x64x28x28, groups 2, stride 1x1, padding 1x1, dilation 1x1)".
 inline std::string to_string(const convolution_key& key) {
   const convolution_shape& s = key.shape;
   const auto list = [](auto... extents) {

@@ -17,26 +17,25 @@
 
 namespace devplace::detail {
 
-/// The addresses that a call of cuDNN uses: of the plan's tensors, in the order of their numbers, and at the end that
-/// of the workspace.
+/// The addresses that a cuDNN call uses: those of the plan's tensors in the order of their numbers, then that of the
+/// workspace.
 using cudnn_addresses = std::array<void*, 14>;
 
-/// An operation that is prepared once, with the engine that every call uses, so that repeated calls give the same
-/// bits.
+/// An operation that is prepared once with a fixed engine, so that repeated calls give the same bits.
 struct cudnn_plan {
-  /// Addresses for which descriptors are kept: those of layers of one shape, and of the buffers that batches rotate in.
+  /// The most address sets with a kept descriptor: layers of one shape times the buffers that batches rotate through.
   static constexpr std::size_t most_packs = 128;
 
-  std::vector<cudnn_descriptor> parts;     ///< what the plan was made from
-  std::vector<std::int64_t> tensors;       ///< the numbers of those that lie in memory
-  std::unique_ptr<const float[]> factors;  ///< those that are numbers
+  std::vector<cudnn_descriptor> parts;     ///< descriptors that the plan was made from
+  std::vector<std::int64_t> tensors;       ///< numbers of the tensors in memory
+  std::unique_ptr<const float[]> factors;  ///< values of the scalar tensors
   cudnn_descriptor plan;                   ///< empty if cuDNN has no engine for the operation
   std::size_t workspace = 0;               ///< bytes that the engine needs
-  std::size_t before = 0;                  ///< bytes of the workspace before these: of a result that is converted
+  std::size_t before = 0;                  ///< workspace bytes before the engine's, for a result to be converted
   std::uint64_t last_use = 0;              ///< the cache's clock at the last use
 
-  /// The descriptor of these addresses, made at their first use: one that is finalised cannot be changed. Does not
-  /// allocate if it exists.
+  /// Returns the descriptor of these addresses, made at their first use, because a finalised descriptor cannot be
+  /// changed. Does not allocate if it exists.
   const cudnn_descriptor& pack_of(const cudnn_addresses& addresses, std::uint64_t now, const cudnn_caller& caller) {
     auto found = packs_.find(addresses);
     if (found == packs_.end()) {
@@ -63,7 +62,7 @@ struct cudnn_plan {
   std::map<cudnn_addresses, kept_pack> packs_;
 };
 
-/// Appends the descriptors of a convolution's tensors, of its windows, and last of the operation. Returns false if
+/// Appends the descriptors of a convolution's tensors, then of its windows, then of the operation. Returns false if
 /// cuDNN has no such operation. Needs no device.
 inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const convolution_key& key,
                                  const cudnn_caller& caller) {
@@ -152,13 +151,13 @@ inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const con
   return parts.back().finalize(caller);
 }
 
-/// Whether tensor cores take the operands as they are, as all but float, or may round them to TF32.
+/// Returns whether tensor cores take the operands unrounded (all types but float), or may round them to TF32.
 inline bool may_use_tensor_cores(const convolution_key& key) {
   return key.element != product_element::float32 || key.math == product_math::tf32;
 }
 
-/// Whether an engine computes as devplace promises: the same bits in every run, sums of products of the operands as
-/// they are, and NaN and infinity only where an output has one among its operands.
+/// Returns whether an engine computes as devplace promises: the same bits in every run, sums of products of unrounded
+/// operands, and NaN and infinity only in outputs that have one among their operands.
 inline bool keeps_promises(std::span<const cudnnBackendNumericalNote_t> notes, bool tensor_cores) {
   return std::none_of(notes.begin(), notes.end(), [tensor_cores](cudnnBackendNumericalNote_t note) {
     switch (note) {
@@ -179,7 +178,7 @@ inline bool keeps_promises(std::span<const cudnnBackendNumericalNote_t> notes, b
   });
 }
 
-/// The same for the engine of a configuration.
+/// Reads the notes of a configuration's engine, and checks them.
 inline bool keeps_promises(const cudnn_descriptor& configuration, bool tensor_cores, const cudnn_caller& caller) {
   const cudnn_descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR, caller);
   std::array<cudnnBackendDescriptor_t, 1> result{engine.get()};
@@ -189,7 +188,7 @@ inline bool keeps_promises(const cudnn_descriptor& configuration, bool tensor_co
   return keeps_promises(std::span(notes).first(std::min(count, notes.size())), tensor_cores);
 }
 
-/// The configurations of engines that a finalised heuristic has, fastest first by cuDNN's own estimate.
+/// Returns the engine configurations of a finalised heuristic, fastest first by cuDNN's own estimate.
 inline std::vector<cudnn_descriptor> heuristic_results(const cudnn_descriptor& heuristic, const cudnn_caller& caller) {
   std::vector<cudnnBackendDescriptor_t> results;
   const auto read = [&] {
@@ -203,7 +202,7 @@ inline std::vector<cudnn_descriptor> heuristic_results(const cudnn_descriptor& h
   return configurations;
 }
 
-/// Those that cuDNN offers for a graph; none if it does not support it.
+/// Returns the engine configurations that cuDNN offers for a graph; none if it does not support the graph.
 inline std::vector<cudnn_descriptor> engine_configurations(const cudnn_descriptor& graph, cudnnBackendHeurMode_t mode,
                                                            const cudnn_caller& caller) {
   cudnn_descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, caller);
@@ -213,15 +212,15 @@ inline std::vector<cudnn_descriptor> engine_configurations(const cudnn_descripto
   return heuristic_results(heuristic, caller);
 }
 
-/// Bytes of the workspace of a finalised plan.
+/// Returns the workspace bytes of a finalised plan.
 inline std::size_t workspace_of(const cudnn_descriptor& plan, const cudnn_caller& caller) {
   std::array<std::int64_t, 1> bytes{};
   plan.read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, bytes, caller);
   return static_cast<std::size_t>(bytes[0]);
 }
 
-/// Makes the plan of operations with the first engine that keeps the promises and whose workspace is at most `limit`
-/// bytes. It stays empty if there is none.
+/// Makes the plan of operations with the first engine that keeps the promises in at most `limit` bytes of workspace.
+/// The plan stays empty if there is none.
 inline void choose_engine(cudnn_plan& result, cudnnHandle_t handle,
                           std::span<const cudnnBackendDescriptor_t> operations, bool tensor_cores, std::size_t limit,
                           const cudnn_caller& caller) {
@@ -246,9 +245,9 @@ inline void choose_engine(cudnn_plan& result, cudnnHandle_t handle,
     }
 }
 
-/// Makes the plan of a convolution. A weight gradient of operands of 16 bits is written in 16 bits and then converted,
-/// so that its sums are float, and rounded once: in float cuDNN 9.19 has engines for it on an H100 only if channels are
-/// the last axis of images, and with an operation on its elements behind it.
+/// Makes the plan of a convolution. A weight gradient of 16-bit operands is written in 16 bits and then converted, so
+/// its sums are float and rounded once. Writing float needs engines that cuDNN 9.19 has on an H100 only if channels are
+/// the last axis of images and a pointwise operation follows.
 inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const convolution_key& key, std::size_t limit, int ordinal) {
   const cudnn_caller caller(ordinal, key);
   cudnn_plan result;

@@ -13,8 +13,8 @@ namespace devplace {
 
 namespace detail {
 
-/// The device behind the place `ordinal`; empty if neither the device map nor CUDA_VISIBLE_DEVICES renumbers devices.
-/// The PCI address names the physical device, as in nvidia-smi, because CUDA does not reveal the machine's numbering.
+/// Returns the device behind the place `ordinal`; empty if neither the device map nor CUDA_VISIBLE_DEVICES renumbers
+/// devices. The PCI address names the physical device, as in nvidia-smi, because CUDA hides the machine's numbering.
 inline std::string cuda_binding(int ordinal, int visible) {
   if (!device_map::of_process().given() && !cuda_devices().numbering.given()) return {};
   char address[32] = "unknown";
@@ -22,7 +22,7 @@ inline std::string cuda_binding(int ordinal, int visible) {
   return "visible device " + std::to_string(visible) + ", PCI address " + address;
 }
 
-/// A UUID in the format of nvidia-smi.
+/// Formats a UUID like nvidia-smi.
 inline std::string cuda_uuid_text(const cudaUUID_t& uuid) {
   std::string text = "GPU-";
   for (int i = 0; i < 16; ++i) {
@@ -33,7 +33,7 @@ inline std::string cuda_uuid_text(const cudaUUID_t& uuid) {
   return text;
 }
 
-/// Limits and capabilities, named as in CUDA without the prefix cudaDevAttr.
+/// Returns limits and capabilities, named as in CUDA without the prefix cudaDevAttr.
 inline std::vector<device_attribute> cuda_attributes(int ordinal, int visible) {
   struct named {
     const char* name;
@@ -71,7 +71,7 @@ inline std::vector<device_attribute> cuda_attributes(int ordinal, int visible) {
   return found;
 }
 
-/// The other cuda places whose memory this place can access: those on the same device, and peers.
+/// Returns the other cuda places whose memory this place can access: those on the same device, and peers.
 inline std::vector<std::string> cuda_peers(int ordinal, int visible) {
   std::vector<std::string> found;
   const int count = cuda_place_count("a query of the devices");
@@ -88,7 +88,7 @@ inline std::vector<std::string> cuda_peers(int ordinal, int visible) {
 
 }  // namespace detail
 
-/// Information about the devices that are visible to this process.
+/// Describes the devices that are visible to this process.
 template <>
 struct implementation<backend::cuda, op::device_query> {
   static int count() { return detail::cuda_place_count("a query of the devices"); }

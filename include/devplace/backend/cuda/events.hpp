@@ -46,7 +46,7 @@ struct implementation<backend::cuda, op::events> {
     }
     return {};
   }
-  /// A device fails once: it is lost to the process then.
+  /// Returns the number of failures, at most 1: a failed device is lost to the process.
   static std::uint64_t failures(int ordinal) { return detail::cuda_device_lost(ordinal) ? 1 : 0; }
 
  private:

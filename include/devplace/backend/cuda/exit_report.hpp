@@ -13,19 +13,19 @@
 
 namespace devplace::detail {
 
-/// Waits for a stream at exit until the clock is at `end`. Gives the device up only if the program has chosen a
-/// device_timeout().
-inline void look_at_exit(cudaStream_t stream, int ordinal, std::int64_t end) {
+/// Waits for a stream at exit until the clock reaches `end`. Marks a device that is still busy as lost only if the
+/// program has set a device_timeout().
+inline void check_stream_at_exit(cudaStream_t stream, int ordinal, std::int64_t end) {
   if (cuda_device_lost(ordinal)) return;
   const cudaError_t code = poll_cuda([stream] { return cudaStreamQuery(stream); }, end);
-  if (code == cudaErrorNotReady && device_timeout() != 0) give_up_cuda_device(ordinal);
-  if (loses_the_device(code)) lose_cuda_device(code, "cudaStreamQuery", ordinal);
+  if (code == cudaErrorNotReady && device_timeout() != 0) mark_cuda_device_timed_out(ordinal);
+  if (loses_the_device(code)) mark_cuda_device_lost(code, "cudaStreamQuery", ordinal);
 }
 
-/// Looks at the devices that the process used, unless they stayed in its parent, and writes one sentence for each that
-/// failed and whose failure no call has thrown. Waits a second for all of them, or as long as device_timeout() says: a
-/// kernel that fails does so early, and one that never ends must not keep the program. Other errors are ignored: CUDA
-/// may already have been shut down.
+/// Writes one sentence for each device that failed and whose failure no call has thrown. Checks the devices that this
+/// process used, but not in a forked child that inherited them. Waits one second in total, or device_timeout(): a
+/// kernel that fails does so early, and an endless one must not keep the program from exiting. Ignores other errors,
+/// because CUDA may already have been shut down.
 inline cuda_exit_report::~cuda_exit_report() {
   if (made_in != fork_count()) return;
   try {
@@ -35,14 +35,14 @@ inline cuda_exit_report::~cuda_exit_report() {
       if (queue == nullptr) continue;
       const int visible = device_map::of_process().visible(ordinal);
       const quiet_cuda_device_guard device(visible);
-      look_at_exit(queue->stream, ordinal, end);
+      check_stream_at_exit(queue->stream, ordinal, end);
       std::size_t index = 0;
       while (const cudaStream_t stream = cuda_stream_pool::of(ordinal).made(index++))
-        look_at_exit(stream, ordinal, end);
-      if (cuda_device_lost(ordinal) && !told_loss_of_cuda_device(visible).exchange(true))
+        check_stream_at_exit(stream, ordinal, end);
+      if (cuda_device_lost(ordinal) && !thrown_loss_of_cuda_device(visible).exchange(true))
         write_untold_failure(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
     }
-  } catch (...) {  // no memory for a sentence
+  } catch (...) {  // no memory for the sentence
   }
 }
 

@@ -17,9 +17,9 @@
 
 namespace devplace {
 
-/// CUDA's interprocess handles of memory and of an event. The memory is allocated by cudaMalloc: that of pools has no
-/// such handles. Every process that has opened it holds a lock of the segment, and the exporting process frees the
-/// memory when nobody does any more, since CUDA leaves the opposite order undefined.
+/// CUDA's interprocess handles of memory and of an event. The memory is allocated by cudaMalloc, because pool memory
+/// has no such handles. Every process that has opened the memory holds a lock of the segment; the exporting process
+/// frees the memory when no other process holds one, since CUDA leaves the opposite order undefined.
 template <>
 struct implementation<backend::cuda, op::ipc> {
   static std::string device(int ordinal) {
@@ -86,7 +86,7 @@ struct implementation<backend::cuda, op::ipc> {
     cudaEvent_t written = nullptr;
   };
 
-  /// CUDA's pages of 2 MiB are shared as a whole: with a smaller size other memory of this process would be too.
+  /// Rounds up to 2 MiB, because CUDA shares whole pages, and with them other memory of this process.
   static std::size_t whole_pages(std::size_t bytes) {
     constexpr std::size_t page = std::size_t{2} << 20;
     return bytes == 0 ? page : (bytes + page - 1) / page * page;
@@ -104,8 +104,8 @@ struct implementation<backend::cuda, op::ipc> {
          "see nvidia-smi for other programs on this GPU"}));
   }
 
-  /// Waits for the place's work with memory that is to be unmapped. At process exit CUDA may already have been shut
-  /// down, so errors are ignored here.
+  /// Waits for the place's work on memory that is about to be unmapped. Ignores errors, because CUDA may already have
+  /// been shut down at process exit.
   static void wait_for_work(int ordinal) noexcept {
     try {
       detail::cuda_scope(ordinal).wait_for_all_streams();
@@ -113,7 +113,7 @@ struct implementation<backend::cuda, op::ipc> {
     }
   }
 
-  // A process that was forked has neither the memory nor a lock of its own: what it destroys stays its parent's.
+  // A forked process has neither the memory nor a lock of its own: its destructors leave the parent's memory alone.
   static void release_exported(const detail::block_record& block) noexcept {
     const std::unique_ptr<exported> owner(static_cast<exported*>(block.owner));
     if (owner->segment->inherited()) return;

@@ -14,35 +14,35 @@
 
 namespace devplace::detail {
 
-/// The name of the kernel last launched on each cuda place, null before the first. An asynchronous error was caused by
-/// this kernel or an earlier one.
+/// Returns the name of the kernel last launched on each cuda place, null before the first. An asynchronous error was
+/// caused by this kernel or an earlier one.
 inline std::atomic<const char*>& last_launch(int ordinal) {
   static std::array<std::atomic<const char*>, counted_ordinals> names{};
   return names[static_cast<std::size_t>(ordinal)];
 }
 
-/// The kernel's type in `text`, which is "const char* ...::kernel_name() [with Kernel = ...]" or clang's form of it.
+/// Extracts the kernel's type from `text`, "const char* ...::kernel_name() [with Kernel = ...]" or clang's form of it.
 inline std::string kernel_in(std::string_view text) {
   const std::size_t start = text.find("Kernel = ");
   if (start != std::string_view::npos) text.remove_prefix(start + 9);
   return std::string(text.substr(0, text.rfind(']')));
 }
 
-/// A kernel's type as the compiler spells it; the string is never destroyed.
+/// Returns a kernel's type as the compiler spells it.
 template <class Kernel>
 const char* kernel_name() {
   static const std::string& name = *new std::string(kernel_in(__PRETTY_FUNCTION__));  // never destroyed
   return name.c_str();
 }
 
-/// Whether `text`, a value of DEVPLACE_SYNC_LAUNCH, asks for a synchronisation after every kernel.
+/// Returns whether `text`, a value of DEVPLACE_SYNC_LAUNCH, asks for a synchronisation after every kernel.
 inline bool parse_sync_launch(const char* text) {
   const std::string_view given = text == nullptr ? "" : text;
   if (given == "1") return true;
   if (given.empty() || given == "0") return false;
   throw argument_error("the environment variable DEVPLACE_SYNC_LAUNCH is \"" + std::string(given) +
-                       "\", which is neither 0 nor 1. Set it to 1 to wait for each kernel, so that one that fails is "
-                       "named, or unset it.");
+                       "\", which is neither 0 nor 1. Set it to 1 to wait for each kernel, so that errors name the "
+                       "failing kernel, or unset it.");
 }
 
 inline bool sync_launches() {

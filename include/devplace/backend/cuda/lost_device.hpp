@@ -17,19 +17,19 @@
 
 namespace devplace::detail {
 
-/// CUDA's description of an error, its enumerator and its number.
+/// Returns CUDA's description of an error, its enumerator and its number.
 inline std::string cuda_error_text(cudaError_t code) {
   return std::string(cudaGetErrorString(code)) + " (" + cudaGetErrorName(code) + ", " +
          std::to_string(static_cast<int>(code)) + ")";
 }
 
-/// Whether the error is a hardware fault and not caused by a kernel.
+/// Returns whether the error is a hardware fault rather than caused by a kernel.
 inline bool is_hardware_fault(cudaError_t code) {
   return code == cudaErrorECCUncorrectable || code == cudaErrorNvlinkUncorrectable ||
          code == cudaErrorHardwareStackError;
 }
 
-/// Whether all later calls on the device in this process fail too, according to the documentation of cudaError.
+/// Returns whether all later calls on the device in this process fail, too (documentation of cudaError).
 inline bool loses_the_device(cudaError_t code) {
   switch (code) {
     case cudaErrorIllegalAddress:
@@ -48,8 +48,8 @@ inline bool loses_the_device(cudaError_t code) {
   }
 }
 
-/// A sentence about the kernels that may have caused an error of this device, including those of other places on the
-/// same GPU; empty if no kernel was launched.
+/// Returns a sentence about the kernels that may have caused an error of this device, including those of other places
+/// on the same GPU; empty if no kernel was launched.
 inline std::string last_launch_text(int ordinal) {
   if (ordinal < 0 || ordinal >= counted_ordinals) return {};
   const device_map& map = device_map::of_process();
@@ -67,20 +67,20 @@ inline std::string last_launch_text(int ordinal) {
   return text;
 }
 
-/// For each visible device, why it is lost to this process; null while it is usable.
+/// For each visible device, the reason why it is lost to this process; null while it is usable.
 inline std::atomic<const std::string*>& loss_of_cuda_device(int visible) {
   static std::array<std::atomic<const std::string*>, counted_ordinals> losses{};
   return losses[static_cast<std::size_t>(visible)];
 }
 
-/// For each visible device, whether some call has thrown its loss to the program.
-inline std::atomic<bool>& told_loss_of_cuda_device(int visible) {
-  static std::array<std::atomic<bool>, counted_ordinals> told{};
-  return told[static_cast<std::size_t>(visible)];
+/// For each visible device, whether a call has thrown device_lost for it.
+inline std::atomic<bool>& thrown_loss_of_cuda_device(int visible) {
+  static std::array<std::atomic<bool>, counted_ordinals> thrown{};
+  return thrown[static_cast<std::size_t>(visible)];
 }
 
-/// Marks the device behind the place `ordinal` as lost; the first reason is kept. It is a sentence without its end.
-inline void lose_cuda_device(const std::string& why, int ordinal) {
+/// Marks the device behind `ordinal` as lost because of `why` (without full stop), unless it is lost already.
+inline void mark_cuda_device_lost(const std::string& why, int ordinal) {
   const int visible = device_map::of_process().visible(ordinal);
   if (visible < 0 || visible >= counted_ordinals) return;
   std::atomic<const std::string*>& loss = loss_of_cuda_device(visible);
@@ -90,28 +90,28 @@ inline void lose_cuda_device(const std::string& why, int ordinal) {
   if (!loss.compare_exchange_strong(none, text, std::memory_order_acq_rel)) delete text;
 }
 
-/// The same because `call` returned `code`.
-inline void lose_cuda_device(cudaError_t code, const char* call, int ordinal) {
-  lose_cuda_device("the device is lost to this process since " + std::string(call) + " on " +
-                       place_name(backend::cuda{}, ordinal) + " failed: " + cuda_error_text(code) + "." +
-                       last_launch_text(ordinal) +
-                       (is_hardware_fault(code)
-                            ? " The GPU reports a hardware fault; run on another device and see nvidia-smi -q."
-                            : " A kernel failed and this process cannot use the device any more; run the program with "
-                              "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel.") +
-                       " To use the device again, restart the process",
-                   ordinal);
+/// Marks the device as lost because `call` returned `code`.
+inline void mark_cuda_device_lost(cudaError_t code, const char* call, int ordinal) {
+  mark_cuda_device_lost(
+      "the device is lost to this process since " + std::string(call) + " on " + place_name(backend::cuda{}, ordinal) +
+          " failed: " + cuda_error_text(code) + "." + last_launch_text(ordinal) +
+          (is_hardware_fault(code)
+               ? " The GPU reports a hardware fault; run on another device and see nvidia-smi -q."
+               : " A kernel failed and this process cannot use the device any more; run the program with "
+                 "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel.") +
+          " To use the device again, restart the process",
+      ordinal);
 }
 
-/// The same because its work lasts longer than device_timeout().
-inline void give_up_cuda_device(int ordinal) {
+/// Marks the device as lost because its work takes longer than device_timeout().
+inline void mark_cuda_device_timed_out(int ordinal) {
   const char* last = last_launch(ordinal).load(std::memory_order_relaxed);
   std::string why = timeout_text("the device", last == nullptr ? "its work" : last);
   why.pop_back();
-  lose_cuda_device(why, ordinal);
+  mark_cuda_device_lost(why, ordinal);
 }
 
-/// Why the device behind the place `ordinal`, which exists, is lost; empty while it is usable. Makes no CUDA call.
+/// Returns why the device behind the existing place `ordinal` is lost; empty while usable. Makes no CUDA call.
 inline std::string why_cuda_device_lost(int ordinal) {
   const int visible = device_map::of_process().visible(ordinal);
   if (visible < 0 || visible >= counted_ordinals) return {};
@@ -119,7 +119,7 @@ inline std::string why_cuda_device_lost(int ordinal) {
   return loss == nullptr ? std::string() : place_name(backend::cuda{}, ordinal) + ": " + *loss;
 }
 
-/// Whether the device is lost, for destructors, which make no calls on a lost device.
+/// Returns whether the device is lost. For destructors, which make no calls on a lost device.
 inline bool cuda_device_lost(int ordinal) noexcept {
   const int visible = device_map::of_process().visible(ordinal);
   return visible >= 0 && visible < counted_ordinals &&
@@ -127,9 +127,9 @@ inline bool cuda_device_lost(int ordinal) noexcept {
 }
 
 /// Throws device_lost if the device behind the place `ordinal` is lost.
-inline void require_cuda_device_kept(int ordinal) {
+inline void require_cuda_device_usable(int ordinal) {
   if (cuda_device_lost(ordinal)) [[unlikely]] {
-    told_loss_of_cuda_device(device_map::of_process().visible(ordinal)) = true;
+    thrown_loss_of_cuda_device(device_map::of_process().visible(ordinal)) = true;
     throw device_lost(why_cuda_device_lost(ordinal) + ".");
   }
 }

@@ -11,7 +11,7 @@ namespace devplace {
 
 template <>
 struct implementation<backend::cuda, op::matmul> {
-  /// For gemm_arguments or a gemm_batch.
+  /// Computes gemm_arguments or a gemm_batch.
   template <class Products>
   static void run(int ordinal, const Products& g) {
     detail::multiply(ordinal, g, detail::kernel_launch{ordinal});

@@ -16,8 +16,8 @@
 
 namespace devplace {
 
-/// Memory of CUDA devices: allocated from the place's pool and freed in the order of the stream on which it was
-/// allocated; copies are in the order of the current stream.
+/// Memory of CUDA devices. It is allocated from the place's pool and freed in the order of the stream that allocated
+/// it; copies are in the order of the current stream.
 template <>
 struct implementation<backend::cuda, op::memory> {
   static detail::memory_block allocate(int ordinal, std::size_t bytes,
@@ -57,22 +57,21 @@ struct implementation<backend::cuda, op::memory> {
     const native_kind native = kinds[static_cast<std::size_t>(kind)];
     detail::check_cuda(cudaMemcpyAsync(to, from, bytes, native.kind, device.stream()), native.call, ordinal);
   }
-  /// Direct over NVLink or PCIe if the devices have peer access; otherwise CUDA stages it through its own pinned
-  /// memory.
+  /// Copies over NVLink or PCIe if the devices have peer access; otherwise CUDA stages through its own pinned memory.
   static void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
-    static_cast<void>(detail::cuda_reaches(to_ordinal, from_ordinal));
+    static_cast<void>(detail::cuda_can_access(to_ordinal, from_ordinal));
     const detail::cuda_scope device(to_ordinal);
     detail::check_cuda(cudaMemcpyPeerAsync(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes,
                                            device.stream()),
                        "cudaMemcpyPeerAsync", to_ordinal);
   }
   static std::string why_apart(int ordinal, int other) {
-    if (detail::cuda_reaches(ordinal, other)) return {};
+    if (detail::cuda_can_access(ordinal, other)) return {};
     return detail::place_name(backend::cuda{}, ordinal) + " cannot reach the memory of " +
            detail::place_name(backend::cuda{}, other);
   }
-  /// A copy from or to memory that is not pinned waits inside CUDA for the work before it, where neither a
-  /// device_timeout() nor a device_watch could end that.
+  /// Waits before a copy from or to memory that is not pinned. Inside such a copy, CUDA waits for earlier work, and
+  /// neither device_timeout() nor a device_watch could end that wait.
   static void before_blocking_copy(int ordinal) {
     if (detail::device_waits_are_bounded()) wait(ordinal);
   }
@@ -96,7 +95,7 @@ struct implementation<backend::cuda, op::memory> {
     return bytes;
   }
 
-  /// Updates the count of idle bytes: those that the pool holds but that are not in use.
+  /// Updates the count of idle bytes: those that the pool holds unused.
   static void count_reserved(detail::memory_counters& counters, cudaMemPool_t pool) {
     const std::size_t used = counters.allocated.load(std::memory_order_relaxed), all = reserved(pool);
     counters.idle.store(all > used ? all - used : 0, std::memory_order_relaxed);
@@ -125,7 +124,7 @@ struct implementation<backend::cuda, op::memory> {
          "see nvidia-smi for other programs on this GPU"}));
   }
 
-  /// At process exit CUDA may already have been shut down and the memory freed, so errors are ignored here.
+  /// Ignores errors, because at process exit CUDA may already have been shut down and the memory freed.
   static void release(const detail::block_record& block) noexcept {
     detail::memory_counters& counters = detail::counters(backend::cuda{}, block.ordinal);
     detail::count_release(counters, block.bytes, block.purpose);
@@ -139,7 +138,7 @@ struct implementation<backend::cuda, op::memory> {
     };
     const cudaStream_t stream = stream_of(block.stream);
     for (const detail::stream_use* use = block.uses.get(); use != nullptr; use = use->next.get())
-      if (stream_of(use->stream) != stream) detail::order_behind(stream, stream_of(use->stream));
+      if (stream_of(use->stream) != stream) detail::order_after(stream, stream_of(use->stream));
     static_cast<void>(cudaFreeAsync(block.data, stream));
   }
 };

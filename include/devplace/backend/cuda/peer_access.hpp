@@ -12,10 +12,10 @@
 
 namespace devplace::detail {
 
-/// Whether the place `ordinal` can access the memory of the place `other` over NVLink or PCIe. The first query enables
-/// the access for the pool of `other`, because memory of pools needs cudaMemPoolSetAccess (cudaDeviceEnablePeerAccess
+/// Returns whether the place `ordinal` can access the memory of the place `other` over NVLink or PCIe. The first query
+/// enables access to the pool of `other`, because pool memory needs cudaMemPoolSetAccess (cudaDeviceEnablePeerAccess
 /// covers only cudaMalloc). CUDA is queried once per pair.
-inline bool cuda_reaches(int ordinal, int other) {
+inline bool cuda_can_access(int ordinal, int other) {
   enum : signed char { unknown, yes, no };
   static std::array<std::array<std::atomic<signed char>, counted_ordinals>, counted_ordinals> answers{};
   const int visible = cuda_visible_device(ordinal), peer = cuda_visible_device(other);

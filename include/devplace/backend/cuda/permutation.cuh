@@ -26,7 +26,7 @@ struct key_of_index {
 
 }  // namespace detail
 
-/// Stable sort by the random keys: equal keys keep the order of their indices.
+/// Sorts stably by random keys: equal keys keep the order of their indices.
 template <>
 struct implementation<backend::cuda, op::permutation> {
   static void run(int ordinal, const detail::permutation_plan& plan) {

@@ -15,8 +15,8 @@ namespace devplace {
 
 namespace detail {
 
-/// The place in whose device's context pinned memory is allocated: cuda<0>, or the first whose device is not lost.
-inline int home_of_pinned_memory() {
+/// Returns the place whose device's context holds pinned memory: cuda<0>, or the first whose device is not lost.
+inline int ordinal_of_pinned_memory() {
   const int count = cuda_place_count("work or memory on a device");
   for (int ordinal = 0; ordinal < count; ++ordinal)
     if (!cuda_device_lost(ordinal)) return ordinal;
@@ -26,12 +26,12 @@ inline int home_of_pinned_memory() {
 }  // namespace detail
 
 /// Page-locked host memory, which every device of the process can read and write by DMA. CUDA allocates it in the
-/// context of a device; always using the same one avoids creating contexts on other devices. Allocation and release are
+/// context of a device; always using the same device avoids creating contexts on others. Allocation and release are
 /// expensive: both may synchronise all devices.
 template <>
 struct implementation<backend::pinned, op::memory> : detail::host_copies {
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
-    const int home = detail::home_of_pinned_memory();
+    const int home = detail::ordinal_of_pinned_memory();
     const detail::cuda_device_guard device(home);
     void* data = nullptr;
     const cudaError_t code = cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
@@ -46,14 +46,14 @@ struct implementation<backend::pinned, op::memory> : detail::host_copies {
     static_cast<void>(cudaGetLastError());
     throw out_of_memory(detail::out_of_memory_text(
         {"pinned", bytes, memory_statistics<pinned>(),
-         "the operating system locks no more pages of its memory (cudaHostAlloc: " + detail::cuda_error_text(code) +
+         "the operating system cannot lock more pages of its memory (cudaHostAlloc: " + detail::cuda_error_text(code) +
              ")",
          "",
          "Use fewer or smaller pinned tensors, one staging tensor again and again, or on<cpu>, and see free -h and "
          "ulimit -l for what the system can lock"}));
   }
 
-  /// At process exit CUDA may already have been shut down and the memory freed, so errors are ignored here.
+  /// Ignores errors, because at process exit CUDA may already have been shut down and the memory freed.
   static void release(const detail::block_record& block) noexcept {
     detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
     if (detail::cuda_device_lost(block.ordinal)) return;

@@ -4,8 +4,8 @@
 
 namespace devplace::detail {
 
-/// Whether this thread's operations on cuda places make the plans of libraries and allocate the workspaces that they
-/// need, but enqueue nothing (ops/planning.hpp).
+/// Returns whether this thread's operations on cuda places only make library plans and allocate the workspaces that
+/// these need, and enqueue nothing (ops/planning.hpp).
 inline bool& only_plans() {
   static thread_local bool yes = false;
   return yes;

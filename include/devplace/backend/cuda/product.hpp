@@ -18,13 +18,13 @@ namespace devplace::detail {
 
 // Chooses the kernels of a product. `launch(blocks, kernel)` enqueues a kernel on the place's stream.
 
-/// Whether rows that begin at `data` with leading dimension `ld` can be read `Width` elements at a time.
+/// Returns whether rows that begin at `data` with leading dimension `ld` can be read `Width` elements at a time.
 template <unsigned Width, class T>
 bool has_wide_rows(const T* data, std::size_t ld) {
   return ld % Width == 0 && reinterpret_cast<std::uintptr_t>(data) % (Width * sizeof(T)) == 0;
 }
 
-/// C = then(beta C + bias).
+/// Computes C = then(beta C + bias).
 template <class T, class C, class Launch>
 void finish_product(const gemm_arguments<T, C>& g, computed_t<T> beta, const Launch& launch) {
   constexpr unsigned wide = std::min(widest_access<T>, widest_access<C>);
@@ -53,7 +53,7 @@ void sum_columns(int ordinal, std::size_t rows, std::size_t columns, bool aligne
     with(Source<T, 1>{members...});
 }
 
-/// A product with one row or one column, a matrix-vector product, for which cuBLASLt has no algorithm.
+/// Computes a product with one row or one column, a matrix-vector product, for which cuBLASLt has no algorithm.
 template <class T, class C, class Launch>
 void multiply_vector(int ordinal, const gemm_arguments<T, C>& g, const Launch& launch) {
   const bool one_column = g.n == 1;
@@ -77,7 +77,7 @@ void multiply_vector(int ordinal, const gemm_arguments<T, C>& g, const Launch& l
     launch_rows(row_products_kernel<T, 32, result_type>{count, g.k, matrix, ld, vector, stride, result});
 }
 
-/// A product that cuBLASLt does not compute.
+/// Computes a product that cuBLASLt does not compute.
 template <class T, class C, class Launch>
 void multiply_without_library(int ordinal, const gemm_arguments<T, C>& g, const Launch& launch) {
   if (g.k == 0 || g.alpha == 0) return finish_product(g, g.beta, launch);
@@ -86,20 +86,21 @@ void multiply_without_library(int ordinal, const gemm_arguments<T, C>& g, const 
   launch(kernel.blocks(), kernel);
 }
 
-/// Returns whether cuBLASLt has computed the products, without the activation; `with_bias`: whether it added the bias.
+/// Returns whether cuBLASLt has computed the products, without the activation, and in `with_bias` whether with the
+/// bias.
 template <class T, class C>
 bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, bool& with_bias) {
   const gemm_arguments<T, C>& g = batch.first;
   if (g.m == 1 || g.n == 1 || g.k <= 1 || g.alpha == 0) return false;
-  // A result of 16 bits is rounded once: its bias is added before. cuBLASLt reads biases of the result's type.
+  // A 16-bit result is rounded once, after its bias is added. cuBLASLt reads biases of the result's type.
   if constexpr (std::is_same_v<T, C>)
     with_bias = g.bias != nullptr && (g.then == epilogue::none || short_element<C>)&&multiply_by_library(
                                          ordinal, batch, library_epilogue::bias, g.bias);
   return with_bias || multiply_by_library(ordinal, batch, library_epilogue::none, nullptr);
 }
 
-/// C = then(alpha op(A) op(B) + beta C + bias) for each product. Without relu, or for results of 16 bits, cuBLASLt adds
-/// the bias in its epilogue; otherwise finish_kernel applies bias and relu.
+/// Computes C = then(alpha op(A) op(B) + beta C + bias) for each product. cuBLASLt adds the bias in its epilogue if
+/// there is no relu or results have 16 bits; otherwise finish_kernel applies bias and relu.
 template <class T, class C, class Launch>
 void multiply(int ordinal, const gemm_batch<T, C>& batch, const Launch& launch) {
   const gemm_arguments<T, C>& g = batch.first;
@@ -109,11 +110,11 @@ void multiply(int ordinal, const gemm_batch<T, C>& batch, const Launch& launch) 
     for (std::size_t k = 0; k != batch.count; ++k)
       multiply_without_library(ordinal, batch[k], launch);
   } else if ((!with_bias && g.bias != nullptr) || g.then != epilogue::none) {
-    gemm_batch<T, C> left = batch;
-    if (with_bias) left.first.bias = nullptr;
-    if (batch.stride_c == g.m * g.ldc) left.first.m *= left.count, left.count = 1;  // rows of one matrix
-    for (std::size_t k = 0; k != left.count; ++k)
-      finish_product(left[k], computed_t<T>{1}, launch);
+    gemm_batch<T, C> rest = batch;
+    if (with_bias) rest.first.bias = nullptr;
+    if (batch.stride_c == g.m * g.ldc) rest.first.m *= rest.count, rest.count = 1;  // rows of one matrix
+    for (std::size_t k = 0; k != rest.count; ++k)
+      finish_product(rest[k], computed_t<T>{1}, launch);
   }
 }
 template <class T, class C, class Launch>

@@ -18,9 +18,9 @@
 
 namespace devplace::detail {
 
-/// cuBLASLt on one place and the plans of its products, since every step computes the same few products. A call holds
-/// the mutex because it modifies the plan (the epilogue's vector). So does an operation of several kernels that share a
-/// stream's workspace, so that no other thread enqueues kernels between them.
+/// cuBLASLt on one place, with the plans of its products, since every step computes the same few products. A call holds
+/// the mutex because it modifies the plan (the epilogue's vector). Operations of several kernels that share a stream's
+/// workspace also hold it, so that no other thread enqueues kernels between them.
 struct product_cache {
   /// For comparison: a network of 20 linear layers has 60 products per batch size.
   static constexpr std::size_t capacity = 512;
@@ -30,14 +30,14 @@ struct product_cache {
   std::map<product_key, product_plan> plans;
   std::uint64_t uses = 0;
 
-  /// The plan of a product, made at its first use; replaces the least recently used one if the cache is full. Does not
-  /// allocate if the plan exists.
+  /// Returns the plan of a product, made at its first use. Replaces the least recently used plan if the cache is full.
+  /// Does not allocate if the plan exists.
   product_plan& plan_of(const product_key& key, const void* vector, int ordinal) {
     auto found = plans.find(key);
     if (found == plans.end()) {
       if (handle == nullptr) check_cublaslt(cublasLtCreate(&handle), "cublasLtCreate", ordinal, key);
       product_plan plan = make_product_plan(handle, key, vector, ordinal);
-      if (plans.size() == capacity) forget_one();
+      if (plans.size() == capacity) evict_one();
       found = plans.emplace(key, std::move(plan)).first;
     }
     found->second.last_use = ++uses;
@@ -45,7 +45,7 @@ struct product_cache {
   }
 
  private:
-  void forget_one() {
+  void evict_one() {
     auto oldest = plans.begin();
     for (auto it = plans.begin(); it != plans.end(); ++it)
       if (it->second.last_use < oldest->second.last_use) oldest = it;
@@ -53,25 +53,25 @@ struct product_cache {
   }
 };
 
-/// The cache of a place. Never destroyed, because CUDA may shut down before static objects are destroyed.
+/// Returns the cache of a place. Never destroyed, because CUDA may shut down before static objects are destroyed.
 inline product_cache& product_cache_of(int ordinal) {
   static auto& caches = *new std::array<product_cache, counted_ordinals>;
   return caches[static_cast<std::size_t>(ordinal)];
 }
 
-/// cuBLAS up to and including 13.1 computes wrong results if a row has 2^31 bytes or more.
+/// Throws if rows are 2^31 bytes or more apart: cuBLAS up to and including 13.1 then computes wrong results.
 inline void require_library_strides(const product_key& key) {
-  const std::uint64_t bytes = bytes_of(key.result);  // operands have no more
+  const std::uint64_t bytes = bytes_of(key.result);  // elements of the operands are no larger
   const std::uint64_t limit = (std::uint64_t{1} << 31) / bytes;
   if (key.lda < limit && key.ldb < limit && key.ldc < limit) return;
   throw shape_error(to_string(key).append(
-      ": rows that are 2^31 bytes or more apart are beyond what cuBLASLt computes rightly; split the matrix along its "
-      "columns, or store it transposed."));
+      ": cuBLASLt computes wrong results if rows are 2^31 bytes or more apart; split the matrix along its columns, or "
+      "store it transposed."));
 }
 
-/// C = alpha op(A) op(B) + beta C by cuBLASLt, in one call for all products of a batch, for any alpha and beta, with an
-/// epilogue whose vector is `vector`; ignores the products' bias and activation. Enqueued on the place's current
-/// stream. Returns false, with nothing enqueued, if cuBLASLt has no algorithm for them.
+/// Computes C = alpha op(A) op(B) + beta C by cuBLASLt, in one call for all products of a batch, for any alpha and
+/// beta. The epilogue's vector is `vector`; the products' bias and activation are ignored. Enqueues on the place's
+/// current stream. Returns false, with nothing enqueued, if cuBLASLt has no algorithm for them.
 template <class T, class C>
 bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, library_epilogue epilogue, const void* vector) {
   const gemm_arguments<T, C>& g = batch.first;

@@ -8,8 +8,8 @@
 
 namespace devplace::detail {
 
-/// Computes g, which is dY^T X + beta C with dY as stored, and sums = column sums of dY + beta sums. cuBLASLt's
-/// epilogue computes the sums along with the product if beta is 0; it can only overwrite them, not add to them.
+/// Computes g, which is dY^T X + beta C with dY as stored, and sums = column sums of dY + beta sums. If beta is 0,
+/// cuBLASLt's epilogue computes the sums along with the product; the epilogue can only overwrite sums, not add to them.
 template <class T, class C, class Launch>
 void multiply_with_sums(int ordinal, const gemm_arguments<T, C>& g, C* sums, const Launch& launch) {
   const bool for_library = g.m > 1 && g.n > 1 && g.k > 1 && g.beta == 0;
@@ -19,7 +19,7 @@ void multiply_with_sums(int ordinal, const gemm_arguments<T, C>& g, C* sums, con
                                 sum_result<C, C, T>{sums, 1, 1, g.beta}, launch, g.a, g.lda);
 }
 
-/// One pass over the gradient, and a second one over the partial sums of its strips of rows.
+/// Makes one pass over the gradient, and a second one over the partial sums of its strips of rows.
 template <class T, class Sum, class Launch>
 void relu_gradient(int ordinal, const relu_gradient_arguments<T, Sum>& g, const Launch& launch) {
   constexpr unsigned wide = widest_access<T>;

@@ -31,12 +31,12 @@ constexpr std::uint64_t bytes_of(product_element element) {
   return element == product_element::float64 ? 8 : element == product_element::float32 ? 4 : 2;
 }
 
-/// Everything that the choice of an algorithm depends on. Alpha and beta are not part of it: the descriptors do not
-/// contain them, and an algorithm works for any values.
+/// Everything that the choice of an algorithm depends on. Excludes alpha and beta: descriptors do not contain them, and
+/// an algorithm works for any values.
 struct product_key {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t lda = 0, ldb = 0, ldc = 0;
-  std::uint64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;  ///< products, and strides in elements
+  std::uint64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;  ///< number of products, and strides in elements
   bool transpose_a = false, transpose_b = false;
   product_element operand = product_element::float32, result = product_element::float32;
   product_math math = product_math::strict;
@@ -46,13 +46,13 @@ struct product_key {
   friend auto operator<=>(const product_key&, const product_key&) = default;
 };
 
-/// The largest power of two, up to 256, that divides an address.
+/// Returns the largest power of two, up to 256, that divides an address.
 inline std::uint32_t alignment_of(const void* address) {
   const auto value = reinterpret_cast<std::uintptr_t>(address) | std::uintptr_t{256};
   return static_cast<std::uint32_t>(value & (~value + 1));
 }
 
-/// The same for all addresses at multiples of `stride` elements from `data`.
+/// Returns the alignment shared by all addresses at multiples of `stride` elements from `data`.
 template <class T>
 std::uint32_t alignment_of(const T* data, std::size_t stride) {
   const std::uint32_t first = alignment_of(data);
@@ -60,7 +60,7 @@ std::uint32_t alignment_of(const T* data, std::size_t stride) {
   return first < others ? first : others;
 }
 
-/// `vector` is the epilogue's vector, null if it has none.
+/// Makes the key of products; `vector` is the epilogue's vector, null if it has none.
 template <class T, class C>
 product_key make_product_key(const gemm_batch<T, C>& of, library_epilogue epilogue, const void* vector) {
   const gemm_arguments<T, C>& g = of.first;
@@ -78,7 +78,8 @@ product_key make_product_key(const gemm_batch<T, C>& of, library_epilogue epilog
   return key;
 }
 
-/// For errors: "the product 64x256 = 64x784 by 784x256 (float; rows are 784, 784 and 256 elements apart; ...)".
+/// Describes the key for error messages: "the product 64x256 = 64x784 by 784x256 (float; rows are 784, 784 and 256
+/// elements apart; ...)".
 inline std::string to_string(const product_key& key) {
   const auto size = [](std::uint64_t rows, std::uint64_t columns, bool transposed) {
     return std::to_string(rows).append("x").append(std::to_string(columns)).append(transposed ? " (transposed)" : "");

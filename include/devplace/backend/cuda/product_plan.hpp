@@ -14,14 +14,14 @@
 
 namespace devplace::detail {
 
-/// A cuBLASLt product that is prepared once: its descriptors, and the algorithm that every call uses, so that repeated
-/// calls give the same bits. A row-major matrix is the transpose of a column-major one, so C = A B is passed as C^T =
-/// B^T A^T without copies: cuBLASLt's A is B here, and its m is n.
+/// A cuBLASLt product that is prepared once, with its descriptors and a fixed algorithm, so that repeated calls give
+/// the same bits. A row-major matrix is the transpose of a column-major one, so C = A B is passed as C^T = B^T A^T
+/// without copies: cuBLASLt's A is B here, and its m is n.
 struct product_plan {
   cublaslt_operation operation;
-  cublaslt_layout first;   ///< of B
-  cublaslt_layout second;  ///< of A
-  cublaslt_layout result;  ///< of C and D: cuBLASLt requires one descriptor for both if the product is in place
+  cublaslt_layout first;   ///< layout of B
+  cublaslt_layout second;  ///< layout of A
+  cublaslt_layout result;  ///< layout of C and D: cuBLASLt requires one descriptor for an in-place product
   cublasLtMatmulAlgo_t algorithm{};
   bool offered = false;          ///< whether cuBLASLt has an algorithm for the product
   const void* vector = nullptr;  ///< the vector that `operation` refers to
@@ -72,14 +72,13 @@ inline void set_product_vector(product_plan& plan, const void* vector, int ordin
   plan.vector = vector;
 }
 
-/// The compute type: the element type's arithmetic, float for bf16 and half, or TF32 if it was requested; never lower
-/// precision by default.
+/// Returns the compute type: that of the elements, float for bf16 and half, and TF32 only if requested.
 inline cublasComputeType_t compute_type(const product_key& key) {
   if (key.operand == product_element::float64) return CUBLAS_COMPUTE_64F;
   return key.math == product_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
-/// Whether an algorithm, according to its flags, reads its operands in the requested precision.
+/// Returns whether an algorithm, according to its flags, reads its operands in the requested precision.
 inline bool keeps_precision(const cublasLtMatmulAlgo_t& algorithm, const product_key& key) {
   std::uint64_t flags = 0;
   std::size_t written = 0;

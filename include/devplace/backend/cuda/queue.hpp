@@ -19,8 +19,8 @@
 
 namespace devplace::detail {
 
-/// The resources of a logical device on the GPU behind it: a stream for its work and a pool from which memory is
-/// allocated and freed in the stream's order. Logical devices on one GPU run concurrently.
+/// The resources of a logical device on its GPU: a stream for its work, and a pool from which memory is allocated and
+/// freed in the stream's order. Logical devices on one GPU run concurrently.
 struct cuda_queue {
   cudaStream_t stream = nullptr;
   cudaMemPool_t pool = nullptr;
@@ -28,7 +28,7 @@ struct cuda_queue {
 
 /// Makes a queue on the device `visible`, which is the current one. The pool never releases memory on its own.
 inline cuda_queue make_cuda_queue(int ordinal, int visible) {
-  static_cast<void>(device_timeout());  // the first use of a device is told of a value that cannot be read
+  static_cast<void>(device_timeout());  // the first use of a device reports an invalid value
   cuda_queue queue;
   check_cuda(cudaStreamCreateWithFlags(&queue.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", ordinal);
   try {
@@ -59,31 +59,31 @@ struct cuda_queue_slot {
   }
 };
 
-/// Reports at exit what failed (backend/cuda/exit_report.hpp).
+/// Reports failed devices at exit (backend/cuda/exit_report.hpp).
 struct cuda_exit_report {
   unsigned made_in = fork_count();
   ~cuda_exit_report();
 };
 
-/// The queue of the place `ordinal`, whose device is the current one; made at first use. Never destroyed, because CUDA
-/// may shut down before static objects are destroyed.
+/// Returns the queue of the place `ordinal`, whose device is the current one; made at first use. Never destroyed,
+/// because CUDA may shut down before static objects are destroyed.
 inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
-  cuda_queue_slot& mine = cuda_queue_slot::of(ordinal);
-  const cuda_queue* queue = mine.queue.load(std::memory_order_acquire);
+  cuda_queue_slot& slot = cuda_queue_slot::of(ordinal);
+  const cuda_queue* queue = slot.queue.load(std::memory_order_acquire);
   if (queue == nullptr) [[unlikely]] {
-    const std::lock_guard lock(mine.mutex);  // not std::call_once, which hangs after an exception on some systems
-    queue = mine.queue.load(std::memory_order_relaxed);
+    const std::lock_guard lock(slot.mutex);  // not std::call_once, which hangs after an exception on some systems
+    queue = slot.queue.load(std::memory_order_relaxed);
     if (queue == nullptr) {
       queue = new cuda_queue(make_cuda_queue(ordinal, visible));
-      mine.queue.store(queue, std::memory_order_release);
-      static const cuda_exit_report at_exit;  // made after CUDA's own objects, so that it ends before them
+      slot.queue.store(queue, std::memory_order_release);
+      static const cuda_exit_report at_exit;  // constructed after CUDA's own objects, so destroyed before them
     }
   }
   return *queue;
 }
 
 /// Makes the device behind a cuda place the current one of this thread while the object lives, and provides the place's
-/// queue, with the thread's current stream (memory/stream.hpp) instead of the queue's stream if one is set. Throws
+/// pool and stream: the thread's current stream (memory/stream.hpp) if one is set, otherwise the queue's. Throws
 /// placement_unavailable if there is no such device.
 class cuda_scope {
  public:
@@ -94,7 +94,7 @@ class cuda_scope {
         stream_(current_stream(ordinal) == nullptr ? queue_.stream
                                                    : static_cast<cudaStream_t>(current_stream(ordinal))) {}
 
-  /// The device's number among CUDA's visible devices.
+  /// Returns the device's number among CUDA's visible devices.
   int visible() const { return device_.visible(); }
   cudaStream_t stream() const { return stream_; }
   cudaMemPool_t pool() const { return queue_.pool; }
@@ -118,8 +118,8 @@ class cuda_scope {
   cudaStream_t stream_;
 };
 
-/// Makes a visible device the current one of this thread while the object lives. For destructors: it ignores all
-/// errors, so that freeing memory of one device does not fail because of another one.
+/// Makes a visible device the current one of this thread while the object lives. For destructors: ignores all errors,
+/// so that freeing memory of one device does not fail because of another device.
 class quiet_cuda_device_guard {
  public:
   explicit quiet_cuda_device_guard(int visible) noexcept {
@@ -137,9 +137,9 @@ class quiet_cuda_device_guard {
   bool changed_ = false;
 };
 
-/// Orders all future work of `later` after the present work of `earlier`, a stream of the same (current) device. If
-/// CUDA cannot create the event for this, the host waits instead.
-inline void order_behind(cudaStream_t later, cudaStream_t earlier) noexcept {
+/// Orders all future work of `later` after the present work of `earlier`, a stream of the same (current) device. Waits
+/// on the host instead if CUDA cannot create the event.
+inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
   cudaEvent_t reached = nullptr;
   const bool ordered = cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess &&
                        cudaEventRecord(reached, earlier) == cudaSuccess &&
@@ -148,7 +148,7 @@ inline void order_behind(cudaStream_t later, cudaStream_t earlier) noexcept {
   if (reached != nullptr) static_cast<void>(cudaEventDestroy(reached));
 }
 
-/// To be called after a kernel was launched on a place's stream: records its name for later error messages. With
+/// Records a launched kernel's name for later error messages; call it after a launch on a place's stream. With
 /// DEVPLACE_SYNC_LAUNCH=1 it waits, so that an error is reported at the kernel that caused it.
 inline void after_launch(const cuda_scope& scope, int ordinal, const char* name) {
   last_launch(ordinal).store(name, std::memory_order_relaxed);

@@ -28,14 +28,14 @@ void cuda_radix_sort(int ordinal, std::size_t n, Key* keys, std::int64_t* values
   };
   std::size_t bytes = 0;
   sort(nullptr, bytes);
-  // For CUB a null pointer is a query of the size.
+  // With a null pointer, CUB only returns the size.
   const memory_block temporary = allocate<backend::cuda>(ordinal, bytes == 0 ? 1 : bytes, memory_purpose::workspace);
   sort(temporary.data(), bytes);
   after_launch(device, ordinal, "cub::DeviceRadixSort::SortPairs");
   copy_within<backend::cuda>(ordinal, values, both_values.Current(), n * sizeof(std::int64_t));
 }
 
-/// Number of bits of the largest number below `count`.
+/// Returns the number of bits of the largest number below `count`.
 inline int bits_of_numbers_below(std::size_t count) {
   int bits = 1;
   while (bits < 64 && (count - 1) >> bits != 0)

@@ -9,7 +9,7 @@
 
 namespace devplace {
 
-/// One launch. The bits depend only on the shape: no sum is accumulated with atomic operations.
+/// Reduces in one launch. The bits depend only on the shape: no sum is accumulated with atomic operations.
 template <>
 struct implementation<backend::cuda, op::reduce> {
   template <class Source, class Reducer>

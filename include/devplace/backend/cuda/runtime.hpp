@@ -22,12 +22,12 @@ struct cuda_device_list {
   cudaError_t code = cudaSuccess;
 };
 
-/// Queried once: CUDA, too, reads CUDA_VISIBLE_DEVICES only at its first call.
+/// Returns the devices, queried once: CUDA, too, reads CUDA_VISIBLE_DEVICES only at its first call.
 inline const cuda_device_list& cuda_devices() {
   static const cuda_device_list list = [] {
     cuda_device_list found{device_numbering::of_environment()};
     found.code = cudaGetDeviceCount(&found.count);
-    if (found.code != cudaSuccess) {  // the count is -1 then
+    if (found.code != cudaSuccess) {  // the count is -1 after an error
       found.count = 0;
       static_cast<void>(cudaGetLastError());
     }
@@ -41,12 +41,12 @@ inline std::string cuda_version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// Number of cuda places: of the visible devices, or of the device map's entries. Freezes the map.
+/// Returns the number of cuda places: of the visible devices, or of the device map's entries. Freezes the map.
 inline int cuda_place_count(const char* used_by) {
   return device_map::of_process().use(cuda_devices().count, used_by);
 }
 
-/// Why the cuda place `ordinal` cannot be used; empty if it can.
+/// Returns why the cuda place `ordinal` cannot be used; empty if it can.
 inline std::string why_no_cuda_device(int ordinal) {
   if (ordinal >= 0 && ordinal < cuda_place_count("a query of the devices")) return why_cuda_device_lost(ordinal);
   const cuda_device_list& list = cuda_devices();
@@ -78,7 +78,7 @@ inline void require_cuda_device(int ordinal) {
   throw placement_unavailable(why_no_cuda_device(ordinal) + ".");
 }
 
-/// The number of the visible device behind the cuda place `ordinal`. Throws placement_unavailable if there is none.
+/// Returns the visible device behind the cuda place `ordinal`. Throws placement_unavailable if there is none.
 inline int cuda_visible_device(int ordinal) {
   require_cuda_device(ordinal);
   return device_map::of_process().visible(ordinal);
@@ -89,7 +89,7 @@ inline int cuda_visible_device(int ordinal) {
 class cuda_device_guard {
  public:
   explicit cuda_device_guard(int ordinal) : visible_(cuda_visible_device(ordinal)) {
-    require_cuda_device_kept(ordinal);
+    require_cuda_device_usable(ordinal);
     check_cuda(cudaGetDevice(&previous_), "cudaGetDevice", ordinal);
     if (previous_ != visible_) {
       check_cuda(cudaSetDevice(visible_), "cudaSetDevice", ordinal);
@@ -102,7 +102,7 @@ class cuda_device_guard {
     if (changed_) static_cast<void>(cudaSetDevice(previous_));
   }
 
-  /// The device's number among CUDA's visible devices.
+  /// Returns the device's number among CUDA's visible devices.
   int visible() const { return visible_; }
 
  private:

@@ -16,8 +16,8 @@ namespace devplace {
 
 namespace detail {
 
-/// Integers as input of CUB's sum: widened to 64 bits and unsigned, so that overflow wraps. The sum of the elements
-/// before the range, if there are any, is added to the first one.
+/// Integers as input of CUB's sum, widened to 64 bits and unsigned, so that overflow wraps. Adds the sum of the
+/// elements before the range, if any, to the first element.
 template <class T>
 class widened_integers {
  public:
@@ -54,7 +54,7 @@ class widened_integers {
 
 template <>
 struct implementation<backend::cuda, op::scan> {
-  /// CUB of CUDA 12 counts elements in an int, so long arrays are scanned in pieces of `longest`.
+  /// Scans long arrays in pieces of `longest`, because CUB of CUDA 12 counts elements in an int.
   template <class T>
   static void run(int ordinal, const detail::scan_plan<T>& plan, std::size_t longest = std::size_t{1} << 30) {
     const detail::cuda_scope device(ordinal);
@@ -70,7 +70,7 @@ struct implementation<backend::cuda, op::scan> {
       };
       std::size_t bytes = 0;
       scan(nullptr, bytes);
-      // For CUB a null pointer is a query of the size.
+      // With a null pointer, CUB only returns the size.
       const detail::memory_block temporary =
           detail::allocate<backend::cuda>(ordinal, bytes == 0 ? 1 : bytes, memory_purpose::workspace);
       scan(temporary.data(), bytes);

@@ -21,8 +21,8 @@ class shared_array {
   T* data_;
 };
 
-/// A GPU thread as the bodies in backend/cuda/kernels see it. The tests' emulator has a class with the same members and
-/// adds checks. Kernels use shared memory, barriers, shuffles and vector accesses only through these members. Grids and
+/// A GPU thread as seen by the bodies in backend/cuda/kernels. The tests' emulator has a class with the same members
+/// plus checks. Kernels use shared memory, barriers, shuffles and vector accesses only through these members. Grids and
 /// blocks are one-dimensional, and blocks consist of whole warps.
 class simt_thread {
  public:
@@ -36,7 +36,7 @@ class simt_thread {
   /// Warp barrier; all threads of the warp must reach it.
   __device__ void sync_warp() const { __syncwarp(); }
 
-  /// The value of lane (own lane ^ mask). All lanes of the warp must call it; it orders no memory accesses.
+  /// Returns the value of lane (own lane ^ mask). All lanes of the warp must call it; it orders no memory accesses.
   template <class T>
   __device__ T shuffle_xor(T value, unsigned mask) const {
     if constexpr (std::is_arithmetic_v<T>) {
@@ -51,13 +51,13 @@ class simt_thread {
       return value;
     }
   }
-  /// The value of lane `from` within the thread's group of `width` lanes, 2 to 32.
+  /// Returns the value of lane `from` within the thread's group of `width` lanes, 2 to 32.
   template <class T>
   __device__ T shuffle(T value, unsigned from, unsigned width = 32) const {
     return __shfl_sync(0xffffffffu, value, static_cast<int>(from), static_cast<int>(width));
   }
 
-  /// An array shared by the block, one for each element type, length and tag. Initially indeterminate.
+  /// Returns an array shared by the block, one for each element type, length and tag. Initially indeterminate.
   template <class T, std::size_t N, int Tag = 0>
   __device__ shared_array<T> shared() const {
     __shared__ T memory[N];
@@ -67,7 +67,7 @@ class simt_thread {
   // Communication between blocks: a block publishes and passes a barrier; then one of its threads fences, takes a
   // ticket and fences; after another barrier the block may observe what blocks with earlier tickets published.
 
-  /// Writes a value that other blocks observe; once per address.
+  /// Writes a value for other blocks to observe; at most once per address.
   template <class T>
   __device__ void publish(T* to, const T& value) const {
     *to = value;
@@ -79,17 +79,18 @@ class simt_thread {
   }
   /// Makes this thread's accesses, and those ordered before it by a barrier, visible to all threads of the device.
   __device__ void fence() const { __threadfence(); }
-  /// Number of tickets taken before, 0 to limit - 1; the last one resets the counter to 0.
+  /// Returns the number of tickets taken before, 0 to limit - 1; the last call resets the counter to 0.
   __device__ unsigned ticket(unsigned* counter, unsigned limit) const { return atomicInc(counter, limit - 1); }
 
-  /// A pack's elements; `from` must be aligned as the pack is.
+  /// Loads a pack's elements; `from` must be aligned like the pack.
   template <class T, unsigned N>
   __device__ pack<T, N> load(const T* from) const {
     return *reinterpret_cast<const pack<T, N>*>(from);
   }
   template <class T, unsigned N>
   __device__ void store(T* to, const pack<T, N>& value) const {
-    if constexpr (sizeof(value) % sizeof(uint4) == 0) {  // the compiler alone may split it into one access per element
+    if constexpr (sizeof(value) % sizeof(uint4) ==
+                  0) {  // otherwise the compiler may split the access into one access per element
       uint4 bits[sizeof(value) / sizeof(uint4)];
       memcpy(bits, &value, sizeof bits);
       for (unsigned k = 0; k < sizeof bits / sizeof(uint4); ++k)

@@ -14,8 +14,8 @@
 
 namespace devplace::detail {
 
-/// The streams of one cuda place besides its own one. A returned stream is reused and never destroyed: memory allocated
-/// on it may later be freed in its order, and CUDA may shut down before static objects are destroyed. Thread-safe.
+/// The additional streams of one cuda place. A returned stream is reused and never destroyed: memory allocated on it
+/// may later be freed in its order, and CUDA may shut down before static objects are destroyed. Thread-safe.
 class cuda_stream_pool {
  public:
   static cuda_stream_pool& of(int ordinal) {
@@ -23,7 +23,7 @@ class cuda_stream_pool {
     return pools[static_cast<std::size_t>(ordinal)];
   }
 
-  /// Takes a stream of the place, whose device is the current one. Work of a previous owner may still be pending in it.
+  /// Takes a stream of the place, whose device is the current one. Work of a previous owner may still be pending on it.
   cudaStream_t take(int ordinal) {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
@@ -44,7 +44,7 @@ class cuda_stream_pool {
     idle_.push_back(stream);
   }
 
-  /// The `index`-th stream created so far, with or without an owner; null past the last.
+  /// Returns the `index`-th stream created so far, with or without an owner; null past the last.
   cudaStream_t made(std::size_t index) const {
     const std::lock_guard lock(mutex_);
     return index < made_.size() ? made_[index] : nullptr;

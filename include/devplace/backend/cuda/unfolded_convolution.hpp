@@ -17,34 +17,34 @@
 #include <devplace/ops/detail/convolution_arguments.hpp>
 #include <devplace/place/error.hpp>
 
-// Convolutions as products of cuBLASLt, whose results are float where numbers have 16 bits: the patches of a range of
-// pixels are stored as a matrix ("im2col"), for as many pixels as fit into a workspace, and then the next range
-// follows. `launch(blocks, kernel)` enqueues a kernel on the place's stream.
+// Convolutions as cuBLASLt products, with float results for 16-bit elements. The patches of a range of pixels are
+// stored as a matrix ("im2col"), for as many pixels as fit the workspace; then the next range follows. `launch(blocks,
+// kernel)` enqueues a kernel on the place's stream.
 
 namespace devplace::detail {
 
-/// The matrices of a range of pixels. It stays in the second-level cache of the larger GPUs.
+/// The workspace of a range's matrices, small enough for the second-level cache of the larger GPUs.
 struct cuda_unfolding_workspace {
   static constexpr std::size_t bytes = std::size_t{32} << 20;
   static constexpr std::size_t zeroed = 0;
 };
 
-/// Held while the kernels of a range of pixels are enqueued, so that no other thread's are in between.
+/// Returns the mutex to hold while a range's kernels are enqueued, to keep other threads' kernels out.
 inline std::mutex& unfolding_mutex_of(int ordinal) {
   static auto& mutexes = *new std::array<std::mutex, counted_ordinals>;
   return mutexes[static_cast<std::size_t>(ordinal)];
 }
 
-/// The workspace, divided for ranges of pixels.
+/// The workspace, divided for a range of pixels.
 template <class Unfolded, class Matrix>
 struct unfolding {
   Unfolded* unfolded;  ///< [groups * depth, count]
   Matrix* matrix;      ///< [groups * outputs, count]
   pixel_range pixels;
-  std::size_t samples;  ///< that the range touches
+  std::size_t samples;  ///< samples that the range touches
 };
 
-/// Calls f(unfolding) for ranges of all pixels: of whole samples where these fit.
+/// Calls f(unfolding) for consecutive ranges of all pixels: of whole samples where these fit.
 template <class Unfolded, class Matrix, class F>
 void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, const F& f) {
   if (s.samples == 0) return;
@@ -54,8 +54,8 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
   if (fit == 0 || pixels > INT32_MAX || s.plane() > INT32_MAX)
     throw shape_error("a convolution with patches of " + std::to_string(s.groups * s.depth()) + " elements and " +
                       std::to_string(pixels) +
-                      " pixels is larger than what this GPU's workspace of patches is for (a pixel's patch and outputs "
-                      "in 32 MiB, less than 2^31 pixels). Divide its channels or its images.");
+                      " pixels exceeds the GPU's workspace of patches (32 MiB for a pixel's patch and outputs, fewer "
+                      "than 2^31 pixels). Divide its channels or its images.");
   if (fit >= pixels)
     fit = fit / pixels * pixels;
   else if (fit >= 8)
@@ -66,15 +66,15 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
   for (std::size_t begin = 0; begin < all; begin += fit) {
     const std::size_t count = std::min(fit, all - begin), first = begin % pixels;
     const std::size_t unfolded = s.groups * s.depth() * count * sizeof(Unfolded);
-    void* const behind = workspace + (unfolded + sizeof(Matrix) - 1) / sizeof(Matrix) * sizeof(Matrix);
+    void* const matrix = workspace + (unfolded + sizeof(Matrix) - 1) / sizeof(Matrix) * sizeof(Matrix);
     f(unfolding<Unfolded, Matrix>{
-        reinterpret_cast<Unfolded*>(workspace), static_cast<Matrix*>(behind),
+        reinterpret_cast<Unfolded*>(workspace), static_cast<Matrix*>(matrix),
         pixel_range{begin / pixels, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count)},
         (first + count + pixels - 1) / pixels});
   }
 }
 
-/// The products of all groups, of which `g` is the first: A has `of_a` elements of each group, and so on.
+/// Multiplies all groups; `g` is the first. A has `of_a` elements per group, and likewise B and C.
 template <class T, class C, class Launch>
 void multiply_groups(int ordinal, const gemm_arguments<T, C>& g, std::size_t groups, std::size_t of_a, std::size_t of_b,
                      std::size_t of_c, const Launch& launch) {

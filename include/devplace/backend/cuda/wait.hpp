@@ -20,14 +20,14 @@ inline std::int64_t monotonic_nanoseconds() {
   return std::int64_t{1000000000} * now.tv_sec + now.tv_nsec;
 }
 
-/// What the monotonic clock will show in so many seconds.
+/// Returns the monotonic clock's value in `seconds` seconds.
 inline std::int64_t in_seconds(int seconds) {
   return monotonic_nanoseconds() + std::int64_t{1000000000} * seconds;
 }
 
-/// Asks `query()`, which is cudaStreamQuery or cudaEventQuery, until the work is done or has failed, or until the clock
-/// is at `end`: the answer is cudaErrorNotReady then. Calls `meanwhile()` and sleeps in between, longer and longer, but
-/// never so long that it delays a training step noticeably.
+/// Polls `query()`, which is cudaStreamQuery or cudaEventQuery, until the work is done or has failed, or until the
+/// clock reaches `end`; then it returns cudaErrorNotReady. Between polls it calls `meanwhile()` and sleeps, longer each
+/// time, but never long enough to delay a training step noticeably.
 template <class Query, class Meanwhile = void (*)()>
 cudaError_t poll_cuda(
     const Query& query, std::int64_t end, const Meanwhile& meanwhile = [] {}) {
@@ -43,7 +43,7 @@ cudaError_t poll_cuda(
   return code;
 }
 
-/// Asks the watches while the host waits for a device.
+/// Checks the device watches while the host waits for a device.
 class watched_wait {
  public:
   explicit watched_wait(int ordinal) : ordinal_(ordinal) {}
@@ -60,13 +60,13 @@ class watched_wait {
   std::int64_t since_ = monotonic_nanoseconds();
 };
 
-/// Whether waiting for a device may end otherwise than by the device.
+/// Returns whether a timeout or a watch may end the wait for a device.
 inline bool device_waits_are_bounded() {
   return device_timeout() != 0 || device_watches::of_process().any();
 }
 
-/// Waits by the blocking `wait()`. With a device_timeout(), by asking `query()`, and gives the device up that does not
-/// finish in time, so that neither this call nor a later one waits for it for ever. With device_watches, asks them too.
+/// Waits with the blocking `wait()`. With a device_timeout() or device_watches, polls `query()` instead. A device that
+/// exceeds the timeout is marked as lost, so that neither this call nor a later one waits for it forever.
 template <class Wait, class Query>
 void wait_for_cuda(int ordinal, const char* wait_call, const Wait& wait, const char* query_call, const Query& query) {
   if (!device_waits_are_bounded()) return check_cuda(wait(), wait_call, ordinal);
@@ -74,8 +74,8 @@ void wait_for_cuda(int ordinal, const char* wait_call, const Wait& wait, const c
   const std::int64_t end = device_timeout() == 0 ? INT64_MAX : in_seconds(device_timeout());
   const cudaError_t code = poll_cuda(query, end, watched);
   if (code == cudaErrorNotReady) {
-    give_up_cuda_device(ordinal);
-    require_cuda_device_kept(ordinal);
+    mark_cuda_device_timed_out(ordinal);
+    require_cuda_device_usable(ordinal);
   }
   check_cuda(code, query_call, ordinal);
 }

@@ -23,7 +23,7 @@ struct cuda_product_workspace {
   static constexpr std::size_t zeroed = 0;
 };
 
-/// Partial results that the blocks of a reduction pass to the last one: tickets, 0 between launches, followed by
+/// Partial results that the blocks of a reduction pass to the last block: tickets, 0 between launches, followed by
 /// accumulators of at most 16 bytes.
 struct cuda_reduction_workspace {
   static constexpr std::size_t ticket_bytes = most_partial_blocks * sizeof(unsigned);
@@ -31,27 +31,27 @@ struct cuda_reduction_workspace {
   static constexpr std::size_t zeroed = ticket_bytes;
 };
 
-/// The workspace of kind `Use` of the stream of `scope`: allocated from the pool of the place `ordinal` at the stream's
-/// first use, aligned to 256 bytes, the first `Use::zeroed` bytes zero. Each stream has its own, because operations on
-/// two streams may run concurrently; operations on one stream overwrite it in turn. An operation of several kernels
-/// must keep other threads from enqueueing kernels between them (product_cache). Never freed, because CUDA may shut
-/// down before static objects are destroyed.
+/// Returns the workspace of kind `Use` of the stream of `scope`. Allocated from the pool of the place `ordinal` at the
+/// stream's first use; aligned to 256 bytes; the first `Use::zeroed` bytes are zero. Each stream has its own, because
+/// operations on two streams may run concurrently; operations on one stream overwrite it in turn. An operation of
+/// several kernels must keep other threads from enqueueing kernels between them (product_cache). Never freed, because
+/// CUDA may shut down before static objects are destroyed.
 template <class Use>
 void* cuda_workspace(int ordinal, const cuda_scope& scope) {
-  struct of_place {
+  struct place_workspaces {
     std::mutex mutex;
     std::map<cudaStream_t, memory_block> blocks;
   };
-  static auto& places = *new std::array<of_place, counted_ordinals>;
-  of_place& mine = places[static_cast<std::size_t>(ordinal)];
-  const std::lock_guard lock(mine.mutex);
-  const auto found = mine.blocks.find(scope.stream());
-  if (found != mine.blocks.end()) return found->second.data();
+  static auto& places = *new std::array<place_workspaces, counted_ordinals>;
+  place_workspaces& own = places[static_cast<std::size_t>(ordinal)];
+  const std::lock_guard lock(own.mutex);
+  const auto found = own.blocks.find(scope.stream());
+  if (found != own.blocks.end()) return found->second.data();
   memory_block block =
       implementation<backend::cuda, op::memory>::allocate(ordinal, Use::bytes, memory_purpose::workspace);
   if constexpr (Use::zeroed != 0)
     check_cuda(cudaMemsetAsync(block.data(), 0, Use::zeroed, scope.stream()), "cudaMemsetAsync", ordinal);
-  return mine.blocks.emplace(scope.stream(), std::move(block)).first->second.data();
+  return own.blocks.emplace(scope.stream(), std::move(block)).first->second.data();
 }
 
 }  // namespace devplace::detail

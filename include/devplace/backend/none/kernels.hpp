@@ -2,4 +2,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Deliberately empty: the header behind DEVPLACE_CUDA_BACKEND in files that cannot run kernels on cuda places.
+// Deliberately empty: stands in for the header of a component that this file cannot use (config/components.hpp).

@@ -32,8 +32,8 @@ struct events;
 namespace devplace::detail {
 
 /// A simulated GPU: a thread that executes submitted work in the order of the calls, while the caller continues.
-/// Thread-safe. Submitting does not allocate; it waits while `pending_limit` calls are pending. A device that spends
-/// more than device_timeout() on one call is lost, as a GPU can be: every later use throws device_lost.
+/// Thread-safe. Submitting does not allocate; it waits while `pending_limit` calls are pending. Like a GPU, a device
+/// that spends more than device_timeout() on one call is lost: every later use throws device_lost.
 class simulated_device {
  public:
   static constexpr std::size_t pending_limit = 128;
@@ -41,24 +41,23 @@ class simulated_device {
   static constexpr std::size_t closure_bytes = 4096;
 
   explicit simulated_device(int ordinal = 0) : ordinal_(ordinal), timeout_(device_timeout()) {
-    keep_room_for_a_failure();
+    reserve_failure();
     worker_ = std::thread([this] { work(); });
   }
   simulated_device(const simulated_device&) = delete;
   simulated_device& operator=(const simulated_device&) = delete;
   ~simulated_device() { stop(); }
 
-  /// Enqueues `function()` for the device's thread. Its exception is kept for the next wait(); until then the device
-  /// skips its work, so that nothing is computed from a failed result. `Always`: run even then (for freeing memory).
-  /// `Named`: the type that messages name; the function's by default. op::events: the function waits for another
-  /// device.
+  /// Enqueues `function()` for the device's thread. Its exception is stored for the next wait(); until then the device
+  /// skips its work, so that nothing is computed from a failed result. `Always`: runs even then (for freeing memory).
+  /// `Named`: the type that messages name, by default the function's; op::events: the function waits for a device.
   template <bool Always = false, class Named = void, class Function>
   void submit(const Function& function) {
     static_assert(std::is_trivially_copyable_v<Function>,
                   "devplace: the arguments of an operation on a cuda place must be trivially copyable, because the "
                   "device reads its own copy of them later; pass pointers and numbers.");
     static_assert(sizeof(Function) <= closure_bytes && alignof(Function) <= alignof(std::max_align_t),
-                  "devplace: the arguments of this operation take more than the 4096 bytes that a CUDA kernel's can; "
+                  "devplace: the arguments of this operation exceed the 4096 bytes of a CUDA kernel's arguments; "
                   "evaluate part of the expression into a tensor first.");
     submit_closure(&function, sizeof(Function), Always, std::is_same_v<Named, op::events>,
                    text_of_work<std::conditional_t<std::is_void_v<Named>, Function, Named>>(),
@@ -70,67 +69,67 @@ class simulated_device {
     if (const device_failure failed = drain()) std::rethrow_exception(failed.what);
   }
 
-  /// Waits for all submitted work; returns, and clears, the first failure since the last wait.
+  /// Waits for all submitted work; returns and clears the first failure since the last wait.
   device_failure drain() {
     std::unique_lock lock(mutex_);
     const bool waited = wait_until(lock, [this, last = submitted_] { return finished_ >= last; });
-    told_ = failed_.size();
+    thrown_ = failed_.size();
     if (!waited) return lost_;
     if (!failing()) return {};
-    keep_room_for_a_failure();
+    reserve_failure();
     reported_ = failed_.size();
     return failed_.back().what;
   }
 
   /// A point in the device's work.
   struct point {
-    std::uint64_t calls = 0;   ///< of submit() before it
-    std::size_t reported = 0;  ///< failures before it that were returned by drain()
+    std::uint64_t calls = 0;   ///< calls of submit() before the point
+    std::size_t reported = 0;  ///< failures before the point that drain() returned
   };
 
-  /// The point after all work submitted so far.
+  /// Returns the point after all work submitted so far.
   point now() const {
     const std::lock_guard lock(mutex_);
     return {submitted_, reported_};
   }
 
-  /// Whether the work before a point is done, or was skipped.
+  /// Returns whether the work before a point is done or was skipped.
   bool reached(const point& at) const {
     const std::lock_guard lock(mutex_);
     return lost_ || finished_ >= at.calls;
   }
   bool idle() const { return reached(now()); }
 
-  /// Waits for a point; returns the failure because of which the device skipped work there. `told`: the caller throws
-  /// it to the program.
-  device_failure wait_for(const point& at, bool told = false) {
+  /// Waits for a point; returns the failure that made the device skip work before the point. `throws`: the caller
+  /// throws the failure to the program.
+  device_failure wait_for(const point& at, bool throws = false) {
     std::unique_lock lock(mutex_);
     if (!wait_until(lock, [this, &at] { return finished_ >= at.calls; })) {
-      if (told) told_ = failed_.size();
+      if (throws) thrown_ = failed_.size();
       return lost_;
     }
     for (std::size_t i = at.reported; i < failed_.size(); ++i)
       if (failed_[i].call <= at.calls) {
-        if (told && told_ <= i) told_ = i + 1;
+        if (throws && thrown_ <= i) thrown_ = i + 1;
         return failed_[i].what;
       }
     return {};
   }
 
-  /// Makes the device skip its work because of a failure of another device whose results it needs.
+  /// Makes the device skip its work because another device, whose results it needs, has failed.
   void fail_with(device_failure other) {
     const std::lock_guard lock(mutex_);
     if (!failing()) failed_.push_back({std::move(other), finished_ + 1});
   }
 
-  /// Number of failures so far, including those propagated from other devices.
+  /// Returns the number of failures so far, including those propagated from other devices.
   std::uint64_t failures() const {
     const std::lock_guard lock(mutex_);
     return failed_.size();
   }
 
-  /// Finishes submitted work and ends the thread; later submit() calls execute their work themselves. The thread of a
-  /// lost device is left alone.
+  /// Finishes submitted work and ends the thread; later submit() calls execute their work themselves. Detaches the
+  /// thread of a lost device.
   void stop() noexcept {
     {
       std::unique_lock lock(mutex_);
@@ -145,20 +144,20 @@ class simulated_device {
     worker_.join();
   }
 
-  /// Whether a call on this device has thrown the failure to the program.
-  bool told(const std::exception_ptr& failure) const {
+  /// Returns whether a call on this device has thrown the failure to the program.
+  bool was_thrown(const std::exception_ptr& failure) const {
     const std::lock_guard lock(mutex_);
-    for (std::size_t i = 0; i < told_; ++i)
+    for (std::size_t i = 0; i < thrown_; ++i)
       if (failed_[i].what.what == failure) return true;
     return false;
   }
 
-  /// A failure that began on this device and that neither it nor, by `told_elsewhere(failure)`, another one has thrown
-  /// to the program; to be called after stop() of all devices.
-  template <class Told>
-  std::exception_ptr untold_failure(const Told& told_elsewhere) const {
-    for (std::size_t i = told_; i < failed_.size(); ++i)
-      if (failed_[i].what.ordinal == ordinal_ && !told_elsewhere(failed_[i].what.what)) return failed_[i].what.what;
+  /// Returns a failure that began on this device and that no device has thrown to the program;
+  /// `thrown_elsewhere(failure)` says whether another one has. Call after stop() of all devices.
+  template <class Thrown>
+  std::exception_ptr unthrown_failure(const Thrown& thrown_elsewhere) const {
+    for (std::size_t i = thrown_; i < failed_.size(); ++i)
+      if (failed_[i].what.ordinal == ordinal_ && !thrown_elsewhere(failed_[i].what.what)) return failed_[i].what.what;
     return nullptr;
   }
 
@@ -178,19 +177,19 @@ class simulated_device {
 
   bool failing() const { return failed_.size() > reported_; }
 
-  /// The device's thread records one failure until it is reported, without allocating.
-  void keep_room_for_a_failure() {
+  /// Reserves memory for one failure, so that the device's thread records it without allocating.
+  void reserve_failure() {
     if (failed_.size() == failed_.capacity())
       naming_bad_alloc("the failures of a simulated device", [this] { failed_.reserve(2 * failed_.size() + 4); });
   }
 
-  /// The type-erased submit(): the function's bytes and how to call it.
+  /// The type-erased submit(): takes the function's bytes and a pointer that calls them.
   void submit_closure(const void* function, std::size_t bytes, bool always, bool follows, const char* name,
                       void (*run)(void*)) {
     std::unique_lock lock(mutex_);
     if (!wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); })) {
-      if (always) return;  // its memory is not used again
-      told_ = failed_.size();
+      if (always) return;  // the memory to free is not used again
+      thrown_ = failed_.size();
       std::rethrow_exception(lost_.what);
     }
     command& next = ring_[submitted_ % pending_limit];
@@ -219,12 +218,12 @@ class simulated_device {
       // Later errors are consequences of the first one, which has not been reported yet.
       if (failed && !failing()) failed_.push_back({{std::move(failed), ordinal_}, finished_ + 1});
     }
-    if (finished_ + 1 == submitted_) simulated_guard::of_process().leave();  // before anyone can see that it is idle
+    if (finished_ + 1 == submitted_) simulated_guard::of_process().leave();  // before the device appears idle
     ++finished_;
     if (waiting_ != 0) done_.notify_all();
   }
 
-  /// Returns whether the condition holds, or, as soon as the device is lost, false.
+  /// Waits until the condition holds and returns true, or returns false as soon as the device is lost.
   template <class Condition>
   bool wait_until(std::unique_lock<std::mutex>& lock, Condition condition) {
     if (lost_) return false;
@@ -234,15 +233,15 @@ class simulated_device {
     } else {
       std::uint64_t before = finished_;
       const auto done = [&] { return lost_ || condition(); };
-      // What a device waits for is given up, if it is, by the device's thread.
+      // A device that waits for another one is not lost here: the other device's thread decides that.
       while (!done_.wait_for(lock, std::chrono::seconds(timeout_), done))
-        if (std::exchange(before, finished_) == finished_ && !ring_[finished_ % pending_limit].follows) lose();
+        if (std::exchange(before, finished_) == finished_ && !ring_[finished_ % pending_limit].follows) mark_lost();
     }
     --waiting_;
     return !lost_;
   }
 
-  void lose() {
+  void mark_lost() {
     const device_lost why(
         timeout_text(place_name(backend::cuda{}, ordinal_), work_in(ring_[finished_ % pending_limit].name)));
     lost_ = {std::make_exception_ptr(why), ordinal_};
@@ -262,7 +261,7 @@ class simulated_device {
     }
   }
 
-  /// CPU operations on a device use a team of one thread: otherwise several devices would compete for the same team.
+  /// Runs a closure on a team of one thread: otherwise several devices would compete for one team.
   static std::exception_ptr run_on_serial_team(void (*run)(void*), void* closure) noexcept {
     const thread_team_scope scope(the_serial_team);
     try {
@@ -284,8 +283,8 @@ class simulated_device {
   bool stopped_ = false;
   std::vector<failed_call> failed_;  // all failures; work is skipped from each until it is reported
   std::size_t reported_ = 0;
-  std::size_t told_ = 0;  // failures before this one were thrown to the program
-  device_failure lost_;   // why the device is lost, if it is
+  std::size_t thrown_ = 0;  // failures before this one were thrown to the program
+  device_failure lost_;     // why the device is lost, if it is
   std::array<command, pending_limit> ring_;
   std::thread worker_;
 };

@@ -17,7 +17,8 @@ namespace devplace {
 
 namespace detail {
 
-/// The devices behind the place `ordinal`; empty if no map is given and all have its number.
+/// Returns the devices behind the place `ordinal`; empty if there is no device map and places have their devices'
+/// numbers.
 inline std::string simulated_binding(int ordinal) {
   const device_map& map = device_map::of_process();
   const int visible = map.visible(ordinal), physical = simulated_physical_device(ordinal);
@@ -28,13 +29,13 @@ inline std::string simulated_binding(int ordinal) {
 }  // namespace detail
 
 /// Simulated devices: DEVPLACE_SIMULATED_DEVICES defines their number, CUDA_VISIBLE_DEVICES selects some; each place is
-/// a thread working in host memory.
+/// a thread that works in host memory.
 template <>
 struct implementation<backend::cuda, op::device_query> {
   static int count() { return detail::simulated_device_count(); }
   static std::string why_unavailable(int ordinal) { return detail::why_not_simulated(ordinal); }
   static std::string support() { return "simulated CUDA on the host's memory, one thread for each device"; }
-  /// All simulated devices are alike, so CUDA_DEVICE_ORDER does not change their numbers.
+  /// Returns the numbering. All simulated devices are alike, so CUDA_DEVICE_ORDER does not change it.
   static std::string numbering() { return detail::device_numbering::of_environment().text(); }
   static device_information describe(int ordinal) {
     const std::string missing = why_unavailable(ordinal);

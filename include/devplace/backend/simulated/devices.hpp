@@ -40,43 +40,43 @@ class simulated_devices {
     return all.start(ordinal);
   }
 
-  /// What executes this thread's calls for a device: the worker of its current stream, or its own.
+  /// Returns the worker that executes this thread's calls for a device: the current stream's, or the device's own.
   static simulated_device& current(int ordinal) {
     simulated_device& own = at(ordinal);
     void* const scoped = current_stream(ordinal);
     return scoped == nullptr ? own : *static_cast<simulated_device*>(scoped);
   }
 
-  /// A further worker of a device, which executes what it is given at the same time as the others, until it is given
-  /// back. Workers are used again and never destroyed, because other devices' work may still refer to them.
+  /// Takes and returns an additional worker of a device, which runs concurrently with the others. Workers are reused
+  /// and never destroyed, because other devices' work may still refer to them.
   ///@{
   static simulated_device& take_worker(int ordinal) {
     static_cast<void>(at(ordinal));
     simulated_devices& all = of_process();
     const std::lock_guard lock(all.mutex_);
-    for (further_worker& one : all.further_)
+    for (extra_worker& one : all.extra_)
       if (one.ordinal == ordinal && !one.taken && one.worker.idle()) {
-        static_cast<void>(one.worker.drain());  // what failed there has failed the device, too
+        static_cast<void>(one.worker.drain());  // its failures have been propagated to the device, too
         one.taken = true;
         return one.worker;
       }
-    return *with_thread(ordinal, [&] { return &all.further_.emplace_back(ordinal).worker; });
+    return *start_thread(ordinal, [&] { return &all.extra_.emplace_back(ordinal).worker; });
   }
   static void give_worker(const simulated_device& worker) noexcept {
     simulated_devices& all = of_process();
     if (all.lost_by_fork()) return;
     const std::lock_guard lock(all.mutex_);
-    for (further_worker& one : all.further_)
+    for (extra_worker& one : all.extra_)
       if (&one.worker == &worker) one.taken = false;
   }
   ///@}
 
-  /// Whether this process is a child of fork() and the devices stayed in its parent.
+  /// Returns whether this process is a child of fork() and the devices stayed in its parent.
   static bool in_parent() { return of_process().lost_by_fork(); }
 
  private:
-  struct further_worker {
-    explicit further_worker(int of) : ordinal(of), worker(of) {}
+  struct extra_worker {
+    explicit extra_worker(int of) : ordinal(of), worker(of) {}
     int ordinal;
     simulated_device worker;
     bool taken = true;
@@ -87,13 +87,14 @@ class simulated_devices {
     ~stop_at_exit() {
       if (devices.lost_by_fork()) return;
       devices.for_each_started([](int, simulated_device& device) { device.stop(); });
-      for (further_worker& one : devices.further_)
+      for (extra_worker& one : devices.extra_)
         one.worker.stop();
       devices.for_each_started([this](int ordinal, const simulated_device& device) {
-        report(place_name(backend::cuda{}, ordinal), device.untold_failure([this](const std::exception_ptr& failure) {
-          bool told = false;  // the failure is copied to the devices that needed the failed one's results
-          devices.for_each_started([&](int, const simulated_device& other) { told = told || other.told(failure); });
-          return told;
+        report(place_name(backend::cuda{}, ordinal), device.unthrown_failure([this](const std::exception_ptr& failure) {
+          bool thrown = false;  // a failure is copied to the devices that needed the failed device's results
+          devices.for_each_started(
+              [&](int, const simulated_device& other) { thrown = thrown || other.was_thrown(failure); });
+          return thrown;
         }));
       });
     }
@@ -133,13 +134,13 @@ class simulated_devices {
     const std::lock_guard lock(mutex_);
     std::atomic<simulated_device*>& started = started_[index(ordinal)];
     if (started.load(std::memory_order_relaxed) == nullptr)
-      started.store(with_thread(ordinal, [&] { return new simulated_device(ordinal); }), std::memory_order_release);
+      started.store(start_thread(ordinal, [&] { return new simulated_device(ordinal); }), std::memory_order_release);
     return *started.load(std::memory_order_relaxed);
   }
 
-  /// What `make()` gives, which starts a thread of the device.
+  /// Returns `make()`, which starts a thread of the device, and translates the error if it cannot.
   template <class Make>
-  static simulated_device* with_thread(int ordinal, const Make& make) {
+  static simulated_device* start_thread(int ordinal, const Make& make) {
     try {
       return make();
     } catch (const std::system_error& refusal) {
@@ -152,7 +153,7 @@ class simulated_devices {
   const unsigned started_in_ = fork_count();
   std::mutex mutex_;
   std::array<std::atomic<simulated_device*>, counted_ordinals> started_{};
-  std::list<further_worker> further_;
+  std::list<extra_worker> extra_;
 };
 
 }  // namespace devplace::detail

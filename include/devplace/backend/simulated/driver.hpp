@@ -17,7 +17,7 @@
 
 namespace devplace::detail {
 
-/// Number of devices according to `text`, a value of DEVPLACE_SIMULATED_DEVICES: 0 to 64; 4 if it is null.
+/// Returns the number of devices in `text`, a value of DEVPLACE_SIMULATED_DEVICES: 0 to 64; 4 if it is null.
 inline int parse_simulated_device_count(const char* text) {
   if (text == nullptr) return 4;
   const std::string_view given = text;
@@ -29,10 +29,10 @@ inline int parse_simulated_device_count(const char* text) {
   return count;
 }
 
-/// The physical devices selected by `text`, a value of CUDA_VISIBLE_DEVICES, in its order; all if it is null. Parsed
-/// like CUDA's driver, without errors: entries are numbers of strtol, with space and a sign before them and anything
-/// behind them; the list ends at the first entry that is not a device (-1, a number too large, no number), and a device
-/// listed twice makes the list empty.
+/// Returns the physical devices selected by `text`, a value of CUDA_VISIBLE_DEVICES, in its order; all if it is null.
+/// Parses like CUDA's driver, without errors: entries are strtol numbers, which may have leading space, a sign and any
+/// suffix. The list ends at the first entry that is not a device (-1, a number too large, no number); a device listed
+/// twice makes the list empty.
 inline std::vector<int> parse_visible_devices(const char* text, int physical_count) {
   std::vector<int> visible;
   if (text == nullptr) {
@@ -51,8 +51,7 @@ inline std::vector<int> parse_visible_devices(const char* text, int physical_cou
   }
 }
 
-/// Whether devices can access each other's memory, according to `text`, a value of DEVPLACE_SIMULATED_PEERS: 0 or 1;
-/// yes if it is null.
+/// Returns whether devices can access each other's memory: `text` is DEVPLACE_SIMULATED_PEERS, 0 or 1 (null: 1).
 inline bool parse_simulated_peers(const char* text) {
   const std::string_view given = text == nullptr ? "1" : text;
   if (given != "0" && given != "1")
@@ -64,7 +63,7 @@ inline bool parse_simulated_peers(const char* text) {
 /// The simulated driver's state: the physical devices, and which of them are visible to this process.
 class simulated_driver {
  public:
-  /// From the values of DEVPLACE_SIMULATED_DEVICES, CUDA_VISIBLE_DEVICES and DEVPLACE_SIMULATED_PEERS, null if unset.
+  /// Takes the values of DEVPLACE_SIMULATED_DEVICES, CUDA_VISIBLE_DEVICES and DEVPLACE_SIMULATED_PEERS, null if unset.
   simulated_driver(const char* devices, const char* visible, const char* peers = nullptr)
       : physical_count_(parse_simulated_device_count(devices)),
         visible_(parse_visible_devices(visible, physical_count_)),
@@ -72,7 +71,7 @@ class simulated_driver {
         visible_text_(visible != nullptr ? visible : ""),
         peers_(parse_simulated_peers(peers)) {}
 
-  /// The process's driver; reads the environment at first use, as CUDA's does.
+  /// Returns the process's driver, which reads the environment at first use, as CUDA's does.
   static const simulated_driver& of_process() {
     static const simulated_driver& driver =
         *new simulated_driver(std::getenv("DEVPLACE_SIMULATED_DEVICES"), std::getenv("CUDA_VISIBLE_DEVICES"),
@@ -85,7 +84,7 @@ class simulated_driver {
   int physical(int visible) const { return visible_[static_cast<std::size_t>(visible)]; }
   bool peers() const { return peers_; }
 
-  /// Why device `ordinal` is not visible, and the fix.
+  /// Returns why device `ordinal` is not visible, and the fix.
   std::string why_absent(int ordinal) const {
     const std::string name = place_name(backend::cuda{}, ordinal);
     const std::string enough =
@@ -105,7 +104,7 @@ class simulated_driver {
           .append(" is physical device ")
           .append(std::to_string(physical(i)))
           .append(i + 1 == visible_count() ? ")" : "");
-    text.append("; name ").append(std::to_string(ordinal + 1)).append(" or more different devices there, or unset it");
+    text.append("; list ").append(std::to_string(ordinal + 1)).append(" or more different devices in it, or unset it");
     if (!enough.empty()) text.append(", and ").append(enough);
     return text + lower;
   }
@@ -115,8 +114,8 @@ class simulated_driver {
   std::string explained_end() const {
     const auto entries = 1 + std::count(visible_text_.begin(), visible_text_.end(), ',');
     if (visible_text_.empty() || entries == visible_count()) return {};
-    return ", a list that CUDA reads up to the first entry that is no device from 0 to " +
-           std::to_string(physical_count_ - 1) + " and takes for empty when it names one twice";
+    return ", a list that CUDA reads up to the first entry that is not a device from 0 to " +
+           std::to_string(physical_count_ - 1) + " and treats as empty if a device occurs twice";
   }
 
   int physical_count_;
@@ -126,24 +125,24 @@ class simulated_driver {
   bool peers_;
 };
 
-/// Number of cuda places: the visible devices, or those that the device map binds. Freezes the map.
+/// Returns the number of cuda places: the visible devices, or those that the device map binds. Freezes the map.
 inline int simulated_device_count(const char* used_by = "a query of the devices") {
   return device_map::of_process().use(simulated_driver::of_process().visible_count(), used_by,
                                       device_map::devices::of_process);
 }
 
-/// The physical device behind the cuda place `ordinal`, which must exist.
+/// Returns the physical device behind the cuda place `ordinal`, which must exist.
 inline int simulated_physical_device(int ordinal) {
   return simulated_driver::of_process().physical(device_map::of_process().visible(ordinal));
 }
 
-/// Whether two cuda places can access each other's memory; those on one physical device always can.
+/// Returns whether two cuda places can access each other's memory; places on one physical device always can.
 inline bool simulated_peers(int ordinal, int other) {
   return simulated_driver::of_process().peers() ||
          simulated_physical_device(ordinal) == simulated_physical_device(other);
 }
 
-/// Why device `ordinal` does not exist; empty if it does.
+/// Returns why device `ordinal` does not exist; empty if it does.
 inline std::string why_not_simulated(int ordinal, const char* used_by = "a query of the devices") {
   if (ordinal >= 0 && ordinal < simulated_device_count(used_by)) return {};
   const device_map& map = device_map::of_process();

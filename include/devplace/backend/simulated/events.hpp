@@ -41,7 +41,7 @@ class simulated_event {
 
 }  // namespace detail
 
-/// Events between simulated devices: their workers wait for each other, and failures propagate.
+/// Events between simulated devices: workers wait for each other, and failures propagate.
 template <>
 struct implementation<backend::cuda, op::events> {
   static detail::event_handle create(int ordinal) {
@@ -50,7 +50,7 @@ struct implementation<backend::cuda, op::events> {
     });
   }
   static void record(int ordinal, void* state) { of(state).record(detail::simulated_devices::current(ordinal)); }
-  /// A failed device waits, too, because memory that it then frees may still be in use by others.
+  /// Makes the device wait even if it has failed: memory that it then frees may still be in use by others.
   static void follow(int ordinal, void* state) {
     detail::simulated_device* const worker = &detail::simulated_devices::current(ordinal);
     worker->submit<true, op::events>([worker, before = of(state).recorded()] {

@@ -15,8 +15,8 @@
 
 namespace devplace::detail {
 
-/// Memory that only simulated devices may access. It lies in one reserved address range, which is accessible while a
-/// device works and protected while none does: a host that dereferences a pointer into it after synchronising gets a
+/// Memory that only simulated devices may access. It lies in one reserved address range, which is accessible while any
+/// device works and protected otherwise. A host that dereferences a pointer into it after synchronising gets a
 /// segmentation fault, as with a GPU. Thread-safe.
 class simulated_guard {
  public:
@@ -28,8 +28,8 @@ class simulated_guard {
     return guard.value;
   }
 
-  /// `bytes` must be a multiple of the alignment. Returns null if the system cannot reserve such a range, or it is
-  /// full: the caller then uses ordinary memory.
+  /// Allocates `bytes`, a multiple of the alignment. Returns null if the system cannot reserve the address range or the
+  /// range is full: the caller then uses ordinary memory.
   void* allocate(std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     if (!reserved() || bytes > region_bytes / 2) return nullptr;
@@ -43,7 +43,7 @@ class simulated_guard {
     } else {
       top_ += pages;
     }
-    // Ordering: a device that starts to work sees in_use_ and opens the region, or its working_ is seen here.
+    // Either a device that starts to work sees in_use_ and opens the region, or this thread sees its working_.
     in_use_.store(true);
     if (open_)
       static_cast<void>(::mprotect(begin, pages, PROT_READ | PROT_WRITE));
@@ -52,13 +52,13 @@ class simulated_guard {
     return begin + pages - bytes;
   }
 
-  /// Whether `allocate` returned this address.
+  /// Returns whether `allocate` returned this address.
   bool contains(const void* data) const noexcept {
     const std::lock_guard lock(mutex_);
     return region_ != nullptr && data >= region_ && data < region_ + top_;
   }
 
-  /// Frees `data`, which allocate() returned for `bytes`. The range of addresses is used again for as many pages.
+  /// Frees `data`, which allocate() returned for `bytes`. Blocks of as many pages reuse the address range.
   void release(void* data, std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     const std::size_t pages = in_pages(bytes);
@@ -70,7 +70,7 @@ class simulated_guard {
     }
   }
 
-  /// Called when a simulated device starts to work: makes the memory accessible until it leaves.
+  /// Makes the memory accessible until leave(); called when a simulated device starts to work.
   void enter() noexcept {
     working_.fetch_add(1);
     if (!in_use_.load()) return;
@@ -78,7 +78,7 @@ class simulated_guard {
     if (!open_) open();
   }
 
-  /// Called when a simulated device becomes idle, before anyone can see that.
+  /// Ends enter(); called when a simulated device becomes idle, before it appears idle to others.
   void leave() noexcept {
     if (working_.fetch_sub(1) != 1 || !in_use_.load()) return;
     const std::lock_guard lock(mutex_);

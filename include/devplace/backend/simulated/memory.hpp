@@ -57,8 +57,8 @@ struct implementation<backend::cuda, op::memory> {
     return detail::memory_block({data, bytes, ordinal, purpose, &release});
   }
 
-  /// The device caches the block for later allocations. Pending work may still use the block, but it precedes all work
-  /// that the block's next owner can submit. A child of fork() keeps the block: its device is in the parent.
+  /// Caches the block in the device for later allocations. Pending work may still use the block, but precedes all work
+  /// of the block's next owner. A child of fork() leaks the block, because its device stayed in the parent.
   static void release(const detail::block_record& block) noexcept {
     if (detail::simulated_devices::in_parent()) return;
     detail::memory_counters& counters = detail::counters(backend::cuda{}, block.ordinal);

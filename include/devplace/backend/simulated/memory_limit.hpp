@@ -17,7 +17,7 @@ namespace devplace::detail {
 /// The limit if none is set: only the host's memory.
 inline constexpr std::size_t unlimited_memory = std::numeric_limits<std::size_t>::max();
 
-/// Bytes per physical device according to `text`, a value of DEVPLACE_SIMULATED_MEMORY: a positive integer followed,
+/// Returns the bytes per physical device in `text`, a value of DEVPLACE_SIMULATED_MEMORY: a positive integer followed,
 /// without a space, by B, KiB, MiB, GiB, KB, MB or GB, as in 256MiB; unlimited_memory if it is null.
 inline std::size_t parse_simulated_memory(const char* text) {
   if (text == nullptr) return unlimited_memory;
@@ -40,7 +40,7 @@ inline std::size_t parse_simulated_memory(const char* text) {
       "it as 256MiB, or unset it for as much memory as the host has.");
 }
 
-/// Bytes of each physical device of this process; the environment is read once.
+/// Returns the bytes of each physical device of this process; the environment is read once.
 inline std::size_t simulated_memory_limit() {
   static const std::size_t limit = parse_simulated_memory(std::getenv("DEVPLACE_SIMULATED_MEMORY"));
   return limit;

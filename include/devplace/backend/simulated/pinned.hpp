@@ -14,7 +14,7 @@
 
 namespace devplace {
 
-/// Simulated devices can access all host memory, so no pages need to be locked for them.
+/// Simulated devices can access all host memory, so pinned memory needs no locked pages.
 template <>
 struct implementation<backend::pinned, op::memory> : detail::host_copies {
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {

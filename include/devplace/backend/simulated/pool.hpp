@@ -27,16 +27,16 @@ void __asan_unpoison_memory_region(const volatile void* begin, std::size_t bytes
 
 namespace devplace::detail {
 
-/// The memory of the simulated devices. A freed block is cached by its logical device for the next request of the same
-/// rounded size. A device executes its work in the order of the calls, so the previous owner's work on the block is
-/// done before the next owner's; if another device uses a block, the program must order the two devices anyway. Cached
-/// blocks are returned to the host in the order of their device's work. All logical devices on one physical device
-/// share its limit, and a bound on the cache: the peak of what they had in use, plus kept_bytes.
+/// The memory of the simulated devices. A logical device caches a freed block for its next request of the same rounded
+/// size. A device executes its work in the order of the calls, so the previous owner's work on the block is done before
+/// the next owner's; if another device uses a block, the program must order the two devices anyway. Cached blocks
+/// return to the host in the order of their device's work. All logical devices on one physical device share its limit
+/// and a bound on the cache: their peak of memory in use, plus kept_bytes.
 class simulated_pool {
  public:
   /// Size and alignment unit of blocks.
   static constexpr std::size_t unit = 64;
-  /// Bytes that may be cached in any case.
+  /// Bytes that may always be cached.
   static constexpr std::size_t kept_bytes = std::size_t{1} << 20;
 
   explicit simulated_pool(std::size_t limit) : limit_(limit) {}
@@ -46,8 +46,8 @@ class simulated_pool {
     return pool.value;
   }
 
-  /// Memory for the logical device `ordinal` on the device `physical`; null if the limit is exceeded even after
-  /// trimming the caches on that physical device, or if the host has not enough. `guarded`: inaccessible to the host.
+  /// Allocates for the logical device `ordinal` on the device `physical`. Returns null if the limit is exceeded even
+  /// after trimming that device's caches, or if the host has too little memory. `guarded`: inaccessible to the host.
   void* take(int ordinal, int physical, std::size_t bytes, bool guarded, memory_counters& counters) {
     if (bytes > unlimited_memory - unit) return nullptr;
     const std::size_t rounded = round(bytes);
@@ -62,7 +62,7 @@ class simulated_pool {
       device.cached -= rounded;
       counters.idle.fetch_sub(bytes, std::memory_order_relaxed);
     } else {
-      // Programs with recurring sizes reuse the cache; programs with ever new sizes would fill it, hence the bound.
+      // Programs with recurring sizes reuse the cache; ever new sizes would fill it, hence the bound.
       if (!fits(device, rounded) || device.cached > device.most_in_use + kept_bytes) drop_all(physical);
       if (fits(device, rounded)) data = from_host(rounded, guarded);
       if (data == nullptr) return nullptr;
@@ -70,16 +70,16 @@ class simulated_pool {
       counters.idle.fetch_add(rounded - bytes, std::memory_order_relaxed);
     }
     device.most_in_use = std::max(device.most_in_use, device.reserved - device.cached);
-    forbid(ordinal, data, rounded, bytes);
+    poison_behind(ordinal, data, rounded, bytes);
     return data;
   }
 
-  /// Frees memory that take() returned for the same arguments.
+  /// Frees memory that take() returned for these arguments.
   void give(int ordinal, void* data, std::size_t bytes, bool guarded, memory_counters& counters) noexcept {
     const std::size_t rounded = round(bytes);
     const std::lock_guard lock(mutex_);
     physical_device& device = device_of(ordinal);
-    forbid(ordinal, data, rounded, 0);
+    poison_behind(ordinal, data, rounded, 0);
     try {
       logical_[index(ordinal)].cache[{rounded, guarded}].push_back(data);
       device.cached += rounded;
@@ -87,11 +87,11 @@ class simulated_pool {
     } catch (const std::bad_alloc&) {  // not cached
       device.reserved -= rounded;
       counters.idle.fetch_sub(rounded - bytes, std::memory_order_relaxed);
-      give_to_host(ordinal, data, rounded);
+      return_to_host(ordinal, data, rounded);
     }
   }
 
-  /// Returns the cache of one logical device to the host; returns the number of bytes.
+  /// Returns the cache of one logical device to the host, and the number of bytes to the caller.
   std::size_t trim(int ordinal, memory_counters& counters) {
     const std::lock_guard lock(mutex_);
     return drop(ordinal, counters);
@@ -99,13 +99,13 @@ class simulated_pool {
 
   bool limited() const { return limit_ != unlimited_memory; }
 
-  /// Bytes of a physical device that are not in use, including caches.
+  /// Returns the bytes of a physical device that are not in use, including caches.
   std::size_t obtainable(int physical) const {
     const std::lock_guard lock(mutex_);
     return limit_ - physical_[index(physical)].reserved + physical_[index(physical)].cached;
   }
 
-  /// The capacity of a physical device, for error messages.
+  /// Describes the capacity of a physical device, for error messages.
   std::string limit_text(int physical) const {
     if (!limited()) return "it is the host's memory, without a limit from DEVPLACE_SIMULATED_MEMORY";
     return "physical device " + std::to_string(physical) + " has " + std::to_string(limit_) + " bytes (" +
@@ -134,7 +134,7 @@ class simulated_pool {
     return bytes <= limit_ && device.reserved <= limit_ - bytes;
   }
 
-  /// Null if the host has not enough memory.
+  /// Returns null if the host has too little memory.
   static void* from_host(std::size_t bytes, bool guarded) noexcept {
     void* const data = guarded ? simulated_guard::of_process().allocate(bytes) : nullptr;
     return data != nullptr ? data : ::operator new (bytes, std::align_val_t{unit}, std::nothrow);
@@ -145,7 +145,7 @@ class simulated_pool {
     std::size_t bytes = 0;
     for (auto& [size, cached] : logical_[index(ordinal)].cache) {
       for (void* const data : cached)
-        give_to_host(ordinal, data, size.first);
+        return_to_host(ordinal, data, size.first);
       bytes += size.first * cached.size();
       cached.clear();
     }
@@ -155,14 +155,14 @@ class simulated_pool {
     return bytes;
   }
 
-  /// The same for all logical devices on one physical device.
+  /// Returns the caches of all logical devices on one physical device to the host.
   void drop_all(int physical) {
     for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal)
       if (logical_[index(ordinal)].physical == physical) drop(ordinal, counters(backend::cuda{}, ordinal));
   }
 
   /// Frees memory in the order of its device's work.
-  static void give_to_host(int ordinal, void* data, std::size_t bytes) {
+  static void return_to_host(int ordinal, void* data, std::size_t bytes) {
     simulated_devices::at(ordinal).submit<true>([data, bytes] {
       if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(data, bytes);
       if (simulated_guard::of_process().contains(data))
@@ -173,7 +173,7 @@ class simulated_pool {
   }
 
   /// Makes AddressSanitizer report accesses beyond the first `allowed` bytes, from this point in the device's work.
-  static void forbid(int ordinal, void* data, std::size_t bytes, std::size_t allowed) noexcept {
+  static void poison_behind(int ordinal, void* data, std::size_t bytes, std::size_t allowed) noexcept {
     if (__asan_poison_memory_region == nullptr) return;
     simulated_devices::at(ordinal).submit<true>([data = static_cast<std::byte*>(data), bytes, allowed] {
       __asan_unpoison_memory_region(data, allowed);

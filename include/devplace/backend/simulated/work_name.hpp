@@ -6,13 +6,13 @@
 
 namespace devplace::detail {
 
-/// Contains the type that a message names; known without being computed.
+/// Returns a text that contains the type that a message names, without computing it at run time.
 template <class Work>
 const char* text_of_work() {
   return __PRETTY_FUNCTION__;
 }
 
-/// The type in a text_of_work.
+/// Extracts the type from a text_of_work.
 inline std::string_view work_in(std::string_view text) {
   if (const std::size_t start = text.find("Work = "); start != text.npos) text.remove_prefix(start + 7);
   return text.substr(0, text.size() - 1);

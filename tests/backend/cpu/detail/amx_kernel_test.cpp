@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The kernel for AMX with tiles in memory, for processors that have none.
+// Tests the AMX kernel with tiles in memory, for processors without AMX.
 
 #include <devplace/backend/cpu/detail/short_kernels.hpp>
 
@@ -20,8 +20,8 @@ namespace dp = devplace;
 
 namespace {
 
-/// What the instructions do, by their definition in Intel's manual, except the treatment of subnormal numbers. Counts
-/// uses that would fault: of tiles that are not configured, or are configured for other sizes.
+/// Emulates the instructions by their definition in Intel's manual, except the treatment of subnormal numbers. Counts
+/// uses that would fault: tiles that are not configured or have other sizes.
 struct emulated_tiles {
   static inline unsigned char tile[8][16][64];
   static inline bool configured = false;

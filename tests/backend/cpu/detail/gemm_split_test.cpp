@@ -38,16 +38,16 @@ TEST_CASE("the grid of a product covers every element of C once", "[backend]") {
   }
 }
 
-TEST_CASE("small products are divided by what is faster with the team awake", "[backend]") {
+TEST_CASE("the division of small products depends on whether the team is awake", "[backend]") {
   const auto threads = [](std::size_t m, std::size_t n, std::size_t k, bool awake) {
     return parts(split_product(m, n, k, 8, 32, 2, 8, awake));
   };
-  // A layer 784 to 256 for one sample: its product and the gradient of its weights read or write 800 KB.
+  // A layer 784 to 256 for one sample: the product and the gradient of its weights read or write 800 KB.
   CHECK(threads(1, 256, 784, false) == 1);
   CHECK(threads(1, 256, 784, true) == 2);
   CHECK(threads(256, 784, 1, false) == 1);
   CHECK(threads(256, 784, 1, true) == 2);
-  // Five microseconds of multiplications are not worth a fork, however long the team stays awake.
+  // Five microseconds of multiplications do not justify a fork, however long the team stays awake.
   CHECK(threads(64, 64, 64, true) == 1);
   CHECK(threads(1, 10, 256, true) == 1);
   CHECK(threads(64, 256, 784, false) == 2);

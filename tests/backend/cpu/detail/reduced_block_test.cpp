@@ -28,7 +28,7 @@ std::vector<float> numbers(std::size_t count) {
   return x;
 }
 
-/// The result of `reducer(address of the result)` for all elements of x, by each function that compiles the loops.
+/// Reduces x with `make_reducer(address of the result)`, by each function that compiles the loops; returns the result.
 template <class Result, class MakeReducer>
 Result reduced(const std::vector<float>& x, const MakeReducer& make_reducer) {
   const auto by = [&](const auto& run) {
@@ -47,8 +47,8 @@ Result reduced(const std::vector<float>& x, const MakeReducer& make_reducer) {
   return result;
 }
 
-/// The sum of at least 64 floats as documented for the CPU: 32 sums in double, each of every 32nd element, which are
-/// then added by halves.
+/// Returns the sum of at least 64 floats as documented for the CPU: 32 sums in double, each of every 32nd element,
+/// which are then added by halves.
 double sum_by_lanes(const std::vector<float>& x) {
   double lanes[32] = {};
   for (std::size_t i = 0; i != x.size(); ++i)
@@ -64,7 +64,7 @@ double sum_by_lanes(const std::vector<float>& x) {
 TEST_CASE("sums of a block have the same bits by every instruction set, for every length", "[backend]") {
   for (std::size_t count = 0; count <= most; ++count) {
     std::vector<float> x = numbers(count);
-    for (std::size_t i = 0; i != count; ++i)  // magnitudes that differ, so that the order of the additions shows
+    for (std::size_t i = 0; i != count; ++i)  // different magnitudes, so that the order of the additions is visible
       x[i] = std::ldexp(x[i], static_cast<int>(i * 37 % 61));
     double expected = 0;
     for (const float value : x)
@@ -76,7 +76,7 @@ TEST_CASE("sums of a block have the same bits by every instruction set, for ever
   }
 }
 
-TEST_CASE("the largest element of a block and its position are found wherever they are, NaN too", "[backend]") {
+TEST_CASE("the largest element of a block and its position are found at every position, NaN too", "[backend]") {
   for (const std::size_t count : {std::size_t{1}, std::size_t{9}, std::size_t{64}, std::size_t{135}}) {
     for (const float special : {2.0F, std::numeric_limits<float>::quiet_NaN()}) {
       bool found = true;

@@ -25,7 +25,7 @@ using floats = dp::tensor<float, dp::extents<dp::dyn>, on_cpu>;
 
 constexpr std::size_t most = 100;
 
-/// Numbers of every kind, the special ones at places that depend on `first`.
+/// Returns numbers of every kind; the positions of special ones depend on `first`.
 floats numbers(std::size_t count, std::size_t first) {
   using limits = std::numeric_limits<float>;
   constexpr float special[] = {0.0F, -0.0F, limits::infinity(), -limits::infinity(), limits::quiet_NaN(), 1e-41F};
@@ -58,7 +58,7 @@ bool same_bits(const floats& a, const floats& b, std::size_t first) {
   return std::memcmp(a.data(), b.data() + first, a.size() * sizeof(float)) == 0;
 }
 
-/// What for_each runs for an assignment, by one of the functions under test.
+/// The functor that for_each runs for an assignment, by one of the functions under test.
 struct stores_numbers {
   float* to;
   const float* from;

@@ -23,7 +23,7 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-/// A backend with the CPU's memory whose assignments run as a GPU's kernels in the emulator.
+/// A backend with the CPU's memory whose assignments run as GPU kernels in the emulator.
 struct emulated {};
 bool was_wide = false;
 unsigned width = 0;
@@ -47,7 +47,7 @@ namespace {
 template <class T, class Extents>
 using window = dp::view<T, Extents, on_cpu>;
 
-/// As dp::assign on a CPU without overlap, but with the emulated kernel.
+/// Assigns like dp::assign on a CPU without overlap, but by the emulated kernel.
 template <class T, class Extents, class Layout, class Expression>
 void assign_by_kernel(const dp::view<T, Extents, on_cpu, Layout>& to, const Expression& expression) {
   constexpr std::size_t count = dp::detail::tensor_count<Expression>;
@@ -61,7 +61,7 @@ void assign_by_kernel(const dp::view<T, Extents, on_cpu, Layout>& to, const Expr
   dp::detail::run<Layout, strides, Extents::rank, emulated>(0, to.data(), expression, plan);
 }
 
-/// Elements with `Extents`, aligned for wide accesses, or `offset` elements after such an address.
+/// Elements with `Extents`, aligned for wide accesses or `offset` elements after such an address.
 template <class T, class Extents>
 struct room {
   alignas(16) std::array<T, 3000> elements{};
@@ -77,7 +77,7 @@ struct room {
   window<T, Extents> out() { return {elements.data() + offset, extents}; }
 };
 
-/// Checks that the kernel computes the same elements as the CPU and writes nothing outside of them.
+/// Checks that the kernel computes the CPU's elements and writes nothing outside of them.
 template <class T, class Extents, class Expression>
 void check(const Extents& extents, std::size_t offset, bool wide, unsigned expected_width,
            const Expression& expression) {
@@ -139,7 +139,7 @@ TEST_CASE("broadcasting keeps wide accesses if rows are a multiple of them", "[c
     const room<float, line> bias(line{columns}, 0, 3), far_bias(line{columns}, 2, 4);
     const room<float, dp::extents<dyn, 1>> scale(dp::extents<dyn, 1>{30}, 1, 5);
     const bool whole = columns % 4 == 0;
-    const bool one_line = columns == 1;  // the bias is then a single number, whatever its type
+    const bool one_line = columns == 1;  // the bias is then a single number of any type
     if (!one_line) {
       check<float>(extents, 0, whole, 4, x.in() + bias.in());
       check<float>(extents, 0, whole, 4, dp::relu(x.in() + bias.in()) * scale.in());

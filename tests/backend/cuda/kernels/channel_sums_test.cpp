@@ -23,7 +23,7 @@ using dp::detail::channel_shape;
 
 namespace {
 
-/// Sums of integers, which are exact in any order, and of their products with the channel's number.
+/// Sums of integers and of their products with the channel's number, both exact in any order.
 struct integer_terms {
   using value_type = double;
   const float* x;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The kernels of a classifier's training step, and similar ones, whose machine code compiled_code.sh inspects.
+// The kernels of a classifier's training step and similar ones; compiled_code.sh inspects their machine code.
 
 #include <cstdint>
 
@@ -47,7 +47,7 @@ void updates(const dp::optim::step_arguments<T>& arguments) {
   dp::optim::sgd{.momentum = 0.9}.step<dp::backend::cuda>(arguments);
 }
 
-/// Reductions, clipping and elementwise operations, which use 16-byte accesses.
+/// Instantiates reductions, clipping and elementwise operations, which use 16-byte accesses.
 template <class T>
 void lines(matrix<T>& y, const matrix<T>& x, dp::tensor<T, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>>& bias,
            const dp::optim::clip_arguments<T>& gradients) {
@@ -70,7 +70,7 @@ void products(const dp::detail::gemm_arguments<T>& product, const dp::detail::re
   dp::detail::dispatch<dp::op::relu_gradient, dp::backend::cuda>(0, gradient);
 }
 
-/// Random numbers, dropout and scaling of bytes.
+/// Instantiates random numbers, dropout and scaling of bytes.
 template <class T>
 void draws(matrix<T>& y, const matrix<std::uint8_t>& bytes) {
   dp::uniform_into(y, dp::seed{1}, 0, 0, 1);
@@ -79,7 +79,7 @@ void draws(matrix<T>& y, const matrix<std::uint8_t>& bytes) {
   dp::scale_bytes_into(y, bytes, dp::byte_scale<T>());
 }
 
-/// Normalizations of rows whose elements have the type T; their weights are float.
+/// Instantiates normalizations of rows with elements of type T and weights in float.
 template <class T>
 void normalizations() {
   const auto run = [](const auto& row) { dp::detail::for_each_row<dp::backend::cuda>(0, 1, 1, 1, row); };
@@ -88,7 +88,7 @@ void normalizations() {
   run(dp::detail::normalize_row<float, false, T>{});
 }
 
-/// The sums of batch_norm and of bias gradients of convolutions.
+/// Instantiates the sums of batch_norm and of convolutions' bias gradients.
 template <class T>
 void channel_sums() {
   using namespace dp::detail;
@@ -97,7 +97,7 @@ void channel_sums() {
   dispatch<dp::op::convolution_bias_gradient, dp::backend::cuda>(0, convolution_bias_gradient_arguments<T>{});
 }
 
-/// What batch_norm, pooling, upsample and convolutions compute for each element.
+/// Instantiates the elementwise passes of batch_norm, pooling, upsample and convolutions.
 template <class T>
 void images() {
   using namespace dp::detail;
@@ -116,8 +116,8 @@ void images() {
   run(finish_images_functor<T>{});
 }
 
-/// Elements of 16 bits beside those of 32: roundings, an update with rounded parameters, dropout, and what stands
-/// beside products.
+/// Instantiates kernels with 16-bit elements beside 32-bit ones: roundings, an update with rounded parameters, dropout,
+/// and the kernels before and after products.
 template <class T>
 void shorts(matrix<T>& y) {
   dp::runtime::round_elements<dp::backend::cuda>(0, static_cast<T*>(nullptr), static_cast<const float*>(nullptr), 1);

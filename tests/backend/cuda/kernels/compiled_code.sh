@@ -8,7 +8,8 @@
 # - optimizers, elementwise operations, reductions along contiguous memory, random numbers, dropout, scaled bytes, and
 #   the kernels before and after products use 16-byte accesses;
 # - no kernel uses more registers than registers.txt records. RECORD=1 rewrites that file.
-# The PTX is that of the first architecture, because kernels do not ask for theirs; RECORD=1 compares it with the others'.
+# The PTX of the first architecture serves all, because kernels do not depend on it; RECORD=1 compares it with the
+# others'.
 set -eu
 nvcc=$1 architectures=$2 source=$3
 shift 3
@@ -28,7 +29,7 @@ make_ptx() {
 }
 include=$folder/../../../../include
 if grep -rnE '__CUDA_ARCH__ *[<>=!]|NV_IF_(ELSE_)?TARGET|NV_(PROVIDES|IS_EXACTLY)' "$include"; then
-  echo "Code depends on the architecture, so this script must make the PTX of each."
+  echo "Code depends on the architecture, so this script must generate PTX for each."
   exit 1
 fi
 first=${architectures%% *}
@@ -36,7 +37,7 @@ for architecture in $architectures; do
   if [ "$architecture" = "$first" ] || [ "${RECORD:-0}" = 1 ]; then
     make_ptx "$architecture" "$@"
     cmp "$ptx.compared" "$work/$first.ptx.compared" || {
-      echo "The PTX depends on the architecture, so this script must make that of each."
+      echo "The PTX depends on the architecture, so this script must generate it for each."
       exit 1
     }
   fi
@@ -79,22 +80,23 @@ for architecture in $architectures; do
   cat "$work/$architecture.kernels" >>"$work/kernels"
 done
 status=0
-if awk -F '\t' '$2 != 0 { print "Off the registers: " $2 " bytes of " $3; bad = 1 } END { exit !bad }' "$work/kernels"; then
+if awk -F '\t' '$2 != 0 { print "Local memory: " $2 " bytes in " $3; bad = 1 } END { exit !bad }' "$work/kernels"; then
   status=1
 fi
 
-# The number of accesses of 16 bytes in each kernel, by its mangled name.
+# Counts the 16-byte accesses in each kernel, by its mangled name.
 awk '
   function report() { if (name) print accesses "\t" name }
   /^\.(visible|weak) \.entry|^\.entry/ { report(); name = $0; accesses = 0 }
   /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/ { ++accesses }
   END { report() }' "$ptx" >"$work/accesses"
 
-# wide_in <pattern>: the accesses of kernels whose elements have 32 or 64 bits.
+# wide_in <pattern>: counts the accesses of kernels whose elements have 32 or 64 bits.
 wide_in() {
   awk -F '\t' -v pattern="$1" '$2 ~ pattern && $2 !~ /4bf16|4half/ { all += $1 } END { print all + 0 }' "$work/accesses"
 }
-# short_kernels <number> <accesses> <pattern>: so many kernels with elements of 16 bits, and the accesses of each.
+# short_kernels <number> <accesses> <pattern>: requires so many kernels with 16-bit elements, with so many accesses
+# each.
 short_kernels() {
   awk -F '\t' -v number="$1" -v due="$2" -v pattern="$3" '
     $2 ~ pattern && $2 ~ /4bf16|4half/ {
@@ -110,10 +112,10 @@ short_kernels() {
 wide=$(wide_in update_kernel)
 # Adam: 4 loads and 3 stores; momentum: 3 and 2; without it: 2 and 1. Each in float and double.
 if [ "$wide" -lt 30 ]; then
-  echo "Optimizers have $wide accesses of 16 bytes; 30 are due."
+  echo "Optimizers have $wide accesses of 16 bytes; at least 30 are expected."
   status=1
 fi
-# Every assignment must have such stores, and such loads if it reads tensors; so must reductions along contiguous memory
+# Every assignment must have 16-byte stores, and such loads if it reads tensors; reductions along contiguous memory, too
 # (first template argument true, source element_source).
 awk -F '\t' '
   $2 ~ /wide_kernel|reduce_kernelILb1ENS[0-9]*_14element_source/ && $1 < ($2 ~ /linear_leaf|strided_leaf/ ? 2 : 1) {
@@ -126,7 +128,7 @@ products=$(wide_in 'finish_kernelI(fLj4|dLj2)|relu_gradient_sourceI(fLj4|dLj2)')
 # After products: loads and stores of 4 rows, and of the bias; relu's gradient: 2 loads and a store for 4 rows, and for
 # a remaining row. Each in float and double.
 if [ "$products" -lt 48 ]; then
-  echo "Kernels beside products have $products accesses of 16 bytes; 48 are due."
+  echo "Kernels before and after products have $products accesses of 16 bytes; at least 48 are expected."
   status=1
 fi
 
@@ -134,16 +136,16 @@ fi
 # load and 16 / 4 or 16 / 2 stores. Each in float and double.
 draws=$(wide_in 'random_kernel|dropout_kernel|scale_bytes_kernel')
 if [ "$draws" -lt 24 ]; then
-  echo "Random numbers, dropout and scaled bytes have $draws accesses of 16 bytes; 24 are due."
+  echo "Random numbers, dropout and scaled bytes have $draws accesses of 16 bytes; at least 24 are expected."
   status=1
 fi
 
-# bf16 and half: 8 elements. Roundings from and to float: one access and two; Adam: two for each of 4 loads and 3 stores
-# of float, and the rounded parameters; dropout: a load and a store; rows of more than 16 elements: one of each row of
-# 16 bits, two of weights and terms in float; embedding's gradient: a load, and two stores of float; reductions of rows
-# and of columns: a load of each array; batch_norm: loads and a store; pooling and upsampling: 8 columns of each row that a
-# thread reads or writes; convolutions: a load and a store, two loads of sums in float, and of patches a store; the
-# others as above.
+# bf16 and half, 8 elements at a time. Roundings from and to float: one access and two. Adam: two for each of 4 loads
+# and 3 stores of float, plus the rounded parameters. Dropout: a load and a store. Rows of more than 16 elements: one
+# per 16-bit row, two for weights and terms in float. Embedding's gradient: a load, and two stores of float. Reductions
+# of rows and of columns: a load of each array. batch_norm: loads and a store. Pooling and upsampling: 8 columns of each
+# row that a thread reads or writes. Convolutions: a load and a store, two loads of sums in float, and a store of
+# patches. The others as above.
 short_kernels 4 3 'wide_kernel.*linear_leaf'
 short_kernels 2 15 update_kernel
 short_kernels 2 2 dropout_kernel

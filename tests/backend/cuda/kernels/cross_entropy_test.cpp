@@ -25,7 +25,7 @@ struct result {
   std::vector<double> gradient;
 };
 
-/// Loss and gradient of each row, by definition and in double.
+/// Returns loss and gradient of each row, by definition and in double.
 result by_definition(const std::vector<float>& x, const std::vector<std::int64_t>& labels, std::size_t n,
                      const std::vector<float>& weights, double smoothing) {
   result r{std::vector<double>(labels.size()), std::vector<double>(x.size())};

@@ -16,7 +16,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// The first address from `data` on that is aligned for wide accesses.
+/// Returns the first address from `data` on that is aligned for wide accesses.
 template <class T>
 T* aligned_to_16(T* data) {
   const std::size_t past = reinterpret_cast<std::uintptr_t>(data) % 16 / sizeof(T), all = 16 / sizeof(T);

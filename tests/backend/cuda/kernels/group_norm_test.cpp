@@ -18,7 +18,7 @@ namespace simt = devplace::test::simt;
 TEMPLATE_TEST_CASE("group_norm's kernels agree with the CPU's loops, for groups of any size", "[cuda]", float,
                    dp::half) {
   using values = std::vector<TestType>;
-  // Other sums may round a value of 16 bits to its neighbour.
+  // Sums in another order may round a 16-bit value to its neighbour.
   const double relative = sizeof(TestType) == 4 ? 1e-4 : 1e-3, margin = sizeof(TestType) == 4 ? 2e-5 : 1e-3;
   const auto check_near = [&](const auto& found, const auto& expected) {
     for (std::size_t i = 0; i < found.size(); ++i)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Losses in CUDA's kernels, under the emulator, give the CPU's results.
+// Losses in CUDA's kernels, run by the emulator, give the CPU's results.
 
 #include <cstddef>
 #include <cstdint>

@@ -17,14 +17,14 @@ namespace {
 
 using values = std::vector<float>;
 
-/// Results are of the size of the inverse deviation, which is large where a row has few elements.
+/// Compares results, which scale with the inverse deviation: large where a row has few elements.
 void check_near(const values& found, const values& expected, double epsilon = 1e-4) {
   REQUIRE(found.size() == expected.size());
   for (std::size_t i = 0; i < found.size(); ++i)
     REQUIRE(found[i] == Catch::Approx(expected[i]).epsilon(epsilon).margin(2e-5));
 }
 
-/// The kernels for rows of any length give what the loops over rows give.
+/// Checks that the kernels agree with the loops over rows, for rows of any length.
 template <bool Centred>
 void compare() {
   for (const std::size_t n : simt::row_lengths) {
@@ -54,7 +54,7 @@ void compare() {
   }
 }
 
-/// Layer normalization and its gradient of rows of bf16, `offset` elements after addresses aligned for wide accesses.
+/// Layer normalization and its gradient for rows of bf16, `offset` elements after addresses aligned for wide accesses.
 struct short_rows {
   static constexpr std::size_t rows = 3, room = 4096;
   alignas(16) std::array<dp::bf16, 4 * room + 8> storage{};

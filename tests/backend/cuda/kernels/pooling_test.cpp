@@ -22,7 +22,7 @@ using dp::bf16;
 
 namespace {
 
-/// 16-bit elements from an address on that is `shift` elements behind a multiple of 16 bytes.
+/// 16-bit elements that begin `shift` elements after a multiple of 16 bytes.
 struct elements {
   std::vector<dp::detail::pack<bf16, 8>> room;
   std::size_t size, shift;
@@ -30,7 +30,7 @@ struct elements {
   explicit elements(std::size_t n, std::size_t from = 0) : room(n / 8 + 2), size(n), shift(from) {
     for (std::size_t i = 0; i < n; ++i)
       data()[i] = i % 53 == 7 ? std::numeric_limits<bf16>::quiet_NaN()
-                              : bf16(static_cast<float>(i * 7919 % 11) / 3 - 1);  // with equal neighbours
+                              : bf16(static_cast<float>(i * 7919 % 11) / 3 - 1);  // with equal adjacent elements
   }
   bf16* data() { return reinterpret_cast<bf16*>(room.data()) + shift; }
   std::vector<std::uint16_t> bits() {
@@ -41,7 +41,8 @@ struct elements {
   }
 };
 
-/// Runs `functor_to(result)` as a GPU would and compares it with a loop; whether it takes several elements at a time.
+/// Runs `functor_to(result)` as a GPU would and compares it with a loop. Returns whether it takes several elements at a
+/// time.
 template <class Functor>
 bool takes_several(std::size_t n, std::size_t shift, const Functor& functor_to) {
   elements found(n, shift), expected(n);
@@ -62,7 +63,7 @@ dp::detail::window_axis axis(std::size_t in, std::size_t size, std::size_t strid
 
 }  // namespace
 
-TEST_CASE("pooling 16-bit elements in squares is that of a loop, with wide accesses where rows allow", "[cuda]") {
+TEST_CASE("pooling of 16-bit elements in squares equals a loop's, with wide accesses where rows allow", "[cuda]") {
   for (const auto& [rows, columns, size, padding] : {std::array<std::size_t, 4>{4, 8, 2, 0},
                                                      {5, 24, 2, 0},
                                                      {6, 10, 2, 0},
@@ -90,7 +91,7 @@ TEST_CASE("pooling 16-bit elements in squares is that of a loop, with wide acces
     }
 }
 
-TEST_CASE("upsampling 16-bit elements is that of a loop, with wide accesses where rows allow", "[cuda]") {
+TEST_CASE("upsampling of 16-bit elements equals a loop's, with wide accesses where rows allow", "[cuda]") {
   for (const auto& [columns, factor] : {std::array<std::size_t, 2>{4, 2}, {12, 2}, {7, 2}, {8, 3}})
     for (const std::size_t shift : {0u, 1u, 4u}) {
       INFO(columns << " columns, " << factor << " times, from element " << shift << " on");

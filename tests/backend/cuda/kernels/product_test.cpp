@@ -29,7 +29,7 @@ float element(std::size_t i) {
   return static_cast<float>(i * 37 % 17) / 8 - 1;
 }
 
-/// Compares C = then(beta C + bias) by the kernel, including the elements behind the columns, with the formula.
+/// Returns whether the kernel computes C = then(beta C + bias) and leaves the elements behind the columns unchanged.
 template <unsigned Width>
 bool finishes(std::size_t m, std::size_t n, float beta, bool with_bias, epilogue then, unsigned blocks) {
   constexpr std::size_t ld = 264;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t room = 6000;
 
-/// The results of a kernel and of the CPU's loops, including the elements behind them.
+/// The results of a kernel and of the CPU's loops, and the elements behind them.
 template <class T>
 struct twice {
   alignas(16) std::array<T, room> by_kernel, by_cpu;

@@ -47,7 +47,7 @@ void reduce(scratch& memory, std::size_t outer, std::size_t count, std::size_t i
     dp::detail::with_reduce_kernel<false>(plan, run);
 }
 
-/// Small integers, whose sums are exact in any order.
+/// Returns small integers, whose sums are exact in any order.
 std::vector<float> small_integers(std::size_t n) {
   std::vector<float> x(n);
   for (std::size_t k = 0; k < n; ++k)
@@ -55,7 +55,7 @@ std::vector<float> small_integers(std::size_t n) {
   return x;
 }
 
-/// Numbers whose rounded sum depends on the order of summation.
+/// Returns numbers whose rounded sum depends on the order of summation.
 std::vector<float> fractions(std::size_t n) {
   std::vector<float> x(n);
   for (std::size_t k = 0; k < n; ++k)
@@ -119,7 +119,7 @@ struct with_fault {
   }
 };
 
-/// The violation that the emulator reports for a sum over several blocks by such threads.
+/// Returns the violation that the emulator reports for a sum over several blocks by such threads.
 template <fault Fault>
 std::string finding() {
   scratch memory;

@@ -34,7 +34,7 @@ void reduce(const shape& s, const bf16* data, const Reducer& reducer) {
   dp::detail::reduce<simt::backend>(0, dp::detail::reduction_plan<source, Reducer>{s[0], s[1], s[2], {data}, reducer});
 }
 
-/// Memory that begins at a multiple of 16 bytes, and elements from each of its first addresses on.
+/// Memory aligned to 16 bytes, and the elements from each of its first addresses on.
 class shifted {
  public:
   static constexpr std::size_t shifts = 8;
@@ -65,7 +65,7 @@ std::vector<bf16> fractions(std::size_t n) {
   return x;
 }
 
-/// A sum in float, so that its bits show the order of summation.
+/// A sum in float, whose bits reveal the order of summation.
 struct float_sums {
   using accumulator = float;
   float* result;
@@ -114,7 +114,7 @@ TEST_CASE("sums of 16-bit elements are those of a loop, wherever rows begin and 
   }
 }
 
-TEST_CASE("positions of 16-bit elements are those of the first of equal ones, in rows and in columns", "[cuda]") {
+TEST_CASE("positions of 16-bit elements are those of the first of equal elements, in rows and in columns", "[cuda]") {
   for (const shape& s : {shape{3, 61, 1}, {1, 9001, 1}, {2, 300, 16}}) {
     const auto [outer, count, inner] = s;
     std::vector<bf16> x = small_integers(outer * count * inner);
@@ -147,7 +147,7 @@ TEST_CASE("sums over channels of 16-bit elements are those of a loop, wherever a
     const std::vector<float> terms(x.begin(), x.end());
     std::vector<float> of_dy(s.channels), of_products(s.channels), statistics(3 * s.channels), means(2 * s.channels);
     for (std::size_t c = 0; c < s.channels; ++c)
-      statistics[2 * s.channels + c] = static_cast<float>(c + 1);  // what normalised x is multiplied by
+      statistics[2 * s.channels + c] = static_cast<float>(c + 1);  // multiplies normalised x
     for (std::size_t i = 0; i < s.size(); ++i) {
       const std::size_t c = i / s.extent % s.channels;
       of_dy[c] += dy[i];

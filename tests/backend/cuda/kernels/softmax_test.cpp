@@ -26,7 +26,7 @@ constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 using values = std::vector<float>;
 using exact = std::vector<double>;
 
-/// Softmax, or its logarithm with `log`, of each row, by definition and in double.
+/// Returns the softmax of each row, or its logarithm with `log`, by definition and in double.
 exact softmax(const values& x, std::size_t n, bool log) {
   exact y(x.size());
   for (std::size_t first = 0; first < x.size(); first += n) {
@@ -40,7 +40,7 @@ exact softmax(const values& x, std::size_t n, bool log) {
   return y;
 }
 
-/// The gradient through y = softmax(x) or through its logarithm.
+/// Returns the gradient through y = softmax(x) or through its logarithm.
 exact gradient(const exact& y, const values& dy, std::size_t n, bool log) {
   exact dx(y.size());
   for (std::size_t first = 0; first < y.size(); first += n) {
@@ -53,7 +53,7 @@ exact gradient(const exact& y, const values& dy, std::size_t n, bool log) {
   return dx;
 }
 
-/// The largest error relative to `scale`.
+/// Returns the largest error relative to `scale`.
 double error(const values& result, const exact& expected, double scale) {
   double largest = 0;
   for (std::size_t i = 0; i < result.size(); ++i)
@@ -61,7 +61,7 @@ double error(const values& result, const exact& expected, double scale) {
   return largest;
 }
 
-/// Small integers and room for results, `offset` elements after addresses that are aligned for wide accesses.
+/// Small integers and memory for results, `offset` elements after addresses that are aligned for wide accesses.
 template <class T>
 struct operands {
   static constexpr std::size_t room = 4096;

@@ -53,8 +53,8 @@ constexpr adam adam_rule{0.125, 0.9, 0.99, 1e-8, 0.25, 0.01};
 constexpr sgd sgd_rule{0.125, 0.5, 0, 0.25, true, 1};
 constexpr rmsprop rmsprop_rule{.learning_rate = 0.125, .alpha = 0.9, .weight_decay = 0.25, .momentum = 0.5};
 
-/// Three steps by the kernel, which gets the same arguments each time, against the formula for single elements with the
-/// factors of steps 4, 5 and 6 in turn. `state`: the arenas that the formula uses.
+/// Compares three steps of the kernel, which gets equal arguments each time, with the formula for single elements and
+/// the factors of steps 4, 5 and 6. `state`: the arenas that the formula uses.
 template <class Rule, class... State>
 void check_update(const Rule& rule, const State&... state) {
   const float divisor = 32;
@@ -81,7 +81,7 @@ void check_update(const Rule& rule, const State&... state) {
     }
 }
 
-/// Adam's update that also writes the parameters in 16 bits.
+/// Returns Adam's update that also writes the parameters in 16 bits.
 dp::runtime::update<adam, float, 3, dp::bf16> rounding_update(arenas<adam>& a, dp::bf16* working,
                                                               const std::uint32_t* skip = nullptr) {
   return {{a.of(0), nullptr, nullptr, skip}, {a.of(1), a.of(2), a.of(3)}, &a.record, {working}};

@@ -13,7 +13,7 @@ struct alignas(64) tile_configuration {
   std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-/// The processor's tiles. Tests have others, in memory, for processors without them.
+/// The processor's tiles. On processors without them, tests use a class that keeps tiles in memory.
 struct processor_tiles {
   DEVPLACE_TARGET static void configure(const tile_configuration& tiles) {
     __asm__ volatile("ldtilecfg %0" : : "m"(tiles));
@@ -23,7 +23,7 @@ struct processor_tiles {
   DEVPLACE_TARGET static void zero() {
     __asm__ volatile("tilezero %%tmm%c0" : : "i"(Tile));
   }
-  /// 16 rows of 64 bytes, `stride` bytes apart.
+  /// Loads 16 rows of 64 bytes, `stride` bytes apart.
   template <int Tile>
   DEVPLACE_TARGET static void load(const void* rows, std::size_t stride) {
     __asm__ volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(Tile), "r"(rows), "r"(stride) : "memory");
@@ -32,15 +32,15 @@ struct processor_tiles {
   DEVPLACE_TARGET static void store(void* rows, std::size_t stride) {
     __asm__ volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(Tile), "r"(rows), "r"(stride) : "memory");
   }
-  /// Sums += A B: A is [16][16] and B [16][16] of pairs along k, and the sums are [16][16] in float.
+  /// Computes Sums += A B: A is [16][16] and B [16][16] of pairs along k, and the sums are [16][16] in float.
   template <int Sums, int A, int B>
   DEVPLACE_TARGET static void multiply() {
     __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
   }
 };
 
-/// Products of tiles, each 16 units along k. Columns of B are packed as for AVX512_BF16, rows of A into
-/// [units / 16][Rows][16]. Like vdpbf16ps, tdpbf16ps takes subnormal operands and results as zero.
+/// Multiplies tiles, each 16 units along k. Columns of B are packed as for AVX512_BF16, rows of A into [units /
+/// 16][Rows][16]. Like vdpbf16ps, tdpbf16ps treats subnormal operands and results as zero.
 template <class Tiles = processor_tiles>
 struct tile_kernel : avx512::short_storing<32> {
   static constexpr std::size_t rows = 32, few = 16, pairs = 2, depth_step = 16, columns = 32;

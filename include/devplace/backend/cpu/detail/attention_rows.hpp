@@ -10,21 +10,21 @@
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
 
-// What attention does on the CPU with the rows of a block of scores, for run_range.
+// Row functors of attention on the CPU, for run_range; each row is a row of a block of scores.
 
 namespace devplace::detail {
 
-/// Queries and keys in a block of scores, and the elements between its rows.
+/// Queries and keys in a block of scores, and the stride of its rows.
 inline constexpr std::size_t attention_block = 64;
 
-/// A block of scores [queries, keys], for queries from `query` on and keys from `key` on, of one sequence.
+/// A block of scores [queries, keys] of one sequence, from query `query` and key `key` on.
 template <class T>
 struct attention_scores {
   attention_shape shape;
   attention_dropout<T> dropout;
   std::size_t sequence, query, key, keys;
 
-  /// The number of keys that row `row` attends to: the first ones.
+  /// Returns the number of keys that row `row` attends to: the first ones of the block.
   std::size_t keys_of(std::size_t row) const {
     if (!shape.causal) return keys;
     const std::size_t before = query + row + 1 - key;
@@ -44,8 +44,8 @@ struct attention_scores {
   }
 };
 
-/// Replaces scores by exp(score - maximum of the row so far), and brings `sums` and `results`, of the blocks of keys
-/// before, to the same maximum.
+/// Replaces scores by exp(score - running maximum of the row), and rescales `sums` and `results` of the earlier blocks
+/// of keys to the new maximum (online softmax).
 template <class T>
 struct attention_exponentials {
   static constexpr bool computes_much = true;
@@ -55,7 +55,7 @@ struct attention_exponentials {
   T* maxima;
   double* sums;
   T* results;
-  std::size_t stride;  // of the results' rows
+  std::size_t stride;  // of the rows of `results`
 
   void range(std::size_t begin, std::size_t end) const {
     for (std::size_t row = begin; row < end; ++row) {
@@ -78,7 +78,7 @@ struct attention_exponentials {
   }
 };
 
-/// Divides results by the sums, and stores the sums' logarithms.
+/// Divides results by the sums and stores the logarithms of the sums.
 template <class T>
 struct attention_quotients {
   const T* maxima;
@@ -97,8 +97,8 @@ struct attention_quotients {
   }
 };
 
-/// Replaces scores by the probabilities p after dropout, and their gradients dp by scale p (dp - product), p being the
-/// probability before and dp with the dropout: those of scores before the factor `scale`.
+/// Replaces scores by probabilities after dropout, and their gradients dp by scale p (dp - product), the gradients of
+/// the scores before the factor `scale`. Here p is the probability before dropout and dp includes dropout.
 template <class T>
 struct attention_gradients {
   static constexpr bool computes_much = true;

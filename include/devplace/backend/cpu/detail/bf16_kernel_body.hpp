@@ -5,7 +5,7 @@
 
 #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512bf16,avx2,fma,f16c")))
 
-/// Packs `count` rows (or columns) of a matrix into a panel [units][Width], a unit being the numbers p and p + 1 in
+/// Packs `count` rows (or columns) of a matrix into a panel [units][Width]. A unit holds the numbers p and p + 1 at
 /// ascending addresses; see pack_as_float. The partner of an odd last number is zero.
 template <std::size_t Width>
 DEVPLACE_TARGET inline void pack_pairs(float* __restrict target, const bf16* __restrict source, std::size_t stride_i,
@@ -19,7 +19,7 @@ DEVPLACE_TARGET inline void pack_pairs(float* __restrict target, const bf16* __r
     }
     std::memcpy(target + u * Width + i, pair, sizeof pair);
   };
-  std::size_t begin = 0, from_unit = 0;  // of what is left to pack one by one
+  std::size_t begin = 0, from_unit = 0;  // the first row and unit that the vector loops leave
   if constexpr (Width >= 8) {
     if (stride_i == 1 && count == Width) {
       constexpr std::size_t lanes = Width >= 16 ? 16 : 8;
@@ -60,12 +60,12 @@ DEVPLACE_TARGET inline void pack_pairs(float* __restrict target, const bf16* __r
       pack_unit(i, u);
 }
 
-/// Products of pairs, whose rounding differs from the float kernel's: vdpbf16ps takes subnormal operands and results as
-/// zero. Written as an instruction because the type of the intrinsic's operands differs between compilers.
+/// Multiplies pairs. Rounding differs from the float kernel's: vdpbf16ps treats subnormal operands and results as zero.
+/// Written as inline assembly because the type of the intrinsic's operands differs between compilers.
 struct dot_kernel : avx512::short_storing<32> {
   static constexpr std::size_t rows = 8, few = 2, pairs = 2, depth_step = 1, columns = 32;
 
-  /// What a thread holds during a product.
+  /// A thread's state during a product: none.
   struct session {};
 
   template <std::size_t Rows>
@@ -88,7 +88,7 @@ struct dot_kernel : avx512::short_storing<32> {
       const vector left = *reinterpret_cast<const loaded*>(b), right = *reinterpret_cast<const loaded*>(b + 16);
       DEVPLACE_UNROLL
       for (std::size_t i = 0; i < Rows; ++i) {
-        vector both;  // not by an operation on floats, which would change bits
+        vector both;  // copied as bytes, because an operation on floats would change bits
         __asm__("vbroadcastss %1, %0" : "=v"(both) : "m"(a[i]));
         __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum[i][0]) : "v"(left), "v"(both));
         __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum[i][1]) : "v"(right), "v"(both));

@@ -3,15 +3,15 @@
 
 // Included by convolution_kernels.hpp only.
 //
-// Convolutions as products of the matrix engine (gemm_kernel_body.hpp) whose operand of patches is read from the image
-// into the engine's packed panels, block by block ("implicit im2col"). Each sum is in an order that depends on the
-// extents only, not on the ranges that threads compute.
+// Convolutions as products of the matrix engine (gemm_kernel_body.hpp). The operand of patches is read from the image
+// into the engine's packed panels, block by block ("implicit im2col"). The order of each sum depends on the extents
+// only, not on the ranges that threads compute.
 
 /// The columns of a register tile.
 template <class T>
 inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(computed_t<T>);
 
-/// The most elements of patches, with one for the bias, of a block: numbers of 16 bits have one block where they can.
+/// The largest depth of a block of patches, with the bias element. 16-bit convolutions use one block where they can.
 template <class T>
 inline constexpr std::size_t patch_depth =
     std::is_same_v<T, computed_t<T>> ? convolution_block_depth : direct_depth + 1;
@@ -38,9 +38,8 @@ DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t
   }
 }
 
-/// The same for rows [begin, begin + rows) of the weights of a convolution back to its input, of which s is the shape:
-/// its channels are the outputs of the convolution, and the taps are in reverse order. Element (i, p) is of output p /
-/// taps.
+/// Packs rows [begin, begin + rows) of the weights of a transposed convolution in the same way. `s` is its shape: its
+/// channels are the outputs of the original one, with taps in reverse order. Element (i, p) belongs to output p / taps.
 template <class T>
 DEVPLACE_TARGET inline void pack_mirrored_rows(T* packed, const convolution_shape& s, const T* weight,
                                                std::size_t begin, std::size_t rows, std::size_t p0, std::size_t depth,
@@ -60,8 +59,8 @@ DEVPLACE_TARGET inline void pack_mirrored_rows(T* packed, const convolution_shap
   }
 }
 
-/// C [rows, columns] = update(A B) for packed rows of A and one packed panel of B; `one_vector`: whether the panel has
-/// the width of one vector.
+/// Computes C [rows, columns] = update(A B) for packed rows of A and a packed panel of B, of one vector if
+/// `one_vector`.
 template <class T>
 DEVPLACE_TARGET inline void multiply_panel(const T* packed_a, const T* panel, std::size_t depth, T* c, std::size_t ldc,
                                            const tile_update<T>& update, std::size_t rows, std::size_t columns,
@@ -78,9 +77,9 @@ DEVPLACE_TARGET inline void multiply_panel(const T* packed_a, const T* panel, st
   }
 }
 
-/// Rows [row_begin, row_end) of each group's outputs, for the panels [begin, end) of pixels: those of sample 0 of group
-/// 0, of sample 1, and so on to the last group. The bias is one more row of the patches, which are 1 there. `Mirrored`:
-/// with the weights of pack_mirrored_rows.
+/// Computes rows [row_begin, row_end) of each group's outputs for the panels [begin, end) of pixels. Panels are
+/// numbered from sample 0 of group 0, sample 1, and so on to the last group. The bias is one more element of each
+/// weight row; the patches are 1 there. `Mirrored`: uses the weights of pack_mirrored_rows.
 template <class T, bool Mirrored>
 DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>>& g, std::size_t row_begin,
                                     std::size_t row_end, std::size_t begin, std::size_t end, void* buffer) {
@@ -94,7 +93,7 @@ DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>
   sum_type* const packed_a = static_cast<sum_type*>(buffer);
   sum_type* const packed_b = packed_a + convolution_block_rows<sum_type> * convolution_block_depth;
   const std::size_t pixels = s.pixels(), k = s.depth(), whole = k + (g.bias != nullptr ? 1 : 0);
-  const std::size_t panels = (pixels + tile_columns - 1) / tile_columns;  // of a sample
+  const std::size_t panels = (pixels + tile_columns - 1) / tile_columns;  // per sample
   const std::size_t depths = (whole + patch_depth<T> - 1) / patch_depth<T>;
 
   for (std::size_t block_end, first = begin; first < end; first = block_end) {
@@ -150,8 +149,8 @@ DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>
   }
 }
 
-/// The input's gradient for channels [begin, end) of a group, in one sample, for any strides: the products W^T dY of a
-/// block of pixels are computed in the buffer and added to the image.
+/// Computes the input's gradient for channels [begin, end) of a group in one sample, for any strides. The products W^T
+/// dY of a block of pixels are computed in the buffer and added to the image.
 template <class T>
 DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_arguments<T, computed_t<T>>& g,
                                          std::size_t group, std::size_t sample, std::size_t begin, std::size_t end,
@@ -204,8 +203,8 @@ DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_argume
     copy_run(g.dx + at + begin * s.plane(), image + begin * s.plane(), (end - begin) * s.plane());
 }
 
-/// The weight's gradient of a group, columns [begin, end) of [outputs, depth], at most convolution_weight_columns:
-/// summed over the samples [first, last), to `sum` [outputs, ld], or added to beta times it.
+/// Computes columns [begin, end) of a group's weight gradient [outputs, depth], at most convolution_weight_columns.
+/// Sums over samples [first, last); sum [outputs, ld] = the result + beta sum.
 template <class T>
 DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arguments<T>& g, std::size_t group,
                                            std::size_t first, std::size_t last, std::size_t begin, std::size_t end,
@@ -221,7 +220,7 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
   sum_type* const unfolded_dy =
       unfolded + tile_columns * convolution_block_depth;  // [tile_rows, convolution_block_depth]
   const std::size_t pixels = s.pixels(), k = s.depth();
-  // A block of the sum is part of a sample, or several whole ones.
+  // A block of the sum is a part of one sample or several whole samples.
   const std::size_t parts = (pixels + convolution_block_depth - 1) / convolution_block_depth;
   const std::size_t together = parts > 1 ? 1 : convolution_block_depth / pixels;
 
@@ -272,9 +271,9 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
   }
 }
 
-/// What convolution_kernels_of returns.
+/// Returns the table of convolution_kernels_of for one instruction set.
 template <class T>
-constexpr convolution_kernels<T> convolution_kernels_here() {
+constexpr convolution_kernels<T> convolution_kernel_table() {
   return {convolve_range<T, false>,
           convolve_range<T, true>,
           convolve_back_range<T>,

@@ -3,11 +3,11 @@
 
 // Included by convolution_kernels.hpp only.
 //
-// Convolutions whose groups have few channels, depthwise ones above all: vectors are consecutive pixels of one channel
-// of the output, each a sum over taps of a weight and the vector of the padded image that begins where the tap reads
+// Convolutions whose groups have few channels, mainly depthwise ones. Vectors hold consecutive pixels of one output
+// channel: the sum over taps of a weight times the vector of the padded image where the tap reads
 // (depthwise_convolution).
 
-/// sums[i] = then(bias + the sum over p of weights[p] image[offsets[p] + i]) for the elements of some vectors.
+/// Computes sums[i] = then(bias + sum over p of weights[p] image[offsets[p] + i]) for `Vectors` vectors of elements.
 template <class T, std::size_t Vectors>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void tap_sum_tile(T* __restrict sums, const T* __restrict image,
                                                                 const std::size_t* __restrict offsets,
@@ -35,7 +35,7 @@ template <class T, std::size_t Vectors>
   }
 }
 
-/// The same for n elements and the rest of the last vector.
+/// Computes n such elements, rounded up to whole vectors.
 template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tap_sums(T* sums, const T* image, const std::size_t* offsets,
                                                        const T* weights, std::size_t depth, T bias, bool relu,
@@ -50,8 +50,8 @@ template <class T>
     tap_sum_tile<T, 1>(sums + i, image + i, offsets, weights, depth, bias, relu);
 }
 
-/// sums[j] += the sum over i < n of gradient[i] image[offsets[j] + i]: n elements and the rest of the last vector, each
-/// lane in ascending order.
+/// Computes sums[j] += sum over i < n of gradient[i] image[offsets[j] + i] in whole vectors, each lane in ascending
+/// order.
 template <class T, std::size_t Taps>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tap_products(double* __restrict sums, const T* __restrict image,
                                                            const std::size_t* __restrict offsets,
@@ -93,7 +93,7 @@ decltype(&tap_products<T, 3>) tap_products_of(std::size_t taps) {
                      : tap_products<T, 3>;
 }
 
-/// The phases of one channel that `n` rows of outputs from row y0 on read, with padding.
+/// Copies the phases of one channel that output rows [y0, y0 + n) read, with padding.
 template <class T, class From>
 DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, const convolution_shape& s,
                                         const From* image, std::size_t y0, std::size_t n) {
@@ -118,12 +118,12 @@ DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, c
       for (std::size_t i = end; i < d.pitch; ++i)
         row[i] = T{0};
     }
-    fill_run(row, T{0}, d.slack);  // the last vector reads it
+    fill_run(row, T{0}, d.slack);  // the last vector reads beyond the row
   }
 }
 
-/// Rows [y0, y0 + n) of one channel of an output's gradient, each d.pitch apart, counted from `above` rows above the
-/// first. What is between them, and all rows outside, are zeros.
+/// Copies rows [y0, y0 + n) of one channel of an output's gradient, d.pitch apart, after `above` rows. Zeros fill the
+/// gaps between rows and all rows outside the gradient.
 template <class T, class From>
 DEVPLACE_TARGET inline void copy_gradient(T* to, const depthwise_convolution& d, const convolution_shape& s,
                                           const From* dy, std::size_t y0, std::size_t n, std::size_t above) {
@@ -140,7 +140,7 @@ DEVPLACE_TARGET inline void copy_gradient(T* to, const depthwise_convolution& d,
   fill_run(to, T{0}, d.slack);
 }
 
-/// Segments [begin, end) of outputs, which are those of group 0 of sample 0, of group 1, and so on to the last sample.
+/// Computes segments [begin, end) of outputs, numbered from group 0 of sample 0, group 1, and so on to the last sample.
 template <class T>
 DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_t<T>>& g,
                                         const depthwise_convolution& d, std::size_t begin, std::size_t end,
@@ -156,7 +156,7 @@ DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_
     offsets[p] = (p / s.taps() * d.phases() + d.phase_of(s, tap)) * d.plane + d.shift_of(s, tap);
   }
   for (std::size_t task = begin; task < end; ++task) {
-    const std::size_t index = task / segments, group = index % s.groups;  // of groups of samples
+    const std::size_t index = task / segments, group = index % s.groups;  // index of the group over all samples
     const std::size_t y0 = task % segments * d.rows, rows = smaller(d.rows, s.rows.out - y0);
     for (std::size_t c = 0; c < s.channels; ++c)
       copy_phases(image + c * d.phases() * d.plane, d, s, g.x + (index * s.channels + c) * s.plane(), y0, rows);
@@ -175,7 +175,7 @@ DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_
   }
 }
 
-/// to[i] = sums of the phases of one padded row, without its padding; `otherwise` where no window reads.
+/// Joins the sums of the phases of one padded row into `to`, without the padding; `otherwise` where no window reads.
 template <class T>
 DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, const window_axis& a, const T* sums,
                                         T otherwise) {
@@ -185,7 +185,7 @@ DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, c
     return fill_run(to + read, otherwise, a.in - read);
   }
   if (a.stride == 2 && d.column_phases == 2) {
-    // Whole pairs, but the one that the padding may divide.
+    // Whole pairs, except one that the padding may divide.
     const std::size_t skip = a.padding % 2, first = (a.padding + 1) / 2;
     const std::size_t pairs = first < d.pitch ? smaller((a.in - smaller(skip, a.in)) / 2, d.pitch - first) : 0;
     if (skip != 0) to[0] = a.padding / 2 < d.pitch ? sums[d.plane + a.padding / 2] : otherwise;
@@ -205,8 +205,8 @@ DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, c
   }
 }
 
-/// The input's gradient for segments [begin, end) of rows of phases, in the order of convolve_depthwise. It is a
-/// convolution of the output's gradient for each phase, with the taps that read it.
+/// Computes the input's gradient for segments [begin, end) of rows of phases, in the order of convolve_depthwise. For
+/// each phase, the output's gradient is convolved with the taps that read the phase.
 template <class T>
 DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_arguments<T, computed_t<T>>& g,
                                              const depthwise_convolution& d, std::size_t begin, std::size_t end,
@@ -217,7 +217,7 @@ DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_ar
   sum_type* const sums = gradients + s.outputs * d.plane;
   sum_type* const line = sums + d.phases() * d.plane;
   const std::size_t first_row = d.first_row(s), count = d.rows_of_input(s), segments = tiles_of(count, d.rows);
-  // The products of all outputs and taps, ordered by phase: where they read, their phases and weights.
+  // For all outputs and taps, ordered by phase: the offset of the reads, the phase, and the index of the weight.
   std::size_t offsets[depthwise_depth], phases[depthwise_depth], sources[depthwise_depth];
   sum_type weights[depthwise_depth];
   const std::size_t depth = s.outputs * s.taps();
@@ -269,8 +269,8 @@ DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_ar
   }
 }
 
-/// The weight's gradient of a group: summed over the samples [first, last), to `sum` [outputs, depth], or added to beta
-/// times it. Parts of a sample are summed in vectors, and these sums in double.
+/// Computes the weight's gradient of a group, summed over samples [first, last): sum [outputs, depth] = the result +
+/// beta sum. Parts of a sample are summed in vectors, and these sums in double.
 template <class T>
 DEVPLACE_TARGET void convolve_weight_depthwise(const convolution_weight_gradient_arguments<T>& g,
                                                const depthwise_convolution& d, std::size_t group, std::size_t first,

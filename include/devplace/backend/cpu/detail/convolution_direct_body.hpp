@@ -3,12 +3,12 @@
 
 // Included by convolution_kernels.hpp only.
 //
-// Convolutions whose vectors are channels of the output: each element of an image is multiplied with vectors of
-// weights, so that patches are never stored, not even in part; images are only copied with their padding
-// (direct_convolution). This is the scheme of Georganas et al., "Anatomy of high-performance deep learning convolutions
-// on SIMD architectures" (2018), with the outputs' layout that users see.
+// Convolutions whose vectors hold output channels: each element of an image is multiplied by vectors of weights, so
+// patches are never stored. Images are only copied with their padding (direct_convolution). The scheme is that of
+// Georganas et al., "Anatomy of high-performance deep learning convolutions on SIMD architectures" (2018), with the
+// users' layout.
 
-/// to[i] = then(from[i] + beta to[i])
+/// Computes to[i] = then(from[i] + beta to[i]).
 template <class T, std::size_t Bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void update_run(T* __restrict to, const T* __restrict from, std::size_t n,
                                                               T beta, bool relu) {
@@ -32,7 +32,7 @@ template <class T, std::size_t Bytes>
   }
 }
 
-/// c[o * ldc + i] = then(sums[i * width + o] + beta c[o * ldc + i]) for i < count and o < outputs.
+/// Computes c[o * ldc + i] = then(sums[i * width + o] + beta c[o * ldc + i]) for i < count and o < outputs.
 template <class T>
 DEVPLACE_TARGET inline void store_turned(T* c, std::size_t ldc, const T* sums, std::size_t width, std::size_t count,
                                          std::size_t outputs, T beta, bool relu) {
@@ -41,7 +41,7 @@ DEVPLACE_TARGET inline void store_turned(T* c, std::size_t ldc, const T* sums, s
     for (std::size_t o = 0; o < outputs; o += block) {
       for (std::size_t i = 0; i + block < count; i += block)
         transpose<T, block>(c + o * ldc + i, ldc, sums + i * width + o, width);
-      const std::size_t i = count - block;  // may overlap the block before
+      const std::size_t i = count - block;  // may overlap the previous block
       transpose<T, block>(c + o * ldc + i, ldc, sums + i * width + o, width);
     }
     return;
@@ -58,7 +58,7 @@ DEVPLACE_TARGET inline void store_turned(T* c, std::size_t ldc, const T* sums, s
   }
 }
 
-/// The same rounded to numbers of 16 bits: c[o * ldc + i] = sums[i * width + o].
+/// Rounds to 16 bits: c[o * ldc + i] = sums[i * width + o] for i < count and o < outputs.
 template <class Short>
 DEVPLACE_TARGET inline void store_rounded(Short* c, std::size_t ldc, const float* sums, std::size_t width,
                                           std::size_t count, std::size_t outputs) {
@@ -68,7 +68,7 @@ DEVPLACE_TARGET inline void store_rounded(Short* c, std::size_t ldc, const float
     const std::size_t height = smaller(block, outputs - o);
     for (std::size_t next = 0; next < count; next += block) {
       const bool whole = count >= block;
-      const std::size_t i = whole ? smaller(next, count - block) : 0;  // may overlap the block before
+      const std::size_t i = whole ? smaller(next, count - block) : 0;  // may overlap the previous block
       transpose<float, block>(turned, block, sums + i * width + o, width);
       for (std::size_t l = 0; l < height; ++l)
         copy_run(c + (o + l) * ldc + i, turned + l * block, whole ? block : count);
@@ -76,8 +76,7 @@ DEVPLACE_TARGET inline void store_rounded(Short* c, std::size_t ldc, const float
   }
 }
 
-/// Stores outputs of y, from element `at` on, of the first of several blocks of channels, of the last, or of one
-/// between.
+/// Stores outputs of y from element `at` on, from the sums of the first, a middle or the last block of channels.
 template <class T>
 DEVPLACE_TARGET inline void store_outputs(const convolution_arguments<T, computed_t<T>>& g, std::size_t at,
                                           const computed_t<T>* sums, std::size_t width, std::size_t count,
@@ -98,7 +97,7 @@ DEVPLACE_TARGET inline void store_outputs(const convolution_arguments<T, compute
   }
 }
 
-/// The channels of one sample that `n` rows of outputs from row y0 on read, with padding.
+/// Copies the rows of one sample's channels that output rows [y0, y0 + n) read, with padding.
 template <class T, class From>
 DEVPLACE_TARGET inline void copy_segment(T* to, const direct_convolution& d, const convolution_shape& s,
                                          const From* image, std::size_t channels, std::size_t y0, std::size_t n) {
@@ -125,12 +124,12 @@ DEVPLACE_TARGET inline void copy_segment(T* to, const direct_convolution& d, con
           row[i] = T{0};
       }
     }
-    // The last tile of the last row reads beyond it.
+    // The last tile of the last row reads beyond the row.
     fill_run(to + bottom * d.row, T{0}, (rows - bottom) * d.row + d.of_pixels);
   }
 }
 
-/// Columns [o0, o0 + count) of outputs of the weights of channels [c0, c0 + channels) as [channel][tap][width].
+/// Packs the weights of outputs [o0, o0 + count) and channels [c0, c0 + channels) as [channel][tap][width].
 template <class T, std::size_t Width, bool Mirrored>
 DEVPLACE_TARGET inline void pack_weights(T* to, const convolution_shape& s, const T* weight, std::size_t c0,
                                          std::size_t channels, std::size_t o0, std::size_t count) {
@@ -143,9 +142,8 @@ DEVPLACE_TARGET inline void pack_weights(T* to, const convolution_shape& s, cons
   }
 }
 
-/// Rows [begin, end) of outputs, which are those of sample 0 of group 0, of sample 1, and so on to the last group.
-/// `Mirrored`: of a convolution back to its input, of which the shape is: the weights of its channels are those of the
-/// outputs of the convolution, with the taps in reverse order.
+/// Computes rows [begin, end) of outputs, numbered from sample 0 of group 0, sample 1, and so on to the last group.
+/// `Mirrored`: g is a transposed convolution, whose channels are the original outputs, with taps in reverse order.
 template <class T, bool Mirrored>
 DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T, computed_t<T>>& g, const direct_convolution& d,
                                    std::size_t begin, std::size_t end, void* buffer) {
@@ -157,7 +155,7 @@ DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T, computed_t<T>>
   sum_type* const bias = weights + direct_depth * 2 * lanes;
   sum_type* const images = bias + 2 * lanes;
   sum_type sums[direct_sums<sum_type>] = {};
-  // Several rows of outputs, or a part of one, are stored at a time.
+  // Several rows of outputs, or a part of one row, are stored at a time.
   const std::size_t together = s.columns.out < direct_pixels ? direct_pixels / s.columns.out : 1;
   const std::size_t width = together > 1 ? s.columns.out : direct_pixels / d.of_pixels * d.of_pixels;
   std::size_t offsets[direct_depth];
@@ -218,8 +216,8 @@ DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T, computed_t<T>>
   }
 }
 
-/// The weight's gradient of a group, for `channels` channels from c0 on: summed over the samples [first, last), to
-/// `sum` [outputs, depth of the group], or added to beta times it.
+/// Computes the weight's gradient of a group for `channels` channels from c0 on, summed over samples [first, last): sum
+/// [outputs, depth of the group] = the result + beta sum.
 template <class T>
 DEVPLACE_TARGET void convolve_weight_rows(const convolution_weight_gradient_arguments<T>& g,
                                           const direct_convolution& d, std::size_t group, std::size_t first,

@@ -10,8 +10,8 @@
 #include <devplace/backend/cpu/detail/short_kernels.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
-// The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp. Numbers of 16 bits are
-// converted to float while images are copied and back when sums are stored; weights and biases are converted before.
+// The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp. 16-bit images are
+// converted to float when copied, and back when sums are stored; 16-bit weights and biases are converted beforehand.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
@@ -19,11 +19,10 @@ namespace devplace::detail {
 template <class T>
 inline constexpr std::size_t convolution_weight_columns = convolution_block_columns<T> / 2;
 
-/// The functions of convolution_body.hpp and the other bodies for one instruction set, and its register
-/// tiles.
+/// The functions of convolution_body.hpp and the other bodies for one instruction set, and its register tiles.
 template <class T>
 struct convolution_kernels {
-  using sum_type = computed_t<T>;  ///< of sums, and of the weights and biases that are read
+  using sum_type = computed_t<T>;  ///< type of sums, and of the weights and biases read
   using arguments = convolution_arguments<T, sum_type>;
   void (*forward)(const arguments&, std::size_t row_begin, std::size_t row_end, std::size_t begin, std::size_t end,
                   void* buffer);
@@ -116,12 +115,12 @@ convolution_kernels<T> convolution_kernels_of(cpu_isa isa) {
   switch (isa) {
 #if defined(__x86_64__)
     case cpu_isa::avx512:
-      return avx512::convolution_kernels_here<T>();
+      return avx512::convolution_kernel_table<T>();
     case cpu_isa::avx2:
-      return avx2::convolution_kernels_here<T>();
+      return avx2::convolution_kernel_table<T>();
 #endif
     default:
-      return generic::convolution_kernels_here<T>();
+      return generic::convolution_kernel_table<T>();
   }
 }
 

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Included by convolution_kernels.hpp only: patches of an image are read into the matrix engine's panels, and added to
-// an image from one, a run of consecutive columns at a time. With other loops over elements.
+// Included by convolution_kernels.hpp only: loops over elements. They read patches of an image into the matrix engine's
+// panels, and add panels to an image, one run of consecutive columns at a time.
 
-/// to[i] = from[i], in vectors of which the last one may overlap the one before it.
+/// Copies to[i] = from[i] in vectors; the last vector may overlap the previous one.
 template <class T, std::size_t Bytes = vector_bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(T* __restrict to, const T* __restrict from, std::size_t n) {
   constexpr std::size_t lanes = Bytes / sizeof(T);
-  if constexpr (Bytes < 16) {  // at most 3; compilers make a call of a loop
+  if constexpr (Bytes < 16) {  // at most 3 elements; compilers turn a loop into a call
     if (n > 1) to[0] = from[0], to[1] = from[1];
     if (n % 2 != 0) to[n - 1] = from[n - 1];
   } else {
@@ -20,12 +20,12 @@ template <class T, std::size_t Bytes = vector_bytes>
   }
 }
 
-/// The same from numbers of 16 bits.
+/// Copies and converts from 16-bit elements.
 template <class Short, std::size_t Lanes = vector_bytes / sizeof(float)>
   requires short_element<Short>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(float* __restrict to, const Short* __restrict from,
                                                             std::size_t n) {
-  if constexpr (Lanes < 4) {  // at most 3, two or three of which may be the same
+  if constexpr (Lanes < 4) {  // at most 3 elements; two or three of the stores may coincide
     if (n == 0) return;
     const Short some[4] = {from[0], from[n / 2], from[n - 1], from[0]};
     float wide[4];
@@ -39,7 +39,7 @@ template <class Short, std::size_t Lanes = vector_bytes / sizeof(float)>
   }
 }
 
-/// The same rounded to numbers of 16 bits.
+/// Copies and rounds to 16-bit elements.
 template <class Short, std::size_t Lanes = vector_bytes / sizeof(float)>
   requires short_element<Short>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(Short* __restrict to, const float* __restrict from,
@@ -78,7 +78,7 @@ template <class T>
     to[i] = from[2 * i];
 }
 
-/// The reverse for two runs: to[2 i] = even[i], to[2 i + 1] = odd[i].
+/// Interleaves two runs: to[2 i] = even[i], to[2 i + 1] = odd[i].
 template <class T>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void interleave(T* __restrict to, const T* __restrict even,
                                                               const T* __restrict odd, std::size_t n) {
@@ -121,7 +121,7 @@ template <class T, class From>
   }
 }
 
-/// to[i] += from[i].
+/// Computes to[i] += from[i].
 template <class T, std::size_t Bytes = vector_bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void add_run(T* __restrict to, const T* __restrict from, std::size_t n) {
   constexpr std::size_t lanes = Bytes / sizeof(T);
@@ -137,7 +137,7 @@ template <class T, std::size_t Bytes = vector_bytes>
   }
 }
 
-/// to[i] = value.
+/// Sets to[i] = value.
 template <class T, std::size_t Bytes = vector_bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void fill_run(T* to, T value, std::size_t n) {
   constexpr std::size_t lanes = Bytes / sizeof(T);
@@ -154,7 +154,7 @@ template <class T, std::size_t Bytes = vector_bytes>
   }
 }
 
-/// pack_panel, also of numbers of 16 bits.
+/// Calls pack_panel, or its counterpart for 16-bit elements.
 template <std::size_t Width, class T, class From>
 DEVPLACE_TARGET inline void pack_numbers(T* target, const From* source, std::size_t stride_i, std::size_t stride_p,
                                          std::size_t count, std::size_t depth) {
@@ -164,15 +164,14 @@ DEVPLACE_TARGET inline void pack_numbers(T* target, const From* source, std::siz
     pack_as_float<Width>(target, source, stride_i, stride_p, count, depth);
 }
 
-/// Pixels of the output that are read from consecutive columns of the image: `n` from number `at` on, the first of
-/// which reads the image's element `from`.
+/// `n` output pixels from number `at` on that read consecutive elements of the image, the first one `from`.
 struct pixel_run {
   std::size_t at, from, n;
 };
 
-/// The runs among `count` pixels from row y and column x on, as tap `tap` reads them; the other pixels read
-/// padding. Returns how many runs these are, at most `count`, and adds their pixels to `read`. (An array and no
-/// callback: nvcc drops the attribute of a lambda that selects the instruction set.)
+/// Finds the runs that tap `tap` reads among `count` pixels from row y and column x on; the other pixels read padding.
+/// Returns the number of runs, at most `count`, and adds their pixels to `read`. Runs are an array instead of callbacks
+/// because nvcc drops a lambda's attribute that selects the instruction set.
 DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_shape& s, std::size_t tap,
                                              std::size_t y, std::size_t x, std::size_t count, std::size_t& read) {
   const std::size_t row = s.row_of(tap), column = s.column_of(tap);
@@ -193,14 +192,14 @@ DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_
   return found;
 }
 
-/// The most pixels whose element of a patch is unfolded or folded at a time.
+/// The most pixels for which one patch element is unfolded or folded at a time.
 template <class T>
 inline constexpr std::size_t most_unfolded =
     convolution_block_depth > convolution_block_columns<T> / 2 ? convolution_block_depth
                                                                : convolution_block_columns<T> / 2;
 
-/// A panel of patches, [depth][Width]: row p holds element p0 + p of the patches of `count` pixels from q0 on. `image`
-/// is the first channel of a group of a sample. Elements beyond `count` are zeros.
+/// Packs a panel of patches [depth][Width]: row p holds element p0 + p of the patches of `count` pixels from q0 on.
+/// `image` is the first channel of a group of a sample. Elements beyond `count` are zeros.
 template <class T, std::size_t Width, class From>
 DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, const From* image, std::size_t q0,
                                          std::size_t count, std::size_t p0, std::size_t depth) {
@@ -223,7 +222,7 @@ DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, 
   }
 }
 
-/// Element p of the patches of `count` pixels from q0 on, contiguous.
+/// Copies element p of the patches of `count` pixels from q0 on to contiguous memory.
 template <class T, class From>
 DEVPLACE_TARGET inline void unfold_row(T* target, const convolution_shape& s, const From* image, std::size_t p,
                                        std::size_t q0, std::size_t count) {
@@ -237,7 +236,7 @@ DEVPLACE_TARGET inline void unfold_row(T* target, const convolution_shape& s, co
     copy_strided(target + runs[r].at, plane + runs[r].from, runs[r].n, s.columns.stride);
 }
 
-/// The reverse: adds the elements to the image.
+/// Adds the contiguous elements of unfold_row's layout to the image.
 template <class T>
 DEVPLACE_TARGET inline void fold_row(const T* source, const convolution_shape& s, T* image, std::size_t p,
                                      std::size_t q0, std::size_t count) {
@@ -258,7 +257,7 @@ DEVPLACE_TARGET inline void fold_row(const T* source, const convolution_shape& s
   }
 }
 
-/// The sum of n elements, each lane of a vector in ascending order.
+/// Returns the sum of n elements; each vector lane adds in ascending order.
 template <class T>
 DEVPLACE_TARGET computed_t<T> sum_run(const T* x, std::size_t n) {
   using sum_type = computed_t<T>;

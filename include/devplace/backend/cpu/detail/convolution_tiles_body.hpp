@@ -5,7 +5,7 @@
 //
 // The register tiles of direct convolutions (convolution_direct_body.hpp).
 
-/// The widths of register tiles, of two vectors, from the widest to the narrowest.
+/// The widths in pixels of register tiles with two vectors, in descending order.
 inline constexpr unsigned char direct_widths[] = {vector_bytes == 64   ? 14
                                                   : vector_bytes == 32 ? 6
                                                                        : 4,
@@ -19,12 +19,12 @@ inline constexpr unsigned char direct_widths[] = {vector_bytes == 64   ? 14
                                                   vector_bytes == 64 ? 4 : 0,
                                                   0};
 
-/// The sums of the tiles of at most direct_pixels pixels, [pixel][vectors], and what the last tile has more.
+/// The most pixels whose sums are kept, [pixel][vectors]; direct_sums has room for a last tile beyond them.
 inline constexpr std::size_t direct_pixels = 64;
 template <class T>
 inline constexpr std::size_t direct_sums = (direct_pixels + 16) * 2 * vector_bytes / sizeof(T);
 
-/// sums[i] = then(bias + the sum over p of weights[p] image[offsets[p] + i]).
+/// Computes sums[i] = then(bias + sum over p of weights[p] image[offsets[p] + i]).
 template <class T, std::size_t Width, std::size_t Vectors>
 [[gnu::noinline]] DEVPLACE_TARGET inline void pixel_tile(T* __restrict sums, const T* __restrict image,
                                                          const std::size_t* __restrict offsets, std::size_t depth,
@@ -64,8 +64,7 @@ template <class T, std::size_t Width, std::size_t Vectors>
   }
 }
 
-/// sums[i] += the sum over rows of pixels q of dy[q] image[offsets[i] + q]; dy is contiguous, the image's rows `stride`
-/// apart.
+/// Computes sums[i] += sum over rows of pixels q of dy[q] image[offsets[i] + q]; rows of the image are `stride` apart.
 template <class T, std::size_t Width, std::size_t Vectors>
 [[gnu::noinline]] DEVPLACE_TARGET inline void patch_tile(T* __restrict sums, const T* __restrict image,
                                                          const std::size_t* __restrict offsets, std::size_t rows,
@@ -103,7 +102,7 @@ template <class T, std::size_t Width, std::size_t Vectors>
   }
 }
 
-/// The tiles of one width, with one vector and two.
+/// The tile functions of one width, with one vector and with two.
 template <class T>
 struct direct_tiles {
   decltype(&pixel_tile<T, 4, 1>) pixels[2];

@@ -15,8 +15,8 @@
 
 namespace devplace::detail {
 
-/// Instruction sets that CPU kernels are compiled for, in ascending order. The last two are avx512 with instructions
-/// for products of bf16: of vectors, and of tiles.
+/// Instruction sets that CPU kernels are compiled for, in ascending order. The last two are avx512 plus instructions
+/// for bf16 products: of vectors (avx512_bf16) and of tiles (amx).
 enum class cpu_isa : unsigned char { generic, avx2, avx512, avx512_bf16, amx };
 
 inline constexpr cpu_isa all_isas[] = {cpu_isa::generic, cpu_isa::avx2, cpu_isa::avx512, cpu_isa::avx512_bf16,
@@ -28,7 +28,7 @@ constexpr const char* name_of(cpu_isa isa) {
 }
 
 #if defined(__x86_64__)
-/// The processor's answer in registers ecx and edx. For features that clang 16's __builtin_cpu_supports does not name.
+/// Registers ecx and edx of a cpuid leaf, for features that clang 16's __builtin_cpu_supports does not name.
 struct cpuid_bits {
   unsigned c, d;
 
@@ -39,8 +39,8 @@ struct cpuid_bits {
   }
 };
 
-/// Whether the processor has tiles for bf16, and the operating system lets this process use them: Linux has to be
-/// asked, once for all threads (https://docs.kernel.org/arch/x86/xstate.html). For processors with AVX-512.
+/// Returns whether an AVX-512 processor has tiles for bf16 and the operating system lets this process use them. Asks
+/// Linux for permission once for all threads (https://docs.kernel.org/arch/x86/xstate.html).
 inline bool tiles_are_allowed() noexcept {
   #if defined(__linux__)
   constexpr unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;
@@ -53,7 +53,7 @@ inline bool tiles_are_allowed() noexcept {
 }
 #endif
 
-/// The highest that this processor and its operating system support.
+/// Returns the highest instruction set that this processor and its operating system support.
 inline cpu_isa supported_isa() noexcept {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -70,8 +70,8 @@ inline cpu_isa supported_isa() noexcept {
 #endif
 }
 
-/// Applies `variable`, the value of DEVPLACE_CPU_ISA (null or empty: unset), which can select a lower instruction set
-/// than the supported one. Throws argument_error for a higher or unknown one.
+/// Returns the instruction set that `variable`, the value of DEVPLACE_CPU_ISA, selects; null or empty selects
+/// `supported`. Throws argument_error for an unknown one or one above `supported`.
 inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
   if (variable == nullptr || *variable == '\0') return supported;
   const std::string_view text = variable;
@@ -87,13 +87,13 @@ inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
                        "the processor has.");
 }
 
-/// The instruction set of products of bf16 in this process; the environment is read once.
+/// Returns the instruction set of bf16 products in this process; the environment is read once.
 inline cpu_isa short_product_isa() {
   static const cpu_isa isa = choose_isa(std::getenv("DEVPLACE_CPU_ISA"), supported_isa());
   return isa;
 }
 
-/// The instruction set of all other CPU kernels in this process: avx512 at most.
+/// Returns the instruction set of all other CPU kernels in this process: avx512 at most.
 inline cpu_isa current_isa() {
   const cpu_isa isa = short_product_isa();
   return isa < cpu_isa::avx512 ? isa : cpu_isa::avx512;

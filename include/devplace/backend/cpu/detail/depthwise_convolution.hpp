@@ -9,33 +9,32 @@
 
 namespace devplace::detail {
 
-/// The most channels and outputs of a group, and the most taps of all its channels or outputs, of depthwise
-/// convolutions.
+/// Limits of depthwise convolutions: channels and outputs of a group, and taps of all its channels or outputs.
 ///@{
 inline constexpr std::size_t depthwise_channels = 4;
 inline constexpr std::size_t depthwise_depth = 256;
 ///@}
 
-/// How convolutions whose groups have few channels (convolution_depthwise_body.hpp) divide a shape. It depends on the
-/// extents alone, and so do the orders of all sums.
+/// How convolutions whose groups have few channels (convolution_depthwise_body.hpp) divide a shape. The division and
+/// the order of all sums depend on the extents alone.
 ///
-/// Images are copied with their padding, in segments of rows. With strides, a padded image is several ones ("phases"),
-/// each of every so many rows and columns, so that the elements that consecutive outputs read are consecutive. A row of
-/// a phase has `pitch` elements and the next one follows: outputs are computed for rows as wide as that, in vectors
-/// that go on from one row to the next, and those that no window belongs to are dropped.
+/// Images are copied with their padding, in segments of rows. Strides split a padded image into phases, each with every
+/// stride-th row and column, so that consecutive outputs read consecutive elements. Rows of a phase have `pitch`
+/// elements and are contiguous. Outputs are computed for rows of `pitch` elements, in vectors that continue across
+/// rows; outputs that belong to no window are dropped.
 struct depthwise_convolution {
   std::size_t row_phases, column_phases;
-  std::size_t more_rows, more_columns;  ///< of a phase than of the outputs
+  std::size_t more_rows, more_columns;  ///< rows and columns of a phase minus those of the outputs
   std::size_t pitch;                    ///< elements of a row
-  std::size_t rows;                     ///< of the output, that a segment is for
-  std::size_t plane;                    ///< elements of a segment, with what vectors read beyond it
+  std::size_t rows;                     ///< output rows per segment
+  std::size_t plane;                    ///< elements of a segment, including those that vectors read beyond it
   bool pays;                            ///< whether groups are small and segments fit
 
-  /// What vectors may read and write beyond the last row: one vector of any instruction set.
+  /// Elements that vectors may read and write beyond the last row: one vector of any instruction set.
   static constexpr std::size_t slack = 16;
 
   constexpr std::size_t phases() const { return row_phases * column_phases; }
-  /// The phase that tap `t` reads, and where, relative to the first tap.
+  /// The phase that tap `t` reads, and the offset of the read relative to the first tap.
   ///@{
   constexpr std::size_t phase_of(const convolution_shape& s, std::size_t t) const {
     return s.row_of(t) * s.rows.dilation % s.rows.stride * column_phases +
@@ -46,7 +45,7 @@ struct depthwise_convolution {
            s.column_of(t) * s.columns.dilation / s.columns.stride;
   }
   ///@}
-  /// The first row of phases that is not in the padding, and their number up to the last such row.
+  /// The first row of phases outside the padding, and the number of rows from it to the last such row.
   ///@{
   static constexpr std::size_t first_row(const convolution_shape& s) { return s.rows.padding / s.rows.stride; }
   static constexpr std::size_t rows_of_input(const convolution_shape& s) {
@@ -55,12 +54,12 @@ struct depthwise_convolution {
   ///@}
 };
 
-/// For vectors of `lanes` elements of `size` bytes.
+/// Returns the division for vectors of `lanes` elements of `size` bytes.
 inline depthwise_convolution depthwise_convolution_of(const convolution_shape& s, std::size_t lanes, std::size_t size) {
   depthwise_convolution d{};
   if (s.pixels() == 0 || s.plane() == 0 || s.taps() == 0 || s.channels == 0 || s.outputs == 0) return d;
   if (s.channels > depthwise_channels || s.outputs > depthwise_channels) return d;
-  if (s.channels > 1 && s.outputs > 1 && s.outputs % lanes == 0) return d;  // the others are faster
+  if (s.channels > 1 && s.outputs > 1 && s.outputs % lanes == 0) return d;  // the other kernels are faster
   if (s.channels * s.taps() > depthwise_depth || s.outputs * s.taps() > depthwise_depth) return d;
   const std::size_t row_reach = (s.rows.size - 1) * s.rows.dilation;
   const std::size_t column_reach = (s.columns.size - 1) * s.columns.dilation;

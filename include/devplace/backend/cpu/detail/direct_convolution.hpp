@@ -9,8 +9,8 @@
 
 namespace devplace::detail {
 
-/// Sizes of the packed blocks of convolutions, which share a thread's buffer with products: as gemm_block_depth and the
-/// others, but all of it in a second-level cache of 1 MiB, since images are read again for every block.
+/// Sizes of the packed blocks of convolutions, which share a thread's buffer with products. Like gemm_block_depth and
+/// the others, but all blocks together fit a second-level cache of 1 MiB, since images are read again for every block.
 inline constexpr std::size_t convolution_block_depth = 256;
 template <class T>
 inline constexpr std::size_t convolution_block_rows = gemm_block_rows<T>;
@@ -18,46 +18,45 @@ template <class T>
 inline constexpr std::size_t convolution_block_columns = gemm_block_columns<T> / 2;
 inline constexpr std::size_t convolution_buffer_bytes = gemm_buffer_bytes / 4;
 
-/// The most elements of patches that are multiplied at a time.
+/// The most elements of patches per product.
 inline constexpr std::size_t direct_depth = convolution_depth;
 
-/// How direct convolutions (convolution_direct_body.hpp) divide a shape. It depends on the extents alone, and so do the
-/// orders of all sums.
+/// How direct convolutions (convolution_direct_body.hpp) divide a shape. The division and the order of all sums depend
+/// on the extents alone.
 ///
-/// Images are copied with their padding, in segments of rows. With stride s, a padded row is s rows ("phases"), of
-/// which phase f has the elements f, f + s, f + 2s ..., so that the elements that consecutive outputs read are
-/// consecutive, too.
+/// Images are copied with their padding, in segments of rows. With stride s, a padded row is split into s phases; phase
+/// f holds elements f, f + s, f + 2s, ..., so that consecutive outputs read consecutive elements.
 struct direct_convolution {
-  /// The columns of a register tile: `of_pixels` of an output's row, `of_patches` of the weight's gradient.
+  /// The columns of a register tile: of an output's row (`of_pixels`), and of the weight's gradient (`of_patches`).
   std::size_t of_pixels, of_patches;
-  std::size_t phases, phase, row, plane;  ///< phases of a row, elements of a phase, of a row and of a channel
-  std::size_t channels;                   ///< copied at a time
-  std::size_t rows;                       ///< of the output, that a segment is for
-  std::size_t segments;                   ///< copied at a time
-  std::size_t gradient_segments;          ///< the same for the weight's gradient, with the output's gradient
-  /// Whether such segments fit and less than half of the register tiles' elements is unused.
+  std::size_t phases, phase, row, plane;  ///< phases of a row; elements of a phase, of a row and of a channel
+  std::size_t channels;                   ///< channels copied at a time
+  std::size_t rows;                       ///< output rows per segment
+  std::size_t segments;                   ///< segments copied at a time
+  std::size_t gradient_segments;          ///< segments copied at a time with the gradient of the output
+  /// Whether such segments fit and more than half of the elements of the register tiles are used.
   ///@{
   bool pays;
   bool gradient_pays;
   ///@}
 
-  /// Where tap `t` reads, relative to the first tap.
+  /// Returns the offset that tap `t` reads, relative to the first tap.
   constexpr std::size_t at_tap(const convolution_shape& s, std::size_t t) const {
     const std::size_t column = s.column_of(t) * s.columns.dilation;
     return s.row_of(t) * s.rows.dilation * row + column % s.columns.stride * phase + column / s.columns.stride;
   }
-  /// The rows of padded images that `n` rows of outputs read.
+  /// Returns the rows of padded images that `n` rows of outputs read.
   static constexpr std::size_t span(const convolution_shape& s, std::size_t n) {
     return (n - 1) * s.rows.stride + (s.rows.size - 1) * s.rows.dilation + 1;
   }
 };
 
-/// The tiles of `width` for `n` elements.
+/// Returns the number of tiles of `width` for `n` elements.
 constexpr std::size_t tiles_of(std::size_t n, std::size_t width) {
   return (n + width - 1) / width;
 }
 
-/// The width, among those of an instruction set's register tiles, with which `n` columns take the least time.
+/// Returns the width, among those of an instruction set's register tiles, with which `n` columns take the least time.
 constexpr std::size_t tile_width(std::size_t n, const unsigned char* widths) {
   std::size_t best = *widths;
   for (; *widths != 0; ++widths)
@@ -65,7 +64,7 @@ constexpr std::size_t tile_width(std::size_t n, const unsigned char* widths) {
   return best;
 }
 
-/// For vectors of `lanes` elements of `size` bytes and register tiles of these widths.
+/// Returns the division for vectors of `lanes` elements of `size` bytes and register tiles of these widths.
 inline direct_convolution direct_convolution_of(const convolution_shape& s, std::size_t lanes, std::size_t size,
                                                 const unsigned char* widths) {
   direct_convolution d{};

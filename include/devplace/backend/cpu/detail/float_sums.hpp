@@ -12,7 +12,7 @@
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
-/// Whether a reducer adds floats of an array to sums in double: then the function below can do it.
+/// Whether a reducer adds floats of an array to sums in double, so that added_float_groups applies.
 template <class Source, class Reducer>
 inline constexpr bool adds_floats = false;
 template <class Reducer>
@@ -21,8 +21,8 @@ inline constexpr bool adds_floats<element_source<float>, Reducer> = requires {
 };
 
 #if defined(__x86_64__)
-/// sums[lane] += x[32 group + lane] for all groups and 32 lanes. Each conversion reads its 4 floats from memory;
-/// written as an instruction because g++ reads 8 at a time, and extracting the upper 4 takes half as long again.
+/// Computes sums[lane] += x[32 group + lane] for all groups and 32 lanes. Each conversion reads its 4 floats from
+/// memory. Inline assembly, because g++ reads 8 at a time, and extracting the upper 4 takes half as long again.
 [[gnu::target("avx2")]] inline void add_float_groups(double* sums, const float* x, std::size_t groups) {
   using doubles = vector_of<double, 32>;
   typename doubles::type lanes[8];
@@ -44,8 +44,8 @@ inline constexpr bool adds_floats<element_source<float>, Reducer> = requires {
 }
 #endif
 
-/// Adds floats to 32 sums as above if this process may use the instructions, and returns the number of groups that it
-/// has added. Not inlined: a caller that is compiled for several instruction sets would have the choice in each.
+/// Adds floats to 32 sums as add_float_groups does, if this process may use AVX2. Returns the number of groups added.
+/// Not inlined, or callers that are compiled for several instruction sets would repeat the choice in each.
 [[gnu::noinline]] inline std::size_t added_float_groups([[maybe_unused]] double* sums, [[maybe_unused]] const float* x,
                                                         [[maybe_unused]] std::size_t groups) {
 #if defined(__x86_64__)

@@ -3,7 +3,7 @@
 
 // Included by instruction_sets.hpp only: products of few rows or columns.
 
-/// The elements `begin` to `depth` - 1 of rows, which are fewer than a vector's, followed by zeros.
+/// Copies elements [begin, depth) of rows, fewer than a vector's lanes, and appends zeros.
 template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void rest_of_rows(T (*__restrict rest)[vector_bytes / sizeof(T)],
                                                            const T* const* rows, std::size_t count, std::size_t begin,
@@ -13,8 +13,8 @@ template <class T>
       rest[i][lane] = begin + lane < depth ? rows[i][begin + lane] : T{0};
 }
 
-/// Rows x Columns elements of C as dot products of rows of A with rows of the transposed B, both contiguous, without
-/// packing. `a` and `b` point to the rows; the sums are written to `out`.
+/// Computes Rows x Columns elements of C as dot products of rows of A and rows of the transposed B, both contiguous,
+/// without packing. `a` and `b` point to the rows; the sums are written to `out`.
 template <class T, std::size_t Rows, std::size_t Columns>
 [[gnu::noinline]] DEVPLACE_TARGET inline void dot_tile(std::size_t depth, const T* const* a, const T* const* b,
                                                        T (&out)[Rows][4]) {
@@ -59,7 +59,7 @@ template <class T, std::size_t Rows, std::size_t Columns>
     add_lanes<T, vector_bytes>::run(sum[i], out[i]);
 }
 
-/// Stores up to 4 neighbouring elements of a row of C.
+/// Stores up to 4 adjacent elements of a row of C.
 template <class T>
 DEVPLACE_TARGET inline void finish_dots(const gemm_arguments<T>& g, const T (&sum)[4], T* c, std::size_t column,
                                         std::size_t count) {
@@ -103,8 +103,8 @@ DEVPLACE_TARGET inline void dot_rows(const gemm_arguments<T>& g, const gemm_rang
   }
 }
 
-/// The same product as dot products along k: for few rows or columns, where packing costs more than it saves. Requires
-/// that A is not transposed and B is.
+/// Computes the product of multiply_range as dot products along k, for few rows or columns, where packing costs more
+/// than it saves. Requires that A is not transposed and B is.
 template <class T>
 DEVPLACE_TARGET void dot_range(const gemm_arguments<T>& g, const gemm_range& range) {
   std::size_t i = range.row_begin;

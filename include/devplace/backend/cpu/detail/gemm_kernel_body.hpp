@@ -4,9 +4,8 @@
 // Included by instruction_sets.hpp only.
 //
 // The scheme is that of Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): blocks of
-// op(B) and op(A) that stay in the second-level cache, and a register tile of rows x columns of C. Every element of C
-// is a sum over p in ascending order, whatever the tile, so results do not depend on how the matrix is divided among
-// threads.
+// op(B) and op(A) stay in the second-level cache, and a register tile holds rows x columns of C. Every element of C is
+// a sum over p in ascending order in any tile, so results do not depend on how threads divide the matrix.
 
 /// How a tile stores its sums: C = then(alpha sum + beta C + bias).
 template <class T>
@@ -14,18 +13,17 @@ struct tile_update {
   T alpha, beta;
   const T* bias;
   bool relu;
-  bool far = false;  ///< C is fetched while the sums are computed, because it is larger than the second-level cache
+  bool far = false;  ///< whether to prefetch C, which is larger than the second-level cache
 };
 
-/// Where the elements of a panel of A or B are read: packed, or in the caller's matrix if packing would not pay off.
-/// Element (i, p) is data[i * across + p * step].
+/// Elements of a panel of A or B, packed or in the caller's matrix: element (i, p) is data[i * across + p * step].
 template <class T>
 struct panel_view {
   const T* data;
   std::size_t step, across = 1;
 };
 
-/// One register tile of C, Rows x (Vectors * lanes). Panels of B are contiguous across.
+/// Computes one register tile of C, Rows x (Vectors * lanes). Panels of B are contiguous across.
 template <class T, std::size_t Rows, std::size_t Vectors>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tile(std::size_t depth, const T* __restrict a, std::size_t across_a,
                                                    std::size_t step_a, const T* __restrict b, std::size_t step_b,
@@ -62,7 +60,7 @@ template <class T, std::size_t Rows, std::size_t Vectors>
     a += step_a;
     b += step_b;
   }
-  // One question for the whole tile instead of one for each vector: products with a small depth are mostly this.
+  // One branch for the whole tile instead of one per vector: stores dominate products with a small depth.
   if (update.alpha != T{1}) {
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
@@ -106,7 +104,7 @@ template <class T, std::size_t Rows, std::size_t Vectors>
   }
 }
 
-/// Elements of C at its edges, in a local buffer of the size of a full tile, and the bias there.
+/// A full-size local buffer for a tile at the edge of C, with the bias there.
 template <class T>
 struct edge_of_tile {
   static constexpr std::size_t lanes = vector_bytes / sizeof(T);
@@ -130,14 +128,14 @@ struct edge_of_tile {
   }
 };
 
-/// Panels of A are tile_rows wide. If only a few rows are left, a narrower panel is used, because products with few
-/// rows (inference, 10 classes) would otherwise mostly multiply zeros. The same holds for the columns of B.
+/// Returns the width of a panel of A: tile_rows, or narrower if only a few rows are left, because products with few
+/// rows (inference, 10 classes) would otherwise mostly multiply zeros. Likewise for the columns of B.
 constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_t narrow) {
   return left > narrow ? full : narrow;
 }
 inline constexpr std::size_t few_rows = 2;
 
-/// A tile of which only `rows` x `columns` lie in C: at C's edges the full tile is computed in a local buffer.
+/// Computes a tile of which `rows` x `columns` lie in C; at the edges of C, computes a full tile in a local buffer.
 template <class T, std::size_t Rows, std::size_t Vectors>
 DEVPLACE_TARGET inline void tile_within(std::size_t depth, const panel_view<T>& a, const panel_view<T>& b, T* c,
                                         std::size_t ldc, const tile_update<T>& update, std::size_t rows,
@@ -146,9 +144,9 @@ DEVPLACE_TARGET inline void tile_within(std::size_t depth, const panel_view<T>& 
   if (rows == Rows && columns == width)
     return tile<T, Rows, Vectors>(depth, a.data, a.across, a.step, b.data, b.step, c, ldc, update);
   edge_of_tile<T> edge;
-  tile_update<T> there = update;
-  edge.load(c, ldc, width, there, rows, columns);
-  tile<T, Rows, Vectors>(depth, a.data, a.across, a.step, b.data, b.step, edge.c, width, there);
+  tile_update<T> edge_update = update;
+  edge.load(c, ldc, width, edge_update, rows, columns);
+  tile<T, Rows, Vectors>(depth, a.data, a.across, a.step, b.data, b.step, edge.c, width, edge_update);
   edge.store(c, ldc, width, rows, columns);
 }
 
@@ -177,14 +175,14 @@ DEVPLACE_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range
   // Blocks of equal depth: 784 is 2 x 392, not 512 + 272.
   const std::size_t depths = (g.k + gemm_block_depth - 1) / gemm_block_depth;
   const bool far = g.m * g.n * sizeof(T) > std::size_t{2} << 20U;
-  // Packing does not pay off for matrices in the first-level cache, nor if few tiles read each element. Rows of A stay
-  // in the cache from one p to the next, so more tiles are few for them than for columns, where each p is another line.
+  // Packing does not pay for matrices in the first-level cache, nor if few tiles read each element. Rows of A stay in
+  // the cache from one p to the next, whereas each p of a column is another cache line; so the limit for A is higher.
   const auto is_small = [&](std::size_t stride) { return stride * g.k * sizeof(T) <= std::size_t{16} << 10U; };
   const bool unpacked_a = g.transpose_a ? is_small(g.lda) || all_columns <= tile_columns  //
                                         : all_columns <= 8 * tile_columns;
   const bool unpacked_b = !g.transpose_b && (is_small(g.ldb) || all_rows <= 2 * tile_rows);
-  // Columns of B are packed just before their first use. If one block of rows uses them, the next ones take their
-  // place, so that packed elements stay in the cache.
+  // Columns of B are packed just before their first use. If only one block of rows uses them, the next columns
+  // overwrite them, so that packed elements stay in the cache.
   const bool one_block = all_rows <= block_rows;
   const std::size_t packed_together = g.transpose_b ? tile_columns : 4 * tile_columns;
 

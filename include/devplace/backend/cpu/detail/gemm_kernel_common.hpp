@@ -8,10 +8,10 @@
 
 namespace devplace::detail {
 
-// Vectors use the compilers' extension (vector_size) instead of intrinsics: g++, clang and nvcc's front end all accept
-// it in functions with a target attribute, and it covers NEON without further code.
+// Vectors use the compilers' vector_size extension instead of intrinsics: g++, clang and nvcc's front end all accept it
+// in functions with a target attribute, and it also covers NEON.
 
-/// A vector of T of `Bytes` bytes, and the type through which it is loaded and stored at any address.
+/// A vector of T of `Bytes` bytes, and the type for unaligned loads and stores.
 template <class T, std::size_t Bytes>
 struct vector_of;
 
@@ -31,8 +31,8 @@ DEVPLACE_GEMM_VECTOR(double, 64);
 
 /// Sizes of a thread's packed blocks: A gemm_block_rows x gemm_block_depth, B gemm_block_depth x gemm_block_columns.
 /// The block of A (256 KiB) and a few panels of B (at most 64 KiB each) stay in the second-level cache while all rows
-/// of the block use a panel. Deep blocks read and write C less often, which counts more for large squares than panels
-/// that fit into the first level.
+/// of the block use a panel. Deep blocks read and write C less often; for large squares this gains more than panels
+/// that fit the first-level cache.
 inline constexpr std::size_t gemm_block_depth = 512;
 template <class T>
 inline constexpr std::size_t gemm_block_rows = 512 / sizeof(T);

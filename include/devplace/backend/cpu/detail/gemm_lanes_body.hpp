@@ -55,7 +55,7 @@ DEVPLACE_TARGET inline void transpose(T* target, std::size_t target_stride, cons
   }
 }
 
-/// out[j] = the sum of v[j]'s lanes, in an order that depends only on the vector's size.
+/// Computes out[j] = the sum of v[j]'s lanes, in an order that depends only on the vector's size.
 template <class T, std::size_t Bytes>
 struct add_lanes {
   using vector = typename vector_of<T, Bytes>::type;

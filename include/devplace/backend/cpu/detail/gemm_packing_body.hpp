@@ -3,7 +3,7 @@
 
 // Included by instruction_sets.hpp only: copies of operands for the matrix engine.
 
-/// Copies rows of up to 2 * Piece elements, each in two pieces that may overlap: no loop over single elements.
+/// Copies rows of up to 2 * Piece elements, each as two pieces that may overlap, without a loop over single elements.
 template <class T, std::size_t Piece>
 [[gnu::noinline]] DEVPLACE_TARGET inline void copy_rows(T* to, std::size_t to_stride, const T* from,
                                                         std::size_t from_stride, std::size_t rows,
@@ -18,8 +18,8 @@ template <class T, std::size_t Piece>
   }
 }
 
-/// What pack_panel leaves over: rows `begin` to `count` - 1 of a panel of `width`, and zeros in those that do not
-/// exist. One function for panels of all widths.
+/// Packs what pack_panel leaves: rows [begin, count) of a panel of `width`, and zeros for rows from `count` on. One
+/// function serves panels of all widths.
 template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void pack_rest(T* __restrict target, std::size_t width,
                                                         const T* __restrict source, std::size_t stride_i,
@@ -63,7 +63,7 @@ DEVPLACE_TARGET inline void pack_panel(T* __restrict target, const T* __restrict
   if (whole != Width) pack_rest(target, Width, source, stride_i, stride_p, whole, count, depth);
 }
 
-/// Packs `columns` of B into panels one behind the other.
+/// Packs `columns` of B into contiguous panels.
 template <class T>
 DEVPLACE_TARGET inline void pack_columns(T* target, const T* source, std::size_t stride_j, std::size_t stride_p,
                                          std::size_t columns, std::size_t depth) {
@@ -71,7 +71,7 @@ DEVPLACE_TARGET inline void pack_columns(T* target, const T* source, std::size_t
   constexpr std::size_t tile_columns = 2 * lanes;
   std::size_t j = 0;
   if (stride_j == 1) {
-    // Row by row over all panels: of one panel, every row may lie in another page.
+    // Row by row across all panels: in a single panel, every row may lie on another page.
     const std::size_t whole = columns / tile_columns;
     for (std::size_t p = 0; p < depth; ++p) {
       for (std::size_t panel = 0; panel < whole; ++panel) {

@@ -14,15 +14,15 @@ struct gemm_split {
   std::size_t rows = 1, columns = 1;
 };
 
-/// Products with fewer multiplications per thread (about five microseconds) run on one thread: a fork costs less than a
-/// microsecond on idle cores, but up to a scheduler's time slice on cores that other programs keep busy.
+/// Products with fewer multiplications per thread (about five microseconds) run on one thread. Forking costs less than
+/// a microsecond on idle cores, but up to a scheduler's time slice on cores that other programs keep busy.
 inline constexpr std::size_t gemm_least_work = 256 * 1024;
 
-/// The grid of at most `members` threads for an m x n x k product in tiles of tile_rows x tile_columns. Each thread
-/// packs its own rows of A and columns of B; the best grid minimises the slowest thread's multiplications and packing.
-/// `vector_work` is the number of multiplications that take as long as packing one element.
-/// If the team is `awake`, accesses to elements count as work, too, two multiplications each. They are most of a
-/// product with few rows or summands, and each thread then finds its part of the weights in its own cache in the next
+/// Returns the grid of at most `members` threads for an m x n x k product in tiles of tile_rows x tile_columns. Each
+/// thread packs its own rows of A and columns of B; the best grid minimises the slowest thread's multiplications and
+/// packing. `vector_work` is the number of multiplications that take as long as packing one element.
+/// If the team is `awake`, an access to an element also counts as work, of two multiplications. Accesses dominate
+/// products with few rows or summands, and each thread then finds its part of the weights in its own cache in the next
 /// product and in the update.
 inline gemm_split split_product(std::size_t m, std::size_t n, std::size_t k, std::size_t tile_rows,
                                 std::size_t tile_columns, std::size_t members, std::size_t vector_work,
@@ -48,7 +48,7 @@ inline gemm_split split_product(std::size_t m, std::size_t n, std::size_t k, std
   return best;
 }
 
-/// The part of C of thread `member` in a grid, in whole tiles.
+/// Returns the part of C of thread `member` in a grid, in whole tiles.
 inline gemm_range range_of(std::size_t m, std::size_t n, std::size_t tile_rows, std::size_t tile_columns,
                            const gemm_split& split, std::size_t member) {
   const std::size_t tiles_m = (m + tile_rows - 1) / tile_rows, tiles_n = (n + tile_columns - 1) / tile_columns;

@@ -13,11 +13,10 @@
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 
-// Code that is compiled for each instruction set: the <name>_body.hpp are included in one namespace per instruction
-// set, with DEVPLACE_TARGET defined as the attribute that selects it and DEVPLACE_ROOT as its instruction for square
-// roots (undefined: scalar ones). Every function with vector operations needs the attribute, or is inlined always into
-// one that has it: the compiler would lower its vector operations for the baseline processor. And an attribute cannot
-// depend on a template argument.
+// Code that is compiled for each instruction set. The <name>_body.hpp are included in one namespace per instruction
+// set. DEVPLACE_TARGET is the attribute that selects it, DEVPLACE_ROOT its instruction for square roots (undefined:
+// scalar ones). Every function with vector operations needs the attribute, which cannot depend on a template argument,
+// or is always inlined into one that has it; otherwise its vector operations are lowered for the baseline processor.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
@@ -30,12 +29,12 @@ struct gemm_kernels {
   std::size_t lanes;
 };
 
-// Compiled for the target of the compiler's command line. 8 accumulators of 16 bytes, 2 vectors of B and one broadcast
-// element of A fit into the 16 registers of x86-64 and the 32 of NEON.
+// Compiled for the target of the command line. 8 accumulators of 16 bytes, 2 vectors of B and one broadcast element of
+// A fit the 16 registers of x86-64 and the 32 of NEON.
 namespace generic {
 
-inline constexpr std::size_t vector_bytes = 16;  // of a register tile
-inline constexpr std::size_t pack_bytes = 16;    // of a transposed block
+inline constexpr std::size_t vector_bytes = 16;  // of the vectors of a register tile
+inline constexpr std::size_t pack_bytes = 16;    // of the rows of a transposed block
 inline constexpr std::size_t tile_rows = 4;
 #define DEVPLACE_TARGET
 #if defined(__AVX__)

@@ -13,7 +13,7 @@
 
 #include <devplace/backend/cpu/detail/update_loops_body.hpp>
 
-/// What with_instruction_set passes to its function.
+/// The argument that with_instruction_set passes to its function.
 struct code {
   template <class T>
   static gemm_kernels<T> gemm() {
@@ -22,7 +22,7 @@ struct code {
   template <class Update>
   static void update([[maybe_unused]] const Update& enqueued, [[maybe_unused]] std::size_t begin,
                      [[maybe_unused]] std::size_t end) {
-    // nvcc's device pass refuses vectors in the formulas of optimizers, because these are device code, too.
+    // nvcc's device pass rejects vectors in the formulas of optimizers, because these are device code, too.
     DEVPLACE_IF_HOST(update_arrays(enqueued, begin, end, typename Update::array_numbers{});)
   }
   template <class T>

@@ -14,11 +14,11 @@ namespace devplace::detail {
 template <class Source, class Reducer>
 struct reduction_plan;  // ops/detail/reduction_plan.hpp, which includes this file
 
-/// Results that are computed together: one if elements are reduced along memory (inner = 1), else neighbouring ones,
+/// Results that are computed together: one if elements are reduced along memory (inner = 1), otherwise adjacent ones,
 /// numbered by tiles within each index of the outer axis.
 struct reduced_groups {
-  static constexpr std::size_t tile = 64;    // neighbouring results of a group
-  static constexpr std::size_t lanes = 32;   // accumulators of a group's only result
+  static constexpr std::size_t tile = 64;    // adjacent results of a group
+  static constexpr std::size_t lanes = 32;   // accumulators of a group with one result
   static constexpr std::size_t chain = 128;  // elements that one accumulator takes before it is merged
 
   std::size_t outer, inner;
@@ -26,7 +26,7 @@ struct reduced_groups {
   std::size_t tiles() const { return (inner + tile - 1) / tile; }
   std::size_t count() const { return outer * tiles(); }
   std::size_t width() const { return inner < tile ? inner : tile; }
-  /// Elements along the axis that are reduced without halving them.
+  /// Returns the elements along the axis that are reduced without halving the range.
   std::size_t block() const { return inner == 1 ? lanes * chain : chain; }
 
   std::size_t first_column(std::size_t group) const { return group % tiles() * tile; }
@@ -49,15 +49,15 @@ struct reduced_block {
   using accumulator = typename Reducer::accumulator;
   static constexpr std::size_t lanes = reduced_groups::lanes, tile = reduced_groups::tile;
   static constexpr std::size_t short_lanes = 8;  // for few elements, so that merging takes less than adding
-  static constexpr std::size_t few = 15;         // elements of groups that take less time beside each other
+  static constexpr std::size_t few = 15;         // groups of so few elements are faster side by side
 
   const reduction_plan<Source, Reducer>& plan;
   const reduced_groups& groups;
   std::size_t begin, end;
-  accumulator* results;  ///< of the only group of the range; null: the plan's reducer stores each group's
+  accumulator* results;  ///< results of the range's only group; null: the plan's reducer stores results
 
   void range(std::size_t first, std::size_t last) const {
-    const Source source = plan.source;  // a copy that no store can alias
+    const Source source = plan.source;  // a local copy, which no store can alias
     if (plan.inner == 1 && plan.count <= few && results == nullptr) return short_rows(source, first, last);
     for (std::size_t group = first; group != last; ++group) {
       accumulator stored[tile];
@@ -71,7 +71,7 @@ struct reduced_block {
   }
 
  private:
-  /// Groups of one result each, a tile at a time.
+  /// Reduces groups of one result each, a tile at a time.
   void short_rows(const Source& source, std::size_t first, std::size_t last) const {
     for (std::size_t n; first != last; first += n) {
       accumulator sums[tile];
@@ -112,13 +112,13 @@ struct reduced_block {
     }
     for (std::size_t lane = 0; k < end; ++k, ++lane)
       Of::add(sums[lane], source(base + k), k);
-    // Integer lanes pass through memory here: with -O3, g++ 12.2 otherwise adds across iterations and loses elements.
+    // Integer lanes pass through memory here: otherwise g++ 12.2 with -O3 adds across iterations and loses elements.
     if constexpr (!std::is_floating_point_v<typename Of::accumulator>) __asm__("" : "+m"(sums));
     merge_halves<Of, Lanes / 2>(sums);
     return sums[0];
   }
 
-  /// The length is a constant, which lets the compilers keep the lanes in registers.
+  /// Merges halves recursively. The length is a constant, so that compilers keep the lanes in registers.
   template <class Of, std::size_t Half>
   static void merge_halves(typename Of::accumulator* sums) {
     for (std::size_t lane = 0; lane < Half; ++lane)
@@ -126,7 +126,7 @@ struct reduced_block {
     if constexpr (Half != 1) merge_halves<Of, Half / 2>(sums);
   }
 
-  /// The first position of a value, which may be NaN.
+  /// Returns the first position of a value, which may be NaN.
   template <class Value>
   accumulator position_of(const Source& source, std::size_t base, Value value) const {
     const auto is_it = [&](std::size_t k) {

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Included by instruction_sets.hpp only: conversions of bf16 and half, and the kernel for products that are packed as
-// float.
+// Included by instruction_sets.hpp only: conversions of bf16 and half, and the kernel for products packed as float.
 
-/// Vectors of L numbers in 16 and in 32 bits.
+/// Vectors of L 16-bit and L 32-bit numbers.
 template <std::size_t L>
 struct short_vectors {
   typedef std::uint16_t bits16 __attribute__((vector_size(2 * L)));
@@ -14,7 +13,7 @@ struct short_vectors {
   using stored32 = typename vector_of<float, 4 * L>::unaligned;
 };
 
-/// to[0..L) = from[0..L) as float; L is 4, 8 or 16, at most the lanes of a register.
+/// Converts to[0..L) = from[0..L) to float; L is 4, 8 or 16, at most the lanes of a register.
 template <std::size_t L, class T>
 DEVPLACE_TARGET inline void widen(float* to, const T* from) {
 #if defined(DEVPLACE_WIDEN_HALF)
@@ -36,7 +35,7 @@ DEVPLACE_TARGET inline void widen(float* to, const T* from) {
   }
 }
 
-/// to[0..L) = the nearest numbers to from[0..L).
+/// Rounds from[0..L) to the nearest numbers of T.
 template <std::size_t L, class T>
 DEVPLACE_TARGET inline void narrow(T* to, const float* from) {
 #if defined(DEVPLACE_NARROW_HALF)
@@ -60,7 +59,7 @@ DEVPLACE_TARGET inline void narrow(T* to, const float* from) {
   }
 }
 
-/// Numbers of a tile's row, in float.
+/// Converts numbers of a tile's row to float.
 template <class T>
 DEVPLACE_TARGET inline void convert_array(float* to, const T* from, std::size_t count) {
   constexpr std::size_t lanes = vector_bytes / sizeof(float);
@@ -80,7 +79,7 @@ DEVPLACE_TARGET inline void convert_array(T* to, const float* from, std::size_t 
     to[i] = T(from[i]);
 }
 
-/// What all kernels of this instruction set for short types have in common: how sums are stored.
+/// Stores sums for all short-type kernels of this instruction set.
 template <std::size_t Columns>
 struct short_storing {
   static constexpr std::size_t lanes = vector_bytes / sizeof(float);
@@ -97,8 +96,8 @@ struct short_storing {
       std::memcpy(kept + i * stride, sums + i * Columns, Columns * sizeof(float));
   }
 
-  /// C = then(alpha sum + beta C + bias). The old elements and the bias are converted to whole rows first, so that all
-  /// elements are computed by the same vector instructions.
+  /// Computes C = then(alpha sum + beta C + bias). Converts the old elements and the bias to whole rows first, so that
+  /// all elements are computed by the same vector instructions.
   template <class T, class Result>
   DEVPLACE_TARGET static void store(const float* sums, const short_tile<T, Result>& tile) {
     float bias[Columns], old[Columns];
@@ -130,7 +129,7 @@ struct short_storing {
   }
 };
 
-/// Copies `count` rows (or columns) of a matrix of short numbers into a panel [depth][Width] of floats, as pack_panel.
+/// Copies `count` rows (or columns) of a 16-bit matrix into a panel [depth][Width] of floats, like pack_panel.
 template <std::size_t Width, class T>
 DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, const T* __restrict source, std::size_t stride_i,
                                           std::size_t stride_p, std::size_t count, std::size_t depth) {
@@ -166,7 +165,7 @@ DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, const T* __r
   }
 }
 
-/// Products in float: see short_product.
+/// Multiplies in float; see short_product.
 struct float_kernel : short_storing<2 * vector_bytes / sizeof(float)> {
   static constexpr std::size_t rows = tile_rows, few = 2, pairs = 1, depth_step = 1,
                                columns = 2 * vector_bytes / sizeof(float);
@@ -189,7 +188,7 @@ struct float_kernel : short_storing<2 * vector_bytes / sizeof(float)> {
   }
 };
 
-/// Products of few rows as dot products along k, without packing. Requires that A is not transposed and B is.
+/// Computes products of few rows as dot products along k, without packing. Requires that A is not transposed and B is.
 template <class T, class Result>
 DEVPLACE_TARGET void short_dot_range(const gemm_arguments<T, Result>& g, const gemm_range& range) {
   using vector = typename vector_of<float, vector_bytes>::type;

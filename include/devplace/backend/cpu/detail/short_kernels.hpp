@@ -12,7 +12,7 @@
 #include <devplace/backend/cpu/detail/short_product.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Products and conversions of bf16 and half, compiled for each instruction set as the code of instruction_sets.hpp.
+// Products and conversions of bf16 and half, compiled for each instruction set like the code of instruction_sets.hpp.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
@@ -60,7 +60,7 @@ namespace amx {
   #undef DEVPLACE_WIDEN_HALF
 #endif
 
-/// to = from for `count` elements, of which one type has 16 bits and the other is float.
+/// Converts `count` elements; one type is a 16-bit type and the other is float.
 template <class To, class From>
 void convert_elements(To* to, const From* from, std::size_t count, cpu_isa isa = current_isa()) {
 #if defined(__x86_64__)
@@ -71,7 +71,7 @@ void convert_elements(To* to, const From* from, std::size_t count, cpu_isa isa =
   generic::convert_array(to, from, count);
 }
 
-/// The functions and tile sizes of products of short numbers for one instruction set.
+/// The functions and tile sizes of 16-bit products for one instruction set.
 template <class T, class Result>
 struct short_kernels {
   void (*multiply_range)(const gemm_arguments<T, Result>&, const gemm_range&, void* buffer);

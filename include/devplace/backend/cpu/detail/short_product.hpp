@@ -9,23 +9,23 @@
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 
-// Matrix products of bf16 and half, summed in float. The scheme is that of gemm_kernel_body.hpp; what differs is that
-// operands are packed into units of 4 bytes, which are one float or, for processors that multiply such pairs, two
-// numbers with consecutive p, and that a tile's sums are stored through a buffer, because C may have another type.
+// Matrix products of bf16 and half, summed in float. The scheme is that of gemm_kernel_body.hpp, with two differences.
+// Operands are packed into units of 4 bytes: one float or, for processors that multiply pairs, two numbers with
+// consecutive p. A tile's sums are stored through a buffer, because C may have another type.
 namespace devplace::detail {
 
-/// How a tile's sums become elements of C: the pointers are to the tile's first element.
+/// How a tile's sums become elements of C. Pointers refer to the tile's first element.
 template <class T, class Result>
 struct short_tile {
   Result* c;
   std::size_t ldc;
-  std::size_t rows, columns;  ///< of the tile that lie in C
+  std::size_t rows, columns;  ///< rows and columns of the tile inside C
   float alpha, beta;
   const T* bias;
   bool relu;
 };
 
-/// Units of the packed blocks. With a short C whose k does not fit into one block, sums of `rows` x `columns` are kept.
+/// Units of the packed blocks. If C is a 16-bit matrix and k needs several blocks, sums of `rows` x `columns` are kept.
 struct short_blocks {
   std::size_t rows, columns, depth;
 };
@@ -37,13 +37,13 @@ static_assert(4 * ((192 + 256) * 256 + 192 * 256) <= gemm_buffer_bytes);
 /// Computes the rows and columns of `range`, with `buffer` (gemm_buffer_bytes, 64-byte aligned) for packed blocks.
 /// `Kernel` packs and multiplies for one instruction set:
 /// - `rows`, `columns`: of a tile; `few`: the rows of a lower one, for the last rows of C;
-/// - `pairs`: the numbers in a unit; `depth_step`: packed units along k are a multiple of it, filled with zeros;
+/// - `pairs`: the numbers in a unit; `depth_step`: packed units along k are padded with zeros to a multiple of it;
 /// - `pack_rows<Rows>(to, from, stride_i, stride_p, count, depth)`, `pack_columns<Columns>(...)`: `count` rows of A or
 ///   columns of B, `depth` numbers along k;
 /// - `sums<Rows>(depth, a, b, to)`: a tile [Rows][columns] of sums over `depth` units;
-/// - `add(sums, kept, stride, rows)`, `keep(...)`: add and store whole rows of a tile's sums that are kept;
+/// - `add(sums, kept, stride, rows)`, `keep(...)`: add kept sums to, or keep, whole rows of a tile's sums;
 /// - `store(sums, tile)`;
-/// - `session`: what the thread holds during the product.
+/// - `session`: a thread's state during the product.
 template <class Kernel, class T, class Result>
 struct short_product {
   using arguments = gemm_arguments<T, Result>;
@@ -89,7 +89,7 @@ struct short_product {
         packed_b_(packed_a_ + size.rows * size.depth),
         kept_(packed_b_ + size.depth * size.columns) {}
 
-  /// The numbers along k of a block, and the units that they are packed into.
+  /// The range of a block along k, and the number of packed units.
   struct depth_range {
     std::size_t begin, count, units;
   };

@@ -3,13 +3,13 @@
 
 // Included by instruction_sets.hpp only: loops of optimizers.
 
-/// For the formulas of optimizers (runtime/step_record.hpp).
+/// Vector arithmetic for the formulas of optimizers (runtime/step_record.hpp).
 template <class T>
 struct vector_arithmetic {
   T factor;
 
-  /// The correctly rounded square root of every lane. Written as an instruction because neither compiler vectorises
-  /// std::sqrt, which may set errno.
+  /// Computes the correctly rounded square root of every lane. Written as inline assembly because neither compiler
+  /// vectorises std::sqrt, which may set errno.
   DEVPLACE_TARGET static void take_root(typename vector_of<T, vector_bytes>::type& x) {
 #if defined(DEVPLACE_ROOT)
     if constexpr (sizeof(T) == sizeof(float))
@@ -23,7 +23,7 @@ struct vector_arithmetic {
   }
 };
 
-/// Elements begin to end - 1, without the rounded parameters that layers read.
+/// Updates elements [begin, end), except the rounded parameters that layers read.
 template <class Update, std::size_t... Array>
 DEVPLACE_TARGET inline void update_arrays(const Update& enqueued, std::size_t begin, std::size_t end,
                                           std::index_sequence<Array...>) {
@@ -31,7 +31,7 @@ DEVPLACE_TARGET inline void update_arrays(const Update& enqueued, std::size_t be
   using vector = typename vector_of<T, vector_bytes>::type;
   using stored = typename vector_of<T, vector_bytes>::unaligned;
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  const Update u = enqueued;  // local copies that no store can alias
+  const Update u = enqueued;  // a local copy, which no store can alias
   const auto formula = u.steps->next;
   const vector_arithmetic<T> arithmetic{u.source.factor()};
   const std::size_t whole = begin + (end - begin) / lanes * lanes;
@@ -45,7 +45,7 @@ DEVPLACE_TARGET inline void update_arrays(const Update& enqueued, std::size_t be
     u.element(formula, arithmetic.factor, i);
 }
 
-/// sums[lane] += values[lane]^2 for `count` lanes. The inner loop has a constant length, which lets the compilers
+/// Computes sums[lane] += values[lane]^2 for `count` lanes. The inner loop has a constant length, so that compilers
 /// vectorise it, including the conversion.
 template <class T>
 DEVPLACE_TARGET inline void add_squares_of(double* __restrict sums, const T* __restrict values, std::size_t count) {

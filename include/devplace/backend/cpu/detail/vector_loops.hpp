@@ -7,11 +7,11 @@
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
 #include <devplace/config.hpp>
 
-// Loops over elements, compiled for the target of the command line, for AVX2 if that is not part of it and, by g++, for
-// AVX-512 where F::computes_much says that it is worth its compile time. The last two have no fused multiply-adds: a
-// program gives the same bits on every processor unless its own flags allow them, and elements that are left over after
-// whole vectors are computed like the others. Where F::allows_fma says that no product and sum can be contracted
-// differently, AVX2 comes with them, for std::fma, which is a slow function without.
+// Loops over elements, compiled for the target of the command line, for AVX2 if the target lacks it and, by g++, for
+// AVX-512 where F::computes_much says that this is worth its compile time. The last two have no fused multiply-adds, so
+// a program gives the same bits on every processor unless its own flags allow them, and elements left after whole
+// vectors are computed like the others. Where F::allows_fma says that no product and sum can be contracted differently,
+// AVX2 includes FMA, because std::fma is a slow function without it.
 namespace devplace::detail {
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
@@ -40,7 +40,7 @@ template <class F>
 #endif
 DEVPLACE_ANY_LOOP_BODY_END
 
-/// f.range(begin, end), with everything that it calls, by the best instructions that this process may use.
+/// Calls f.range(begin, end), and everything that it calls, with the best instructions that this process may use.
 template <class F>
 void run_range(const F& f, std::size_t begin, std::size_t end) {
 #if defined(DEVPLACE_AVX512_WITHOUT_FMA)

@@ -13,8 +13,8 @@
 namespace devplace::detail {
 
 // Assignments with accesses of up to 16 bytes. The formula is evaluated per element on values in registers, so the bits
-// equal those of single-element accesses. Where the types differ in size, as in a cast of float to bf16, the smallest
-// one has accesses of 16 bytes and the others have two.
+// equal those of single-element accesses. Where element sizes differ, as in a cast from float to bf16, the smallest
+// type uses one access of 16 bytes and the others use two.
 
 /// Sizes in bytes of the smallest and the largest element type.
 struct element_sizes {
@@ -28,7 +28,7 @@ constexpr element_sizes sizes_of_all(const Sizes&... s) {
   return {std::min({s.smallest...}), std::max({s.largest...})};
 }
 
-/// Those of the tensors that an expression reads (single elements excluded).
+/// The element sizes of the tensors that an expression reads (single elements excluded).
 template <class Tree>
 inline constexpr element_sizes sizes_in_tree = {16, 1};
 template <class T>
@@ -39,7 +39,7 @@ template <class F, class Indices, class... Children>
 inline constexpr element_sizes sizes_in_tree<node<F, Indices, Children...>> = sizes_of_all(sizes_in_tree<void>,
                                                                                            sizes_in_tree<Children>...);
 
-/// Neighbouring elements of a tensor, in registers.
+/// N adjacent elements of a tensor, in registers.
 template <class T, unsigned N>
 struct several_leaf {
   pack<T, N> elements;
@@ -47,7 +47,7 @@ struct several_leaf {
   DEVPLACE_HD constexpr T at(unsigned k) const { return elements.value[k]; }
 };
 
-/// Leaves for N neighbouring elements of a row. `Start` says which: the number of the first one, or its position.
+/// Reads leaves for N adjacent elements of a row. `Start` is the number or the position of the first element.
 template <unsigned N, class Thread, class Start>
 struct read_several {
   const Thread& thread;
@@ -78,7 +78,7 @@ struct read_several {
   }
 };
 
-/// The tree with every leaf replaced by `read(leaf)`.
+/// Returns the tree with every leaf replaced by `read(leaf)`.
 template <class Read, class Leaf>
 DEVPLACE_DEVICE auto read_tree(const Read& read, const Leaf& leaf) {
   return read(leaf);
@@ -90,7 +90,7 @@ DEVPLACE_DEVICE auto read_tree(const Read& read, const node<F, std::index_sequen
   return result{{read_tree(read, static_cast<const branch<I, Children>&>(tree).child)}..., tree.function};
 }
 
-/// Whether every tensor in the tree can be read, and the destination be written, in packs of N elements.
+/// Whether packs of N elements can be used to read every tensor in the tree and to write the destination.
 template <unsigned N>
 struct wide_leaves {
   template <class Leaf>

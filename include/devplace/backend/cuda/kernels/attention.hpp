@@ -10,14 +10,14 @@
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/limits.hpp>
 
-// Attention on GPUs; its gradient is in attention_gradient.hpp. A block has 32 rows, 4 for each of 8 warps: queries, or
-// keys for the gradients of keys and values. It takes the other positions of the sequence 32 at a time, one for each
-// lane, which computes its scores with the rows of the warp. A lane then adds columns lane, lane + 32 and so on of the
-// rows' results, with the scores of all lanes.
+// Attention on GPUs; its gradient is in attention_gradient.hpp. A block handles 32 rows, 4 per warp: queries, or keys
+// for the gradients of keys and values. It visits the other positions of the sequence 32 at a time; each lane computes
+// the scores of one position with the rows of the warp. Each lane then adds columns lane, lane + 32 and so on of the
+// rows' results, using the scores of all lanes.
 //
-// Elements are float or double, also in mixed precision: the layer converts projections and results of 16 bits, 16
-// bytes at a time, because the gradient needs the results before rounding. A warp reads 32 neighbouring columns of a
-// row together, 128 bytes of float.
+// Elements are float or double, also in mixed precision: the layer converts 16-bit projections and results, 16 bytes at
+// a time, because the gradient needs the unrounded results. A warp reads 32 adjacent columns of a row, 128 bytes of
+// float.
 
 namespace devplace::detail {
 
@@ -29,7 +29,7 @@ class attention_tile {
   static constexpr unsigned warp_rows = 4;
   static constexpr unsigned threads = size / warp_rows * 32;
 
-  /// Sums of one lane, for each row of its warp: columns lane + 32 c.
+  /// Sums of one lane for each row of its warp, in columns lane + 32 c.
   struct sums {
     T of[warp_rows][Columns] = {};
   };
@@ -38,15 +38,15 @@ class attention_tile {
       : thread_(t), lane_(t.thread_index() % 32), first_(t.thread_index() / 32 * warp_rows), shape_(shape) {}
 
   DEVPLACE_DEVICE unsigned lane() const { return lane_; }
-  /// The first row of this warp within the tile.
+  /// Returns the first row of this warp within the tile.
   DEVPLACE_DEVICE unsigned first_row() const { return first_; }
 
-  /// scores[r] = the inner product of row r of this warp with the other position of this lane. `rows` and `others` are
-  /// element 0 of position 0, and rows of positions beyond the sequence count as zeros. The whole block calls it.
+  /// Computes scores[r] = the inner product of row r of this warp and the other position of this lane. `rows` and
+  /// `others` are element 0 of position 0; positions beyond the sequence count as zeros. The whole block must call it.
   DEVPLACE_DEVICE void products(T (&scores)[warp_rows], const T* rows, std::size_t row_stride, std::size_t first_row,
                                 const T* others, std::size_t other_stride, std::size_t first_other) const {
     const auto a = thread_.template shared<T, size * 32, 0>();
-    const auto b = thread_.template shared<T, size * 33, 1>();  // one more, so that lanes use different banks
+    const auto b = thread_.template shared<T, size * 33, 1>();  // one more column, so that lanes use different banks
     DEVPLACE_DEVICE_UNROLL
     for (unsigned r = 0; r < warp_rows; ++r)
       scores[r] = 0;
@@ -66,7 +66,7 @@ class attention_tile {
     }
   }
 
-  /// to[r] += the sum over all lanes of factors[r] times the lane's position of `others`.
+  /// Adds to to[r] the sum over all lanes of factors[r] times the lane's position of `others`.
   DEVPLACE_DEVICE void add(sums& to, const T (&factors)[warp_rows], const T* others, std::size_t stride,
                            std::size_t first_other) const {
     for (unsigned k = 0; k < 32; ++k) {
@@ -84,7 +84,7 @@ class attention_tile {
     }
   }
 
-  /// Stores factors[r] times the sums as rows first_row + r of `to`.
+  /// Stores factors[r] times the sums to rows first_row + r of `to`.
   DEVPLACE_DEVICE void store(T* to, std::size_t stride, std::size_t first_row, const sums& from,
                              const T (&factors)[warp_rows]) const {
     DEVPLACE_DEVICE_UNROLL
@@ -110,7 +110,7 @@ class attention_tile {
     return x;
   }
 
-  /// x after dropout, the probability of a query for a key, or its gradient.
+  /// Applies dropout to x, the probability of a query for a key, or its gradient.
   DEVPLACE_DEVICE T drop(const attention_dropout<T>& dropout, std::size_t sequence, std::size_t query, std::size_t key,
                          T x) const {
     if (!dropout.drops()) return x;
@@ -129,7 +129,7 @@ class attention_tile {
   const attention_shape& shape_;
 };
 
-/// What the kernels have in common: a block for each 32 positions of a sequence.
+/// Base of the attention kernels: one block per 32 positions of a sequence.
 template <class Derived>
 struct attention_kernel {
   static constexpr unsigned threads = 256;
@@ -149,7 +149,7 @@ struct attention_kernel {
   DEVPLACE_HD static std::size_t tiles(const attention_shape& s) { return (s.length + 31) / 32; }
 };
 
-/// The results of 32 queries.
+/// Computes the results of 32 queries.
 template <class T, unsigned Columns>
 struct attention_results_kernel : attention_kernel<attention_results_kernel<T, Columns>> {
   attention_arguments<T> g;
@@ -200,7 +200,7 @@ struct attention_results_kernel : attention_kernel<attention_results_kernel<T, C
   }
 };
 
-/// Launches the kernel; `launch(blocks, kernel)` launches one.
+/// Launches the kernel with `launch(blocks, kernel)`.
 template <unsigned Columns, class T, class Launch>
 void launch_attention(const attention_arguments<T>& g, const Launch& launch) {
   const attention_results_kernel<T, Columns> kernel{{}, g};

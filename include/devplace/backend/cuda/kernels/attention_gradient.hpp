@@ -10,7 +10,7 @@
 
 namespace devplace::detail {
 
-/// What both kernels of the gradient have in common.
+/// Base of both gradient kernels' tiles.
 template <class T, unsigned Columns, class Thread>
 struct attention_gradient_tile : attention_tile<T, Columns, Thread> {
   using base = attention_tile<T, Columns, Thread>;
@@ -35,8 +35,8 @@ struct attention_gradient_tile : attention_tile<T, Columns, Thread> {
         dy(g.dresults + g.shape.first_result(which)),
         stride(3 * g.shape.row()) {}
 
-  /// `p`, the product of a query and a key, becomes their probability after dropout, and `dp`, that of the result's
-  /// gradient and the value, the gradient of the product.
+  /// Replaces `p`, the product of a query and a key, by the probability after dropout. Replaces `dp`, the product of
+  /// the result's gradient and the value, by the gradient of that query-key product.
   DEVPLACE_DEVICE void differentiate(T& p, T& dp, std::size_t query, std::size_t key) const {
     const attention_shape& s = g.shape;
     const bool counts = query < s.length && key < s.length && (!s.causal || key <= query);
@@ -48,7 +48,7 @@ struct attention_gradient_tile : attention_tile<T, Columns, Thread> {
   }
 };
 
-/// The gradients of 32 queries.
+/// Computes the gradients of 32 queries.
 template <class T, unsigned Columns>
 struct attention_queries_kernel : attention_kernel<attention_queries_kernel<T, Columns>> {
   attention_gradient_arguments<T> g;
@@ -73,7 +73,7 @@ struct attention_queries_kernel : attention_kernel<attention_queries_kernel<T, C
   }
 };
 
-/// The gradients of 32 keys and of their values.
+/// Computes the gradients of 32 keys and of their values.
 template <class T, unsigned Columns>
 struct attention_keys_kernel : attention_kernel<attention_keys_kernel<T, Columns>> {
   attention_gradient_arguments<T> g;
@@ -101,7 +101,7 @@ struct attention_keys_kernel : attention_kernel<attention_keys_kernel<T, Columns
   }
 };
 
-/// Launches the kernels; `launch(blocks, kernel)` launches one.
+/// Launches the kernels with `launch(blocks, kernel)`.
 template <unsigned Columns, class T, class Launch>
 void launch_attention_gradient(const attention_gradient_arguments<T>& g, const Launch& launch) {
   const attention_queries_kernel<T, Columns> of_queries{{}, g};

@@ -11,11 +11,11 @@
 #include <devplace/ops/detail/quotient.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// What batch normalisation computes for each 16-bit element, 16 bytes at a time, whatever the channels' extent.
+// Elementwise passes of batch normalisation on 16-bit elements, 16 bytes at a time, for channels of any extent.
 
 namespace devplace::detail {
 
-/// result[w] = f.of_channel(its channel)(element w of each pack) for element i + w of all.
+/// Computes result[w] = f.of_channel(c)(element w of each pack) for w < N, where c is the channel of element i + w.
 template <class Functor, class X, unsigned N, class... Packs>
 DEVPLACE_DEVICE void map_channels(const Functor& f, std::size_t i, pack<X, N>& result, const Packs&... x) {
   const std::size_t plane = quotient(i, f.shape.extent);

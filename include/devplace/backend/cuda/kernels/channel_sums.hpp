@@ -10,7 +10,7 @@
 
 namespace devplace::detail {
 
-/// The summands of channels as the source of a reduction: of each channel, from element i of all.
+/// The summands of channels as a reduction source; indexed by the element number in the whole array.
 template <class Terms>
 struct channel_source {
   std::size_t extent;
@@ -34,8 +34,8 @@ struct channel_reducer {
   DEVPLACE_HD void store(std::size_t channel, const accumulator& sums) const { terms.store(channel, sums); }
 };
 
-/// The sums of channels as a reduction of outer x count x inner elements. `Neighbours`: channels are neighbours in
-/// memory; otherwise their elements are runs of the length `extent`.
+/// Returns the sums of channels as a reduction of outer x count x inner elements. `Neighbours`: channels are adjacent
+/// in memory; otherwise each channel's elements are runs of length `extent`.
 template <bool Neighbours, class Terms>
 reduction_plan<channel_source<Terms>, channel_reducer<Terms>> channel_reduction(const channel_shape& s,
                                                                                 const Terms& terms) {

@@ -12,8 +12,8 @@
 
 namespace devplace::detail {
 
-/// Stores a sum: element `i` of out becomes then(alpha sum + beta out[i] + bias). With beta 0, out is not read. Sums
-/// are of type T, and out and bias of this type or of 16 bits.
+/// Stores a sum: out[i] = then(alpha sum + beta out[i] + bias). With beta 0, out is not read. Sums are of type T; out
+/// and bias are of type T or 16-bit.
 template <class T, class Out = T, class Bias = T>
 struct sum_result {
   Out* out;
@@ -33,10 +33,10 @@ struct sum_result {
   }
 };
 
-// Sources of the summands of column sums. A source reads `width` neighbouring elements of a row and turns them into
+// Sources of the summands of column sums. A source reads `width` adjacent elements of a row and turns them into
 // summands in a second step, so that several reads are in flight before the first is used.
 
-/// The elements as summands, which have the type of sums.
+/// Converts elements to summands, which have the type of sums.
 template <class T, unsigned N>
 DEVPLACE_DEVICE pack<computed_t<T>, N> as_summands(const pack<T, N>& x) {
   pack<computed_t<T>, N> result;
@@ -66,7 +66,7 @@ struct matrix_source {
   }
 };
 
-/// The rows of a matrix, each multiplied by its own weight: v^T X.
+/// The rows of a matrix, each multiplied by its own weight: for v^T X.
 template <class T, unsigned Width>
 struct weighted_rows_source {
   using value_type = computed_t<T>;
@@ -97,13 +97,13 @@ struct weighted_rows_source {
   }
 };
 
-/// The division of a matrix into strips of rows and tiles of columns, 32 threads wide; a block handles one of each.
+/// Divides a matrix into strips of rows and tiles of 32 threads' columns; a block handles one strip of one tile.
 struct column_strips {
   std::size_t rows, columns, strip_rows, strips;
 };
 
-/// Sums of columns in a fixed order: each thread sums `width` columns over every Rows-th row of a strip; then these
-/// Rows partial sums are added in order. Strip s yields the elements s * columns + column of the result.
+/// Sums columns in a fixed order: each thread sums `width` columns over every Rows-th row of a strip; then these Rows
+/// partial sums are added in order. Strip s yields elements s * columns + column of the result.
 template <class Source, unsigned Rows, class Result = sum_result<typename Source::value_type>>
 struct column_sums_kernel {
   using value_type = typename Source::value_type;
@@ -167,7 +167,7 @@ struct column_sums_kernel {
 };
 
 /// Sums the columns of a source of `rows` rows with one kernel, or with two if there are enough rows for many blocks;
-/// `workspace`, of `bytes`, then holds the sums of strips. The strips, and so the bits, depend only on the shape.
+/// then `workspace`, of `bytes`, holds the sums of strips. The strips, and so the bits, depend only on the shape.
 /// `launch(blocks, kernel)` enqueues a kernel.
 template <class Source, class T, class Out, class Bias, class Launch>
 void launch_column_sums(const Source& source, std::size_t rows, std::size_t columns,

@@ -11,8 +11,8 @@
 
 namespace devplace::detail {
 
-/// Consecutive pixels of the outputs of all samples, `count` from pixel `first` of sample `sample` on. Indices that fit
-/// into 32 bits are divided as such, which GPUs do several times faster.
+/// `count` consecutive output pixels of all samples, from pixel `first` of sample `sample` on. Indices that fit 32 bits
+/// are divided in 32 bits, which is several times faster on GPUs.
 struct pixel_range {
   std::size_t sample;
   std::uint32_t first, count;
@@ -29,7 +29,7 @@ struct pixel_range {
     std::uint32_t output;
     std::size_t offset;
   };
-  /// Where element `i` of a matrix [outputs, count] of the range lies in images [samples, outputs, pixels].
+  /// Returns the position in images [samples, outputs, pixels] of element `i` of the range's matrix [outputs, count].
   DEVPLACE_HD image_position in_images(std::size_t i, std::size_t outputs, std::uint32_t pixels) const {
     const auto index = static_cast<std::uint32_t>(i);
     const std::uint32_t output = index / count;
@@ -38,7 +38,7 @@ struct pixel_range {
   }
 };
 
-/// unfolded [groups * depth, count]: the patches of the pixels, one in each column; zero in the padding.
+/// Computes unfolded [groups * depth, count]: each column is the patch of a pixel, with zeros in the padding.
 template <class T>
 struct unfold_functor {
   convolution_shape s;
@@ -56,7 +56,7 @@ struct unfold_functor {
     unfolded[i] = element(sample * s.groups * s.channels + channel, s.rows.padded(pixel / out_width, tap / width),
                           s.columns.padded(pixel % out_width, tap % width));
   }
-  /// An element of an image, of which y and z count from the padding's begin.
+  /// Returns an image element; y and z count from the begin of the padding.
   DEVPLACE_HD T element(std::size_t image, std::size_t y, std::size_t z) const {
     return s.rows.inside(y) && s.columns.inside(z)
                ? x[image * s.plane() + (y - s.rows.padding) * s.columns.in + (z - s.columns.padding)]
@@ -64,10 +64,10 @@ struct unfold_functor {
   }
 };
 
-/// The gradient of the input of samples from `sample` on, as sums over the columns of their patches: dx = sums + bias,
-/// or dx += sums for samples that an earlier range of pixels has begun. Each element adds its own summands in order.
-/// Also of 16 bits a thread has one: it reads floats, one for each tap of the window, of which neighbours begin at
-/// addresses that are multiples of 4 bytes alone.
+/// Computes the input's gradient of samples from `sample` on, by summing the columns of their patches: dx = sums +
+/// bias, or dx += sums for samples that an earlier range of pixels has begun. Each element adds its summands in order.
+/// Each thread computes one element even of 16 bits, because it reads one float per tap of the window, and adjacent
+/// reads are aligned to 4 bytes only.
 template <class T>
 struct fold_functor {
   convolution_shape s;
@@ -82,7 +82,7 @@ struct fold_functor {
     const auto channel = static_cast<std::uint32_t>(i / plane % channels);
     const auto at = static_cast<std::uint32_t>(i % plane), in_width = static_cast<std::uint32_t>(s.columns.in);
     const std::uint32_t y = at / in_width, z = at % in_width;
-    // The index in the range of pixel 0 of this sample, which is negative if the range begins within the sample.
+    // Index of this sample's pixel 0 relative to the range; negative if the range begins within the sample.
     const auto base = static_cast<std::int64_t>(sample * s.pixels()) - static_cast<std::int64_t>(pixels.first);
     computed_t<T> sum{0};
     for (std::uint32_t row = 0; row < s.rows.size; ++row) {
@@ -106,7 +106,7 @@ struct fold_functor {
   }
 
  private:
-  /// Whether a window's tap is at an element of the axis; `window` becomes the window.
+  /// Returns whether a tap of some window is at an element of the axis; sets `window` to the window.
   DEVPLACE_HD static bool window_of(const window_axis& axis, std::uint32_t at, std::uint32_t tap,
                                     std::uint32_t& window) {
     const auto end = static_cast<std::uint32_t>(at + axis.padding),
@@ -118,8 +118,8 @@ struct fold_functor {
   }
 };
 
-/// Between images y [samples, outputs, pixels] and a matrix [outputs, count] of a range of their pixels. `outputs` is
-/// that of all groups.
+/// Converts between images y [samples, outputs, pixels] and a matrix [outputs, count] of a range of their pixels.
+/// `outputs` counts all groups.
 ///@{
 template <class T>
 struct gather_functor {
@@ -133,7 +133,7 @@ struct gather_functor {
     matrix[i] = y[pixels.in_images(i, outputs, pixels_of_sample).offset];
   }
 };
-/// With the bias and the activation.
+/// Adds the bias and applies the activation.
 template <class T>
 struct finish_functor {
   std::size_t outputs;
@@ -155,7 +155,7 @@ struct finish_functor {
 };
 ///@}
 
-/// image = then(image + bias), element by element of images [samples, channels, pixels].
+/// Computes image = then(image + bias) for each element of images [samples, channels, pixels].
 template <class T>
 struct finish_images_functor {
   std::size_t channels, pixels;
@@ -174,7 +174,7 @@ struct finish_images_functor {
   }
 };
 
-/// sums = gradient + beta sums, of a gradient of 16 bits.
+/// Computes sums = gradient + beta sums, where `gradient` has 16 bits.
 template <class T>
 struct add_short_gradient_functor {
   const T* gradient;

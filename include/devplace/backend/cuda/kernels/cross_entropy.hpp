@@ -11,8 +11,8 @@
 
 namespace devplace::detail {
 
-/// Loss and gradient of a row. The logits are read once if they fit into the registers of the row's threads, and the
-/// gradient is written once. Uses the formulas of cross_entropy_row.
+/// Computes loss and gradient of a row. Reads the logits once if they fit the registers of the row's threads; writes
+/// the gradient once. Uses the formulas of cross_entropy_row.
 template <class T, class Label, class Access, class Group>
 DEVPLACE_DEVICE void by_group(const cross_entropy_row<T, Label>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
@@ -34,7 +34,7 @@ DEVPLACE_DEVICE void by_group(const cross_entropy_row<T, Label>& p, Access acces
   max = group.all_reduce(max, take_larger{});
   target = group.all_reduce(target, add_up{}) - max;  // nonzero in one thread only
 
-  // Summing without the target's term avoids cancellation in 1 - softmax(x)_y where that is small.
+  // Summing without the target's term avoids cancellation in 1 - softmax(x)_y where the difference is small.
   T others = 0;
   x.each([&](std::size_t c, T v) {
     if (c != target_column) others += fast_exp<T>(v - max);

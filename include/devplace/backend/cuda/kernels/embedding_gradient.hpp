@@ -11,9 +11,9 @@
 
 namespace devplace::detail {
 
-/// A warp for each row of the table: it reads 32 indices at a time and adds the rows of dy whose index is its own, in
-/// order, so that the sums need no atomic operations and have the same bits in every run. A lane has neighbouring
-/// columns, which it reads with one access where memory is aligned, if rows are a multiple of them.
+/// One warp per row of the table. It reads 32 indices at a time and adds, in order, the rows of dy whose index is the
+/// warp's row; no atomics, and the same bits in every run. Each lane handles adjacent columns and reads them with one
+/// access where memory is aligned and rows are a multiple of them.
 template <class T, class Gradient, class Index>
 struct embedding_gradient_kernel {
   static constexpr unsigned threads = 256;
@@ -34,13 +34,13 @@ struct embedding_gradient_kernel {
   }
 
  private:
-  /// The columns of a lane: neighbours, or every 32nd.
+  /// The columns of a lane: adjacent ones, or every 32nd.
   struct lane_columns {
     std::size_t first;
     unsigned next;
   };
 
-  /// The sums of the lanes' columns from `begin` on.
+  /// Sums the lanes' columns from `begin` on.
   template <class Thread>
   DEVPLACE_DEVICE void add_up(Thread& t, std::size_t row, std::size_t begin) const {
     const unsigned lane = t.thread_index() % 32;

@@ -8,7 +8,7 @@
 
 namespace devplace::detail {
 
-/// f(i) for each i below n: one index per thread, looping with the grid size as stride if indices outnumber threads.
+/// Calls f(i) for each i below n: one index per thread, in a grid-stride loop if indices outnumber threads.
 template <class F>
 struct for_each_kernel {
   static constexpr unsigned threads = 256;
@@ -26,8 +26,8 @@ struct for_each_kernel {
   }
 };
 
-/// The kernel of a functor. Those that read or write several elements with one access have overloads in
-/// kernels/<operation>.hpp, which take the place of for_each_kernel.
+/// Returns the kernel of a functor. Functors that read or write several elements per access have overloads in
+/// kernels/<operation>.hpp that return other kernels.
 template <class F>
 for_each_kernel<F> make_kernel(std::size_t n, const F& f) {
   return {n, f};

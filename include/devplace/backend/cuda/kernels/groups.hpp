@@ -8,10 +8,10 @@
 
 namespace devplace::detail {
 
-// Groups of threads that work on one row. all_reduce gives the same bits to every thread of a group; they depend on the
-// number of threads, not on their order of execution.
+// Groups of threads that work on one row. all_reduce gives the same bits to every thread of a group; the bits depend on
+// the number of threads, not on their order of execution.
 
-/// `Lanes` neighbouring threads of a warp, a power of two. all_reduce must be called by all lanes of the warp together.
+/// `Lanes` adjacent threads of a warp, a power of two. All lanes of the warp must call all_reduce together.
 template <class Thread, unsigned Lanes>
 class lane_group {
  public:
@@ -68,12 +68,12 @@ class block_group {
   Thread& thread_;
 };
 
-/// `Lanes` threads: of a warp, or all of a block.
+/// `Lanes` threads of a warp, or all threads of a block.
 template <class Thread, unsigned Lanes>
 using thread_group = std::conditional_t<(Lanes <= 32), lane_group<Thread, Lanes>, block_group<Thread, Lanes>>;
 
-/// Whether the block is the last of `blocks` to call this with `ticket`, which must be 0 and is 0 again afterwards. The
-/// last block can observe what all others published. All threads of the block must call it.
+/// Returns whether the block is the last of `blocks` to call this with `ticket`, which must be 0 and is 0 again
+/// afterwards. The last block can observe what all others published. All threads of the block must call it.
 template <class Thread>
 DEVPLACE_DEVICE bool is_last_block(Thread& t, unsigned* ticket, unsigned blocks) {
   const auto is_last = t.template shared<unsigned, 1, 1>();

@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// The normalisation of a row whose elements a group of threads has.
+/// Returns the normalisation of a row whose elements are held by a group of threads.
 template <class T, bool Centred, class Group, class Values>
 DEVPLACE_DEVICE row_scale<T, Centred> scale_of_row(const Group& group, const Values& x, std::size_t n, double epsilon) {
   T shift = 0, sum = 0;

@@ -12,15 +12,14 @@
 #include <devplace/ops/pooling.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Pooling of 16-bit elements in windows of 2 x 2 side by side, whose rows a thread reads 16 bytes at a time: 8 columns
-// of two rows are 4 windows. This needs rows of a multiple of 8 elements. With other lengths rows begin at any address,
-// and with other windows the same elements are read for several of them or only some for any; there neighbouring
-// threads have neighbouring windows, whose elements share cache lines, and packs for each thread would spread a warp's
-// accesses over more of them.
+// Pooling of 16-bit elements in adjacent windows of 2 x 2. A thread reads 16 bytes of two rows: 8 columns, 4 windows.
+// This needs rows of a multiple of 8 elements; rows of other lengths begin at any address. Other windows overlap or
+// leave gaps; for them, adjacent threads take adjacent windows, whose elements share cache lines, because packs per
+// thread would spread a warp's accesses over more cache lines.
 
 namespace devplace::detail {
 
-/// 8 columns of two neighbouring rows: 4 squares of 2 x 2.
+/// 8 columns of two adjacent rows: 4 squares of 2 x 2.
 template <class T>
 struct four_squares {
   pack<T, 8> upper, lower;
@@ -29,7 +28,7 @@ struct four_squares {
   DEVPLACE_DEVICE static four_squares load(const Thread& t, const T* at, std::size_t columns) {
     return {t.template load<T, 8>(at), t.template load<T, 8>(at + columns)};
   }
-  /// Calls f(element, its number in the square) for the elements of a square, in order.
+  /// Calls f(element, number of the element in the square) for the elements of a square, in order.
   template <class F>
   DEVPLACE_DEVICE void each(unsigned square, const F& f) const {
     f(upper.value[2 * square], 0u);
@@ -51,7 +50,7 @@ inline bool in_squares(const pooling_shape& s) {
   return in_twos(s.rows) && in_twos(s.columns) && s.columns.in % 8 == 0;
 }
 
-/// What windows `i` to `i` + 3 read.
+/// Loads what windows `i` to `i` + 3 read.
 template <class T, class Thread>
 DEVPLACE_DEVICE four_squares<T> squares_of_windows(const Thread& t, const pooling_shape& s, const T* x, std::size_t i) {
   const std::size_t row = quotient(i, s.columns.out), plane = quotient(row, s.rows.out);
@@ -101,11 +100,11 @@ struct wide_average_pool {
   }
 };
 
-/// 8 neighbouring gradients of inputs, from those of 4 windows; 0 in a last row that is in no window.
+/// Computes 8 adjacent input gradients from those of 4 windows; 0 in a last row that no window contains.
 template <class T, class F>
 struct wide_pool_gradient {
   static constexpr unsigned width = 8;
-  static constexpr unsigned least_blocks = 1;  // or nvcc 13.0 spills to fit more of them
+  static constexpr unsigned least_blocks = 1;  // with more blocks nvcc 13.0 spills registers
   F f;
 
   bool is_wide() const { return in_squares(f.s) && begins(f) && begins_wide<4>(f.dy) && begins_wide<width>(f.dx); }
@@ -137,8 +136,8 @@ struct wide_pool_gradient {
   static bool begins(const max_pool_gradient_functor<T>& of) { return begins_wide<width>(of.x); }
   static bool begins(const average_pool_gradient_functor<T>&) { return true; }
 
-  /// Calls take(w, left, right, divisor) for window w of 4: which of its two elements in a row, upper or lower, have a
-  /// share in its gradient, and by what this is divided.
+  /// Calls take(w, left, right, divisor) for each window w of 4. `left` and `right` say which of its elements in the
+  /// row (upper or `lower`) receive its gradient; `divisor` divides the gradient.
   template <class Thread, class Take>
   DEVPLACE_DEVICE static void each_share(const Thread& t, const max_pool_gradient_functor<T>& of, std::size_t at,
                                          unsigned lower, const Take& take) {

@@ -13,9 +13,9 @@ namespace devplace::detail {
 
 // Products, and parts of products, that cuBLASLt does not compute or computes differently.
 
-/// C = then(beta C + bias) in one pass over `Width` elements at a time: bias and activation after a product, or all of
-/// a product whose sum is empty. cuBLASLt's epilogue for bias and relu turns NaN into 0, but NaN must stay NaN as on
-/// the CPU; for float it is a separate pass over C, too.
+/// Computes C = then(beta C + bias) in one pass over `Width` elements at a time: bias and activation after a product,
+/// or the whole product if its sum is empty. cuBLASLt's epilogue for bias and relu turns NaN into 0, but NaN must stay
+/// NaN as on the CPU; for float that epilogue is also a separate pass over C.
 template <class T, unsigned Width, class Bias = T>
 struct finish_kernel {
   using value_type = computed_t<T>;
@@ -72,7 +72,7 @@ struct finish_kernel {
   }
 };
 
-/// Products of a matrix's rows with a vector, `Lanes` threads per row: element i of the result is the sum over p of
+/// Multiplies a matrix's rows by a vector, `Lanes` threads per row: element i of the result is the sum over p of
 /// matrix[i * ld + p] * vector[p * stride].
 template <class T, unsigned Lanes, class Result = sum_result<T>>
 struct row_products_kernel {
@@ -104,7 +104,7 @@ struct row_products_kernel {
   }
 };
 
-/// Any product, one thread per element: for outer products and shapes without an algorithm in cuBLASLt.
+/// Computes any product with one thread per element: for outer products and shapes without an algorithm in cuBLASLt.
 template <class T, class C = T>
 struct any_product_kernel {
   using value_type = computed_t<T>;

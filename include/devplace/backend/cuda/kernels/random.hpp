@@ -13,8 +13,8 @@
 
 namespace devplace::detail {
 
-/// n random elements: a thread generates Body::at_once of them, 16 bytes, and stores them with one access if the
-/// destination is aligned (`wide`) and all of them exist.
+/// Generates n random elements. A thread generates Body::at_once of them, 16 bytes, and stores them with one access if
+/// the destination is aligned (`wide`) and all of them exist.
 template <class Body>
 struct random_kernel {
   static constexpr unsigned threads = 256;
@@ -54,8 +54,8 @@ random_kernel<normal_body<T>> make_kernel(std::size_t, const normal_body<T>& bod
   return {body.size, begins_wide<widest_access<T>>(body.destination), body};
 }
 
-/// Dropout of `rows` samples: a thread handles the four elements of a sample that share a block of random words, or
-/// eight of 16 bits with two blocks, with wide accesses if all such groups are aligned.
+/// Applies dropout to `rows` samples. A thread handles the four elements of a sample that share a block of random
+/// words, or eight 16-bit elements with two blocks; accesses are wide if all such groups are aligned.
 template <class T>
 struct dropout_kernel {
   static constexpr unsigned threads = 256;

@@ -16,9 +16,9 @@ namespace devplace::detail {
 template <class Source, class Reducer>
 struct reduction_plan;  // ops/detail/reduction_plan.hpp, which includes this file
 
-/// Where the elements of results lie: the runs of result r begin at (run * results + r) * length for each run, so that
-/// all elements are contiguous. Packs of `width` begin at its multiples, whichever element is a run's first, so that
-/// rows of any length are read with wide accesses; a run has `packs` of them, or fewer if it begins where one does.
+/// The positions of the elements of results. Run `run` of result r begins at (run * results + r) * length, so all
+/// elements are contiguous. Packs of `width` are aligned to multiples of `width`, even if a run begins within a pack,
+/// so rows of any length are read with wide accesses. A run touches at most `packs` packs.
 struct reduced_runs {
   std::size_t count, results, length, packs;
 
@@ -26,7 +26,7 @@ struct reduced_runs {
     const bool at_packs = count * results == 1 || length % width == 0;
     return {count, results, length, divided_up(at_packs || length == 0 ? length : length + width - 1, width)};
   }
-  /// Pack number k of a result.
+  /// Returns pack number k of a result.
   template <unsigned Width>
   DEVPLACE_HD reduced_pack pack(std::size_t result, std::size_t k) const {
     const std::size_t run = count == 1 ? 0 : quotient(k, packs);
@@ -39,19 +39,19 @@ struct reduced_runs {
   }
 };
 
-/// A reduction, distributed as its reduction_layout says. With `Along`, inner is 1 and the reduced elements are runs of
-/// neighbours; a thread takes packs of Width of them, element w of each into accumulator w modulo 4. Otherwise it takes
-/// Width neighbouring columns. Neighbouring threads read neighbouring packs. All this depends on the shape and on the
-/// types; whether a pack is read with wide accesses (`wide`) changes nothing else.
+/// A reduction, distributed by its reduction_layout. With `Along`, inner is 1 and the reduced elements are contiguous
+/// runs: a thread takes packs of Width of them and adds element w of each to accumulator w modulo 4. Otherwise it takes
+/// Width adjacent columns. Adjacent threads read adjacent packs. All this depends on the shape and types only; whether
+/// packs are read with wide accesses (`wide`) changes nothing else.
 template <bool Along, class Source, class Reducer, unsigned Width>
 struct reduce_kernel {
   static constexpr unsigned threads = reduction_threads;
-  static constexpr unsigned least_blocks = Width < 8 ? 0 : 1;  // or nvcc 13.0 spills to fit more of them
+  static constexpr unsigned least_blocks = Width < 8 ? 0 : 1;  // with more blocks nvcc 13.0 spills registers
   using accumulator = typename Reducer::accumulator;
 
   reduction_plan<Source, Reducer> plan;
   reduced_runs runs;
-  std::size_t count;  // elements of a result; with Along those that its packs have room for
+  std::size_t count;  // elements of a result; with Along, elements that its packs have room for
   reduction_layout layout;
   bool wide;
   accumulator* partials;  // layout.columns * results per block; null if each set has one block
@@ -86,13 +86,13 @@ struct reduce_kernel {
   }
 
  private:
-  static constexpr unsigned results = Along ? 1 : Width;                             // of a thread
-  static constexpr unsigned accumulators = Along ? (Width < 4 ? Width : 4) : Width;  // of a thread
+  static constexpr unsigned results = Along ? 1 : Width;                             // per thread
+  static constexpr unsigned accumulators = Along ? (Width < 4 ? Width : 4) : Width;  // per thread
   static constexpr unsigned at_once =
       Width < 8 ? 4 : 1;  // packs of a thread in flight together: 16 bytes of short types
   using elements = typename reduced_source<Source>::elements;
 
-  /// The elements of the results of a thread.
+  /// The elements of a thread's results.
   struct thread_elements {
     elements of_result[results];
 
@@ -119,7 +119,7 @@ struct reduce_kernel {
     return partials + (task * layout.columns + column) * results;
   }
 
-  /// Reduces elements begin to end-1 of a thread's results, in ascending order for each accumulator.
+  /// Reduces elements [begin, end) of a thread's results, in ascending order for each accumulator.
   template <class Thread>
   DEVPLACE_DEVICE void add_elements(const Thread& t, accumulator (&sums)[results], std::size_t outer, std::size_t inner,
                                     std::size_t begin, std::size_t end, unsigned lane) const {
@@ -156,7 +156,7 @@ struct reduce_kernel {
     else
       return {(outer * plan.count + k) * plan.inner + inner, k, 0, Width};
   }
-  /// A pack at the end of all elements may not be complete.
+  /// Reads a pack; one at the end of all elements may be incomplete.
   template <class Thread>
   DEVPLACE_DEVICE auto read(const Thread& t, const thread_elements& of, const reduced_pack& which) const {
     const bool complete = which.last != 0 && which.at + Width <= plan.outer * plan.count * plan.inner;
@@ -182,7 +182,7 @@ struct reduce_kernel {
   }
 };
 
-/// The kernel of a reduction, of packs of Width. `partials` and `tickets` need space for most_partial_blocks *
+/// Returns the kernel of a reduction with packs of Width. `partials` and `tickets` need space for most_partial_blocks *
 /// most_block_columns accumulators and for most_partial_blocks tickets.
 template <bool Along, unsigned Width, class Source, class Reducer>
 reduce_kernel<Along, Source, Reducer, Width> make_reduce_kernel(const reduction_plan<Source, Reducer>& plan) {
@@ -197,7 +197,7 @@ reduce_kernel<Along, Source, Reducer, Width> make_reduce_kernel(const reduction_
 }
 
 /// Calls `launch(kernel)` with the kernel of a reduction. Columns of 16-bit elements are taken in packs if rows consist
-/// of these; wider elements one by one, since neighbouring threads then read 128 bytes together.
+/// of whole packs. Wider elements are taken one by one, since adjacent threads then read 128 bytes together.
 template <bool Along, class Source, class Reducer, class Launch>
 void with_reduce_kernel(const reduction_plan<Source, Reducer>& plan, const Launch& launch) {
   constexpr unsigned width = reduced_source<Source>::inputs::width;

@@ -12,18 +12,18 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/reduced_inputs.hpp>
 
-// How reductions read their sources (ops/detail/reduced_inputs.hpp), several neighbouring elements at a time.
+// Reads the sources of reductions (ops/detail/reduced_inputs.hpp), several adjacent elements at a time.
 
 namespace devplace::detail {
 
-/// Neighbours [first, last) of the elements from index `at` on, which are reduced; the first of all has the number
+/// The reduced elements of a pack: [first, last) of the elements from index `at` on. The element at `at` has number
 /// `position` among the elements of its result.
 struct reduced_pack {
   std::size_t at, position;
   unsigned first, last;
 };
 
-/// What a thread has read of a source: `element(of, w)` is what becomes of element w.
+/// What a thread has read from a source: `element(of, w)` returns the summand of element w.
 ///@{
 template <class Value>
 struct read_value {
@@ -55,7 +55,7 @@ struct read_packs {
 };
 ///@}
 
-/// The elements that become one result.
+/// Returns the elements that are reduced to one result.
 template <class Source>
 DEVPLACE_HD auto elements_of_result(const Source& source, std::size_t result) {
   if constexpr (requires { source.of_result(result); })
@@ -64,8 +64,8 @@ DEVPLACE_HD auto elements_of_result(const Source& source, std::size_t result) {
     return source;
 }
 
-/// What a source has in memory: how many elements a thread takes with an access of 16 bytes to the smallest ones, but 4
-/// bytes, whether arrays begin at such an access, and the elements of a pack. Other sources are read one by one.
+/// The arrays of a source: how many elements a thread takes (16 bytes of the smallest type, but 4 elements of 1 byte),
+/// whether arrays are aligned for that, and how a pack is read. Other sources are read one by one.
 template <class Inputs>
 struct reduced_inputs {
   static constexpr unsigned width = 1;
@@ -91,7 +91,7 @@ struct reduced_inputs<two_inputs<A, B>> {
   }
 };
 
-/// The arrays of a source's elements; void if these are computed otherwise.
+/// Returns the arrays of a source's elements; void if the elements are computed otherwise.
 template <class Elements>
 auto inputs_of(const Elements& elements) {
   if constexpr (requires { elements.inputs(); }) return elements.inputs();
@@ -103,7 +103,7 @@ struct reduced_source {
   using inputs = reduced_inputs<decltype(inputs_of(std::declval<const elements&>()))>;
 };
 
-/// Reads N elements of an array, or those of them that are reduced.
+/// Reads N elements of an array, or only those of them that are reduced.
 template <unsigned N, class Thread>
 struct pack_reader {
   const Thread& t;
@@ -121,7 +121,7 @@ struct pack_reader {
   }
 };
 
-/// Reads a pack of a source's elements. `wide`: with wide accesses; those of a pack are at addresses of its multiples.
+/// Reads a pack of a source's elements. `wide`: with wide accesses; packs are then at multiples of their size.
 template <unsigned N, class Thread, class Elements>
 DEVPLACE_DEVICE auto read_elements(const Thread& t, const Elements& of, const reduced_pack& which, bool wide) {
   if constexpr (requires { of.inputs(); }) {

@@ -12,18 +12,17 @@ namespace devplace::detail {
 /// Threads per block of a reduction.
 inline constexpr unsigned reduction_threads = 256;
 /// Largest number of blocks that pass partial results to a last block: as many as an H100 runs concurrently. A
-/// constant, so that the order of summation is the same on every GPU.
+/// constant, so that the order of summation is equal on every GPU.
 inline constexpr std::size_t most_partial_blocks = 1024;
-/// Largest number of results, neighbours in memory, that a block computes together.
+/// Largest number of adjacent results that a block computes together.
 inline constexpr std::size_t most_block_columns = 32;
 
-/// How the elements of a reduction are distributed over blocks. It depends only on the shape and the element type, and
-/// it determines the order of summation, so the bits depend neither on the GPU nor on addresses.
+/// How the elements of a reduction are distributed over blocks. The layout depends only on the shape and the element
+/// type. It determines the order of summation, so the bits depend neither on the GPU nor on addresses.
 ///
-/// A group of columns * lanes threads computes the neighbouring results of `columns`, each of which has one, or a pack
-/// of them; its lanes share the elements. A block
-/// holds as many groups as fit, its set. If there are too few sets to fill a GPU, the elements are cut into chunks, one
-/// per block, and the last block of a set merges the results of the chunks.
+/// A group of columns * lanes threads computes adjacent results: one result, or one pack of results, per column; its
+/// lanes share the elements. A block holds as many groups as fit, its set. If there are too few sets to fill a GPU, the
+/// elements are cut into chunks, one per block, and the last block of a set merges the results of the chunks.
 struct reduction_layout {
   unsigned columns = 1;    ///< a power of two
   unsigned lanes = 1;      ///< a power of two; columns * lanes <= reduction_threads
@@ -42,8 +41,8 @@ constexpr std::size_t divided_up(std::size_t a, std::size_t b) {
   return (a + b - 1) / b;
 }
 
-/// The layout for outer x count x inner elements, of which a thread takes `width` neighbours at a time: along the
-/// reduced axis if inner is 1, otherwise columns, of which inner is a multiple.
+/// Returns the layout for outer x count x inner elements, of which a thread takes `width` adjacent ones at a time:
+/// along the reduced axis if inner is 1, otherwise columns; then inner is a multiple of `width`.
 constexpr reduction_layout reduction_layout_of(std::size_t outer, std::size_t count, std::size_t inner,
                                                unsigned width) {
   constexpr std::size_t warp = 32, few_per_lane = 8, enough_sets = most_partial_blocks / 2;

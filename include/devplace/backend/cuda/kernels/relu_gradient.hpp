@@ -11,7 +11,7 @@
 namespace devplace::detail {
 
 /// A source of column sums (kernels/column_sums.hpp) that also stores its summands: the gradient of a relu's input,
-/// computed from the gradient of its output and the output. All three matrices are contiguous; `to` may be `dy`.
+/// computed from its output and the output's gradient. All three matrices are contiguous; `to` may be `dy`.
 template <class T, unsigned Width>
 struct relu_gradient_source {
   using value_type = computed_t<T>;

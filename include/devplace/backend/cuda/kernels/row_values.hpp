@@ -11,10 +11,10 @@
 
 namespace devplace::detail {
 
-/// The columns of a row that a thread has, in steps of `Width`. If the row's length is a multiple of Width, a step are
-/// neighbours, which take one access where memory is aligned; otherwise every Group::size-th column, because rows then
-/// begin at any address, and neighbouring threads shall read neighbours. So the order of sums depends on the length and
-/// on the type of the elements, and not on addresses.
+/// The columns of a row that one thread handles, in steps of `Width`. If the row's length is a multiple of Width, the
+/// columns of a step are adjacent and take one access where memory is aligned. Otherwise they are every Group::size-th
+/// column, because rows then begin at any address and adjacent threads should read adjacent elements. So the order of
+/// sums depends on the length and the element type, not on addresses.
 ///
 /// `Index` is unsigned where the length is known to be small.
 template <class Group, unsigned Width, class Index>
@@ -27,17 +27,17 @@ class row_columns {
         next_(neighbours_ ? 1 : Group::size),
         left_(static_cast<Index>(columns < first_ ? 0 : columns - first_)) {}
 
-  /// Column number w of step k.
+  /// Returns column number w of step k.
   DEVPLACE_DEVICE std::size_t at(Index k, unsigned w) const { return first_ + after_first(k, w); }
   DEVPLACE_DEVICE bool has(Index k, unsigned w = 0) const { return after_first(k, w) < left_; }
 
-  /// Whether the steps of these rows can be read or written as packs.
+  /// Returns whether the steps of these rows can be read and written as packs.
   template <class... T>
   DEVPLACE_DEVICE bool are_packs(const T*... row) const {
     return neighbours_ && (begins_wide<Width>(row) && ...);
   }
 
-  /// Step k, which exists, of a row; columns that do not exist are 0.
+  /// Reads step k, which must exist, of a row; columns that do not exist are 0.
   template <class T>
   DEVPLACE_DEVICE pack<T, Width> read(Index k, const T* row, bool packs) const {
     if (packs) return group_.thread().template load<T, Width>(row + at(k, 0));
@@ -64,8 +64,8 @@ class row_columns {
   Index left_;  // columns from the first one on
 };
 
-/// A thread's share of a row: of at most PerThread * Group::size elements, held in registers, so that the row is read
-/// once; or, if PerThread is 0, of any length and read again in each pass.
+/// A thread's share of a row. The row has at most PerThread * Group::size elements, held in registers, so it is read
+/// once. If PerThread is 0, it has any length and is read again in each pass.
 template <class T, class Group, unsigned PerThread>
 class row_values {
   static constexpr unsigned width = PerThread != 0 && PerThread < widest_access<T> ? PerThread : widest_access<T>;
@@ -93,7 +93,7 @@ class row_values {
     });
   }
 
-  /// The same, and writes the results to the row `to`.
+  /// Calls f like each(), and writes the results to the row `to`.
   template <class To, class F, class... Others>
   DEVPLACE_DEVICE void write(To* to, const F& f, const Others*... others) const {
     const bool packs = columns_.are_packs(to, others...);
@@ -135,7 +135,7 @@ class row_values {
   pack<T, width> values_[steps == 0 ? 1 : steps];
 };
 
-/// What functors of rows get to read a row: 0 elements per thread are rows of any length.
+/// Gives functors of rows access to a row; with 0 elements per thread, rows have any length.
 template <unsigned PerThread>
 struct row_access {
   template <class T, class Group>

@@ -14,12 +14,12 @@ namespace devplace::detail {
 //
 //   by_group(functor, access, group, row, exists)
 //
-// in kernels/<operation>.hpp: the threads of `group` process row number `row` and get its elements from
-// access.values(), together with those of other rows; it writes results by their write(). If `exists` is false, there
-// is no such row, but these threads still take part in the group's operations, which involve all lanes of a warp; for
-// the same reason these operations must not stand in a branch that depends on the row.
+// in kernels/<operation>.hpp. The threads of `group` process row number `row`. They get its elements from
+// access.values(), together with elements of other rows, and write results by write(). If `exists` is false, there is
+// no such row, but these threads still take part in the group's operations, which involve all lanes of a warp. For this
+// reason, group operations must not stand in a branch that depends on the row.
 
-/// `Lanes` threads, of a warp or a whole block, per row: of at most Lanes * PerThread elements unless PerThread is 0.
+/// `Lanes` threads of a warp or a whole block per row of at most Lanes * PerThread elements (PerThread 0: any length).
 template <class Row, unsigned Lanes, unsigned PerThread>
 struct rows_kernel {
   static constexpr unsigned threads = Lanes < 128 ? 128 : Lanes;
@@ -39,9 +39,9 @@ struct rows_kernel {
   }
 };
 
-/// The kernel depends on the length of the rows. Short rows are held in registers, so they are read once: 4 lanes for
-/// up to 16 elements, 16 lanes for up to 128 and a warp for up to 1,024. Longer rows get a block each and are read once
-/// per pass.
+/// Calls `launch` with a kernel that depends on the length of the rows. Short rows are held in registers and read once:
+/// 4 lanes for up to 16 elements, 16 lanes for up to 128 and a warp for up to 1,024. Longer rows get a block each and
+/// are read once per pass.
 template <class Row, class Launch>
 void with_kernel(std::size_t rows, const row_functor<Row>& of_rows, const Launch& launch) {
   const std::size_t columns = of_rows.columns;

@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// Converts n bytes to T: `groups` of 16 with one wide read each, the others one by one. Each byte's value is looked up
+/// Converts n bytes to T: `groups` of 16 with one wide read each, the rest one by one. Each byte's value is looked up
 /// in a table in shared memory.
 template <class T>
 struct scale_bytes_kernel {

@@ -10,7 +10,7 @@
 
 namespace devplace::detail {
 
-/// The body of wide_kernel for take_rows: one element i of the result, or several of the same row from i on.
+/// The body of wide_kernel for take_rows: writes element i of the result, or several elements of one row from i on.
 template <class T, class Index>
 struct wide_row_taker {
   static constexpr unsigned width = widest_access<T>;

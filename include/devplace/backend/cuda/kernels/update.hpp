@@ -13,15 +13,14 @@
 
 namespace devplace::detail {
 
-/// Number of elements that a thread updates together: an access of 16 bytes to the rounded parameters, if there are
-/// any, and else to the others.
+/// Number of elements that a thread updates together: 16 bytes of the rounded parameters if any, otherwise the others.
 template <class T, class Working>
 inline constexpr unsigned width_of_update = width_of_sizes(sizeof(Working), sizeof(T));
 template <class T>
 inline constexpr unsigned width_of_update<T, void> = widest_access<T>;
 
-/// An optimizer's update of n elements: `groups` of `width` elements with wide accesses, the others one by one. The
-/// last block writes the numbers of the next step, after all blocks have read those of this one.
+/// An optimizer's update of n elements: `groups` of `width` elements with wide accesses, the rest one by one. The last
+/// block writes the numbers of the next step after all blocks have read those of this step.
 template <class Rule, class T, std::size_t Arrays, class Update = runtime::update<Rule, T, Arrays>>
 struct update_kernel {
   static constexpr unsigned threads = 256;
@@ -29,7 +28,7 @@ struct update_kernel {
 
   static constexpr unsigned least_blocks = 3;  // because Adam in double needs 70 registers
 
-  /// Fills a GPU several times over; a limit, because every block takes a ticket at the end.
+  /// Fills a GPU several times over. Limited because every block takes a ticket at the end.
   static constexpr std::size_t most_blocks = 2048;
 
   std::size_t n;
@@ -44,7 +43,7 @@ struct update_kernel {
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
-    if (update.source.skipped()) return;  // the same for all threads
+    if (update.source.skipped()) return;  // equal for all threads
     const auto formulas = update.formulas();
     const T factor = update.source.factor();
     const std::size_t first = std::size_t{t.block_index()} * threads + t.thread_index();
@@ -57,7 +56,7 @@ struct update_kernel {
   }
 
  private:
-  /// Elements i to i + width - 1: a pack of each array; the formula is evaluated per element in registers.
+  /// Updates elements [i, i + width): a pack of each array; the formula is evaluated per element in registers.
   template <class Thread, class Formula, std::size_t... Array>
   DEVPLACE_DEVICE void several(const Thread& t, const Formula& formula, T factor, std::size_t i,
                                std::index_sequence<Array...>) const {

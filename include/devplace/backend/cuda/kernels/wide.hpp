@@ -11,19 +11,19 @@
 
 namespace devplace::detail {
 
-/// Whether N elements from `data` on can be read or written as a pack.
+/// Returns whether N elements from `data` on can be read or written as a pack.
 template <unsigned N, class T>
 DEVPLACE_HD inline bool begins_wide(const T* data) {
   return reinterpret_cast<std::uintptr_t>(data) % alignof(pack<T, N>) == 0;
 }
 
-/// Number of elements that a thread takes together where tensors have elements of `smallest` to `largest` bytes: an
-/// access of 16 bytes to the smallest ones, unless the largest ones would need more than two.
+/// Returns how many elements a thread takes together where elements have `smallest` to `largest` bytes: 16 bytes of the
+/// smallest type, unless the largest type would need more than two accesses.
 constexpr unsigned width_of_sizes(std::size_t smallest, std::size_t largest) {
   return static_cast<unsigned>(std::min(16 / smallest, 32 / largest));
 }
 
-/// A body's member `least_blocks`, as a kernel's (launch.cuh).
+/// Returns the member `least_blocks` of a body, like that of a kernel (launch.cuh).
 template <class Body>
 constexpr unsigned least_blocks_of_body() {
   if constexpr (requires { Body::least_blocks; })
@@ -32,8 +32,8 @@ constexpr unsigned least_blocks_of_body() {
     return 0;
 }
 
-/// n elements: `groups` groups of Body::width with wide accesses, the others one by one. A Body has `one(i)` for a
-/// single element, `several(thread, i)` for `width` of them, and `is_wide()`: whether it can be called.
+/// Handles n elements: `groups` groups of Body::width with wide accesses, the rest one by one. A Body has `one(i)` for
+/// a single element, `several(thread, i)` for `width` of them, and `is_wide()`: whether `several` can be called.
 template <class Body>
 struct wide_kernel {
   static constexpr unsigned threads = 256;

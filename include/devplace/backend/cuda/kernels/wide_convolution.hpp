@@ -12,12 +12,12 @@
 #include <devplace/ops/detail/quotient.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// What convolutions do with 16-bit elements around their products, 16 bytes at a time.
+// The passes of convolutions over 16-bit elements before and after their products, 16 bytes at a time.
 
 namespace devplace::detail {
 
-/// Patches are written 8 pixels at a time where rows of the matrix begin at multiples of 16 bytes. Their elements are
-/// read one by one: those of neighbouring taps overlap, and begin at any address.
+/// Writes patches 8 pixels at a time where matrix rows are aligned to 16 bytes. Reads elements one by one, because
+/// those of adjacent taps overlap and begin at any address.
 template <class T>
 struct wide_unfold {
   static constexpr unsigned width = widest_access<T>;
@@ -51,10 +51,10 @@ struct wide_unfold {
   }
 };
 
-/// Whether gather_functor or finish_functor may take several pixels at once: those that lie together in the matrix do
-/// so in the images, too, and all addresses are aligned.
+/// Returns whether gather_functor or finish_functor may take Width pixels at once: pixels that are adjacent in the
+/// matrix are also adjacent in the images, and all addresses are aligned.
 template <unsigned Width, class Functor>
-bool lie_together(const Functor& f) {
+bool are_adjacent(const Functor& f) {
   return f.pixels.count % Width == 0 && f.pixels.first % Width == 0 && f.pixels_of_sample % Width == 0 &&
          begins_wide<Width>(f.y) && begins_wide<Width>(f.matrix);
 }
@@ -64,7 +64,7 @@ struct wide_gather {
   static constexpr unsigned width = widest_access<T>;
   gather_functor<T> f;
 
-  bool is_wide() const { return lie_together<width>(f); }
+  bool is_wide() const { return are_adjacent<width>(f); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
@@ -79,7 +79,7 @@ struct wide_finish {
   static constexpr unsigned width = widest_access<T>;
   finish_functor<T> f;
 
-  bool is_wide() const { return lie_together<width>(f); }
+  bool is_wide() const { return are_adjacent<width>(f); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
@@ -94,7 +94,7 @@ struct wide_finish {
   }
 };
 
-/// Images of any extent, with one division for 8 elements.
+/// Finishes images of any extent, with one division per 8 elements.
 template <class T>
 struct wide_finish_images {
   static constexpr unsigned width = widest_access<T>;
