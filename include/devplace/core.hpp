@@ -10,6 +10,20 @@
 #include <devplace/memory/report.hpp>
 #include <devplace/memory/statistics.hpp>
 #include <devplace/memory/stream.hpp>
+#include <devplace/ops/activations.hpp>
+#include <devplace/ops/assign.hpp>
+#include <devplace/ops/creation.hpp>
+#include <devplace/ops/cross_entropy.hpp>
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/matmul.hpp>
+#include <devplace/ops/matrix_engine.hpp>
+#include <devplace/ops/mse.hpp>
+#include <devplace/ops/random.hpp>
+#include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
+#include <devplace/ops/scale_bytes.hpp>
+#include <devplace/ops/softmax.hpp>
+#include <devplace/ops/take_rows.hpp>
 #include <devplace/place/availability.hpp>
 #include <devplace/place/device_info.hpp>
 #include <devplace/place/device_map.hpp>
@@ -20,6 +34,7 @@
 #include <devplace/place/seed.hpp>
 #include <devplace/place/select.hpp>
 #include <devplace/place/thread_team.hpp>
+#include <devplace/place/up_to.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/copy_async.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -34,21 +49,3 @@
 #include <devplace/tensor/view.hpp>
 #include <devplace/tensor/wrap.hpp>
 #include <devplace/version.hpp>
-
-// Later, so that messages of tensors are shown with few lines of nested headers.
-#include <devplace/ops/assign.hpp>
-#include <devplace/ops/creation.hpp>
-#include <devplace/ops/cross_entropy.hpp>
-#include <devplace/ops/elementwise.hpp>
-#include <devplace/ops/matmul.hpp>
-#include <devplace/ops/matrix_engine.hpp>
-#include <devplace/ops/mse.hpp>
-#include <devplace/ops/random.hpp>
-#include <devplace/ops/reduce.hpp>
-#include <devplace/ops/reduce_into.hpp>
-#include <devplace/ops/scale_bytes.hpp>
-#include <devplace/ops/softmax.hpp>
-#include <devplace/ops/take_rows.hpp>
-
-// It includes elementwise.hpp, which is to stand above.
-#include <devplace/ops/activations.hpp>
