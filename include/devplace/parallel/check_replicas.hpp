@@ -16,7 +16,6 @@
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
@@ -112,8 +111,5 @@ void check_replicas(const model<Net, Where, P>& m) {
   detail::naming_bad_alloc("the comparison of replicas",
                            [&] { parallel::detail::check_replicas<Net, placement_backend_t<Where>>(m.state()); });
 }
-template <class... GIVE_THE_MODEL_AS_IN_check_replicas_model>
-devplace::detail::refusal check_replicas(...)
-    DEVPLACE_REFUSED("check_replicas: give the model whose replicas are compared: check_replicas(model).");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

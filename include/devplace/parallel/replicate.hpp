@@ -6,7 +6,6 @@
 
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
@@ -26,11 +25,5 @@ auto replicate(const model<Net, From, P>& source) {
       return std::tuple{to<on<Place>>(source)...};
     }(typename detail::mesh_of<Where>::local{});
 }
-
-/// PyTorch's name.
-template <class... MAKE_A_model_ON_replicated_0_1_AND_A_trainer_OF_IT>
-detail::refusal data_parallel(...) DEVPLACE_REFUSED(
-    "data_parallel: make the model on several places, model<net, replicated<0, 1>>, and a trainer of it, "
-    "trainer{model, loss, rule}; replicate<replicated<0, 1>>(model) gives a copy on each.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -189,9 +189,6 @@ concept can_be_reduced =
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Appears in the compiler's message when gradients are reduced twice.
-struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
-
 /// Makes the gradients of a batch whole, as `Policy` says: the same lease on one place, partial sums to replicated
 /// gradients over several; generic code has this one line for all placements. Under `collective::scatter_gather` the
 /// sums are formed on the first place and broadcast from it. Layers' buffers are replaced by those of the first place,
@@ -199,8 +196,11 @@ struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
 /// which call it. Asynchronous in one process. Creates the policy's communicator in each call, while a trainer keeps
 /// it.
 template <class Policy = collective::all_reduce<>, class Net, placement Where, class P>
-  requires parallel::can_be_reduced<Where>
 [[nodiscard]] auto synchronize(gradients<Net, Where, P>&& partial, const Policy& policy = {}) {
+  constexpr bool is_partial = parallel::can_be_reduced<Where>;
+  static_assert(is_partial,
+                "devplace: synchronize: these gradients are whole, and reducing them again would multiply them by the "
+                "number of places; pass them to the step.");
   constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, typename precision_traits<P>::wire>;
   static_assert(is_policy,
                 "devplace: synchronize: this type is not a collective policy; use collective::all_reduce<> or "
@@ -211,35 +211,23 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
       "devplace: synchronize: the gradients lie across processes, and the policy's engine connects the places "
       "of one process; use collective::direct or collective::ring, or give an engine with spans_processes = "
       "true, whose communicator knows this process's rank.");
-  if constexpr (single_place<Where> || !is_policy || !connects) {
+  if constexpr (single_place<Where>) {
     return std::move(partial);
   } else {
-    parallel::make_whole<Net, Policy, placement_backend_t<Where>, spans_processes<Where>>(policy, partial.arena());
+    if constexpr (is_partial && is_policy && connects)
+      parallel::make_whole<Net, Policy, placement_backend_t<Where>, spans_processes<Where>>(policy, partial.arena());
     return runtime::gradient_access::as<detail::with_kind_t<Where, copies>>(std::move(partial));
   }
 }
 
-/// Reducing gradients again would multiply them by the number of places.
-template <class Policy = collective::all_reduce<>, class FIX = THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step,
-          class Net, placement Where, class P>
-  requires(!parallel::can_be_reduced<Where>)
-detail::refusal synchronize(gradients<Net, Where, P>&&, const Policy& = {})
-DEVPLACE_REFUSED(
-    "synchronize: these gradients are whole, and reducing them again would multiply them; pass them to the step.");
-
-/// Ownership of gradients is passed on: move them in.
-template <class Policy = collective::all_reduce<>, class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, class Net,
-          placement Where, class P>
-detail::refusal synchronize(gradients<Net, Where, P>&, const Policy& = {})
-    DEVPLACE_REFUSED("synchronize uses the gradients up; move them in: synchronize(std::move(gradients)).");
-
-/// Other arguments, such as a model; not deleted, because compilers would then list every other synchronize.
+/// Explains what synchronize takes. Compilers would list all other overloads if this one were deleted.
 template <class Policy = collective::all_reduce<>, class Other>
-void synchronize(const Other&, const Policy& = {}) {
-  static_assert(sizeof(Other) == 0,
-                "devplace: synchronize takes the gradients that backward returned, and gives them whole: "
-                "synchronize(model.backward(std::move(saved), gradient)); to wait for a place it is "
-                "synchronize<cuda<0>>().");
+auto synchronize(const Other&, const Policy& = {}) {
+  static_assert(detail::accepted<Other>,
+                "devplace: synchronize takes the gradients that backward returned and uses them up: "
+                "synchronize(model.backward(std::move(saved), gradient)) or synchronize(std::move(gradients)); to wait "
+                "for a place it is synchronize<cuda<0>>().");
+  return detail::refusal{};
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -133,8 +133,12 @@ namespace collective {
 /// of up to 2^-25, about 3e-8, and those below that become 0. Half as many bytes are moved as in float; the sums of
 /// losses and weights, parameters and buffers are sent as they are. Other engines, which are refused, add in their own
 /// ways.
-template <short_element WRITE_wire_bf16_OR_wire_half = bf16, class Engine = direct>
+template <class Short = bf16, class Engine = direct>
 struct wire {
+  /// Whether `Short` is one of the two types.
+  static constexpr bool is_short = short_element<Short>;
+  static_assert(is_short,
+                "devplace: collective::wire sends gradients as bf16 or half: write wire<bf16> or wire<half>.");
   /// Whether `Engine` adds elements of 16 bits in float in the order of the participants. One of your own says so by
   /// `static constexpr bool adds_in_float = true`.
   static constexpr bool in_float = std::is_same_v<Engine, direct> || requires { requires Engine::adds_in_float; };
@@ -143,7 +147,7 @@ struct wire {
                 "collective::nccl add them in float, in the order of the places; other engines do not. Leave the "
                 "engine out, wire<bf16>, take wire<bf16, nccl>, or let the other engine send gradients in float.");
   /// The type of gradients between places.
-  using wire_type = WRITE_wire_bf16_OR_wire_half;
+  using wire_type = std::conditional_t<is_short, Short, bf16>;
   /// The name in output, without that of the engine.
   static constexpr std::string_view name = std::is_same_v<wire_type, bf16> ? "wire<bf16>" : "wire<half>";
   /// Bytes of workspace on each place: the rounded gradients, `count` elements.

@@ -48,7 +48,12 @@ inline constexpr bool wrong_language = configuration::cuda == cuda_support::host
 /// Explains at compile time why `first_available` and `select` cannot choose; otherwise `usable`.
 template <class... Where>
 struct candidates {
-  static constexpr bool in_wrong_language = (wrong_language<Where> || ...), all_skipped = (skipped<Where> && ...);
+  static constexpr bool named = sizeof...(Where) != 0;
+  static constexpr bool in_wrong_language = (wrong_language<Where> || ...);
+  static constexpr bool all_skipped = named && (skipped<Where> && ...);
+  static_assert(named,
+                "devplace: first_available, select: name the placements, as in first_available<cuda<0>, cpu>([](auto "
+                "where) { ... }).");
   static_assert(!in_wrong_language,
                 "devplace: first_available, select: a cuda placement is listed and devplace::cuda is linked, but this "
                 "file is compiled as C++; compile it as CUDA: devplace_compile_as_cuda(target) in CMake, or a .cu "
@@ -56,7 +61,7 @@ struct candidates {
   static_assert(!all_skipped,
                 "devplace: first_available, select: none of the placements can be used in this build; list on<cpu>, or "
                 "add devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  static constexpr bool usable = !in_wrong_language && !all_skipped;
+  static constexpr bool usable = named && !in_wrong_language && !all_skipped;
 };
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -17,9 +17,9 @@ namespace devplace {
 enum class reduction : unsigned char { sum, mean, max, min };
 
 /// One place: the place itself, which is accepted wherever a placement is due. `model<net, on<cpu>>` and `model<net,
-/// cpu>` are one type. The parameter's name appears in the compiler's message for another argument.
-template <class ONE_PLACE_SUCH_AS_cpu_OR_cuda_0>
-using on = ONE_PLACE_SUCH_AS_cpu_OR_cuda_0;
+/// cpu>` are one type.
+template <class Place>
+using on = Place;
 
 /// A kind of processor with the ordinal erased, for layers and kernels: the ordinal is a run-time value.
 template <class Backend>
@@ -53,10 +53,9 @@ using replicated = replicated_on<cuda<I>...>;
 template <class Axis, place... P>
 struct sharded_on : private detail::checked_mesh<P...> {};
 
-/// Split along an axis over these CUDA devices: `sharded<axis<0>, 0, 1>`. The name of the first parameter appears in
-/// the compiler's message if a number is given in place of the axis.
-template <class THE_FIRST_ARGUMENT_IS_THE_AXIS_WRITE_axis_0, int... I>
-using sharded = sharded_on<THE_FIRST_ARGUMENT_IS_THE_AXIS_WRITE_axis_0, cuda<I>...>;
+/// Split along an axis over these CUDA devices: `sharded<axis<0>, 0, 1>`.
+template <class Axis, int... I>
+using sharded = sharded_on<Axis, cuda<I>...>;
 
 /// Every place holds a summand; the value is `Op` over the places. Only collectives can form it.
 template <reduction Op, place... P>

@@ -143,9 +143,6 @@ inline void set_thread_count(int count) {
   detail::process_team().resize(count);
 }
 
-/// Appears in the compiler's message where a scope is made for a team that ends before it.
-struct GIVE_THE_TEAM_A_NAME_IT_MUST_OUTLIVE_THE_SCOPE;
-
 /// CPU operations of this thread use the given team while the scope lives. Scopes nest. The team is held by reference
 /// and must outlive the scope.
 class [[nodiscard]] thread_team_scope {
@@ -154,8 +151,8 @@ class [[nodiscard]] thread_team_scope {
   template <thread_team Team>
   explicit thread_team_scope(Team& team) noexcept
       : team_(detail::team_reference::to(team)), previous_(std::exchange(detail::chosen_team, &team_)) {}
-  template <thread_team Team, class FIX = GIVE_THE_TEAM_A_NAME_IT_MUST_OUTLIVE_THE_SCOPE>
-  explicit thread_team_scope(const Team&&) = delete;
+  template <thread_team Team>
+  explicit thread_team_scope(const Team&&) = delete;  // a temporary team would end before the scope
 
   thread_team_scope(const thread_team_scope&) = delete;
   thread_team_scope& operator=(const thread_team_scope&) = delete;
