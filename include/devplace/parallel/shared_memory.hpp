@@ -116,10 +116,10 @@ class shared_memory_transport final : public transport {
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
-    std::vector<detail::split_wish> wishes(processes());
-    const detail::split_wish own{color, key, ranks().rank};
-    exchange(&own, sizeof own, wishes.data());
-    const std::vector<int> members = detail::members_of_part(std::move(wishes), color);
+    std::vector<detail::split_request> requests(processes());
+    const detail::split_request own{color, key, ranks().rank};
+    exchange(&own, sizeof own, requests.data());
+    const std::vector<int> members = detail::members_of_part(std::move(requests), color);
     const auto here = std::find(members.begin(), members.end(), own.rank);
     const int new_rank = static_cast<int>(here - members.begin()), new_size = static_cast<int>(members.size());
     const auto among_members = [&](const void* message, std::size_t bytes, void* all) {

@@ -143,14 +143,14 @@ class mpi_transport final : public transport {
   /// The processes tell each other what they want first, so that all are there when MPI_Comm_split, which cannot be
   /// interrupted, is called. MPI takes no colors below 0.
   std::shared_ptr<transport> split(int color, int key) override {
-    std::vector<split_wish> wishes(processes());
+    std::vector<split_request> requests(processes());
     std::vector<std::size_t> begins(processes() + 1);
     for (std::size_t r = 0; r != begins.size(); ++r)
-      begins[r] = r * sizeof(split_wish);
-    const split_wish own{color, key, ranks().rank};
-    auto* const all = reinterpret_cast<std::byte*>(wishes.data());
+      begins[r] = r * sizeof(split_request);
+    const split_request own{color, key, ranks().rank};
+    auto* const all = reinterpret_cast<std::byte*>(requests.data());
     distribute(reinterpret_cast<const std::byte*>(&own), std::span(&all, 1), begins);
-    const std::vector<int> members = members_of_part(std::move(wishes), color);
+    const std::vector<int> members = members_of_part(std::move(requests), color);
     std::shared_ptr<mpi_transport> part;
     guarded(call_kind::together, {}, [&] {
       MPI_Comm of_part = MPI_COMM_NULL;
