@@ -11,10 +11,11 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Why this machine lacks a place; empty if it has it. Invalid settings throw and do not count as a missing device.
+/// Why this machine lacks a place; empty if it has the place. Throws for invalid settings.
 template <class P>
 std::string why_place_unavailable() {
-  using asked = std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::cuda>;  // pins memory
+  using asked =
+      std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::cuda>;  // CUDA allocates pinned memory
   if constexpr (provided<asked, op::device_query>)
     return implementation<asked, op::device_query>::why_unavailable(place_traits<P>::ordinal);
   else
@@ -68,15 +69,14 @@ struct candidates {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Whether all places of `Where` exist on this machine and this program can use them. An invalid setting
-/// (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES) throws argument_error; it does not count as a missing device. Also
-/// `available(where)`.
+/// Whether all places of `Where` exist on this machine and this program can use them. Also `available(where)`. Throws
+/// argument_error for an invalid setting (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES).
 template <placement Where>
 bool available(Where = {}) {
   return detail::why_unavailable<Where>().empty();
 }
 
-/// Throws placement_unavailable, with the reason and the fix, unless `available<Where>()`. To be called early, before a
+/// Throws placement_unavailable, with the reason and the fix, unless `available<Where>()`. Call it early, before the
 /// program reads its data.
 template <placement Where>
 void require_available() {

@@ -66,7 +66,7 @@ struct candidate_call<F, candidate_list<Where...>> : candidates<Where...> {
   static constexpr bool valid = callable && one_type;
 };
 
-/// `reasons` lists why the previous candidates could not be used.
+/// Calls `f` with the first available candidate; `reasons` lists why the previous ones are not available.
 template <class Result, class Where, class... Rest, class F>
 Result attempt_candidates(F& f, std::string reasons) {
   std::string reason = why_unavailable<Where>();
@@ -84,11 +84,11 @@ Result attempt_candidates(F& f, std::string reasons) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Calls `f(where)` for the first usable placement and returns its result: `first_available<up_to<8>, on<cpu>>(f)` for
-/// as many GPUs as there are. A cuda placement is skipped at compile time
-/// if no component provides it (`f` is not instantiated for it), and at run time if the machine lacks the device. If
-/// devplace::cuda is linked but the file is compiled as C++, the call does not compile, because it would silently
-/// choose the next placement. Throws placement_unavailable, with the reason for each, if none is usable.
+/// Calls `f(where)` for the first usable placement and returns its result: `first_available<up_to<8>, on<cpu>>(f)` uses
+/// as many GPUs as there are. Skips a cuda placement at compile time if no component provides it, without instantiating
+/// `f` for it, and at run time if the machine lacks the device. Does not compile if devplace::cuda is linked but the
+/// file is compiled as C++, because it would silently choose the next placement. Throws placement_unavailable, with the
+/// reason for each placement, if none is usable.
 template <detail::placement_candidate... Candidate, class F>
 decltype(auto) first_available(F&& f) {
   using list = detail::expanded_t<Candidate...>;
