@@ -14,7 +14,7 @@
 
 namespace devplace::parallel::detail {
 
-/// What launch_environment holds. The origins say where the values are from, for describe().
+/// The values of launch_environment. The origins name the sources of the values, for describe().
 struct launch_values {
   launched by;
   position local = {"", ""};
@@ -32,10 +32,10 @@ struct launch_values {
                        ", contradict " + others + ". " + fix);
 }
 
-/// RANK and WORLD_SIZE besides a launcher's variables. A task of srun may start several processes by hand, which are
-/// then more than the tasks; any others must say what the launcher says.
+/// Reads RANK and WORLD_SIZE that are set besides a launcher's variables. A task of srun may start several processes by
+/// hand, so that there are more processes than tasks; otherwise the variables must equal the launcher's.
 inline std::optional<launched> read_by_hand_inside(const launch_variables& variables, const launched& outer) {
-  const std::string fix = both_wrong(launcher::by_hand);
+  const std::string fix = launcher_fix(launcher::by_hand);
   const auto rank = variables.number("RANK", fix);
   const auto size = variables.number("WORLD_SIZE", fix, 1);
   if (outer.by == launcher::slurm && rank && size && *size > outer.world.size)
@@ -51,7 +51,7 @@ inline std::optional<launched> read_by_hand_inside(const launch_variables& varia
                           launcher_name(outer.by) + ".");
 }
 
-/// The innermost launcher: torchrun, which sets all its variables anew; then mpirun, which starts its helpers by srun;
+/// The innermost launcher: torchrun, which overwrites all its variables; then mpirun, which starts its helpers by srun;
 /// then srun.
 inline launched find_launcher(const launch_variables& variables) {
   if (auto torchrun = read_torchrun(variables)) return *torchrun;
@@ -65,7 +65,7 @@ inline launched find_launcher(const launch_variables& variables) {
     const auto by_hand = read_by_hand_inside(variables, *outer);
     return by_hand ? *by_hand : *outer;
   }
-  if (auto world = read_position(variables, "RANK", "WORLD_SIZE", both_wrong(launcher::by_hand)))
+  if (auto world = read_position(variables, "RANK", "WORLD_SIZE", launcher_fix(launcher::by_hand)))
     return {launcher::by_hand, *world};
   if (variables.has("PMIX_RANK"))
     throw argument_error("launch_environment: PMIX_RANK=" + variables.text("PMIX_RANK") +
@@ -79,8 +79,8 @@ inline bool is_loopback(std::string_view address) {
   return address == "localhost" || address == "::1" || address.starts_with("127.");
 }
 
-/// The position on the host: the launcher's, or LOCAL_RANK and LOCAL_WORLD_SIZE, or that of all if no other host is
-/// named.
+/// Sets the position on the host: the launcher's, or LOCAL_RANK and LOCAL_WORLD_SIZE, or the position among all
+/// processes if MASTER_ADDR names no other host.
 inline void find_local_position(const launch_variables& variables, launch_values& found) {
   const position& world = found.by.world;
   if (!found.by.local)
@@ -91,7 +91,7 @@ inline void find_local_position(const launch_variables& variables, launch_values
     found.local_origin = found.local.names();
     if (found.local.size > world.size)
       throw argument_error("launch_environment: " + found.local.text() + " contradict " + world.text() +
-                           ": a host has not more processes than there are. " + both_wrong(found.by.by));
+                           ": a host has not more processes than there are. " + launcher_fix(found.by.by));
   } else if (world.size == 1) {
     found.local_origin = "the only process";
   } else if (found.by.by == launcher::by_hand &&
@@ -132,7 +132,7 @@ inline void find_port(const launch_variables& variables, launch_values& found) {
     unsigned hash = 2166136261u;  // FNV-1a
     for (const char c : found.by.job)
       hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-    found.port = 20000 + static_cast<int>(hash % 10000);  // below those that systems give to clients
+    found.port = 20000 + static_cast<int>(hash % 10000);  // below the ephemeral ports
     found.port_origin = "chosen by the job's name";
   }
 }
