@@ -274,13 +274,13 @@ void over_tcp() {
   }
   CHECK(detail::reachable(candidates) == 0);
 
-  detail::mpi_meeting meeting(MPI_COMM_WORLD, ranks, static_cast<std::uint64_t>(ranks.rank));
+  detail::mpi_rendezvous rendezvous(MPI_COMM_WORLD, ranks, static_cast<std::uint64_t>(ranks.rank));
   if (runs.processes().broadcast(detail::addresses_of_host().empty())) {
     CHECK_THROWS(dp::communication_error, "process 0's host has no network address that other hosts could know.",
-                 meeting.watch(quick()));
+                 rendezvous.watch(quick()));
     return;
   }
-  const auto plane = meeting.watch(quick());
+  const auto plane = rendezvous.watch(quick());
   std::vector<int> all(static_cast<std::size_t>(ranks.size), -1);
   plane->all_gather(&ranks.rank, sizeof ranks.rank, all.data());
   for (int r = 0; r != ranks.size; ++r)

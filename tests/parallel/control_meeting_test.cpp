@@ -102,7 +102,8 @@ TEST_CASE("a meeting that is not complete names who is missing", "[parallel][con
   for (const auto& one : ends) {
     CHECK(one.end == "exit 3");
     CHECK(one.text ==
-          "caught: devplace: the meeting at the job's socket of this host got 3 of 4 processes in 0.5 s; missing: rank "
+          "caught: devplace: the rendezvous at the job's socket of this host got 3 of 4 processes in 0.5 s; missing: "
+          "rank "
           "2. Process 0 is started by the test.\n");
   }
   const auto no_first = start_with({{1, 2}}, 0.3);

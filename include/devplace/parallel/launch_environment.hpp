@@ -34,12 +34,12 @@ class launch_environment {
   }
 
   /// What started the process.
-  launcher started_by() const { return values_.by.by; }
+  launcher started_by() const { return values_.process.started_by; }
 
   /// The process's number, from 0, and the number of processes.
   ///@{
-  int rank() const { return values_.by.world.rank; }
-  int size() const { return values_.by.world.size; }
+  int rank() const { return values_.process.world.rank; }
+  int size() const { return values_.process.world.size; }
   ///@}
   /// The process's number among those of this host, and their number. The numbers differ even with torchrun's
   /// --virtual-local-rank, where each process sees a single GPU with number 0.
@@ -48,7 +48,7 @@ class launch_environment {
   int local_size() const { return values_.local.size; }
   ///@}
   /// The number of this host among the job's hosts, from 0; empty for Open MPI and MPICH, which do not set it.
-  std::optional<int> node() const { return values_.by.node; }
+  std::optional<int> node() const { return values_.process.node; }
 
   /// The name or address of rank 0's host: MASTER_ADDR, 127.0.0.1 if all processes are on one host, or the first host
   /// of srun's list. Empty if unknown.
@@ -58,22 +58,22 @@ class launch_environment {
   int port() const { return values_.port; }
 
   /// Identifies the job and, if the launcher counts them, its restart. MPICH does not number its jobs.
-  const std::string& job() const { return values_.by.job; }
+  const std::string& job() const { return values_.process.job; }
 
   /// A sentence about the values and the variables they come from, for logs and messages.
   std::string describe() const {
-    const auto& [by, local, local_origin, address, address_origin, port, port_origin, inside] = values_;
+    const auto& [process, local, local_origin, address, address_origin, port, port_origin, inside] = values_;
     const auto of = [](const parallel::detail::position& p) {
       return std::to_string(p.rank) + " of " + std::to_string(p.size);
     };
-    std::string text = "rank " + of(by.world) + ", started by " + launcher_name(by.by);
-    if (by.by != launcher::none) text += " (" + by.world.names() + ")";
+    std::string text = "rank " + of(process.world) + ", started by " + launcher_name(process.started_by);
+    if (process.started_by != launcher::none) text += " (" + process.world.names() + ")";
     if (!inside.empty()) text += " " + inside;
-    if (by.by == launcher::none)
+    if (process.started_by == launcher::none)
       return text + (inside.empty() ? ": none of RANK, OMPI_COMM_WORLD_RANK, PMI_RANK and SLURM_STEP_ID is set"
                                     : ": there is no SLURM_STEP_ID; srun starts all tasks of a job");
     text += "; local rank " + of(local) + " (" + local_origin + ")";
-    if (by.node) text += " on node " + std::to_string(*by.node);
+    if (process.node) text += " on node " + std::to_string(*process.node);
     text += address.empty() ? "; rank 0's host is not known (MASTER_ADDR is not set)"
                             : "; rank 0 is at " + address + " (" + address_origin + ")";
     return text + ", port " + std::to_string(port) + " (" + port_origin + ")";

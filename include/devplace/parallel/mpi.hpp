@@ -53,7 +53,7 @@ inline process_group mpi_group(const char* what, MPI_Comm communicator, const pr
     int watched = options.heartbeat != 0 && mpi_thread_level() != MPI_THREAD_SINGLE;
     check_mpi("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, &watched, 1, MPI_INT, MPI_MIN, own));
     if (watched == 0 || ranks.size == 1) return nullptr;
-    return mpi_meeting(own, ranks).watch(options);
+    return mpi_rendezvous(own, ranks).watch(options);
   }));
 }
 

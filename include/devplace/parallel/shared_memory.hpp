@@ -181,12 +181,12 @@ class shared_memory_transport final : public transport {
   }
 
   /// Receives the data of the other processes, in the order of ranks after this one, each when it has arrived at the
-  /// call. Returns false if one has not arrived and `waits` is false.
-  bool receive(bool waits) {
+  /// call. Returns false if one has not arrived and `blocking` is false.
+  bool receive(bool blocking) {
     try {
       for (; received_ != processes(); ++received_) {
         const std::size_t q = (rank() + received_) % processes();
-        if (!waits && !arrival(q).reached(number_)) return false;
+        if (!blocking && !arrival(q).reached(number_)) return false;
         await(q);
         receive_from(q);
       }

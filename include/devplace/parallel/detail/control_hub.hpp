@@ -58,7 +58,7 @@ class control_hub final : public control_role {
     std::vector<control_address> addresses;
     for (watched_process& one : all_) {
       addresses.push_back(one.from);
-      one.heard = monotonic_seconds();
+      one.last_message = monotonic_seconds();
     }
     for (control_link& link : links_)
       link.send(control_message::welcome, addresses.data(), addresses.size() * sizeof(control_address));
@@ -71,7 +71,7 @@ class control_hub final : public control_role {
       return joining.name() + " was started for " + std::to_string(hello.size) + " processes and " + all_[0].name() +
              " for " + std::to_string(who_.size) + ": all must have the same WORLD_SIZE." + source();
     if (hello.rank < 0 || hello.rank >= who_.size)
-      return joining.name() + " is none of 0 to " + std::to_string(who_.size - 1) + "." + source();
+      return joining.name() + " is not one of the ranks 0 to " + std::to_string(who_.size - 1) + "." + source();
     const auto r = static_cast<std::size_t>(hello.rank);
     if (r == 0 || links_[r].open())
       return joining.name() + " and " + all_[r].name() + " have the same rank: each process needs its own RANK." +
@@ -95,7 +95,7 @@ class control_hub final : public control_role {
     std::string missing;
     for (std::size_t r = 1; r != links_.size(); ++r)
       if (!links_[r].open()) missing += (missing.empty() ? "" : ", ") + std::to_string(r);
-    return "the meeting at " + endpoint_ + " got " + std::to_string(joined) + " of " + std::to_string(who_.size) +
+    return "the rendezvous at " + endpoint_ + " got " + std::to_string(joined) + " of " + std::to_string(who_.size) +
            " processes in " + seconds_text(options_.init_timeout) + "; missing: rank " + missing + "." +
            arrivals_.accept_error() + source();
   }
@@ -167,7 +167,7 @@ class control_hub final : public control_role {
     std::vector<std::byte> body;
     auto found = control_link::found::nothing;
     while ((found = link.next(header, body, gather_limit())) == control_link::found::message) {
-      all_[r].heard = now;
+      all_[r].last_message = now;
       if (!handle(r, header, body)) {
         found = control_link::found::malformed;
         break;
@@ -175,7 +175,7 @@ class control_hub final : public control_role {
     }
     if (found == control_link::found::malformed) {
       link.close();
-      fail(all_[r].name() + " sent over the control connection what no process of this group sends.");
+      fail(all_[r].name() + " sent an invalid message over the control connection.");
     } else if (!open && link.open()) {
       link.close();
       fail(ended_text(all_[r], self()));
@@ -263,7 +263,7 @@ class control_hub final : public control_role {
     return false;
   }
 
-  bool is_late(const watched_process& one, double now) const { return now - one.heard > 2 * options_.heartbeat; }
+  bool is_late(const watched_process& one, double now) const { return now - one.last_message > 2 * options_.heartbeat; }
 
   void broadcast_failure(const std::string& sentence) {
     const control_failure head{terminates()};

@@ -90,7 +90,7 @@ class control_judge {
   std::string timed_out(const watched_processes& all) const {
     if (options_.op_timeout == 0) return {};
     for (const watched_process& one : all) {
-      if (!one.waits() || one.left || one.state.waited < options_.op_timeout) continue;
+      if (!one.is_waiting() || one.left || one.state.waited < options_.op_timeout) continue;
       std::string missing;
       int named = 0, more = 0;
       for (const watched_process& other : all)

@@ -109,7 +109,7 @@ class watched_parts {
       if (part.judge.find_fault(part.processes, now).empty()) continue;
       for (watched_process& one : part.processes) {
         const watched_process& known = all[static_cast<std::size_t>(one.rank)];
-        if (known.waits()) one.other_call = known.call(known.state.entered) + " of the whole group";
+        if (known.is_waiting()) one.other_call = known.call(known.state.entered) + " of the whole group";
       }
       return part.judge.find_fault(part.processes, now) +
              " These are calls of a part of the group, made by split(), of " + part.ranks() + ".";
@@ -121,7 +121,7 @@ class watched_parts {
   void note_waiting_members(watched_processes& all) const {
     for (const auto& [number, part] : parts_)
       for (const watched_process& one : part.processes)
-        if (one.waits())
+        if (one.is_waiting())
           all[static_cast<std::size_t>(one.rank)].other_call =
               one.call(one.state.entered) + " of a part of the group, of " + part.ranks();
   }

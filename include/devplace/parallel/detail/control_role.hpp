@@ -99,7 +99,7 @@ class control_role {
   void run() {
     double last = monotonic_seconds(), next_heartbeat = last;
     std::vector<::pollfd> polled;
-    for (bool goes_on = true; goes_on;) {
+    for (bool running = true; running;) {
       polled.assign(1, {wake_.get(), POLLIN, 0});
       descriptors(polled);
       ::poll(polled.data(), polled.size(), poll_milliseconds(next_heartbeat - last));
@@ -111,14 +111,14 @@ class control_role {
         call_since_ += now - last;
         parts.exclude_stop(now - last);
         for (watched_process& one : all_)
-          one.heard += now - last;
+          one.last_message += now - last;
       }
       last = now;
       const bool heartbeat_due = now >= next_heartbeat;
       if (heartbeat_due) next_heartbeat = now + options_.heartbeat;
       const leaving how = leave_state();  // read before the calls, so that none is missed
       update_own_state(now);
-      goes_on = serve(now, heartbeat_due, how);
+      running = serve(now, heartbeat_due, how);
     }
   }
 
@@ -138,7 +138,7 @@ class control_role {
     return control_gather_limit + sizeof(control_gather) + all_.size() * sizeof(std::int32_t);
   }
   bool is_silent(const watched_process& who, double now) const noexcept {
-    return options_.heartbeat_timeout != 0 && now - who.heard > options_.heartbeat_timeout;
+    return options_.heartbeat_timeout != 0 && now - who.last_message > options_.heartbeat_timeout;
   }
 
   /// Moves out the communicating thread's contribution to the next exchange; false if there is none.
@@ -195,7 +195,7 @@ class control_role {
     control_state state = calls.read();
     update_waited(state, self().state, call_since_, now);
     self().state = state;
-    self().heard = now;
+    self().last_message = now;
   }
 
   descriptor wake_;

@@ -48,7 +48,7 @@ class control_spoke final : public control_role {
     if (address.local()) {
       if (!same_user(hub_.fd()))
         throw communication_error(
-            "the socket at which the processes of this job should meet is another user's. "
+            "the socket for the rendezvous of this job belongs to another user. "
             "Give another MASTER_PORT.");
       hub_.remember_process();
     }
@@ -60,8 +60,8 @@ class control_spoke final : public control_role {
     for (bool open = true;;) {
       switch (hub_.next(header, body, answer_limit())) {
         case control_link::found::malformed:
-          throw communication_error("what listens at " + endpoint_.text() +
-                                    " is no process 0 of this library and version: another program has this port, or "
+          throw communication_error("the program that listens at " + endpoint_.text() +
+                                    " is not process 0 of this library and version: another program has this port, or "
                                     "the processes were started from different programs. Give another MASTER_PORT.");
         case control_link::found::message:
           return read_answer(header, body);
@@ -84,13 +84,13 @@ class control_spoke final : public control_role {
     const auto size = static_cast<std::size_t>(who_.size);
     if (header.type != control_message::welcome || body.size() != size * sizeof(control_address))
       throw communication_error("process 0 at " + endpoint_.text() +
-                                " answers what no process 0 of this version does: all processes of a group must be "
-                                "started from the same program.");
+                                " sent an invalid answer: all processes of a group must be started from the same "
+                                "program.");
     all_.resize(size);
     for (std::size_t r = 0; r != size; ++r) {
       all_[r].rank = static_cast<int>(r);
       all_[r].from = control_read<control_address>(body.data() + r * sizeof(control_address));
-      all_[r].heard = monotonic_seconds();
+      all_[r].last_message = monotonic_seconds();
     }
     return true;
   }
@@ -130,7 +130,7 @@ class control_spoke final : public control_role {
     std::vector<std::byte> body;
     auto found = control_link::found::nothing;
     while ((found = hub_.next(header, body, answer_limit())) == control_link::found::message) {
-      all_[0].heard = now;
+      all_[0].last_message = now;
       if (header.type == control_message::heartbeat && body.size() == sizeof(control_state))
         all_[0].state = control_read<control_state>(body.data());
       else if (header.type == control_message::gathered)
@@ -139,7 +139,7 @@ class control_spoke final : public control_role {
         handle_failure(text_of(body, sizeof(control_failure)), control_read<control_failure>(body.data()).printed != 0);
     }
     if (found == control_link::found::malformed)
-      lose_hub(all_[0].name() + " sent over the control connection what no process of this group sends.");
+      lose_hub(all_[0].name() + " sent an invalid message over the control connection.");
     else if (!open)
       lose_hub(ended_text(all_[0], self()));
   }

@@ -98,10 +98,10 @@ inline std::uint32_t reachable(const std::vector<mpi_candidate>& candidates) {
 /// Makes the control connection of a communicator's processes, which agree on its address by MPI: an abstract Unix
 /// socket of their host, or the first address of process 0's host to which one process of every host can connect, with
 /// a port that the system chooses.
-class mpi_meeting {
+class mpi_rendezvous {
  public:
   /// `network` is equal in processes that can connect over a Unix socket.
-  mpi_meeting(MPI_Comm communicator, const process_ranks& ranks, std::uint64_t network = network_of_process())
+  mpi_rendezvous(MPI_Comm communicator, const process_ranks& ranks, std::uint64_t network = network_of_process())
       : communicator_(communicator), rank_(ranks.rank), size_(ranks.size), network_(network) {}
 
   /// Connects the processes, which all call it.

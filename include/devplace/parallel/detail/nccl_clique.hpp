@@ -161,7 +161,7 @@ class nccl_clique {
   }
   void wait_for_nccl(const char* call, double seconds) {
     if (poll(call)) return;
-    const waiting_scope waits(*this);
+    const waiting_scope scope(*this);
     ::timespec pause{0, 1000};
     const double since = monotonic_seconds();
     do {

@@ -14,7 +14,7 @@ namespace devplace::parallel::detail {
 
 /// The values of one launcher's variables.
 struct launched {
-  launcher by = launcher::none;
+  launcher started_by = launcher::none;
   position world = {"", ""};
   std::optional<position> local = std::nullopt;  ///< on its host
   std::optional<int> node = std::nullopt;

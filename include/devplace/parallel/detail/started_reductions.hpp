@@ -72,10 +72,11 @@ class started_reductions {
     ++started_;
   }
 
-  /// Advances the started collectives in order: to their end if `waits`, otherwise as far as possible without waiting.
-  void advance(bool waits) {
+  /// Advances the started collectives in order: to their end if `blocking`, otherwise as far as possible without
+  /// waiting.
+  void advance(bool blocking) {
     for (; ended_ != started_; ++ended_)
-      if (!(this->*entries_[ended_].step)(entries_[ended_], waits)) return;
+      if (!(this->*entries_[ended_].step)(entries_[ended_], blocking)) return;
   }
 
   /// Empties the queue.
@@ -89,12 +90,12 @@ class started_reductions {
   struct entry {
     call of;
     std::vector<void*> buffers;
-    bool (started_reductions::*step)(entry&, bool waits) = nullptr;  ///< step() for the type of the elements
+    bool (started_reductions::*step)(entry&, bool blocking) = nullptr;  ///< step() for the type of the elements
   };
 
   /// Advances one collective; returns whether it has ended. Reports the call to the monitor only while it waits.
   template <class T>
-  bool step(entry& e, bool waits) {
+  bool step(entry& e, bool blocking) {
     call& c = e.of;
     std::optional<announced_call> announced;
     if (c.at == stage::queued) {
@@ -102,13 +103,13 @@ class started_reductions {
       c.what == kind::reduce_scatter ? parts.order_chunks(c.begins) : parts.order_chunks(c.count);
       c.at = stage::window;
       announced.emplace(*via, collective_call{name(c.what), c.count, sizeof(T)});
-    } else if (waits) {
+    } else if (blocking) {
       announced.emplace(*via);
     }
     T* buffers[max_ranks];
     for (std::size_t k = 0; k != e.buffers.size(); ++k)
       buffers[k] = static_cast<T*>(e.buffers[k]);
-    return run_stages<T>(c, std::span<T* const>(buffers, e.buffers.size()), waits);
+    return run_stages<T>(c, std::span<T* const>(buffers, e.buffers.size()), blocking);
   }
 
   static const char* name(kind what) {
@@ -116,14 +117,14 @@ class started_reductions {
   }
 
   template <class T>
-  bool run_stages(call& c, std::span<T* const> buffers, bool waits) {
+  bool run_stages(call& c, std::span<T* const> buffers, bool blocking) {
     for (;;)
       switch (c.at) {
         case stage::queued:
         case stage::window:
           if (c.first == c.count) return true;
           // A device may still read the memory of the previous window.
-          if (!copied(waits)) return false;
+          if (!copied(blocking)) return false;
           c.last = c.first + std::min(window(sizeof(T)), c.count - c.first);
           divide<T>(c);
           host.reserve((c.last - c.first) * sizeof(T));
@@ -131,13 +132,13 @@ class started_reductions {
           c.at = stage::fetch;
           break;
         case stage::fetch:
-          if (!copied(waits)) return false;
+          if (!copied(blocking)) return false;
           c.everywhere ? via->start_collect_everywhere(host.at(), parts.begins().back())
                        : via->start_collect(host.at(), parts.begins());
           c.at = stage::collect;
           break;
         case stage::collect: {
-          if (!ended(waits)) return false;
+          if (!ended(blocking)) return false;
           std::byte* const part = combine<T>(c, via->summands());
           c.at = stage::distribute;
           if (c.what == kind::all_reduce) {
@@ -149,7 +150,7 @@ class started_reductions {
         }
         case stage::distribute:
           if (c.what == kind::all_reduce) {
-            if (!c.everywhere && !ended(waits)) return false;
+            if (!c.everywhere && !ended(blocking)) return false;
             for (std::size_t k = 0; k != parts.local(); ++k)
               host.put(buffers, k, c.first, host.at()[0], c.last - c.first);
           }
@@ -158,13 +159,13 @@ class started_reductions {
           break;
       }
   }
-  bool copied(bool waits) {
-    if (!waits) return host.copied();
+  bool copied(bool blocking) {
+    if (!blocking) return host.copied();
     host.wait();
     return true;
   }
-  bool ended(bool waits) {
-    if (!waits) return via->poll();
+  bool ended(bool blocking) {
+    if (!blocking) return via->poll();
     via->wait();
     return true;
   }

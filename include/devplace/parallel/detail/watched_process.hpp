@@ -16,12 +16,12 @@ struct watched_process {
   int rank = 0;
   control_address from{};
   control_state state{};
-  double heard = 0;   ///< time of its last message
-  bool left = false;  ///< whether it left the group in order
+  double last_message = 0;  ///< time of its last message
+  bool left = false;        ///< whether it left the group in order
   /// The call of another group, the whole one or a part, in which this process waits; may be empty.
   std::string other_call = {};
 
-  bool waits() const noexcept { return state.entered != state.left; }
+  bool is_waiting() const noexcept { return state.entered != state.left; }
   /// `rank 2 (host c, pid 812)`
   std::string name() const {
     return "rank " + std::to_string(rank) + " (host " + from.host.str() + ", pid " + std::to_string(from.pid) + ")";
@@ -36,7 +36,7 @@ struct watched_process {
   /// Its last call: `in all_reduce #5 (100 x 4 bytes)`
   std::string last() const {
     if (state.entered == 0) return "before its first collective call";
-    return (waits() ? "in " : "after ") + call(state.entered);
+    return (is_waiting() ? "in " : "after ") + call(state.entered);
   }
 };
 
