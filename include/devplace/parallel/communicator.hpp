@@ -24,14 +24,12 @@ namespace devplace::parallel {
 /// - `size()`: number of participants in all processes; `first_rank()`: rank of this process's first one;
 ///   `local_count()`: number of this process's participants.
 /// - `all_reduce(buffers, count, op)`: replaces every rank's elements by `op` over the ranks.
-/// - `reduce(buffers, count, op, root)`: replaces the elements of rank `root` by `op` over the ranks; those of the
-/// other
-///   ranks are unspecified afterwards.
+/// - `reduce(buffers, count, op, root)`: replaces the elements of rank `root` by `op` over the ranks; the elements
+///   of the other ranks are unspecified afterwards.
 /// - `broadcast(buffers, count, root)`: replaces every rank's elements by those of rank `root`.
 /// - `reduce_scatter(buffers, begins, op)`: replaces the elements [`begins[r]`, `begins[r + 1]`) of each rank r by `op`
 ///   over the ranks; its other elements are unspecified afterwards. `begins` has size() + 1 ascending numbers.
-/// - `all_gather(buffers, begins)`: replaces the elements [`begins[r]`, `begins[r + 1]`) of every rank by those of rank
-/// r.
+/// - `all_gather(buffers, begins)`: replaces the elements [`begins[r]`, `begins[r + 1]`) of every rank by rank r's.
 /// - `prepare(count, element_bytes)`, optional: allocates the memory for reductions of up to that many elements, which
 ///   then do not allocate.
 ///
@@ -63,9 +61,8 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
 /// - `progress()`: advances started collectives on the host without waiting. Called between the layers of the backward
 ///   pass.
 /// - `finish()`: orders the devices' later work after all started collectives and discards unused marks.
-/// - `abandon()`, noexcept, instead of finish() after an exception: orders started collectives before the devices'
-/// later
-///   work or cancels them. A communicator across processes may be unusable afterwards.
+/// - `abandon()`, noexcept, instead of finish() after an exception: cancels started collectives or orders them before
+///   the devices' later work. A communicator across processes may be unusable afterwards.
 template <class C, class T = float>
 concept overlapping_communicator = communicator<C, T> &&
     requires(C& c, std::span<T* const> buffers, std::span<const std::size_t> begins, std::size_t count, reduction op,

@@ -107,8 +107,8 @@ class mpi_runtime {
 /// polls during long waits.
 ///
 /// The processes are watched as by launched_processes: by a thread that does not call MPI, over a control connection.
-/// This is an abstract Unix socket if all processes are on one host, otherwise TCP at the first address of process 0's
-/// host that all hosts can reach, with a port that the system chooses. A process that ends, stops or makes other calls
+/// On one host this is an abstract Unix socket, otherwise TCP at the first address of process 0's host that all hosts
+/// can reach; the system chooses the port. A process that ends, stops or makes other calls
 /// than the rest ends all of them, as MPI programs end, or causes an exception: see process_options. So all processes
 /// destroy the group together, and the first one waits for the others; a process that ends before has failed. The
 /// processes are not watched with `process_options{.heartbeat = 0}` and after MPI_Init, which allows no further thread.

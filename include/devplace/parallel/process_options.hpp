@@ -11,9 +11,8 @@ enum class on_failure {
   /// One process of the group writes one sentence to stderr, and every process ends with process_options::exit_code, by
   /// std::_Exit: destructors and atexit functions do not run, buffers of files are not written.
   terminate,
-  /// The present or next collective call throws communication_error. A process that runs other code, such as a kernel
-  /// or
-  /// input and output, continues until its next collective call.
+  /// The present or next collective call throws communication_error. A process that runs other code, such as a kernel,
+  /// continues until its next collective call.
   throw_
 };
 

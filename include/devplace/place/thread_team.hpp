@@ -164,9 +164,9 @@ class [[nodiscard]] thread_team_scope {
   const detail::team_reference* previous_;
 };
 
-/// Keeps the members of this thread's team awake between operations while it lives, so that an operation costs a fork
-/// and join of spinning threads (well under a microsecond) instead of waking sleeping ones (about 50 us). The trainer
-/// opens one per step. Regions nest. Idle members use their processors fully, so do not keep one open while waiting for
+/// Keeps the members of this thread's team awake between operations while it lives: an operation then costs a fork and
+/// join of spinning threads, well under a microsecond, instead of waking sleeping ones, about 50 us. The trainer opens
+/// one per step. Regions nest. Idle members use their processors fully, so do not keep a region open while waiting for
 /// input.
 class [[nodiscard]] team_region {
  public:

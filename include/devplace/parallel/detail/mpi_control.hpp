@@ -96,8 +96,8 @@ inline std::uint32_t reachable(const std::vector<mpi_candidate>& candidates) {
 }
 
 /// Makes the control connection of a communicator's processes, which agree on its address by MPI: an abstract Unix
-/// socket of their host, or the first address of process 0's host to which one process of every host can connect, with
-/// a port that the system chooses.
+/// socket of their host, or the first address of process 0's host to which one process of every host can connect. The
+/// system chooses the port.
 class mpi_rendezvous {
  public:
   /// `network` is equal in processes that can connect over a Unix socket.

@@ -65,8 +65,8 @@ class rank_devices {
   void follow(int rank, int other) {
     if (rank != other) devplace::detail::follow_event<Backend>(ordinal(rank), events_[index(other)]);
   }
-  /// A barrier between the ranks' devices. With many ranks the first one waits for all and then all wait for the first,
-  /// so that the number of calls is linear in the number of ranks.
+  /// A barrier between the ranks' devices. With many ranks the first one waits for all and then all wait for the first:
+  /// the number of calls is linear in the number of ranks.
   void fence() {
     mark();
     if (size() <= 3) {
