@@ -65,7 +65,7 @@ class across_processes {
       const bool here = work_.parts.process_of(root) == work_.parts.process();
       const std::size_t from = here ? work_.parts.local_of(root) : 0;
       work_.parts.all_to(work_.parts.process_of(root), last - first, sizeof(T));
-      std::byte* const whole = work_.host.place(buffers, from, first);
+      std::byte* const whole = work_.host.memory(buffers, from, first);
       if (here) work_.host.fetch(buffers, from, first, last, whole);
       distribute(whole, 0);
       for (std::size_t k = 0; k != work_.parts.local(); ++k)
@@ -82,7 +82,7 @@ class across_processes {
     work_.parts.check(begins);
     in_windows<T>({"all_gather", begins.back(), sizeof(T)}, [&](std::size_t first, std::size_t last) {
       work_.parts.split_at(begins, first, last, sizeof(T));
-      std::byte* const whole = work_.host.place(buffers, 0, first);
+      std::byte* const whole = work_.host.memory(buffers, 0, first);
       for (std::size_t k = 0; k != work_.parts.local(); ++k) {
         const auto own = work_.parts.own(begins, k, first, last);
         work_.host.fetch(buffers, k, own.first, own.second, whole + (own.first - first) * sizeof(T));

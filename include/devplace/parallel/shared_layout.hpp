@@ -15,9 +15,9 @@ namespace detail {
 /// same offset, computed from the same sizes. Data of two consecutive calls does not overlap. Offsets advance through
 /// four portions before they start again: writing a line that is still in another processor's second-level cache costs
 /// several times as much. Small data, whose latency matters, cycles through a few pages instead.
-class shared_places {
+class shared_offsets {
  public:
-  explicit shared_places(std::size_t portion) : portion_(portion) {}
+  explicit shared_offsets(std::size_t portion) : portion_(portion) {}
 
   /// Size of a process's memory.
   static constexpr std::size_t bytes_for(std::size_t portion) { return 4 * (small + aligned(portion)); }
@@ -62,7 +62,7 @@ struct shared_layout {
   /// Size of the arrivals and of one process's memory, begin of a process's memory, and total size, in bytes.
   ///@{
   constexpr std::size_t arrivals_bytes() const { return whole_pages(processes * sizeof(detail::shared_arrival)); }
-  constexpr std::size_t memory_bytes() const { return whole_pages(detail::shared_places::bytes_for(portion)); }
+  constexpr std::size_t memory_bytes() const { return whole_pages(detail::shared_offsets::bytes_for(portion)); }
   constexpr std::size_t memory_at(std::size_t rank) const { return arrivals_bytes() + rank * memory_bytes(); }
   constexpr std::size_t bytes() const { return memory_at(processes); }
   ///@}

@@ -44,23 +44,23 @@ class shared_memory_transport final : public transport {
     detail::shared_opening opening(ranks, all_gather, portion);
     std::shared_ptr<shared_memory_transport> connected;
     if (opening.usable())
-      connected = std::make_shared<shared_memory_transport>(ranks, opening.segment, opening.portion, opening.crowded,
-                                                            std::move(watch));
+      connected = std::make_shared<shared_memory_transport>(ranks, opening.segment, opening.portion,
+                                                            opening.oversubscribed, std::move(watch));
     opening.finish(all_gather);
     return connected;
   }
 
   /// Uses a segment with the layout for these processes and this portion. All processes must have constructed their
-  /// transports before the first call. `crowded`: there are more processes than processors.
+  /// transports before the first call. `oversubscribed`: there are more processes than processors.
   shared_memory_transport(const process_ranks& ranks, std::shared_ptr<detail::shared_segment> segment,
-                          std::size_t portion, bool crowded, std::shared_ptr<group_monitor> watch)
+                          std::size_t portion, bool oversubscribed, std::shared_ptr<group_monitor> watch)
       : transport(ranks),
         segment_(std::move(segment)),
         portion_(portion),
         monitor_(std::move(watch)),
-        places_(portion),
+        offsets_(portion),
         writer_(memory_of(rank()), layout().memory_bytes()),
-        crowded_(crowded),
+        oversubscribed_(oversubscribed),
         received_(static_cast<std::size_t>(ranks.size)) {
     ::new (static_cast<void*>(segment_->data() + rank() * sizeof(detail::shared_arrival))) detail::shared_arrival();
   }
@@ -73,7 +73,7 @@ class shared_memory_transport final : public transport {
 
   void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
     enter(detail::shared_call::collect, buffers.size(), begins);
-    const std::size_t at = places_.take(buffers.size() * begins.back());
+    const std::size_t at = offsets_.take(buffers.size() * begins.back());
     // The parts for one process are contiguous.
     for (std::size_t q = 0; q != processes(); ++q)
       for (std::size_t b = 0; q != rank() && b != buffers.size(); ++b)
@@ -90,7 +90,7 @@ class shared_memory_transport final : public transport {
     whole_.assign(processes() + 1, bytes);
     whole_[0] = 0;
     enter(detail::shared_call::everywhere, buffers.size(), whole_);
-    const std::size_t at = places_.take(buffers.size() * bytes);
+    const std::size_t at = offsets_.take(buffers.size() * bytes);
     for (std::size_t b = 0; b != buffers.size(); ++b)
       writer_.copy(memory_of(rank()) + at + b * bytes, buffers[b], bytes);
     publish_collect(buffers, 0, at, bytes);
@@ -205,7 +205,7 @@ class shared_memory_transport final : public transport {
   /// Waits until process q arrives at this call; throws unless it makes the same call.
   void await(std::size_t q) {
     detail::shared_arrival& theirs = arrival(q);
-    const bool arrived = detail::await_arrival(theirs, number_, crowded_, [&] {
+    const bool arrived = detail::await_arrival(theirs, number_, oversubscribed_, [&] {
       if (monitor_ != nullptr) monitor_->check();
     });
     const detail::shared_call& other = theirs.calls[number_ % 2];
@@ -238,7 +238,7 @@ class shared_memory_transport final : public transport {
     std::size_t largest = 0;
     for (std::size_t q = 0; q != processes(); ++q)
       largest = std::max(largest, begins[q + 1] - begins[q]);
-    at_ = places_.take(largest);
+    at_ = offsets_.take(largest);
     const std::size_t bytes = begins[rank() + 1] - begins[rank()];
     writer_.copy(memory_of(rank()) + at_, part, bytes);
     arrive();
@@ -271,9 +271,9 @@ class shared_memory_transport final : public transport {
   std::shared_ptr<detail::shared_segment> segment_;
   std::size_t portion_;
   std::shared_ptr<group_monitor> monitor_;
-  detail::shared_places places_;
+  detail::shared_offsets offsets_;
   detail::shared_writer writer_;
-  bool crowded_;
+  bool oversubscribed_;
   bool broken_ = false;
   std::uint32_t number_ = detail::shared_arrival::no_call;  ///< of the latest call
   detail::shared_call call_;

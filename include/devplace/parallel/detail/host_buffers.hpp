@@ -43,7 +43,7 @@ class host_buffers {
 
   /// The host memory for element `first` of buffer k.
   template <class T>
-  std::byte* place(std::span<T* const> buffers, std::size_t k, std::size_t first) {
+  std::byte* memory(std::span<T* const> buffers, std::size_t k, std::size_t first) {
     if constexpr (staged)
       return static_cast<std::byte*>(staged_[k].data());
     else
@@ -56,7 +56,7 @@ class host_buffers {
   template <class T>
   void start_fetch(std::span<T* const> buffers, std::size_t first, std::size_t last) {
     for (std::size_t k = 0; k != at_.size(); ++k) {
-      at_[k] = place(buffers, k, first);
+      at_[k] = memory(buffers, k, first);
       fetch(buffers, k, first, last, at_[k]);
     }
   }
@@ -67,7 +67,7 @@ class host_buffers {
       devplace::detail::copy_out_async<Backend>(ordinal, to, buffers[k] + first, (last - first) * sizeof(T));
     });
   }
-  /// Starts a copy of `count` elements to buffer k, from memory of place() or, on the CPU, from any memory.
+  /// Starts a copy of `count` elements to buffer k, from memory() or, on the CPU, from any memory.
   template <class T>
   void put(std::span<T* const> buffers, std::size_t k, std::size_t first, const std::byte* from, std::size_t count) {
     copy(k, from, buffers[k] + first, [&](int ordinal) {

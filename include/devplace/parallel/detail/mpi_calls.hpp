@@ -124,15 +124,15 @@ class mpi_communicator {
 };
 
 /// The ranks of a communicator's processes.
-struct mpi_places {
+struct mpi_position {
   process_ranks ranks;
-  bool crowded;  ///< whether this host has more processes than processors for them
+  bool oversubscribed;  ///< whether this host has more processes than processors for them
 };
 
 /// Finds this process's ranks. All processes of the communicator call it.
-inline mpi_places find_mpi_places(MPI_Comm communicator) {
-  mpi_places places{};
-  process_ranks& ranks = places.ranks;
+inline mpi_position find_mpi_position(MPI_Comm communicator) {
+  mpi_position position{};
+  process_ranks& ranks = position.ranks;
   check_mpi("MPI_Comm_rank", MPI_Comm_rank(communicator, &ranks.rank));
   check_mpi("MPI_Comm_size", MPI_Comm_size(communicator, &ranks.size));
   MPI_Comm of_host = MPI_COMM_NULL;
@@ -144,8 +144,8 @@ inline mpi_places find_mpi_places(MPI_Comm communicator) {
   ::cpu_set_t processors = own_processors();
   check_mpi("MPI_Allreduce",
             MPI_Allreduce(MPI_IN_PLACE, &processors, sizeof processors, MPI_BYTE, MPI_BOR, on_host.get()));
-  places.crowded = ranks.local_size > CPU_COUNT(&processors);
-  return places;
+  position.oversubscribed = ranks.local_size > CPU_COUNT(&processors);
+  return position;
 }
 
 }  // namespace devplace::parallel::detail

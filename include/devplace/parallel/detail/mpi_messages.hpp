@@ -25,8 +25,8 @@ inline constexpr std::size_t small_mpi_messages = std::size_t{32} << 10;
 /// Backoff between two polls of MPI.
 class poll_backoff {
  public:
-  /// `crowded`: there are more processes than processors.
-  explicit poll_backoff(bool crowded) : spin_time_(crowded ? 5e-6 : 1e-3) {}
+  /// `oversubscribed`: there are more processes than processors.
+  explicit poll_backoff(bool oversubscribed) : spin_time_(oversubscribed ? 5e-6 : 1e-3) {}
 
   /// Returns false at once during the first polls, because most messages arrive soon. Later yields, or sleeps if
   /// another program has used the processor for long or nothing has arrived for long; after a sleep the scheduler gives
@@ -65,8 +65,8 @@ class poll_backoff {
 /// monitor is polled too and other processes get the processor.
 class mpi_messages {
  public:
-  /// `crowded`: there are more processes than processors.
-  explicit mpi_messages(bool crowded) : crowded_(crowded) {}
+  /// `oversubscribed`: there are more processes than processors.
+  explicit mpi_messages(bool oversubscribed) : oversubscribed_(oversubscribed) {}
 
   void receive(MPI_Comm communicator, int tag, int from, std::byte* to, std::size_t bytes) {
     if (bytes == 0) return;
@@ -92,7 +92,7 @@ class mpi_messages {
   /// than expected to the error handler of MPI_COMM_WORLD, which ends the program unless the user has set another.
   void wait(group_monitor* monitor) {
     for (std::size_t i = 0; i != requests_.size(); ++i) {
-      poll_backoff backoff(crowded_);
+      poll_backoff backoff(oversubscribed_);
       while (!test(i, monitor))
         if (backoff.pause() && monitor != nullptr) monitor->check();
     }
@@ -169,7 +169,7 @@ class mpi_messages {
                               "with as many elements.");
   }
 
-  bool crowded_;
+  bool oversubscribed_;
   std::vector<MPI_Request> requests_;
   std::vector<std::size_t> expected_;  ///< bytes to receive; `sent` or `collective` for other requests
 };

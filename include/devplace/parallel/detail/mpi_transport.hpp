@@ -33,9 +33,9 @@ class mpi_transport final : public transport {
     std::shared_ptr<mpi_transport> connected;
     std::exception_ptr failure;
     try {
-      const mpi_places places = find_mpi_places(made);
-      connected = std::make_shared<mpi_transport>(communicator, places);
-      connected->watch(watch(places.ranks));
+      const mpi_position position = find_mpi_position(made);
+      connected = std::make_shared<mpi_transport>(communicator, position);
+      connected->watch(watch(position.ranks));
     } catch (...) {
       failure = std::current_exception();
     }
@@ -48,8 +48,8 @@ class mpi_transport final : public transport {
   }
 
   /// Takes ownership of the communicator; connect() has checked it.
-  mpi_transport(mpi_communicator& communicator, const mpi_places& places)
-      : transport(places.ranks), messages_(places.crowded) {
+  mpi_transport(mpi_communicator& communicator, const mpi_position& position)
+      : transport(position.ranks), messages_(position.oversubscribed) {
     communicator_ = std::move(communicator);
   }
   /// Frees the communicator, as all processes must do together. After a failure, when this process cannot know

@@ -81,7 +81,7 @@ struct alignas(128) shared_arrival {
 /// takes tens of microseconds, unless there are more processes than processors; then sleeps. Never yields, which would
 /// give the processor to unrelated programs for milliseconds. Calls `check()` every few milliseconds.
 template <class Check>
-bool await_arrival(shared_arrival& other, std::uint32_t number, bool crowded, const Check& check) {
+bool await_arrival(shared_arrival& other, std::uint32_t number, bool oversubscribed, const Check& check) {
   const auto now = [] {
     std::timespec time{};
     ::clock_gettime(CLOCK_MONOTONIC, &time);
@@ -91,7 +91,7 @@ bool await_arrival(shared_arrival& other, std::uint32_t number, bool crowded, co
   for (const std::int64_t begin = other.reached(number) ? 0 : now(); !other.reached(number);) {
     for (int pauses = 0; pauses != 20 && !other.reached(number); ++pauses)
       devplace::detail::processor_pause();
-    if (!crowded && now() - begin < spin_nanoseconds) continue;
+    if (!oversubscribed && now() - begin < spin_nanoseconds) continue;
     if (other.left.load() != 0) return other.reached(number);
     if (other.reached(number)) return true;
     check();

@@ -48,7 +48,7 @@ class shared_opening {
     all_gather(static_cast<const void*>(&own), sizeof own, static_cast<void*>(messages.data()));
     for (const message& other : messages)
       CPU_OR(&own.processors, &own.processors, &other.processors);
-    crowded = ranks.size > CPU_COUNT(&own.processors);
+    oversubscribed = ranks.size > CPU_COUNT(&own.processors);
     portion = messages[0].portion;
     bytes_ = messages[0].segment.bytes;
     if (ranks.rank != 0 && messages[0].segment.descriptor >= 0) segment->open(messages[0].segment);
@@ -73,8 +73,8 @@ class shared_opening {
   }
 
   std::shared_ptr<shared_segment> segment = std::make_shared<shared_segment>();
-  std::size_t portion = 0;  ///< maximum number of bytes of a call, as the first process has chosen
-  bool crowded = false;     ///< whether there are more processes than processors
+  std::size_t portion = 0;      ///< maximum number of bytes of a call, as the first process has chosen
+  bool oversubscribed = false;  ///< whether there are more processes than processors
 
  private:
   int size_;

@@ -158,7 +158,7 @@ class builtin_thread_team {
   void start(int size) {
     check(size);
     started_in_ = detail::fork_count();
-    crowded_ = size > detail::usable_processors();
+    oversubscribed_ = size > detail::usable_processors();
     stopping_ = false;
     move_interval_ = {};
     prepared_.store(nullptr, std::memory_order_relaxed);
@@ -240,7 +240,7 @@ class builtin_thread_team {
     pending_.store(members - 1, std::memory_order_relaxed);
     const unsigned generation = announce();
     run_parts_of(0, members);
-    detail::spin_wait wait(crowded_);
+    detail::spin_wait wait(oversubscribed_);
     bool taken_over = !take_over;  // whether the leader has claimed the parts of late workers
     while (pending_.load(std::memory_order_acquire) != 0) {
       wait.step();
@@ -265,7 +265,7 @@ class builtin_thread_team {
   /// busy, for example with spinning threads of another library.
   bool should_move_late_workers() noexcept {
     using namespace std::chrono_literals;
-    if (crowded_ || started_in_ != detail::fork_count()) return false;
+    if (oversubscribed_ || started_in_ != detail::fork_count()) return false;
     const auto now = std::chrono::steady_clock::now();
     const bool first = move_interval_ == std::chrono::nanoseconds{};
     if (!first && now - interval_begin_ < move_interval_) return false;
@@ -277,7 +277,7 @@ class builtin_thread_team {
   void work(int member, unsigned seen) noexcept {
     running_ = this;
     for (;;) {
-      detail::spin_wait wait(crowded_);
+      detail::spin_wait wait(oversubscribed_);
       unsigned generation = seen;
       while ((generation = generation_.load(std::memory_order_acquire)) == seen) {
         if (wait.exhausted() && (awake_.load(std::memory_order_relaxed) <= 0 || !detail::yields_at_once())) {
@@ -299,7 +299,7 @@ class builtin_thread_team {
   // Written by the leader before it increments generation_, read by workers after they have seen the new value.
   detail::team_task task_;
   int parts_ = 0;
-  bool crowded_ = false;
+  bool oversubscribed_ = false;
   bool stopping_ = false;
   std::atomic<int> size_ = 1;
   std::atomic<int> awake_ = 0;                   // calls of keep_awake(true) less those with false

@@ -33,8 +33,9 @@ inline bool yields_at_once() noexcept {
 /// thread may need this core: schedulers do put two spinning threads on one core, where spinning delays both.
 class spin_wait {
  public:
-  /// `crowded`: there are more threads than processors, so that pauses would delay them; yields from the first step.
-  explicit spin_wait(bool crowded) noexcept : steps_(crowded ? pauses : 0) {}
+  /// `oversubscribed`: there are more threads than processors, so that pauses would delay them; yields from the first
+  /// step.
+  explicit spin_wait(bool oversubscribed) noexcept : steps_(oversubscribed ? pauses : 0) {}
 
   void step() noexcept {
     if (steps_ < pauses) {
