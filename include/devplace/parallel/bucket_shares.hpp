@@ -48,7 +48,8 @@ class bucket_shares {
       begins_[plan::size * row_ + rank] = least(begins_[rank], parameters - plan::at(0).first);
   }
 
-  /// The boundaries of the shares of bucket `i`, of its gradients and of its parameters, from its first element.
+  /// The boundaries of the shares of bucket `i`, of its gradients and of its parameters, counted from the bucket's
+  /// first element.
   ///@{
   std::span<const std::size_t> of_gradients(std::size_t i) const { return {begins_.data() + i * row_, row_}; }
   std::span<const std::size_t> of_parameters(std::size_t i) const { return of_gradients(i == 0 ? plan::size : i); }

@@ -19,7 +19,7 @@
 
 namespace devplace::parallel::detail {
 
-/// Whether an object is complete in its bytes: it contains no addresses, which have no meaning in another process.
+/// Whether an object can be sent as bytes: it contains no addresses, which have no meaning in another process.
 template <class T>
 inline constexpr bool is_value = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
 template <class T, std::size_t N>

@@ -66,7 +66,7 @@ void broadcast_sums(Communicator& communicator, const runtime::model_state<S>& s
       runtime::gradient_tail, root);
 }
 
-/// Sums the sums that follow the gradients over the replicas, when gradients are reduced in fewer bits.
+/// Reduces the sums that follow the gradients over the replicas, when gradients are reduced in fewer bits.
 template <class Net, class Policy, class Communicator, class S>
 void reduce_sums(Communicator& communicator, const runtime::model_state<S>& state) {
   const detail::arena_pointers arenas(state, &runtime::replica<S>::gradient_data,

@@ -56,7 +56,7 @@ class control_role {
     throw communication_error(sentence_);
   }
 
-  /// Throws the failure that process 0 reports; waits for it as long as process 0 needs at most to detect one.
+  /// Waits as long as process 0 may need to detect a failure, and throws the failure that it reports.
   void explain() {
     std::unique_lock lock(mutex_);
     const std::chrono::duration<double> detection_time(1 + 5 * options_.heartbeat);

@@ -160,9 +160,9 @@ class control_spoke final : public control_role {
       const descriptor printer_lock = terminates() ? claim_printing() : descriptor();
       if (printer_lock) print_final(sentence);
       if (!terminates()) note_failure(sentence);
-      // Gives the others time to detect the failure themselves: they would take process 0 for killed once it is, and
-      // would print once this process has ended. They see a closed connection at once, and a stopped process 0 at their
-      // next heartbeat.
+      // Gives the others time to detect the failure themselves: after the kill they would report process 0 as killed,
+      // and after the end of this process they would print too. They see a closed connection at once, and a stopped
+      // process 0 at their next heartbeat.
       if (printer_lock || stopped) ::poll(nullptr, 0, poll_milliseconds(stopped ? 1 + 2 * options_.heartbeat : 1));
       if (stopped) hub_.kill_process();
       if (terminates()) end_process();
