@@ -401,7 +401,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(GRADIENT_CHECK_OF_A_MODEL)  // expect: NAME_THE_NETWORK|devplace: check_gradients: name the network
   nn::check_gradients(model);
 #endif
-#if defined(SCOPE_OF_A_TEAM_THAT_ENDS)  // expect: GIVE_THE_TEAM_A_NAME|call to deleted constructor
+#if defined(SCOPE_OF_A_TEAM_THAT_ENDS)  // expect: deleted (function|constructor)
   { dp::thread_team_scope scope{dp::serial_team{}}; }
 #endif
 #if defined(SHARDED_MODEL)  // expect: devplace: a model's placement is on<P> or replicated

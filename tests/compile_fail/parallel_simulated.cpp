@@ -63,13 +63,7 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
                                             // same
   step(copies, copies_labels);
 #endif
-#if defined(CHECK_OF_A_TRAINER)  // expect: GIVE_THE_MODEL_AS_IN_check_|check_replicas: give the model
-  dp::check_replicas(step);
-#endif
-#if defined(PYTORCH_DATA_PARALLEL)  // expect: MAKE_A_model_ON_|data_parallel: make the model on several places
-  auto parallel_model = dp::data_parallel(model);
-#endif
-#if defined(WHOLE_GRADIENTS_REDUCED)  // expect: THESE_GRADIENTS_ARE_WHOLE_|these gradients are whole
+#if defined(WHOLE_GRADIENTS_REDUCED)  // expect: devplace: synchronize: these gradients are whole, and reducing them
   dp::synchronize(model.backward(std::move(of_copies.saved), on_copies));
 #endif
 #if defined(SUMMAND_OF_GRADIENTS_READ)  // expect: COMBINE_THE_SUMMANDS_WITH_|one place's summand is not the value
@@ -81,7 +75,7 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
 #if defined(ONE_REPLICA_WRITTEN)  // expect: devplace: fill: the destination's elements are const.*only_on
   dp::fill(model.parameter<0>(1), 0.0f);
 #endif
-#if defined(GRADIENTS_NOT_MOVED)  // expect: GRADIENTS_ARE_USED_UP_WRITE_|synchronize uses the gradients up
+#if defined(GRADIENTS_NOT_MOVED)  // expect: devplace: synchronize takes the gradients that backward returned and uses
   {
     auto summands = model.backward(std::move(of_parts.saved), on_parts);
     static_cast<void>(dp::synchronize(summands));

@@ -79,11 +79,6 @@ dp::replicated<0, 1, 0> twice;
 dp::replicated<> nowhere;
 #endif
 
-// g++ prints the name of the right spelling in the error, clang in the note on the parameter; nvcc marks the number.
-#if defined(AXIS_AS_A_NUMBER)  // expect: (THE_FIRST_ARGUMENT_IS_THE_AXIS_WRITE_axis_0|must be a type|expected a type)
-dp::sharded<0, 1> ambiguous;
-#endif
-
 #if defined(ACROSS_ONE_COPY)  // expect: devplace: a copy on one place of each process is across<on<P>>; write that
 static_assert(dp::local_place_count<dp::across<dp::replicated_on<dp::cpu>>> == 1);
 #endif
@@ -108,7 +103,7 @@ void choose() {
 }
 #endif
 
-#if defined(DIFFERENT_RESULTS)  // expect: devplace: first_available: the function returns different types
+#if defined(DIFFERENT_RESULTS)  // expect: devplace: first_available, select: the function returns different types
 struct counts {
   int operator()(dp::on<dp::cpu>) const { return 1; }
   double operator()(dp::replicated_on<dp::cpu>) const { return 1; }
@@ -118,16 +113,33 @@ double choose() {
 }
 #endif
 
-#if defined(FUNCTION_WITHOUT_PLACEMENT)  // expect: NAME_THE_PLACEMENTS_AND_GIVE_A_FUNCTION|give a function that takes
-                                         // one
+#if defined(FUNCTION_WITHOUT_PLACEMENT)  // expect: devplace: first_available, select: the function takes the chosen
 void choose() {
   dp::first_available<dp::cpu>([] {});
 }
 #endif
 
-#if defined(SELECT_WITH_NAME_LAST)  // expect: NAME_THE_PLACEMENTS_AND_GIVE_A_STRING|give a name and then a function
+#if defined(FUNCTION_OF_A_NUMBER)  // expect: devplace: first_available, select: the function takes the chosen placement
+int choose() {
+  return dp::select<dp::cpu>("cpu", [](int x) { return x; });
+}
+#endif
+
+#if defined(FIRST_AVAILABLE_WITHOUT_PLACEMENTS)  // expect: devplace: first_available, select: name the placements
+void choose() {
+  dp::first_available([](auto) {});
+}
+#endif
+
+#if defined(SELECT_WITH_NAME_LAST)  // expect: devplace: select: the first argument is the placement's name, a string
 void choose() {
   dp::select<dp::cpu>([](auto) {}, "cpu");
+}
+#endif
+
+#if defined(SELECT_BY_NULL)  // expect: devplace: select: the first argument is the placement's name, a string
+void choose() {
+  dp::select<dp::cpu>(0, [](auto) {});
 }
 #endif
 

@@ -35,8 +35,9 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
   single.predict(whole);
   static_cast<void>(whole_labels);
   static_cast<void>(elsewhere);
-#if defined(WIRE_OF_FLOAT)  // expect: WRITE_wire_bf16_OR_wire_half
-  using in_float = dp::collective::all_reduce<dp::collective::wire<float>>;
+#if defined(WIRE_OF_FLOAT)  // expect: devplace: collective::wire sends gradients as bf16 or half
+  dp::trainer in_float{model, nn::cross_entropy{}, dp::optim::sgd{},
+                       dp::collective::all_reduce<dp::collective::wire<float>>{}};
 #endif
 #if defined(RING_IN_16_BITS)  // expect: devplace: collective::wire rounds gradients to 16 bits and lets
                               // collective::direct
@@ -51,7 +52,7 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
   dp::trainer in_shares{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::collective::sharded_all_reduce{}};
   in_shares.optimizer().step(model, dp::synchronize(std::move(partial)));
 #endif
-#if defined(REDUCED_TWICE)  // expect: THESE_GRADIENTS_ARE_WHOLE_|these gradients are whole
+#if defined(REDUCED_TWICE)  // expect: devplace: synchronize: these gradients are whole, and reducing them again
   dp::synchronize(dp::synchronize(std::move(partial)));
 #endif
 #if defined(GRADIENTS_DECLARED_WHOLE)  // expect: (private|inaccessible)

@@ -200,7 +200,7 @@ void freed_communicators() {
   CHECK(freed == 2);
 }
 
-/// Processes that are bound to the same processor are crowded, however many the host has.
+/// Processes that are bound to the same processor oversubscribe it, however many the host has.
 void crowded() {
   const dp::mpi_session runs;
   const int rank = runs.processes().rank(), size = runs.processes().size();
@@ -209,17 +209,17 @@ void crowded() {
   std::vector<std::size_t> usable;
   for (std::size_t p = 0; p != CPU_SETSIZE; ++p)
     if (CPU_ISSET(p, &before)) usable.push_back(p);
-  const auto is_crowded = [&](std::size_t processor) {
+  const auto is_oversubscribed = [&](std::size_t processor) {
     CPU_ZERO(&mine);
     CPU_SET(processor, &mine);
     ::sched_setaffinity(0, sizeof mine, &mine);
-    const bool found = dp::parallel::detail::find_mpi_places(MPI_COMM_WORLD).crowded;
+    const bool found = dp::parallel::detail::find_mpi_position(MPI_COMM_WORLD).oversubscribed;
     ::sched_setaffinity(0, sizeof before, &before);
     return found;
   };
   const std::size_t first = runs.processes().broadcast(usable[0]);
-  CHECK(is_crowded(first));
-  if (static_cast<int>(usable.size()) >= size) CHECK(!is_crowded(usable[static_cast<std::size_t>(rank)]));
+  CHECK(is_oversubscribed(first));
+  if (static_cast<int>(usable.size()) >= size) CHECK(!is_oversubscribed(usable[static_cast<std::size_t>(rank)]));
 }
 
 /// A message that has begun to arrive when its call is given up is written when its sender goes on: to memory that is
@@ -274,13 +274,13 @@ void over_tcp() {
   }
   CHECK(detail::reachable(candidates) == 0);
 
-  detail::mpi_meeting meeting(MPI_COMM_WORLD, ranks, static_cast<std::uint64_t>(ranks.rank));
+  detail::mpi_rendezvous rendezvous(MPI_COMM_WORLD, ranks, static_cast<std::uint64_t>(ranks.rank));
   if (runs.processes().broadcast(detail::addresses_of_host().empty())) {
     CHECK_THROWS(dp::communication_error, "process 0's host has no network address that other hosts could know.",
-                 meeting.watch(quick()));
+                 rendezvous.watch(quick()));
     return;
   }
-  const auto plane = meeting.watch(quick());
+  const auto plane = rendezvous.watch(quick());
   std::vector<int> all(static_cast<std::size_t>(ranks.size), -1);
   plane->all_gather(&ranks.rank, sizeof ranks.rank, all.data());
   for (int r = 0; r != ranks.size; ++r)

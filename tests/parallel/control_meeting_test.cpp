@@ -102,7 +102,8 @@ TEST_CASE("a meeting that is not complete names who is missing", "[parallel][con
   for (const auto& one : ends) {
     CHECK(one.end == "exit 3");
     CHECK(one.text ==
-          "caught: devplace: the meeting at the job's socket of this host got 3 of 4 processes in 0.5 s; missing: rank "
+          "caught: devplace: the rendezvous at the job's socket of this host got 3 of 4 processes in 0.5 s; missing: "
+          "rank "
           "2. Process 0 is started by the test.\n");
   }
   const auto no_first = start_with({{1, 2}}, 0.3);
@@ -371,15 +372,15 @@ TEST_CASE("process 0 does not spin while the system gives it no descriptor", "[p
     const ::rlimit before = allow_descriptors(0);
     serve();
     const bool waited_while_full = waited_for() != 0;
-    const std::string trouble = arrivals.trouble();
+    const std::string failure = arrivals.accept_error();
     ::setrlimit(RLIMIT_NOFILE, &before);
     forked_ranks::sleep_for(0.15);
     serve();
     if (waited_while_full) throw std::runtime_error("the listener is polled, which returns at once");
     if (waited_for() != 2) throw std::runtime_error("the connection was not taken when there was a descriptor again");
-    if (trouble.find("Too many open files. Raise its limit of open files (ulimit -n).") == std::string::npos)
-      throw std::runtime_error("it is not said: " + trouble);
-    if (!arrivals.trouble().empty()) throw std::runtime_error("trouble that is over is told");
+    if (failure.find("Too many open files. Raise its limit of open files (ulimit -n).") == std::string::npos)
+      throw std::runtime_error("it is not said: " + failure);
+    if (!arrivals.accept_error().empty()) throw std::runtime_error("an error that is over is reported");
   });
   const auto ends = processes.wait();
   CHECK(ends[0].text == "");

@@ -17,17 +17,17 @@
 namespace devplace::parallel {
 
 /// The communicator of places of several processes. Each process reduces its slice of the gradients over all
-/// participants and gives it to the others, by the group's transport, in the order in which the engine of one process
-/// adds: a placement over 2 processes with 2 places each has the bits of `replicated` on 4 places. For n participants
-/// and S bytes each process receives about 2 S for each of its places.
+/// participants and distributes the result by the group's transport. It adds in the order of the engine in one process:
+/// a placement over 2 processes with 2 places each has the bits of `replicated` on 4 places. For n participants and S
+/// bytes each process receives about 2 S for each of its places.
 ///
-/// Host memory is passed to the transport; devices' buffers go through pinned memory. The calling thread waits for the
-/// devices and for the other processes. What is started is advanced by progress() as far as devices and other processes
-/// have come, one collective after the other, and to its end by finish(): there is no other thread.
+/// The transport reads host memory directly; devices' buffers are copied through pinned memory. The calling thread
+/// waits for the devices and for the other processes. progress() advances started collectives, in order, without
+/// waiting; finish() completes them. There is no other thread.
 template <class Backend, summation Order>
 class across_processes {
  public:
-  /// For these devices of this process and the processes of a transport; all processes have the same number of devices.
+  /// Connects these devices of this process with those of the transport's other processes, which have the same number.
   across_processes(std::span<const int> ordinals, std::shared_ptr<transport> via) try
       : work_(ordinals, std::move(via)) {
     work_.via->require_for_tensors();
@@ -35,7 +35,7 @@ class across_processes {
     devplace::detail::fail_without_memory("a communicator");
   }
 
-  /// The participants of all processes, and this process's.
+  /// The participants of all processes, and those of this process.
   ///@{
   int size() const { return static_cast<int>(work_.parts.participants()); }
   int first_rank() const { return static_cast<int>(work_.parts.process() * work_.parts.local()); }
@@ -65,7 +65,7 @@ class across_processes {
       const bool here = work_.parts.process_of(root) == work_.parts.process();
       const std::size_t from = here ? work_.parts.local_of(root) : 0;
       work_.parts.all_to(work_.parts.process_of(root), last - first, sizeof(T));
-      std::byte* const whole = work_.host.place(buffers, from, first);
+      std::byte* const whole = work_.host.memory(buffers, from, first);
       if (here) work_.host.fetch(buffers, from, first, last, whole);
       distribute(whole, 0);
       for (std::size_t k = 0; k != work_.parts.local(); ++k)
@@ -82,7 +82,7 @@ class across_processes {
     work_.parts.check(begins);
     in_windows<T>({"all_gather", begins.back(), sizeof(T)}, [&](std::size_t first, std::size_t last) {
       work_.parts.split_at(begins, first, last, sizeof(T));
-      std::byte* const whole = work_.host.place(buffers, 0, first);
+      std::byte* const whole = work_.host.memory(buffers, 0, first);
       for (std::size_t k = 0; k != work_.parts.local(); ++k) {
         const auto own = work_.parts.own(begins, k, first, last);
         work_.host.fetch(buffers, k, own.first, own.second, whole + (own.first - first) * sizeof(T));
@@ -94,7 +94,7 @@ class across_processes {
   }
   ///@}
 
-  /// The further members of an overlapping_communicator.
+  /// The members of an overlapping_communicator.
   ///@{
   void mark_ready(std::size_t k) { work_.host.mark(k); }
   template <class T>
@@ -115,16 +115,16 @@ class across_processes {
   void progress() { work_.advance(false); }
   void finish() {
     work_.advance(true);
-    work_.forget();
+    work_.clear();
     work_.host.wait();
     work_.host.join();
   }
   void abandon() noexcept {
-    work_.forget();
+    work_.clear();
     work_.via->give_up();
     try {
       work_.host.wait();
-    } catch (...) {  // a device has failed, which its next use says
+    } catch (...) {  // the failed device's next use reports the failure
     }
     try {
       work_.host.join();
@@ -137,14 +137,14 @@ class across_processes {
   using work = detail::started_reductions<Backend, Order>;
   using kind = typename work::kind;
 
-  /// Starts a collective and finishes it, ordered after all earlier work of the devices.
+  /// Calls `start()`, which starts a collective after all earlier work of the devices, and finishes the collective.
   template <class F>
-  void complete(const F& start_it) {
-    finish();  // also what was started; marks that are left are older than the devices' latest work
+  void complete(const F& start) {
+    finish();  // collectives started before; unused marks would be older than the devices' latest work
     for (std::size_t k = 0; k != work_.parts.local(); ++k)
       mark_ready(k);
     try {
-      start_it();
+      start();
       finish();
     } catch (...) {
       abandon();
@@ -152,19 +152,19 @@ class across_processes {
     }
   }
 
-  /// Calls `f(first, last)` for each window of a collective that is never started without being finished.
+  /// Calls `f(first, last)` for each window of a blocking collective.
   template <class T, class F>
   void in_windows(const collective_call& what, const F& f) {
     complete([&] {
       work_.host.claim();
       work_.host.follow_mark();
       const announced_call announced(*work_.via, what);
-      if (size() == 1) return;  // its elements are the result
-      const std::size_t most = work_.window(sizeof(T));
-      work_.host.reserve(std::min(most, what.count) * sizeof(T));
-      for (std::size_t first = 0; first < what.count; first += std::min(most, what.count - first)) {
+      if (size() == 1) return;  // the elements are the result
+      const std::size_t window = work_.window(sizeof(T));
+      work_.host.reserve(std::min(window, what.count) * sizeof(T));
+      for (std::size_t first = 0; first < what.count; first += std::min(window, what.count - first)) {
         work_.host.wait();  // the devices may still copy the previous window
-        f(first, first + std::min(most, what.count - first));
+        f(first, first + std::min(window, what.count - first));
       }
     });
   }

@@ -16,10 +16,9 @@
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// partial -> replicated: combines the summands by the operation in the type (sum, mean, max, min), in the order of the
-/// places, and gives every place the result: `all_reduce(std::move(x))`. A temporary is reduced in place, anything else
+/// places, and gives every place the result: `all_reduce(std::move(x))`. Reduces a temporary in place, other arguments
 /// into a new tensor. A NaN in any summand gives NaN, also for max and min. Asynchronous, in the order of each place's
-/// current stream. A value on one place or in copies is whole already and does not compile: reducing it again would
-/// multiply it.
+/// current stream. A value on one place or in copies is whole and does not compile, because reducing would multiply it.
 template <tensor_like From>
 auto all_reduce(From&& source) {
   using detail::form;
@@ -40,7 +39,7 @@ auto all_reduce(From&& source) {
   if constexpr (from == form::summands) {
     using where = typename from_type::placement_type;
     if constexpr (parallel::detail::check_elements<from_type>()) {
-      auto x = parallel::detail::to_overwrite(std::forward<From>(source));
+      auto x = parallel::detail::owned_summands(std::forward<From>(source));
       const auto buffers = parallel::detail::buffers_of(x);
       parallel::direct<typename from_type::backend_type>(detail::mesh_of<where>::ordinals)
           .all_reduce(std::span<typename from_type::value_type* const>(buffers), x.size(), detail::rules_of<where>::op);

@@ -13,7 +13,7 @@
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// on -> replicated: a full copy of a tensor or view on every place of `To`: `broadcast<replicated<0, 1>>(x)`. Complete
-/// when the call returns. The source may be on any place and is not changed.
+/// when the call returns. The source may be on any place.
 template <class To = void, tensor_like From>
 auto broadcast(const From& source) {
   constexpr bool to_copies = detail::form_of<To> == detail::form::copies;

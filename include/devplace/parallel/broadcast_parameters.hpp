@@ -13,11 +13,11 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Gives every place of a model the parameters and buffers of the first one, which is rank 0's across processes: those
-/// of this thread's process_scope, all of which call it, for programs where one process reads a file. The processes'
-/// seed and number of passes, from which dropout draws, become rank 0's too. Complete when the call returns; what
-/// forward saved before is stale; optimizers keep their state. Throws error without a process_scope, and failures of
-/// places and processes; some parameters may be the new ones then.
+/// Copies the parameters and buffers of a model's first place to the others; across processes those of rank 0, for
+/// programs where one process reads a file. All processes of this thread's process_scope call it; they also get rank
+/// 0's seed and number of passes, from which dropout draws. Complete when the call returns. Invalidates what forward
+/// has saved; optimizers keep their state. Throws error if there is no process_scope, and failures of places and
+/// processes, after which some parameters may be new.
 template <class Net, placement Where, precision P>
 void broadcast_parameters(model<Net, Where, P>& m) {
   using backend_type = placement_backend_t<Where>;
@@ -26,18 +26,18 @@ void broadcast_parameters(model<Net, Where, P>& m) {
   runtime::settle<backend_type>(state);
   ++state.updates;
   state.working_copies_are_old = true;
-  [[maybe_unused]] const auto spread = [&](auto communicator) {
+  [[maybe_unused]] const auto broadcast_all = [&](auto communicator) {
     parallel::broadcast_parameters<Net, true>(communicator, state);
     parallel::broadcast_buffers<Net>(communicator, state);
   };
   if constexpr (spans_processes<Where>) {
     const process_group processes = parallel::current_processes("broadcast_parameters");
-    spread(collective::direct{}.connect_across<backend_type>(state.ordinals, processes));
-    const auto of_first = processes.broadcast(std::array{state.seed, state.step});
-    state.seed = of_first[0];
-    state.step = of_first[1];
+    broadcast_all(collective::direct{}.connect_across<backend_type>(state.ordinals, processes));
+    const auto seed_and_step = processes.broadcast(std::array{state.seed, state.step});
+    state.seed = seed_and_step[0];
+    state.step = seed_and_step[1];
   } else if constexpr (local_place_count<Where> > 1) {
-    spread(collective::direct{}.connect<backend_type>(state.ordinals));
+    broadcast_all(collective::direct{}.connect<backend_type>(state.ordinals));
   }
   runtime::settle<backend_type>(state);
 }

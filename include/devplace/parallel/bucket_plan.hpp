@@ -22,7 +22,7 @@ struct bucket {
 
 namespace detail {
 
-/// Divides `elements` elements, with parameter i beginning at `offsets[i]`, into buckets, starting from the back.
+/// Divides `elements` elements into buckets, from the back; parameter i begins at `offsets[i]`.
 template <std::size_t Parameters>
 struct bucket_list {
   std::array<bucket, Parameters == 0 ? 1 : Parameters> buckets{};
@@ -50,10 +50,10 @@ struct network_buckets {
       plan::offsets, plan::parameter_elements + runtime::gradient_tail, sizeof(T), Policy::bucket_sizes::first_bytes,
       Policy::bucket_sizes::other_bytes};
   static constexpr std::size_t largest_count() {
-    std::size_t most = 0;
+    std::size_t result = 0;
     for (std::size_t i = 0; i != list.count; ++i)
-      most = list.buckets[i].count > most ? list.buckets[i].count : most;
-    return most;
+      result = list.buckets[i].count > result ? list.buckets[i].count : result;
+    return result;
   }
 
  public:
@@ -65,11 +65,10 @@ struct network_buckets {
 }  // namespace detail
 }  // namespace parallel
 
-/// The buckets in which a policy reduces a model's gradients, and their order; known at compile time because the type
-/// defines it, so no rebuilding after the first step and no agreement between processes is needed. The sums of sample
-/// weights and losses follow the last parameter, so they are in the first bucket. Independent of the placement. `size`
-/// is the number of buckets, `at(i)` the i-th bucket to be reduced, `largest` the number of elements of the largest
-/// one.
+/// The buckets in which a policy reduces a model's gradients, and their order. They follow from the type, so they are
+/// not rebuilt after the first step and processes need not agree on them. The sums of sample weights and losses follow
+/// the last parameter, in the first bucket. Independent of the placement. `size` is the number of buckets, `at(i)` the
+/// i-th bucket to be reduced, `largest` the number of elements of the largest one.
 template <class Model, class Policy>
 struct bucket_plan;
 
@@ -87,7 +86,7 @@ std::string describe_buckets() {
   using network = runtime::network_plan<typename Model::network_type>;
   std::size_t trained = network::parameter_elements;  // not a constant: g++ warns of comparisons with 0
   network::visit_parameters([&](const std::string& name, const auto&, std::size_t offset) {
-    if (offset >= trained) return;  // it is frozen
+    if (offset >= trained) return;  // a frozen parameter
     offsets.push_back(offset);
     names.push_back(name);
   });

@@ -17,18 +17,18 @@
 
 namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
 
-/// Whether a trainer reduces buckets, in elements of type T, while the backward pass goes on: if there are several, so
-/// that some are complete before the last layer is done, and the communicator can.
+/// Whether a trainer overlaps the reduction of buckets, in elements of type T, with the backward pass: there are
+/// several buckets, so that some are complete before the pass ends, and the communicator supports it.
 template <class Net, class Policy, class T, class Communicator>
 inline constexpr bool reduces_during_backward = overlapping_communicator<Communicator, T> &&
                                                 (detail::network_buckets<Net, T, Policy>::size > 1);
 
-/// The reduction of a network's buckets while the backward pass goes on: each is started when the pass has written its
-/// last gradient, from the last layer's to the first's. Results are those of reduce_gradients and reduce_shares.
+/// Reduces a network's buckets during the backward pass: starts each one when the pass has written its last gradient,
+/// from the last layer to the first. The results are those of reduce_gradients and reduce_shares.
 ///
-/// With one place in this process a bucket is started from within the pass, and advanced between its layers. With
-/// several the passes are enqueued one after the other, so collectives are enqueued when all of them are; each waits
-/// only for the points of the passes at which its bucket was complete.
+/// With one place in this process a bucket is started within the pass and advanced between its layers. With several
+/// places their passes are enqueued first, then the collectives; each collective waits only for the points of the
+/// passes at which its bucket was complete.
 template <class Net, class Policy, class Communicator, class S>
 class bucket_reduction {
   using T = typename precision_traits<S>::gradient;
@@ -51,15 +51,15 @@ class bucket_reduction {
   /// Whether finish() gives reduced gradients.
   bool active() const { return active_; }
 
-  /// What the backward pass of place `k` calls after each layer, as runtime::nothing_after says.
+  /// The function that the backward pass of place `k` calls after each layer; see runtime::nothing_after.
   auto after(std::size_t k) {
     return [this, k](const T* complete) {
       if (active_) advance(k, complete);
     };
   }
 
-  /// Orders later work of the places after the reduction of all buckets, and does what else reduce_gradients or
-  /// reduce_shares do. To be called after all passes.
+  /// Orders later work of the places after the reduction of all buckets, and reduces or broadcasts everything else that
+  /// reduce_gradients or reduce_shares do. Call it after all passes.
   void finish() {
     if (!only_place())
       for (std::size_t i = 0; i != plan::size; ++i)
@@ -110,12 +110,12 @@ class bucket_reduction {
     else
       communicator_.start_reduce(buffers, count, reduction::sum, 0);
   }
-  /// Where the shares of bucket `i` begin: without the sums that follow the gradients where these are rounded.
+  /// The boundaries of the shares of bucket `i`; rounded buckets exclude the sums that follow the gradients.
   std::span<const std::size_t> shares_of(std::size_t i) const {
     return rounds ? shares_->of_parameters(i) : shares_->of_gradients(i);
   }
 
-  /// Takes the reduced gradients from the memory of rounded ones.
+  /// Converts the reduced gradients back from the rounded elements.
   void take_rounded() {
     for (std::size_t k = 0; k != state_.replicas.size(); ++k) {
       T* const gradients = state_.replicas[k].gradient_data();
@@ -131,12 +131,13 @@ class bucket_reduction {
   const runtime::model_state<S>& state_;
   const bucket_shares* shares_;
   bool active_, open_;
-  std::size_t place_ = 0, marked_ = 0;  ///< buckets of the place whose pass is being enqueued that are complete
+  std::size_t place_ = 0;   ///< the place whose pass is being enqueued
+  std::size_t marked_ = 0;  ///< number of its complete buckets
 };
 
-/// In place of a bucket_reduction where buckets are reduced after the passes.
+/// Replaces a bucket_reduction if buckets are reduced after the passes.
 struct no_bucket_reduction {
-  /// As of a bucket_reduction that starts nothing.
+  /// The interface of an inactive bucket_reduction.
   ///@{
   static constexpr bool active() { return false; }
   static constexpr runtime::nothing_after after(std::size_t) { return {}; }

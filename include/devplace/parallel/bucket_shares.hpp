@@ -13,24 +13,24 @@
 namespace devplace::parallel {
 
 /// The participants' shares of a network's buckets, for policies that update shares. Each bucket is divided among all
-/// participants, so that all of them work on every bucket. The sums that follow the gradients are part of the first
-/// bucket, but not of the parameters. `T` is the type of what is reduced.
+/// participants. The sums that follow the gradients are part of the first bucket, but not of the parameters. `T` is the
+/// type of the reduced elements.
 template <class Net, class T, class Policy>
 class bucket_shares {
   using plan = detail::network_buckets<Net, T, Policy>;
   static constexpr std::size_t parameters = runtime::network_plan<Net>::parameter_elements;
 
  public:
-  /// Their number.
+  /// Number of buckets.
   static constexpr std::size_t buckets = plan::size;
   /// The parameters in participant `rank`'s share of bucket `i`; possibly none.
   static constexpr bucket part(std::size_t i, std::size_t participants, std::size_t rank) {
     const bucket b = plan::at(i);
-    const std::size_t most = parameters - b.first;
-    const std::size_t begin = least(share_begin(b.count, participants, rank), most);
-    return {b.first + begin, least(share_begin(b.count, participants, rank + 1), most) - begin};
+    const std::size_t limit = parameters - b.first;
+    const std::size_t begin = least(share_begin(b.count, participants, rank), limit);
+    return {b.first + begin, least(share_begin(b.count, participants, rank + 1), limit) - begin};
   }
-  /// The number of parameters in all shares of the first participant, which has as many as any other.
+  /// The number of parameters in all shares of the first participant, which has the most.
   static constexpr std::size_t largest(std::size_t participants) {
     std::size_t elements = 0;
     for (std::size_t i = 0; i != plan::size; ++i)
@@ -38,7 +38,7 @@ class bucket_shares {
     return elements;
   }
 
-  /// For this number of participants; allocates.
+  /// Computes the shares of `participants` participants. Allocates.
   explicit bucket_shares(std::size_t participants)
       : begins_((plan::size + 1) * (participants + 1)), row_(participants + 1) {
     for (std::size_t i = 0; i != plan::size; ++i)
@@ -48,8 +48,8 @@ class bucket_shares {
       begins_[plan::size * row_ + rank] = least(begins_[rank], parameters - plan::at(0).first);
   }
 
-  /// Where the shares of bucket `i` begin, counted from its first element: those of its gradients, and of its
-  /// parameters.
+  /// The boundaries of the shares of bucket `i`, of its gradients and of its parameters, counted from the bucket's
+  /// first element.
   ///@{
   std::span<const std::size_t> of_gradients(std::size_t i) const { return {begins_.data() + i * row_, row_}; }
   std::span<const std::size_t> of_parameters(std::size_t i) const { return of_gradients(i == 0 ? plan::size : i); }

@@ -16,13 +16,12 @@
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::parallel::detail {
 
-/// A row-major position as a multi-dimensional index: [1, 2].
+/// The multi-dimensional index of a row-major position: [1, 2].
 inline std::string index_text(std::size_t element, const nn::parameter_shape& shape) {
   std::string text;
   for (std::size_t axis = shape.rank; axis-- != 0; element /= shape.extent[axis])
@@ -30,7 +29,7 @@ inline std::string index_text(std::size_t element, const nn::parameter_shape& sh
   return "[" + text + "]";
 }
 
-/// A number with all its digits and its bits, because two NaN can differ.
+/// A number with all digits, and its bits, which tell different NaNs apart.
 template <class T>
 std::string value_text(T value) {
   using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -51,7 +50,7 @@ std::size_t first_difference(const std::vector<T>& a, const std::vector<T>& b, s
   return i;
 }
 
-/// Compares one parameter or buffer, at `offset` of the arenas, of all replicas with that of the first one.
+/// Compares one parameter or buffer, at `offset` in the arenas, of all replicas with the first replica's.
 template <class Backend, class T, class S>
 void check_entry(const runtime::model_state<S>& state, T* (runtime::replica<S>::*data)() const, std::size_t offset,
                  const std::string& name, const nn::parameter_shape& shape) {
@@ -103,17 +102,14 @@ void check_replicas(const runtime::model_state<S>& state) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Compares the parameters and buffers of all replicas of a model bitwise with those of the first place and throws
-/// error if they differ: the message names the first such parameter (`0.weight`), both places, the element's index and
-/// both values. devplace's own updates keep replicas equal; this detects writes of the program to a single replica.
-/// Waits for all places (also for the only one of a model on one place) and copies each replica to the host.
+/// Compares the parameters and buffers of all replicas of a model bitwise with those of the first place. Throws error
+/// if they differ; the message names the first such parameter (`0.weight`), both places, the element's index and both
+/// values. devplace's updates keep replicas equal; this function detects writes of the program to a single replica.
+/// Waits for all places and copies each replica to the host.
 template <class Net, placement Where, precision P>
 void check_replicas(const model<Net, Where, P>& m) {
   detail::naming_bad_alloc("the comparison of replicas",
                            [&] { parallel::detail::check_replicas<Net, placement_backend_t<Where>>(m.state()); });
 }
-template <class... GIVE_THE_MODEL_AS_IN_check_replicas_model>
-devplace::detail::refusal check_replicas(...)
-    DEVPLACE_REFUSED("check_replicas: give the model whose replicas are compared: check_replicas(model).");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -13,28 +13,27 @@
 namespace devplace::parallel {
 
 /// Executes collectives between participants: devices of this process (`direct`, `ring`), or of several processes.
-/// Participants have ranks from 0 on; those of one process have consecutive ranks. A call takes one buffer per
-/// participant of this process, in rank order; all have the same number of elements with the same offsets, so that the
-/// call is the same for every kind of communicator.
+/// Participants have ranks from 0; those of one process have consecutive ranks. A call takes one buffer per participant
+/// of this process, in rank order. All buffers have the same number of elements.
 ///
-/// Calls are asynchronous. On every rank's device a collective is ordered after the device's earlier work and before
-/// its later work; all ranks make the same calls in the same order. The spans are not read after the call has returned,
-/// but the buffers must exist until the devices have executed it. If a rank's device has failed before, all devices
-/// fail and skip later work.
+/// Calls are asynchronous: on every rank's device a collective is ordered after the device's earlier work and before
+/// its later work. All ranks make the same calls in the same order. The spans are not read after the call has returned,
+/// but the buffers must exist until the devices have executed the collective. If a rank's device has failed before, all
+/// devices fail and skip later work.
 ///
 /// - `size()`: number of participants in all processes; `first_rank()`: rank of this process's first one;
 ///   `local_count()`: number of this process's participants.
 /// - `all_reduce(buffers, count, op)`: replaces every rank's elements by `op` over the ranks.
-/// - `reduce(buffers, count, op, root)`: the same on rank `root`; the other ranks' elements are unspecified afterwards.
+/// - `reduce(buffers, count, op, root)`: replaces the elements of rank `root` by `op` over the ranks; the elements
+///   of the other ranks are unspecified afterwards.
 /// - `broadcast(buffers, count, root)`: replaces every rank's elements by those of rank `root`.
-/// - `reduce_scatter(buffers, begins, op)`: of rank r the elements `begins[r]` up to `begins[r + 1]` become `op` over
-///   the ranks; its others are unspecified afterwards. `begins` has size() + 1 ascending numbers.
-/// - `all_gather(buffers, begins)`: the elements `begins[r]` up to `begins[r + 1]` of every rank become those of rank
-///   r.
+/// - `reduce_scatter(buffers, begins, op)`: replaces the elements [`begins[r]`, `begins[r + 1]`) of each rank r by `op`
+///   over the ranks; its other elements are unspecified afterwards. `begins` has size() + 1 ascending numbers.
+/// - `all_gather(buffers, begins)`: replaces the elements [`begins[r]`, `begins[r + 1]`) of every rank by rank r's.
 /// - `prepare(count, element_bytes)`, optional: allocates the memory for reductions of up to that many elements, which
 ///   then do not allocate.
 ///
-/// A trainer calls it from one thread at a time; one communicator must not be shared by trainers of several threads.
+/// One thread at a time may use a communicator.
 template <class C, class T = float>
 concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffers, std::span<const std::size_t> begins,
                                 std::size_t count, reduction op, int root) {
@@ -48,24 +47,22 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
   c.all_gather(buffers, begins);
 };
 
-/// Communicators that reduce while their devices do other work, as a trainer lets them do with each bucket of gradients
-/// during the backward pass. Optional: without these members buckets are reduced after it, with the same bits. All
-/// ranks start the same collectives in the same order, which are executed in that order.
+/// Communicators whose reductions overlap with other work of the devices: a trainer starts the reduction of each bucket
+/// of gradients during the backward pass. For other communicators it reduces the buckets after the pass, with the same
+/// bits. All ranks start the same collectives in the same order, in which they are executed.
 ///
-/// - `prepare(count, element_bytes)`, as above, is called before the first start.
-/// - `mark_ready(k)`: what participant `k` of this process, from 0 on, has been given to do so far is what its buffer's
-///   next start waits for. Asynchronous.
+/// - `prepare(count, element_bytes)` is called before the first start.
+/// - `mark_ready(k)`: marks the point after all work that participant `k` of this process, from 0, has been given so
+///   far. Asynchronous.
 /// - `start_all_reduce(buffers, count, op)`, `start_reduce(buffers, count, op, root)`, `start_reduce_scatter(buffers,
-///   begins, op)`: as the functions without `start_`, but of each participant of this process ordered only after its
-///   oldest mark that no other start has used, and before nothing: the device's later work may run at the same time,
-///   and must not use the buffers. Does not wait. `begins` must exist until finish().
-///   The other collectives come after all earlier work of the devices as ever; marks before them may be forgotten.
-/// - `progress()`: lets the host do what it can for started collectives without waiting. Called between the layers of
-///   the backward pass.
-/// - `finish()`: the devices' later work is ordered after all that was started. Marks that no start has used are
-///   forgotten.
-/// - `abandon()`, noexcept, instead of finish() after an exception: what was started is either ordered before the
-///   devices' later work or given up. A communicator across processes may be unusable afterwards.
+///   begins, op)`: start the collective after the oldest unused mark of each participant of this process. Do not wait;
+///   later work of the devices may run at the same time and must not use the buffers. `begins` must exist until
+///   finish(). Blocking collectives still follow all earlier work of the devices, and may discard marks.
+/// - `progress()`: advances started collectives on the host without waiting. Called between the layers of the backward
+///   pass.
+/// - `finish()`: orders the devices' later work after all started collectives and discards unused marks.
+/// - `abandon()`, noexcept, instead of finish() after an exception: cancels started collectives or orders them before
+///   the devices' later work. A communicator across processes may be unusable afterwards.
 template <class C, class T = float>
 concept overlapping_communicator = communicator<C, T> &&
     requires(C& c, std::span<T* const> buffers, std::span<const std::size_t> begins, std::size_t count, reduction op,
@@ -81,8 +78,8 @@ concept overlapping_communicator = communicator<C, T> &&
   noexcept;
 };
 
-/// Whether an engine's communicators connect participants of several processes: true if it has a member
-/// `static constexpr bool spans_processes = true`, with which the engine itself knows the processes.
+/// Whether an engine's communicators connect participants of several processes, which the engine itself knows: true if
+/// it has a member `static constexpr bool spans_processes = true`.
 template <class Engine>
 inline constexpr bool spans_processes = requires {
   requires Engine::spans_processes;

@@ -11,35 +11,35 @@
 
 namespace devplace::parallel {
 
-/// Which process of which job this is, as its launcher says.
+/// The position of this process in its job.
 struct job_member {
-  std::string token;  ///< the same in all processes of the job alone: a name for messages or, at an address, a secret
-  int rank = 0;       ///< from 0 on
+  std::string token;  ///< identifies the job, alike in all its processes; at an address, a secret
+  int rank = 0;       ///< from 0
   int size = 1;       ///< number of processes
-  /// How the process knows, for messages: `rank 1 of 4, started by torchrun (RANK, WORLD_SIZE)`. May be empty.
+  /// Where the position comes from, for messages: `rank 1 of 4, started by torchrun (RANK, WORLD_SIZE)`. May be empty.
   std::string source = {};
 };
 
-/// Where the processes of a group meet: process 0 listens there, the others connect.
+/// The address of the rendezvous: process 0 listens, the others connect.
 struct control_endpoint {
-  /// Of process 0, a name or a number: only this interface is listened at. Empty if all processes are on one host: then
-  /// it is a socket of the host that is named after the user and the job, takes no port and leaves no file.
+  /// Name or number of process 0's host; process 0 listens on this interface only. Empty if all processes are on one
+  /// host: then the rendezvous is an abstract Unix socket named after the user and the job.
   std::string address = {};
-  /// Of `address`. 0: the system chooses one, which control_listener::endpoint() tells.
+  /// Port at `address`. 0: the system chooses one, see control_listener::endpoint().
   int port = 0;
 
-  /// For messages: `127.0.0.1:29501`.
+  /// Text for messages: `127.0.0.1:29501`.
   std::string text() const {
     if (address.empty()) return "the job's socket of this host";
     return (address.find(':') == std::string::npos ? address : "[" + address + "]") + ":" + std::to_string(port);
   }
 };
 
-/// Listens for the processes of a job. Process 0 makes it before the others must know the port, if that is the system's
-/// choice; control_plane makes it otherwise. Throws communication_error if the endpoint cannot be had.
+/// Listens for the processes of a job. Process 0 creates a listener itself if the system chooses the port, which the
+/// others must then be given; otherwise control_plane does. Throws communication_error if listening fails.
 class control_listener {
  public:
-  /// `where` is a socket of this host for the job of `who`, or an address and a port.
+  /// Listens at `where`; without an address, on this host for the job of `who`.
   control_listener(const job_member& who, control_endpoint where) : where_(std::move(where)) {
     if (where_.address.empty()) {
       const detail::socket_address address = detail::address_of_job(detail::control_token(who.token));
@@ -64,7 +64,7 @@ class control_listener {
                                    : "Give an address and a port that process 0 may use."));
   }
 
-  /// With the port that the system chose.
+  /// The endpoint, with the port that the system has chosen.
   const control_endpoint& endpoint() const { return where_; }
 
  private:

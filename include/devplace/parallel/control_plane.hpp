@@ -28,48 +28,49 @@ namespace detail {
 class monitor_of_calls_of_part;
 }
 
-/// A small connection between the processes of a group, besides the one that carries data: over it they meet, exchange
-/// what they need to connect, and learn at once that one of them ended, stopped, or makes other collective calls than
-/// the rest. What then happens is process_options::failure.
+/// A control connection between the processes of a group, beside the one that carries data. Over it the processes
+/// rendezvous, exchange what they need to connect, and learn at once that one of them ended, stopped, or makes other
+/// collective calls than the rest. process_options::failure says what then happens.
 ///
-/// Process 0 listens, the others connect; all messages go through it. It refuses who does not belong to the job: other
-/// users' processes (on one host), another token, another version of the library. Over a network it stops listening
-/// when all are there; messages are neither encrypted nor signed, so whoever can read or change them can end the job.
+/// Process 0 listens, the others connect; all messages go through process 0. It refuses processes of other users (on
+/// one host), with another token, or with another version of the library. Over a network it stops listening when the
+/// group is complete; messages are neither encrypted nor signed, so whoever can read or change them can end the job.
 ///
-/// One thread of each process sends and hears; no signal ends in it. The destructor says goodbye and ends it; in
-/// process 0 it returns when all processes have said goodbye. One that runs because of an exception ends the group.
-/// A process that ends without it, even by exit(0), is a failure. A child of fork() has no part in the connection.
+/// One thread of each process sends and receives, with all signals blocked. The destructor leaves the group and ends
+/// the thread; in process 0 it returns when all processes have left. A destructor that runs because of an exception
+/// ends the group. A process that ends without it, even by exit(0), is a failure. Children of fork() cannot use the
+/// connection.
 class control_plane final : public group_monitor {
  public:
-  /// Returns when all processes of the job are there. Throws communication_error if they do not come within
-  /// init_timeout, if ranks or sizes contradict each other, or if the endpoint cannot be had.
+  /// Returns when all processes of the job have connected. Throws communication_error if some do not within
+  /// init_timeout, if ranks or sizes contradict each other, or if process 0 cannot listen at the endpoint.
   explicit control_plane(const job_member& who, const control_endpoint& where = {}, const process_options& options = {})
       : control_plane(who, where, nullptr, options) {}
-  /// In process 0, which has made the listener before.
+  /// Uses the listener that process 0 has created before.
   control_plane(const job_member& who, control_listener listener, const process_options& options = {})
       : control_plane(who, listener.endpoint(), &listener, options) {}
 
   control_plane(const control_plane&) = delete;
   control_plane& operator=(const control_plane&) = delete;
   ~control_plane() override {
-    if (::getpid() != process_) {  // a child of fork() has no such thread
+    if (::getpid() != process_) {  // a child of fork() does not have the thread
       static_cast<void>(thread_.release());
-      static_cast<void>(role_.release());  // whose mutex the thread may hold
+      static_cast<void>(role_.release());  // the thread may hold its mutex
       return;
     }
     role_->leave(std::uncaught_exceptions() > exceptions_ ? detail::leaving::by_exception : detail::leaving::in_order);
     thread_->join();
   }
 
-  /// What all processes pass, `bytes` each and at most 64 KiB, in the order of their ranks. All call it, from one
-  /// thread; the others may take init_timeout to do so, or op_timeout inside a collective call. Throws
-  /// communication_error if they do not, or pass another number of bytes.
+  /// Gathers `bytes` bytes, at most 64 KiB, of each process in `all`, in the order of the ranks. Every process calls
+  /// it, from one thread, within init_timeout of the first, or op_timeout inside a collective call. Throws
+  /// communication_error if one does not, or passes another number of bytes.
   void all_gather(const void* own, std::size_t bytes, void* all) {
     require_small(bytes);
     role_->exchange({}, own, bytes, all);
   }
-  /// The same between some of the processes, in the order of `members`, their ranks, which all of them pass; all if it
-  /// is empty. Each gives as many bytes as it likes, and all pass their sum.
+  /// Gathers from some of the processes, in the order of `members`, their ranks; from all if `members` is empty. Each
+  /// passes the same `members`, any number of bytes, and the sum of these numbers as `bytes_of_all`.
   void all_gather(std::span<const std::int32_t> members, const void* own, std::size_t bytes, void* all,
                   std::size_t bytes_of_all) {
     require_small(bytes);
@@ -102,9 +103,9 @@ class control_plane final : public group_monitor {
     if (who.rank != 0) {
       role_ = std::make_unique<detail::control_spoke>(who, where, own, options);
     } else {
-      control_listener listens = listener != nullptr ? std::move(*listener) : control_listener(who, where);
-      role_ = std::make_unique<detail::control_hub>(who, listens.endpoint().text(), std::move(listens.socket_), own,
-                                                    options);
+      control_listener own_listener = listener != nullptr ? std::move(*listener) : control_listener(who, where);
+      role_ = std::make_unique<detail::control_hub>(who, own_listener.endpoint().text(),
+                                                    std::move(own_listener.socket_), own, options);
     }
     start();
   }
@@ -117,7 +118,7 @@ class control_plane final : public group_monitor {
                            " bytes; it is for at most 65536 of each process. Send data by a process_group.");
   }
 
-  /// Signals are for the program's own threads.
+  /// Starts the thread with all signals blocked, so that the program's own threads handle them.
   void start() {
     ::sigset_t every, before;
     ::sigfillset(&every);
@@ -144,10 +145,10 @@ class control_plane final : public group_monitor {
 
 namespace detail {
 
-/// The calls of a part of the processes of a control plane, which it keeps.
+/// Reports the calls of a part of a control plane's processes. Keeps the plane alive.
 class monitor_of_calls_of_part final : public group_monitor {
  public:
-  /// The `split`th part of the group or part with the number `of`. `members` are ranks of the whole group.
+  /// For the `split`th part of the group or part with the number `of`. `members` are ranks of the whole group.
   monitor_of_calls_of_part(std::shared_ptr<control_plane> whole, std::vector<int> members, std::uint64_t of,
                            std::uint64_t split)
       : whole_(std::move(whole)), members_(std::move(members)) {

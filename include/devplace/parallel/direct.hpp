@@ -18,18 +18,18 @@ namespace devplace::parallel {
 
 /// The communicator of devices of one process: each device reduces its own slice over all ranks' buffers, in rank
 /// order, and stores the result in all of them. For n buffers of S bytes, 2 n S bytes are moved in total, the minimum.
-/// ((g0 + g1) + g2) + ... is computed for every element alike, so the bits do not depend on slices, buckets or threads.
+/// Every element is ((g0 + g1) + g2) + ..., so the bits do not depend on slices, buckets or threads.
 ///
-/// If two of the devices cannot access each other's memory, each one copies its slice of the others' buffers to its own
-/// memory first, in portions of up to 1 MiB from each, and the results are copied back: with the same bits, but copies
-/// that the driver may lead through the host.
+/// If two of the devices cannot access each other's memory, each device first copies its slice of the others' buffers
+/// to its own memory, in portions of up to 1 MiB; at the end the results are copied back. The bits are the same; the
+/// driver may copy through the host.
 ///
 /// This is the two-shot all-reduce over shared memory; see Peng et al., "Optimizing MPI Collectives on Shared Memory
 /// Multi-Cores", SC'23.
 template <class Backend>
 class direct : public detail::rank_devices<Backend>, public detail::streamed_collectives<direct<Backend>, Backend> {
  public:
-  /// For these devices, rank 0 first.
+  /// Connects these devices, rank 0 first.
   explicit direct(std::span<const int> ordinals)
       : detail::rank_devices<Backend>(ordinals), detail::streamed_collectives<direct<Backend>, Backend>(ordinals) {
     bool apart = false;
@@ -40,7 +40,7 @@ class direct : public detail::rank_devices<Backend>, public detail::streamed_col
   }
   using detail::rank_devices<Backend>::size;
 
-  /// Allocates the memory for portions of other devices' buffers, if they must be copied.
+  /// Allocates the memory for copies of other devices' buffers, if copies are needed.
   void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
 
   /// The collectives of parallel/communicator.hpp.
@@ -93,9 +93,9 @@ class direct : public detail::rank_devices<Backend>, public detail::streamed_col
   using detail::rank_devices<Backend>::mark;
   using detail::rank_devices<Backend>::ordinal;
 
-  /// Number of elements that justify a thread: a few microseconds of work.
+  /// Minimum number of elements per thread: a few microseconds of work.
   static constexpr std::size_t grain = 16384;
-  /// Who gets a reduced part, instead of one rank: all ranks, or the rank whose part it is.
+  /// Targets of a reduced part other than one rank: all ranks, or the rank that owns the part.
   static constexpr int everyone = -1, owner = -2;
 
   template <class T>
@@ -118,7 +118,7 @@ class direct : public detail::rank_devices<Backend>, public detail::streamed_col
     fence();
   }
 
-  /// The same for devices that cannot access each other's memory: each one reduces its part into its own buffer.
+  /// reduce_parts for devices that cannot access each other's memory: each one reduces its part into its own buffer.
   template <class T>
   void reduce_copies(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int target) {
     reserve(begins, sizeof(T));
@@ -154,7 +154,7 @@ class direct : public detail::rank_devices<Backend>, public detail::streamed_col
     fence();
   }
 
-  /// Bytes that a device copies from another one at once: at most 1 MiB, a multiple of all elements' alignments.
+  /// Size of one copy from another device, in bytes: at most 1 MiB, a multiple of all elements' alignments.
   std::size_t portion_of(std::span<const std::size_t> begins, std::size_t element_bytes) const {
     std::size_t bytes = 0;
     for (int rank = 0; rank != size(); ++rank)

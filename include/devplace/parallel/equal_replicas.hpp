@@ -15,7 +15,7 @@
 
 namespace devplace::parallel::detail {
 
-/// The bits of the elements in memory.
+/// Reads the bits of elements.
 template <class T>
 struct bits_source {
   const T* data;
@@ -24,7 +24,7 @@ struct bits_source {
   }
 };
 
-/// A sum modulo 2^64 in which every position has a weight of its own: another value anywhere changes it.
+/// A sum modulo 2^64 with an odd weight for each position, so that a change of any single value changes the sum.
 struct checksum_reducer {
   using accumulator = std::uint64_t;
   std::uint64_t* result;
@@ -39,7 +39,7 @@ struct checksum_reducer {
 
 namespace devplace::parallel {
 
-/// Stores the checksum of `count` parameters of a replica, from number `first` on, at `result` on its place.
+/// Stores the checksum of the parameters [`first`, `first + count`) of a replica at `result` on its place.
 template <class Backend, class S>
 void sum_parameters(const runtime::replica<S>& r, std::size_t first, std::size_t count, std::uint64_t* result) {
   using parameter = typename runtime::replica<S>::parameter;
@@ -48,8 +48,8 @@ void sum_parameters(const runtime::replica<S>& r, std::size_t first, std::size_t
                      1, count, 1, {r.parameter_data() + first}, {result}});
 }
 
-/// Compares checksums of the replicas' parameters, which are stored at `checksums` on each place; waits for the places.
-/// If they differ, throws what check_replicas() throws.
+/// Compares checksums of the replicas' parameters, stored at `checksums` on each place. Waits for the places. Throws as
+/// check_replicas() does if they differ.
 template <class Net, class Backend, class S, std::size_t Places>
 void require_equal_replicas(const runtime::model_state<S>& state, const std::array<std::uint64_t*, Places>& checksums) {
   constexpr std::size_t count = runtime::network_plan<Net>::arena_elements;

@@ -19,13 +19,13 @@
 
 namespace devplace::parallel {
 
-/// What must be the same in all processes before they work together: named values in an order. Processes whose models
-/// or options differ would otherwise wait for each other for ever, or train different models without a word. A
-/// template, so that only programs of several processes compile it.
+/// A list of named values that must be equal in all processes before they work together: processes with different
+/// models or options would deadlock, or silently train different models. A template, so that only programs of several
+/// processes compile it.
 template <class Text = std::string>
 class basic_fingerprint {
  public:
-  /// Adds a value; names and values are shown in the message about a difference.
+  /// Adds a value. The message about a difference shows names and values.
   ///@{
   void add(std::string_view name, std::string_view value) { text_.append(name).append(": ").append(value) += '\n'; }
   template <std::integral T>
@@ -33,7 +33,7 @@ class basic_fingerprint {
     add(name, std::string_view(std::to_string(value)));
   }
   void add(std::string_view name, double value) {
-    char digits[32];  // as many as tell different numbers apart
+    char digits[32];  // the shortest text that identifies the number
     add(name, std::string_view(digits, std::to_chars(digits, digits + sizeof digits, value).ptr));
   }
   template <class T>
@@ -54,8 +54,8 @@ class basic_fingerprint {
           [&](const char* name, const auto& value) { add(std::string(prefix).append(name), value); });
   }
 
-  /// Compares with the other processes, which all call it, and throws communication_error in all of them if one of them
-  /// differs from rank 0. The message names the first difference and both ranks; `what` begins it.
+  /// Compares the fingerprints of all processes, which all call it. Throws communication_error in all of them if one
+  /// differs from rank 0's. The message begins with `what` and names the first difference and both ranks.
   void require_equal(const process_group& processes, std::string_view what) const {
     const std::vector<std::uint64_t> hashes = processes.all_gather(hash());
     int other = 0;
@@ -88,15 +88,15 @@ class basic_fingerprint {
   Text text_;
 };
 
-/// A fingerprint as a trainer has it.
+/// The fingerprint of a trainer.
 using fingerprint = basic_fingerprint<>;
 
-/// Identifies a batch of a loader over processes: trainers compare the notes of all processes.
+/// Identifies a batch of a loader over processes; trainers compare the notes of all processes.
 struct batch_note {
-  fingerprint loader;             ///< the extents of its data, and its options
+  fingerprint loader;             ///< the extents of the loader's data, and its options
   std::uint64_t loader_hash = 0;  ///< of `loader`
   int epoch = 0;                  ///< the batch's epoch
-  std::size_t number = 0;         ///< its number in the epoch, from 0 on
+  std::size_t number = 0;         ///< the batch's number in the epoch, from 0
 };
 
 }  // namespace devplace::parallel

@@ -11,8 +11,8 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// sharded -> on: concatenates the parts of a split tensor on one place, which may be any: `gather<on<cpu>>(x)`.
-/// Complete when the call returns.
+/// sharded -> on: concatenates the parts of a split tensor on any one place: `gather<on<cpu>>(x)`. Complete when
+/// the call returns.
 template <class To = void, tensor_like From>
 auto gather(const From& source) {
   using detail::form;

@@ -10,44 +10,44 @@
 
 namespace devplace::parallel {
 
-/// A call that all processes of a group make together. Processes whose calls of the same number differ have made a
-/// mistake, which a group_monitor can find by comparing these.
+/// A call that all processes of a group make together. A group_monitor compares the processes' calls with the same
+/// number, which must be equal.
 struct collective_call {
   const char* name;           ///< as in `all_reduce`; a literal
   std::size_t count;          ///< number of elements of one buffer
   std::size_t element_bytes;  ///< size of an element
 };
 
-/// Watches the processes of a group, so that a process that ended, stopped or makes other calls than the rest is found
-/// and named instead of being waited for. Made by what starts a group; a group of one process has none.
+/// Watches the processes of a group, so that a process that ended, stopped or makes other calls than the rest is named
+/// instead of being waited for. The function that makes a group makes its monitor; a group of one process has none.
 class group_monitor : public std::enable_shared_from_this<group_monitor> {
  public:
   virtual ~group_monitor() = default;
 
-  /// A collective call begins, or has ended, in this process. Called by the one thread that communicates.
+  /// Notes that a collective call begins, or has ended, in this process. Called by the communicating thread.
   ///@{
   virtual void enter(const collective_call& call) noexcept = 0;
   virtual void leave() noexcept = 0;
   ///@}
-  /// Until leave(), the process waits again in its last call, which it had left to do other work meanwhile.
+  /// Notes that the process waits again in its last call, which it had left to do other work. leave() ends this.
   virtual void resume() noexcept {}
 
-  /// Called again and again, from the same thread, while a collective call waits for other processes. Throws
-  /// communication_error if the call can never end.
+  /// Throws communication_error if the present call cannot complete. Called repeatedly, by the communicating thread,
+  /// while a collective call waits for other processes.
   virtual void check() = 0;
 
-  /// Called by a transport that found out by itself that a call can never end, before it throws. The monitor may hear
-  /// why: then it throws communication_error that says so, or ends the process. Otherwise it returns after a short
-  /// time.
+  /// Waits for a short time for the cause of a failure that a transport has detected, and then throws a
+  /// communication_error that names the cause, or ends the process; returns if the cause remains unknown. Called before
+  /// the transport throws.
   virtual void explain() {}
 
-  /// The monitor of a part of the processes, made by split(): `members` are their ranks here, in the order of their
-  /// ranks in the part. All of these processes call it when they make the part, whose calls are numbered apart. By
-  /// default these are not compared: the monitor only hears that the processes end or stop. For a monitor that is owned
-  /// by a shared_ptr.
+  /// Makes the monitor of a part of the processes, made by split(). `members` are their ranks in this group, in the
+  /// order of their ranks in the part; all of them call it. Calls of the part are numbered separately. By default they
+  /// are not compared: the monitor only detects that processes end or stop. Requires that a shared_ptr owns this
+  /// monitor.
   inline virtual std::shared_ptr<group_monitor> part(std::span<const int> members);
 
-  /// How long calls may take in this group.
+  /// The options of the group, which limit the time of calls.
   virtual process_options options() const { return {}; }
 };
 

@@ -27,7 +27,7 @@ namespace devplace {
 
 namespace parallel::detail {
 
-/// Equal in processes of one host: its number among the job's hosts, or its name.
+/// Identifies this host: its number among the job's hosts, or a hash of its name.
 inline std::int64_t host_of(const launch_environment& launched) {
   if (const auto node = launched.node()) return *node;
   char name[256] = {};
@@ -73,7 +73,7 @@ inline std::string job_token(const launch_variables& variables, const launch_env
       launched.describe() + ".");
 }
 
-/// A name that other jobs do not have. Over a network it contains the job's secret.
+/// A name that is unique to the job. Over a network it contains the job's secret.
 inline std::string job_name(const launch_environment& launched, const control_endpoint& where) {
   const launch_variables variables = launch_variables::of_process();
   std::string name = launched.job() + " port " + std::to_string(launched.port());
@@ -84,7 +84,7 @@ inline std::string job_name(const launch_environment& launched, const control_en
         "told from those of another. Set MASTER_PORT to a number below 65535, the same for all processes of the job "
         "and another one for each job: export MASTER_PORT=$((20000 + $$ % 10000)). This process is " +
         launched.describe() + ".");
-  // MPICH's mpirun does not number its jobs, but starts a helper for each, to which PMI_FD is a socket.
+  // MPICH's mpirun does not number its jobs, but starts a helper process for each, to which PMI_FD is a socket.
   ::pid_t helper = 0;
   if (launched.started_by() == launcher::mpich && variables.has("PMI_FD"))
     static_cast<void>(same_user(std::atoi(variables("PMI_FD")), &helper));
@@ -93,18 +93,18 @@ inline std::string job_name(const launch_environment& launched, const control_en
 
 }  // namespace parallel::detail
 
-/// The processes that torchrun, mpirun or srun started, connected and watched: what init_process_group is elsewhere.
-/// This process alone if no launcher started it, or only one process. All processes of the job call it, once they have
-/// nothing else to do; they wait for each other. Then each has its share of its host's GPUs, by bind_devices.
+/// Connects and watches the processes that torchrun, mpirun or srun has started, as PyTorch's init_process_group does.
+/// Returns a group of this process alone if no launcher started it, or only one process. All processes of the job call
+/// it and wait for each other. Divides each host's GPUs among its processes by bind_devices.
 ///
-/// On one host they share memory. On several hosts they meet at launch_environment::port() of the host of process 0,
-/// and only small values go through that connection: tensors are reduced between GPUs by collective::nccl, which the
-/// group connects, and between CPUs by MPI instead of this function. DEVPLACE_JOB_TOKEN, or the file
-/// DEVPLACE_JOB_TOKEN_FILE, keeps strangers out; the traffic is neither encrypted nor signed.
+/// On one host the processes use shared memory. On several hosts they connect to launch_environment::port() on process
+/// 0's host, and the group sends small values only: tensors are reduced between GPUs by collective::nccl, and between
+/// CPUs by MPI, whose groups mpi_processes makes. DEVPLACE_JOB_TOKEN, or the file DEVPLACE_JOB_TOKEN_FILE, proves that
+/// a process belongs to the job; the traffic is neither encrypted nor signed.
 ///
-/// Throws argument_error if the launcher's variables contradict each other, or there is no token or, by hand, no port;
-/// file_error if the token's file cannot be used; and communication_error if the processes do not come in time, do not
-/// fit together, or are on several hosts without a known address.
+/// Throws argument_error if the launcher's variables contradict each other, or if the token or, for processes started
+/// by hand, the port is missing; file_error if the token's file cannot be used; and communication_error if processes do
+/// not connect in time, contradict each other, or are on several hosts and process 0's address is unknown.
 inline process_group launched_processes(const process_options& options = {}) {
   const launch_environment launched = launch_environment::of_process();
   if (launched.size() == 1) return process_group();

@@ -6,17 +6,17 @@
 
 namespace devplace {
 
-/// What can have started a process, as launch_environment finds it.
+/// The programs that can have started a process; launch_environment detects them.
 enum class launcher : unsigned char {
-  none,      ///< a shell, a batch script, a debugger: one process alone
+  none,      ///< a shell, a batch script or a debugger: a single process
   by_hand,   ///< RANK and WORLD_SIZE without torchrun: a script, or another launcher for PyTorch
-  torchrun,  ///< also its older name, `python -m torch.distributed.run`
+  torchrun,  ///< also `python -m torch.distributed.run`
   open_mpi,  ///< mpirun of Open MPI
-  mpich,     ///< mpirun of MPICH, of Intel MPI, and other launchers with PMI
+  mpich,     ///< mpirun of MPICH or Intel MPI, or another launcher with PMI
   slurm      ///< srun
 };
 
-/// `torchrun`, `Open MPI's mpirun`, ...: what follows "started by" in messages.
+/// The text after "started by" in messages: `torchrun`, `Open MPI's mpirun`, ...
 inline std::string launcher_name(launcher by) {
   switch (by) {
     case launcher::none:

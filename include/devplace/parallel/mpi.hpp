@@ -26,7 +26,7 @@ namespace devplace {
 
 namespace parallel::detail {
 
-/// A group with a duplicate of `communicator`. `what` makes it, for messages.
+/// Makes a group with a duplicate of `communicator`. Messages name the function `what`.
 inline process_group mpi_group(const char* what, MPI_Comm communicator, const process_options& options) {
   check_mpi_runs(what);
   if (options.heartbeat != 0) check_options(options);
@@ -49,15 +49,15 @@ inline process_group mpi_group(const char* what, MPI_Comm communicator, const pr
   MPI_Comm own = MPI_COMM_NULL;
   check_mpi("MPI_Comm_dup", MPI_Comm_dup(communicator, &own));
   return process_group(mpi_transport::connect(own, [&](const process_ranks& ranks) -> std::shared_ptr<group_monitor> {
-    // A thread watches, and MPI_THREAD_SINGLE says that there is none besides the program's.
-    int watches = options.heartbeat != 0 && mpi_thread_level() != MPI_THREAD_SINGLE;
-    check_mpi("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, &watches, 1, MPI_INT, MPI_MIN, own));
-    if (watches == 0 || ranks.size == 1) return nullptr;
-    return mpi_meeting(own, ranks).watch(options);
+    // Watching needs a thread, which MPI_THREAD_SINGLE does not allow.
+    int watched = options.heartbeat != 0 && mpi_thread_level() != MPI_THREAD_SINGLE;
+    check_mpi("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, &watched, 1, MPI_INT, MPI_MIN, own));
+    if (watched == 0 || ranks.size == 1) return nullptr;
+    return mpi_rendezvous(own, ranks).watch(options);
   }));
 }
 
-/// The transport of a group that MPI connects. `what` calls MPI's collectives, for the message.
+/// The transport of a group that MPI connects; throws argument_error for others. The message names the engine `what`.
 inline std::shared_ptr<mpi_transport> mpi_transport_of(const process_group& processes, const char* what) {
   auto via = std::dynamic_pointer_cast<mpi_transport>(processes.transport());
   if (via == nullptr)
@@ -67,7 +67,7 @@ inline std::shared_ptr<mpi_transport> mpi_transport_of(const process_group& proc
   return via;
 }
 
-/// MPI's beginning and end, unless the program has taken care of them.
+/// Initialises and finalizes MPI, unless the program has initialised it.
 class mpi_runtime {
  public:
   mpi_runtime(int* argc, char*** argv) {
@@ -78,60 +78,60 @@ class mpi_runtime {
     if (mpi_initialised()) return;
     int level = MPI_THREAD_SINGLE;
     check_mpi("MPI_Init_thread", MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level));
-    began_in_ = devplace::detail::fork_count();
+    initialised_in_ = devplace::detail::fork_count();
   }
   mpi_runtime(const mpi_runtime&) = delete;
   mpi_runtime& operator=(const mpi_runtime&) = delete;
-  /// MPI_Finalize waits for all processes, which would never come here if this one has failed alone. If it ends without
-  /// MPI_Finalize, the launcher ends the others. A child of fork() leaves MPI to its parent.
+  /// Finalizes MPI, except after an exception: MPI_Finalize waits for all processes, and would deadlock if this one has
+  /// failed alone; if it ends without MPI_Finalize, the launcher ends the others. A child of fork() leaves MPI alone.
   ~mpi_runtime() {
-    const bool ends = began_in_ == devplace::detail::fork_count() && std::uncaught_exceptions() == exceptions_;
-    if (ends && !mpi_finalised()) MPI_Finalize();
+    const bool finalizes =
+        initialised_in_ == devplace::detail::fork_count() && std::uncaught_exceptions() == exceptions_;
+    if (finalizes && !mpi_finalised()) MPI_Finalize();
   }
 
  private:
-  unsigned began_in_ = 0;  ///< fork_count() of the process that began MPI here; 0: the program has begun it
+  unsigned initialised_in_ = 0;  ///< fork_count() of the process that initialised MPI here; 0: the program has
   int exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace parallel::detail
 
-/// The processes of the program's own MPI communicator as a group, for programs that use MPI. The communicator is
-/// duplicated, so messages of the program and of devplace do not meet; errors of the duplicate are exceptions, with
-/// MPI's own text. It is freed with the last object that uses the group, unless MPI is finalized by then. All processes
-/// of the communicator call this; they may be ranked in any order.
+/// Makes a group of the processes of the program's own MPI communicator, for programs that use MPI. Duplicates the
+/// communicator, so that messages of the program and of devplace do not mix; errors of the duplicate are exceptions
+/// with MPI's own text. The last object that uses the group frees the duplicate, unless MPI is finalized by then. All
+/// processes of the communicator call this function; their ranks may be in any order.
 ///
-/// MPI must have been initialised, by MPI_Init_thread with MPI_THREAD_FUNNELED or more; with less than
-/// MPI_THREAD_SERIALIZED the group is used in the thread that did so. Waiting processes ask MPI again and again, and
-/// sleep between if it takes long.
+/// MPI must have been initialised by MPI_Init_thread with MPI_THREAD_FUNNELED or more; with less than
+/// MPI_THREAD_SERIALIZED only the initialising thread uses the group. Waiting processes poll MPI, and sleep between
+/// polls during long waits.
 ///
-/// The processes are watched as launched_processes watches its own, by a thread that does not call MPI and a control
-/// connection that they make by MPI: over a socket of the host if all are on one, else over TCP, at the first address
-/// of the first process's host that all hosts can reach and a port that its system chooses. One that ends, stops or
-/// makes other calls than the rest ends all of them, as MPI programs end, or is an exception: see process_options. So
-/// all processes destroy the group together, and the first one waits for the others; a process that ends before is a
-/// failure. With `process_options{.heartbeat = 0}`, and after MPI_Init, which allows no further thread, they are not
-/// watched.
+/// The processes are watched as by launched_processes: by a thread that does not call MPI, over a control connection.
+/// On one host this is an abstract Unix socket, otherwise TCP at the first address of process 0's host that all hosts
+/// can reach; the system chooses the port. A process that ends, stops or makes other calls than the rest ends all of
+/// them, as MPI programs end, or causes an exception: see process_options. So all processes destroy the group together,
+/// and the first one waits for the others; a process that ends before has failed. The processes are not watched with
+/// `process_options{.heartbeat = 0}` and after MPI_Init, which allows no further thread.
 ///
 /// Throws communication_error if MPI is not initialised, is finalized or was initialised for fewer threads, and
-/// argument_error if the communicator is MPI_COMM_NULL or connects two groups.
+/// argument_error if the communicator is MPI_COMM_NULL or an intercommunicator.
 inline process_group mpi_processes(MPI_Comm communicator, const process_options& options = {}) {
   return parallel::detail::mpi_group("mpi_processes", communicator, options);
 }
 
-/// MPI for a program that does not use it otherwise: initialised here and finalized at the end of the scope. A variable
+/// Initialises MPI and finalizes it at the end of the scope, for a program that does not use MPI otherwise. A variable
 /// of main:
 ///
 ///     int main(int argc, char** argv) {
 ///       dp::mpi_session session{argc, argv};
 ///       dp::process_scope scope{session.processes()};
 ///
-/// Each process has its share of its host's GPUs, by bind_devices.
-/// If the program has initialised MPI, it is used, and left to the program to finalize. If the scope ends by an
-/// exception, MPI is not finalized, because the other processes might not come to that; mpirun then ends them.
+/// Divides each host's GPUs among its processes by bind_devices. If the program has initialised MPI, the session uses
+/// it and leaves MPI_Finalize to the program. If an exception ends the scope, MPI is not finalized, because
+/// MPI_Finalize would wait for the other processes; mpirun then ends them.
 class [[nodiscard]] mpi_session {
  public:
-  /// MPI may take its own options out of the arguments. The processes are watched, as mpi_processes says.
+  /// Initialises MPI, which may remove its own options from the arguments. Watches the processes as mpi_processes does.
   ///@{
   mpi_session(int& argc, char**& argv, const process_options& options = {})
       : runtime_(&argc, &argv), processes_(connect(options)) {
@@ -142,7 +142,7 @@ class [[nodiscard]] mpi_session {
   }
   ///@}
 
-  /// All processes that were started together, MPI_COMM_WORLD's: one if the program was started without mpirun.
+  /// The processes of MPI_COMM_WORLD, which were started together; one if the program was started without mpirun.
   const process_group& processes() const { return processes_; }
 
  private:

@@ -28,24 +28,25 @@ namespace devplace {
 
 namespace parallel {
 
-/// The communicator of places of the processes of an MPI communicator that calls MPI's own non-blocking collectives,
-/// MPI_Iallreduce and its like, and asks them, and the group's monitor, until they are done. In which order they add is
-/// up to MPI: it may depend on the number of elements, the processes' hosts and the library, so the bits may differ
-/// from those of other engines and other numbers of processes. All processes get the same bits from libraries that
-/// compute each element once, as most do; the standard only recommends it.
+/// A communicator that calls MPI's own non-blocking collectives, such as MPI_Iallreduce, and polls them and the group's
+/// monitor until they complete. MPI chooses the order of summation: it may depend on the number of elements, the
+/// processes' hosts and the library, so the bits may differ from those of other engines and other numbers of processes.
+/// All processes get the same bits from libraries that compute each element once, as most do; the standard only
+/// recommends it.
 ///
-/// Of several places in each process the first one's device reduces over them before, and they copy from it afterwards.
-/// A maximum of elements of which one is NaN is what MPI makes of it. The calling thread waits for the devices and for
-/// the other processes; on the CPU, collectives may be started, and go on during calls of progress() and of MPI. MPI
-/// cannot cancel them: after a failure it may still use the buffers, so the program must not go on with MPI.
+/// If a process has several places, the device of the first one reduces over them before, and the others copy its
+/// result afterwards. MPI defines the maximum of elements of which one is NaN. The calling thread waits for the devices
+/// and for the other processes. On the CPU, collectives may be started; they advance during calls of progress() and of
+/// MPI. MPI cannot cancel them: after a failure it may still use the buffers, so the program must not continue to use
+/// MPI.
 template <class Backend>
 class mpi_collectives {
  public:
-  /// The most elements of one call of MPI, whose counts are ints.
+  /// Maximum number of elements of one call of MPI, whose counts are ints.
   static constexpr std::size_t most_elements = std::size_t{1} << 30;
 
-  /// For these devices of this process and the processes of a group made by MPI; all processes have the same number of
-  /// devices. `most` is for tests.
+  /// Connects these devices of this process with those of the group's other processes, which have the same number. MPI
+  /// must have made the group. `most` is for tests.
   mpi_collectives(std::span<const int> ordinals, const process_group& processes, mpi_access access,
                   std::size_t most = most_elements)
       : local_(ordinals),
@@ -53,7 +54,7 @@ class mpi_collectives {
         elements_(ordinals.front(), ordinals.size(), access, via_->portion(), most),
         counts_(devplace::detail::naming_bad_alloc("a communicator", [&] { return new_counts(); })) {}
 
-  /// The participants of all processes, and this process's.
+  /// The participants of all processes, and those of this process.
   ///@{
   int size() const { return via_->size() * local_count(); }
   int first_rank() const { return via_->ranks().rank * local_count(); }
@@ -80,7 +81,7 @@ class mpi_collectives {
       elements_.divide(at, last - first, op, size());
       elements_.put(buffers[0] + first, at, last - first);
     });
-    spread(buffers, 0, count);
+    copy_to_others(buffers, 0, count);
   }
   template <class T>
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
@@ -96,7 +97,7 @@ class mpi_collectives {
       elements_.divide(at, last - first, op, size());
       elements_.put(buffers[0] + first, at, last - first);
     });
-    if (is_here(root)) spread(buffers, 0, count);
+    if (is_here(root)) copy_to_others(buffers, 0, count);
   }
   template <class T>
   void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
@@ -110,7 +111,7 @@ class mpi_collectives {
       via_->call_mpi("MPI_Ibcast", detail::mpi_broadcast(at, last - first, process_of(root)));
       if (!is_here(root)) elements_.put(buffers[0] + first, at, last - first);
     });
-    if (!is_here(root)) spread(buffers, 0, count);
+    if (!is_here(root)) copy_to_others(buffers, 0, count);
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
@@ -126,7 +127,7 @@ class mpi_collectives {
       elements_.divide(at, own.size(), op, size());
       elements_.put(buffers[0] + own.first, at, own.size());
     });
-    spread(buffers, begins[index(first_rank())], begins[index(first_rank() + local_count())]);
+    copy_to_others(buffers, begins[index(first_rank())], begins[index(first_rank() + local_count())]);
   }
   template <class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
@@ -141,14 +142,13 @@ class mpi_collectives {
       via_->call_mpi("MPI_Iallgatherv", detail::mpi_all_gather(at, counts_));
       elements_.put(buffers[0] + first, at, last - first);
     });
-    spread(buffers, begins.front(), begins.back());
+    copy_to_others(buffers, begins.front(), begins.back());
   }
   ///@}
 
-  /// The further members of an overlapping_communicator, on the CPU: MPI's collectives are started when the gradients
-  /// are there, and go on when MPI is called.
+  /// The members of an overlapping_communicator, on the CPU only. MPI's collectives advance when MPI is called.
   ///@{
-  void mark_ready(std::size_t) requires std::is_same_v<Backend, backend::cpu> {}  // what was called has been executed
+  void mark_ready(std::size_t) requires std::is_same_v<Backend, backend::cpu> {}  // the CPU has no pending work
   template <class T>
     requires std::is_same_v<Backend, backend::cpu>
   void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
@@ -198,11 +198,11 @@ class mpi_collectives {
     if (announced_ && via_->monitor() != nullptr) via_->monitor()->resume();
     via_->finish_mpi();
     unfinished_.finish(size());
-    forget();
+    clear();
   }
   void abandon() noexcept requires std::is_same_v<Backend, backend::cpu> {
     via_->abandon_mpi();
-    forget();
+    clear();
   }
   ///@}
 
@@ -217,27 +217,27 @@ class mpi_collectives {
     return counts.divide(begins, index(local_count()), first, last, index(via_->ranks().rank));
   }
 
-  /// The first buffer becomes the reduction over this process's places.
+  /// Reduces over this process's places into the first buffer.
   template <class T>
   void reduce_here(std::span<T* const> buffers, std::size_t count, reduction op) {
     if (local_count() > 1) local_.reduce(buffers, count, op == reduction::mean ? reduction::sum : op, 0);
   }
-  /// The others become copies of it from element `begin` to `end`.
+  /// Copies the elements [`begin`, `end`) of the first buffer to the others.
   template <class T>
-  void spread(std::span<T* const> buffers, std::size_t begin, std::size_t end) {
+  void copy_to_others(std::span<T* const> buffers, std::size_t begin, std::size_t end) {
     if (local_count() == 1) return;
     std::array<T*, detail::max_ranks> parts;
     std::transform(buffers.begin(), buffers.end(), parts.begin(), [&](T* buffer) { return buffer + begin; });
     local_.broadcast(std::span<T* const>(parts.data(), buffers.size()), end - begin, 0);
   }
 
-  /// Of a call that is started: until finish() this process computes, and does not wait for others.
+  /// Reports the start of a call to the monitor. Until finish() this process computes instead of waiting.
   void announce(const collective_call& call) {
     const announced_call started(*via_, call);
     announced_ = true;
   }
-  void forget() noexcept {
-    unfinished_.forget();
+  void clear() noexcept {
+    unfinished_.clear();
     started_ = 0;
     if (std::exchange(announced_, false) && via_->monitor() != nullptr) via_->monitor()->leave();
   }
@@ -265,34 +265,34 @@ class mpi_collectives {
 
 namespace collective {
 
-/// The engine that calls the collectives of MPI itself, for groups that mpi_session or mpi_processes has made: for
-/// those who want what their machine's MPI can do, such as sums in the network, and need no bits that are the same
-/// elsewhere. Elements of CUDA devices are passed to an MPI that says it takes them, else through pinned memory. In one
-/// process it is `direct`.
+/// The engine that calls MPI's own collectives, for groups made by mpi_session or mpi_processes. It uses what the
+/// machine's MPI offers, such as reductions in the network, but its bits are not reproducible elsewhere. A CUDA-aware
+/// MPI gets the memory of CUDA devices directly, others get copies in pinned memory. In one process the engine is
+/// `direct`.
 struct mpi {
   /// The name in output.
   static constexpr std::string_view name = "mpi";
   /// Bytes of workspace on each place for reducing `count` elements.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
-  /// The communicator of a backend's devices in one process, and in several.
+  /// The communicator of a backend's devices, in one process and across several.
   ///@{
   template <class Backend>
   using communicator = parallel::direct<Backend>;
   template <class Backend>
   using communicator_across = parallel::mpi_collectives<Backend>;
   ///@}
-  /// Creates it; the first device is rank 0.
+  /// Connects the devices of one process; the first one is rank 0.
   template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals);
   }
-  /// The same for the processes of a group: ranks are ordered by process. Throws argument_error if another transport
-  /// than MPI connects them.
+  /// Connects the devices of a group's processes; ranks are ordered by process. Throws argument_error if MPI has not
+  /// made the group.
   template <class Backend>
   communicator_across<Backend> connect_across(std::span<const int> ordinals, const process_group& processes) const {
-    const bool takes = parallel::detail::mpi_initialised() && parallel::detail::mpi_takes_cuda_memory();
+    const bool is_cuda_aware = parallel::detail::mpi_initialised() && parallel::detail::mpi_takes_cuda_memory();
     return communicator_across<Backend>(ordinals, processes,
-                                        takes ? parallel::mpi_access::direct : parallel::mpi_access::staged);
+                                        is_cuda_aware ? parallel::mpi_access::direct : parallel::mpi_access::staged);
   }
 };
 

@@ -25,20 +25,20 @@
 
 namespace devplace::parallel {
 
-/// The communicator of CUDA devices of one or several processes, by NVIDIA's NCCL: over NVLink, PCIe or the network,
-/// whatever NCCL finds. Sums have no documented order, so their bits may differ from those of `direct` and between
-/// numbers of devices; all participants get the same bits. Sums only, and extrema of integers. Sums of bf16 and half
-/// are formed in float in the order of the ranks, and rounded once, by devplace: their bits are those of `direct`.
+/// The communicator of CUDA devices of one or several processes, by NVIDIA's NCCL, over NVLink, PCIe or the network. It
+/// computes sums, and extrema of integers. NCCL does not document the order of sums, so their bits may differ from
+/// those of `direct` and between numbers of devices; all participants get the same bits. devplace computes sums of bf16
+/// and half itself, in float and in the order of the ranks, and rounds once: their bits are those of `direct`.
 ///
-/// A call returns when NCCL has given the collective to the devices. Each device executes it on a stream of its own,
-/// after its earlier work and before its later work. A rank that does not come is found while the calling thread passes
-/// on a collective, or waits for a device, as reading a loss does: within process_options::op_timeout, or at once if
-/// the group knows that a process has ended. All processes then get communication_error.
+/// A call returns when NCCL has enqueued the collective. Each device executes it on a separate stream, after its
+/// earlier work and before its later work. A missing rank is detected while the calling thread enqueues a collective or
+/// waits for a device, for example to read a loss: within process_options::op_timeout, or at once if the group knows
+/// that a process has ended. All processes then throw communication_error.
 ///
-/// Parts of equal size are reduced and gathered by one call of NCCL, others by one for each participant in one group.
-/// Buffers are used where they are, and not registered: NCCL's registration (ncclCommRegister, symmetric windows) is
-/// for memory of ncclMemAlloc or cuMemCreate, while devplace's arenas come from CUDA's stream-ordered pools, for which
-/// it fails or has no effect. Copies to memory that can be registered would cost each bucket another read and write.
+/// Parts of equal size need one call of NCCL, others one for each participant, in one NCCL group. Buffers are not
+/// registered: NCCL's registration (ncclCommRegister, symmetric windows) is for memory of ncclMemAlloc or cuMemCreate;
+/// for memory of CUDA's stream-ordered pools, as devplace's arenas, it fails or has no effect. Copies to registered
+/// memory would cost each bucket another read and write.
 template <class Backend>
 class nccl_communicator {
   static constexpr bool of_cuda_devices = std::is_same_v<Backend, backend::cuda>;
@@ -47,16 +47,16 @@ class nccl_communicator {
                 "or collective::ring, or a model on cuda places.");
 
  public:
-  /// The host does not wait for the devices, so a trainer cannot look at what they have reduced before it goes on.
+  /// The host does not wait for the devices, so a trainer cannot read the result before it continues.
   static constexpr bool host_goes_on = true;
 
-  /// For these devices, and the same number in each of the processes, which make it together. Throws
-  /// communication_error if NCCL cannot connect them within process_options::init_timeout, if it is older than the one
-  /// of the compilation, or if two ranks use one GPU.
+  /// Connects these devices, and the same number in each of the other processes, which all call it. Throws
+  /// communication_error if NCCL cannot connect them within process_options::init_timeout, if the loaded NCCL is older
+  /// than that of the compilation, or if two ranks use one GPU.
   explicit nccl_communicator(std::span<const int> ordinals, const process_group& processes = process_group())
       : sums_(std::make_unique<detail::nccl_short_sums>(ordinals, processes)) {}
 
-  /// The participants of all processes, and this process's.
+  /// The participants of all processes, and those of this process.
   ///@{
   int size() const { return ranks().size(); }
   int first_rank() const { return ranks().first_rank(); }
@@ -102,8 +102,8 @@ class nccl_communicator {
   }
   ///@}
 
-  /// The further members of an overlapping_communicator (parallel/communicator.hpp). Sums of elements of 16 bits need
-  /// workspace of devplace's, for about as many elements as are summed; NCCL's own do not.
+  /// The members of an overlapping_communicator (parallel/communicator.hpp). Sums of 16-bit elements need workspace for
+  /// about as many elements as are summed.
   ///@{
   void prepare(std::size_t count, std::size_t element_bytes) {
     if (element_bytes == sizeof(bf16)) sums_->prepare(count);
@@ -184,13 +184,13 @@ class nccl_communicator {
   const detail::nccl_ranks& ranks() const { return std::as_const(*sums_).ranks(); }
   std::size_t rank(std::size_t k) const { return static_cast<std::size_t>(ranks().rank(k)); }
 
-  /// The number of elements of every part; 0 if they differ.
+  /// The number of elements of each part; 0 if the parts differ in size.
   static std::size_t equal_part(std::span<const std::size_t> begins) {
     for (std::size_t r = 1; r + 1 < begins.size(); ++r)
       if (begins[r + 1] - begins[r] != begins[1] - begins[0]) return 0;
     return begins[1] - begins[0];
   }
-  /// Calls f(rank, first, count) for each part that has elements, until one fails.
+  /// Calls f(rank, first, count) for each part that is not empty, until one call fails.
   template <class F>
   static ncclResult_t for_each_part(std::span<const std::size_t> begins, const F& f) {
     for (std::size_t r = 0; r + 1 < begins.size(); ++r) {
@@ -214,35 +214,35 @@ class nccl_communicator {
 
 namespace devplace::collective {
 
-/// The engine that sums by NVIDIA's NCCL, for CUDA devices of one process or of several: `all_reduce<nccl>`,
-/// `reduce_and_broadcast<nccl>`, `sharded_all_reduce<nccl>`. The order of summation is NCCL's choice: all places have
-/// the same bits, which need not be those of `direct`, nor `sharded_all_reduce` those of `all_reduce`. With
+/// The engine that sums by NVIDIA's NCCL, for CUDA devices of one or several processes: `all_reduce<nccl>`,
+/// `reduce_and_broadcast<nccl>`, `sharded_all_reduce<nccl>`. NCCL chooses the order of summation: all places get the
+/// same bits, which may differ from those of `direct`, and between `sharded_all_reduce` and `all_reduce`. With
 /// `wire<bf16, nccl>` NCCL moves gradients in 16 bits, and the sums have the bits of `wire<bf16>`.
 struct nccl {
   /// The name in output.
   static constexpr std::string_view name = "nccl";
-  /// Bytes of devplace's workspace on each place. NCCL has buffers of its own, which plans do not count.
+  /// Bytes of devplace's workspace on each place. Plans do not count NCCL's own buffers.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
-  /// Sums of bf16 and half are formed in float in the order of the participants, as `wire` requires.
+  /// Whether sums of bf16 and half are computed in float in the order of the participants, as `wire` requires.
   static constexpr bool adds_in_float = true;
-  /// Bytes of workspace on each place for summing `count` elements of 16 bits.
+  /// Bytes of workspace on each place for summing `count` 16-bit elements.
   static constexpr std::size_t short_workspace_bytes(std::size_t participants, std::size_t count) {
     return parallel::detail::nccl_short_sums::received_elements(participants, count) * sizeof(bf16);
   }
-  /// The communicator of a backend's devices in one process, and in several.
+  /// The communicator of a backend's devices, in one process and across several.
   ///@{
   template <class Backend>
   using communicator = parallel::nccl_communicator<Backend>;
   template <class Backend>
   using communicator_across = parallel::nccl_communicator<Backend>;
   ///@}
-  /// Creates it; the first device is rank 0.
+  /// Connects the devices of one process; the first one is rank 0.
   template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals);
   }
-  /// The same for the processes of a group, over MPI, shared memory or the launcher's rendezvous, through which they
-  /// only find each other: ranks are ordered by process.
+  /// Connects the devices of a group's processes, which exchange NCCL's identifiers over the group's transport; ranks
+  /// are ordered by process.
   template <class Backend>
   communicator_across<Backend> connect_across(std::span<const int> ordinals, const process_group& processes) const {
     return communicator_across<Backend>(ordinals, processes);

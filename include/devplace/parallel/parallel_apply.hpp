@@ -14,7 +14,7 @@
 
 namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Calls `predict()` for one of several models; adds the model to exceptions.
+/// Calls `predict()` for one of several models; adds the model's position and place to exceptions.
 template <std::size_t Index, std::size_t Count, class Model, class Predict>
 auto apply_one(const Model&, const Predict& predict) {
   try {
@@ -26,15 +26,15 @@ auto apply_one(const Model&, const Predict& predict) {
 }
 
 template <class Model, class Input>
-inline constexpr bool lie_together = std::is_same_v<typename std::remove_cvref_t<Model>::placement_type,
+inline constexpr bool on_one_place = std::is_same_v<typename std::remove_cvref_t<Model>::placement_type,
                                                     typename std::remove_cvref_t<Input>::placement_type>;
 
 /// Whether model number k lies on place k of the mesh.
 template <class Mesh, class... Models>
-inline constexpr bool lie_on_mesh = false;
+inline constexpr bool are_on_mesh = false;
 template <class... P, class... Models>
   requires(sizeof...(P) == sizeof...(Models))
-inline constexpr bool lie_on_mesh<devices<P...>, Models...> =
+inline constexpr bool are_on_mesh<devices<P...>, Models...> =
     (std::is_same_v<typename std::remove_cvref_t<Models>::placement_type, on<P>> && ...);
 
 /// Whether the models' outputs are of one type.
@@ -47,21 +47,21 @@ inline constexpr bool have_equal_outputs =
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Predictions of several models, each for its own input on its own place: `parallel_apply(replicas, inputs)` returns
-/// the tuple of their outputs, as torch.nn.parallel.parallel_apply. The devices work concurrently: the call enqueues
-/// work on each and waits for none. An exception names the model by its position, counted from 0, and its place, and
-/// keeps its type; a later failure on a device is thrown where that device's output is read. Both arguments are tuples
-/// of equal length, possibly of references (`std::tie(x, y)`).
+/// Predicts with several models, each for its own input on its own place: `parallel_apply(replicas, inputs)` returns
+/// the tuple of their outputs, as torch.nn.parallel.parallel_apply. Both arguments are tuples of equal length, possibly
+/// of references (`std::tie(x, y)`). The devices work concurrently: the call enqueues work on each and waits for none.
+/// Exceptions keep their type and name the model's position, from 0, and place; reading a device's output throws a
+/// later failure of the device.
 template <class... Models, class... Inputs>
 auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs...>& inputs) {
   static_assert(sizeof...(Models) == sizeof...(Inputs),
                 "devplace: parallel_apply: the numbers of models and inputs differ; give each model one input.");
   if constexpr (sizeof...(Models) == sizeof...(Inputs)) {
-    constexpr bool in_place = (parallel::detail::lie_together<Models, Inputs> && ...);
+    constexpr bool in_place = (parallel::detail::on_one_place<Models, Inputs> && ...);
     static_assert(in_place,
                   "devplace: parallel_apply: an input does not lie on the place of the model with the same position; "
                   "move it there with to<on<P>>(input).");
-    // Braces guarantee the order of evaluation. Each call only enqueues work on its device.
+    // Braces guarantee the order of evaluation.
     if constexpr (in_place) return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return std::tuple{parallel::detail::apply_one<I, sizeof...(I)>(
             std::get<I>(models), [&] { return std::get<I>(models).predict(std::get<I>(inputs)); })...};
@@ -70,15 +70,15 @@ auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs
   }
 }
 
-/// The same for the parts of one tensor, the model number k's on its place: `parallel_apply(replicas, inputs)`, where
-/// `inputs = scatter<sharded<axis<0>, 0, 1>>(x)`. The outputs are one tensor with the same split, for gather<cpu>.
+/// Predicts for a tensor that is split along axis 0, part k with model k on the part's place: `parallel_apply(replicas,
+/// scatter<sharded<axis<0>, 0, 1>>(x))`. The outputs are one tensor with the same split.
 template <class First, class... Rest, detail::distributed_tensor Input>
 auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& inputs) {
   using where = typename Input::placement_type;
   using model_type = std::remove_cvref_t<First>;
   using mesh = typename detail::mesh_of<where>::local;
   constexpr bool split = std::is_same_v<typename placement_traits<where>::kind, split_along<0>>;
-  constexpr bool on_mesh = parallel::detail::lie_on_mesh<mesh, First, Rest...>;
+  constexpr bool on_mesh = parallel::detail::are_on_mesh<mesh, First, Rest...>;
   constexpr bool alike = parallel::detail::have_equal_outputs<model_type, Rest...>;
   static_assert(
       split,
@@ -103,7 +103,7 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
   }
 }
 
-/// Models without std::tie.
+/// Explains what parallel_apply takes.
 template <class... X>
 auto parallel_apply(const X&...) {
   static_assert(sizeof...(X) == 0 && sizeof...(X) != 0,

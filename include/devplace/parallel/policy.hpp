@@ -15,10 +15,10 @@
 
 namespace devplace {
 
-/// How a data-parallel step synchronises its replicas: with the same results, but different traffic and memory.
+/// Policies for synchronising the replicas in a data-parallel step. They differ in traffic and memory, not in results.
 namespace collective {
 
-/// The common part of devplace's engines, which add in an order of their own, in one process and across several.
+/// The common part of devplace's engines, whose order of summation is the same in one process and across several.
 template <template <class> class Communicator, parallel::summation Order>
 struct ordered_engine {
   /// The communicator of a backend's devices in one process.
@@ -27,12 +27,12 @@ struct ordered_engine {
   /// The communicator of a backend's devices in several processes.
   template <class Backend>
   using communicator_across = parallel::across_processes<Backend, Order>;
-  /// Creates it; the first device is rank 0.
+  /// Connects the devices of one process; the first one is rank 0.
   template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals);
   }
-  /// The same for the processes of a group: ranks are ordered by process.
+  /// Connects the devices of a group's processes; ranks are ordered by process.
   template <class Backend>
   communicator_across<Backend> connect_across(std::span<const int> ordinals, const process_group& processes) const {
     return communicator_across<Backend>(ordinals, processes.transport());
@@ -40,7 +40,7 @@ struct ordered_engine {
 };
 
 /// The engine that sums in the order of the participants: every device sums its slice of the gradients over all
-/// replicas. The bits depend neither on threads nor on buckets. Devices without access to each other's memory need a
+/// replicas. The bits do not depend on threads or buckets. Devices that cannot access each other's memory need a
 /// workspace of up to 1 MiB for each other place, which plans do not count.
 struct direct : ordered_engine<parallel::direct, parallel::summation::by_rank> {
   /// The name in output.
@@ -49,9 +49,9 @@ struct direct : ordered_engine<parallel::direct, parallel::summation::by_rank> {
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
 };
 
-/// The engine that passes chunks from neighbour to neighbour around a ring; its order of summation differs from
-/// `direct`'s and depends on the buckets. Across processes it adds in the same order, and the processes exchange parts
-/// directly, which costs as many bytes as a ring and fewer steps.
+/// The engine that passes chunks from neighbour to neighbour around a ring. Its order of summation differs from that of
+/// `direct` and depends on the buckets. Across processes it adds in the ring's order, but the processes exchange parts
+/// directly, with as many bytes and fewer steps.
 struct ring : ordered_engine<parallel::ring, parallel::summation::by_ring> {
   /// The name in output.
   static constexpr std::string_view name = "ring";
@@ -61,8 +61,8 @@ struct ring : ordered_engine<parallel::ring, parallel::summation::by_ring> {
   }
 };
 
-/// Sizes of the portions in which gradients are reduced: parameters are collected from the last layer to the first, and
-/// a bucket is closed when it has at least `First` (the first one) or `Others` bytes. The defaults are those of
+/// Sizes of the buckets in which gradients are reduced: a bucket collects parameters from the last layer to the first
+/// and is closed when it has at least `First` (the first bucket) or `Others` bytes. The defaults are those of
 /// DistributedDataParallel; a model of less than 1 MiB is one bucket.
 template <std::size_t First = (1 << 20), std::size_t Others = (25 << 20)>
 struct buckets {
@@ -74,8 +74,8 @@ struct buckets {
   ///@}
 };
 
-/// As DistributedDataParallel: every place gets the summed gradients and updates its own replica. `all_reduce<>`, the
-/// default policy, sums in a fixed order.
+/// The scheme of DistributedDataParallel: every place gets the summed gradients and updates its own replica.
+/// `all_reduce<>`, the default policy, sums in a fixed order.
 template <class Engine = direct, class Buckets = buckets<>>
 struct all_reduce {
   /// The engine of the collectives, and their bucket sizes.
@@ -83,14 +83,14 @@ struct all_reduce {
   using engine_type = Engine;
   using bucket_sizes = Buckets;
   ///@}
-  /// Every place runs the optimizer and holds its state.
+  /// Whether every place runs the optimizer and holds its state.
   static constexpr bool every_place_updates = true;
   /// The engine as a value, for engines with data members, such as a user's communicator.
   Engine engine = {};
 };
 
-/// As nn.DataParallel: the gradients are summed on the first place, which alone runs the optimizer and holds its state;
-/// the new parameters are broadcast from it.
+/// The scheme of nn.DataParallel: sums the gradients on the first place, which alone runs the optimizer and holds its
+/// state, and broadcasts the new parameters from there.
 template <class Engine = direct, class Buckets = buckets<>>
 struct reduce_and_broadcast {
   /// The engine of the collectives, and their bucket sizes.
@@ -98,17 +98,17 @@ struct reduce_and_broadcast {
   using engine_type = Engine;
   using bucket_sizes = Buckets;
   ///@}
-  /// Only the first place runs the optimizer.
+  /// Whether every place runs the optimizer: only the first one does.
   static constexpr bool every_place_updates = false;
   /// The engine as a value, for engines with data members, such as a user's communicator.
   Engine engine = {};
 };
 
-/// As ZeRO's first stage, or a distributed optimizer: every place gets the sums of its share of the gradients, updates
-/// that share of the parameters, for which alone it holds the optimizer's state, and gets the others' shares from them.
-/// The parameters have the bits of `all_reduce` with the same engine, and as many bytes are moved; gradients are not
-/// whole afterwards on any place, except in steps that clip, whose norm needs all of them. An optimizer's rule is
-/// called for each share, so it must treat elements one by one, as all of devplace's do.
+/// The scheme of ZeRO stage 1: every place gets the sums of its share of the gradients, holds the optimizer's state for
+/// this share, updates the share's parameters, and gathers the other shares. Parameters have the bits of `all_reduce`
+/// with the same engine, and as many bytes are moved. No place has the whole gradients afterwards, except in steps that
+/// clip, whose norm needs them. The optimizer's rule is called for each share, so it must be elementwise, as all of
+/// devplace's rules are.
 template <class Engine = direct, class Buckets = buckets<>>
 struct sharded_all_reduce {
   /// The engine of the collectives, and their bucket sizes.
@@ -116,18 +116,18 @@ struct sharded_all_reduce {
   using engine_type = Engine;
   using bucket_sizes = Buckets;
   ///@}
-  /// Every place runs the optimizer,
+  /// Whether every place runs the optimizer.
   static constexpr bool every_place_updates = true;
-  /// for its share of the parameters.
+  /// Whether each place updates its share of the parameters only.
   static constexpr bool updates_shares = true;
   /// The engine as a value, for engines with data members, such as a user's communicator.
   Engine engine = {};
 };
 
-/// Bytes of a gradient on its way between places under a policy, for a model whose gradients are of type T.
+/// Bytes of one gradient element sent between places under a policy, for gradients of type T.
 template <class Policy, class T>
 inline constexpr std::size_t wire_bytes = sizeof(T);
-/// Those of a policy that rounds gradients.
+/// For a policy that rounds gradients.
 template <class Policy, class T>
   requires requires {
     typename Policy::engine_type::wire_type;
@@ -160,8 +160,8 @@ using scatter_gather = reduce_and_broadcast<>;
 
 }  // namespace collective
 
-/// Types that `trainer` and `synchronize` accept as a policy for a model's places and elements. An engine may support
-/// the devices of one backend only.
+/// A policy that `trainer` and `synchronize` accept for a model's places and elements. An engine may support the
+/// devices of one backend only.
 template <class P, class Backend = backend::cpu, class T = float>
 concept collective_policy = requires(const P& policy, std::span<const int> ordinals) {
   { P::every_place_updates } -> std::convertible_to<bool>;

@@ -19,7 +19,7 @@
 
 namespace devplace::parallel::detail {
 
-/// Whether the bytes of an object are all there is; addresses mean nothing in another process.
+/// Whether an object can be sent as bytes: it contains no addresses, which have no meaning in another process.
 template <class T>
 inline constexpr bool is_value = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
 template <class T, std::size_t N>
@@ -31,18 +31,17 @@ inline constexpr bool is_value<std::basic_string_view<T>> = false;
 
 namespace devplace {
 
-/// The processes that train together, and which of them this one is: what rank, size and communicator are elsewhere. A
-/// program makes it in main and opens a process_scope with it, in which models, loaders and trainers on `across<...>`
-/// find it. Its collectives are for small values of the host, such as a seed, a decision or a metric; all processes
-/// call them in the same order, from one thread. A process that waits for others in a call throws communication_error
-/// if they cannot come any more. A child of fork() is no process of the group: its collective calls throw.
+/// The processes that train together, and this process's rank. A program makes the group in main and opens a
+/// process_scope with it, in which models, loaders and trainers on `across<...>` find it. Its collectives are for small
+/// values on the host, such as a seed, a decision or a metric; all processes call them in the same order, from one
+/// thread. They throw communication_error if another process has failed, and in children of fork().
 ///
 /// Move-only; a moved-from group may only be assigned to or destroyed.
 class process_group {
  public:
-  /// This process alone: rank 0 of 1. `across<on<cpu>>` is then trained as `on<cpu>` is.
+  /// A group of this process alone: rank 0 of 1. Models on `across<on<cpu>>` are then trained as on `on<cpu>`.
   process_group() : transport_(new parallel::detail::transport_alone) {}
-  /// Of a transport that connects the processes (parallel/transport.hpp).
+  /// A group of the processes that a transport connects (parallel/transport.hpp).
   explicit process_group(std::shared_ptr<parallel::transport> connected) : transport_(std::move(connected)) {
     if (transport_ == nullptr) throw argument_error("process_group: it was given no transport.");
   }
@@ -52,14 +51,14 @@ class process_group {
   int rank() const { return via().ranks().rank; }
   int size() const { return via().ranks().size; }
   ///@}
-  /// The same among the group's processes on this host: the number of the GPU to use.
+  /// The process's number among the group's processes on this host, and their number.
   ///@{
   int local_rank() const { return via().ranks().local_rank; }
   int local_size() const { return via().ranks().local_size; }
   ///@}
-  /// Whether this is the first process, which prints and writes files for all: rank 0.
+  /// Whether this is rank 0, which prints and writes files for all.
   bool is_main() const { return rank() == 0; }
-  /// How the processes are connected, for logs: `rank 1 of 4 processes, by shared memory`.
+  /// This process's rank and how the processes are connected, for logs: `rank 1 of 4 processes, by shared memory`.
   std::string description() const { return "rank " + std::to_string(rank()) + " of " + via().description(); }
 
   /// Returns when all processes have called it.
@@ -68,7 +67,7 @@ class process_group {
     via().barrier();
   }
 
-  /// What every process passes, in the order of their ranks.
+  /// Gathers the values of all processes, in the order of their ranks.
   template <class T>
   std::vector<T> all_gather(const T& value) const {
     constexpr bool is_number_or_struct = parallel::detail::is_value<T>;
@@ -83,7 +82,7 @@ class process_group {
         all[static_cast<std::size_t>(r)] = broadcast(value, r);
       return all;
     }
-    std::vector<std::byte> bytes(processes * sizeof(T));  // since a vector of flags has no elements
+    std::vector<std::byte> bytes(processes * sizeof(T));  // std::vector<bool> has no addressable elements
     std::vector<std::size_t> begins(processes + 1);
     for (std::size_t r = 0; r <= processes; ++r)
       begins[r] = r * sizeof(T);
@@ -98,7 +97,7 @@ class process_group {
     return all;
   }
 
-  /// Combines what all processes pass, number by number in the order of their ranks; every process gets the result.
+  /// Reduces the numbers of all processes in the order of their ranks; every process gets the result.
   template <class T>
   T all_reduce(T value, reduction op = reduction::sum) const {
     static_assert(std::is_arithmetic_v<T>,
@@ -116,7 +115,7 @@ class process_group {
     return value;
   }
 
-  /// What process `root` passes.
+  /// The value of process `root`.
   ///@{
   template <class T>
   T broadcast(T value, int root = 0) const {
@@ -128,7 +127,7 @@ class process_group {
     broadcast(std::span<T>(&value, 1), root);
     return value;
   }
-  /// Overwrites `values`, of which all processes pass the same number.
+  /// Overwrites `values` by those of process `root`; all processes pass the same number of values.
   template <class T, std::size_t N>
   void broadcast(std::span<T, N> values, int root = 0) const {
     constexpr bool can_be_overwritten = parallel::detail::is_value<T> && !std::is_const_v<T>;
@@ -153,14 +152,14 @@ class process_group {
   }
   ///@}
 
-  /// The processes that give the same `color`, ranked by `key` and, of equal ones, by their rank here: as
-  /// MPI_Comm_split. All processes of this group call it.
+  /// The group of the processes with the same `color`, ranked by `key` and then by their rank here, as MPI_Comm_split.
+  /// All processes of this group call it.
   process_group split(int color, int key = 0) const {
     const parallel::announced_call call(via(), {"split", 0, 0});
     return process_group(via().split(color, key));
   }
 
-  /// What connects the processes, for engines.
+  /// The transport that connects the processes, for engines.
   const std::shared_ptr<parallel::transport>& transport() const {
     static_cast<void>(via());
     return transport_;
@@ -177,7 +176,7 @@ class process_group {
 
 namespace parallel::detail {
 
-/// The innermost process_scope's group of this thread; null without one.
+/// The transport of this thread's innermost process_scope; null if there is none.
 inline std::shared_ptr<transport>& transport_of_scope() {
   thread_local std::shared_ptr<transport> current;
   return current;
@@ -185,11 +184,11 @@ inline std::shared_ptr<transport>& transport_of_scope() {
 
 }  // namespace parallel::detail
 
-/// While it exists, loaders and trainers on `across<...>` that this thread makes use the group; they keep using it
-/// afterwards. An inner scope, such as one of `group.split(color)`, replaces the outer one until it ends.
+/// Lets loaders and trainers on `across<...>` that this thread makes during the scope use a group; they keep using it
+/// afterwards. An inner scope, for example of `group.split(color)`, replaces the outer one until it ends.
 class [[nodiscard]] process_scope {
  public:
-  /// The scope may outlive the variable `group`.
+  /// Opens the scope, which may outlive the variable `group`.
   explicit process_scope(const process_group& group)
       : outer_(std::exchange(parallel::detail::transport_of_scope(), group.transport())) {}
   process_scope(const process_scope&) = delete;
@@ -200,7 +199,8 @@ class [[nodiscard]] process_scope {
   std::shared_ptr<parallel::transport> outer_;
 };
 
-/// Whether this process prints and writes files for all: the first one of this thread's process_scope, or the only one.
+/// Whether this process prints and writes files for all: it has rank 0 in this thread's process_scope, or there is no
+/// scope.
 inline bool is_main_process() {
   const auto& current = parallel::detail::transport_of_scope();
   return current == nullptr || current->ranks().rank == 0;
@@ -208,7 +208,7 @@ inline bool is_main_process() {
 
 namespace parallel {
 
-/// The group of this thread's innermost process_scope; throws error without one. `what` needs it, for the message.
+/// The group of this thread's innermost process_scope; throws error if there is none. The message names `what`.
 inline process_group current_processes(const char* what) {
   const auto& current = detail::transport_of_scope();
   if (current == nullptr)

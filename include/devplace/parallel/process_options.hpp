@@ -6,36 +6,37 @@
 
 namespace devplace {
 
-/// What a process does when its group cannot go on: a process ended or stopped, or makes other calls than the rest.
+/// What a process does when its group has failed: a process ended or stopped, or makes other calls than the rest.
 enum class on_failure {
   /// One process of the group writes one sentence to stderr, and every process ends with process_options::exit_code, by
-  /// std::_Exit: destructors and atexit functions are not run, buffers of files are not written.
+  /// std::_Exit: destructors and atexit functions do not run, buffers of files are not written.
   terminate,
-  /// The next collective call throws communication_error, also one that waits now. Best effort: a process that is in
-  /// other code, such as a kernel or a file's, comes back when that does.
+  /// The present or next collective call throws communication_error. A process that runs other code, such as a kernel,
+  /// continues until its next collective call.
   throw_
 };
 
-/// How processes of a group are watched. Times are in seconds. All processes of a group give the same.
+/// Options for watching the processes of a group, equal in all of them. Times are in seconds.
 struct process_options {
-  /// How long the processes may take to find each other at the start.
+  /// Time limit for the processes' rendezvous at the start.
   double init_timeout = 60;
-  /// How long a collective call may wait for other processes; 0: without end.
+  /// Time limit of a collective call that waits for other processes; 0: none.
   double op_timeout = 300;
-  /// How often each process says that it is there, and which collective calls it made. 0, for a group made by MPI: the
+  /// Interval of the heartbeats, with which each process reports its collective calls. 0, for a group made by MPI: the
   /// processes are not watched, and the other options have no effect.
   double heartbeat = 0.5;
-  /// A process that said nothing for so long is given up, and killed if all are on one host: it was stopped, or its
-  /// host is gone. Time in which the watching process itself did not run, as while a laptop is suspended, does not
-  /// count. 0 switches this off, as it is needed to stop one process in a debugger.
+  /// Time after which a silent process counts as failed: it was stopped, or its host is down. It is killed if all are
+  /// on one host. Time in which the watching process itself did not run, such as suspension, does not count. 0 switches
+  /// this off, for example to stop a process in a debugger.
   double heartbeat_timeout = 5;
-  /// How long the process that found a failure waits for the others to end or, at the start, to come and be told.
+  /// Time that the process which detects a failure waits for the others to end or, at the start, to connect and be
+  /// refused.
   double exit_grace = 5;
   /// What happens after a failure.
   on_failure failure = on_failure::terminate;
 
-  /// What a process ends with after a failure in its group: EX_TEMPFAIL of <sysexits.h>, which tells launchers that the
-  /// job may be started again from its last checkpoint.
+  /// The exit status after a failure of the group: EX_TEMPFAIL of <sysexits.h>, which tells launchers that the job may
+  /// be started again from its last checkpoint.
   static constexpr int exit_code = 75;
 };
 

@@ -17,9 +17,9 @@
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// partial -> on: combines the summands by the operation in the type, in the order of the places, on one place:
-/// `reduce<on<cuda<0>>>(std::move(x))`. If that is none of the tensor's places, they are combined on the first one and
-/// then copied, which waits for the result; otherwise asynchronous. A temporary is reduced in place, anything else
-/// through copies. NaN propagates, as in all_reduce. (`sum` and the like reduce along axes; ops/reduce.hpp.)
+/// `reduce<on<cuda<0>>>(std::move(x))`. Asynchronous, unless `To` is none of the tensor's places: then the summands are
+/// combined on the first place, and the call waits and copies the result. Reduces a temporary in place, other arguments
+/// through copies. NaN propagates, as in all_reduce. To reduce along axes use `sum` and the like (ops/reduce.hpp).
 template <class To = void, tensor_like From>
 auto reduce(From&& source) {
   using detail::form;
@@ -43,14 +43,14 @@ auto reduce(From&& source) {
     using where = typename from_type::placement_type;
     if constexpr (parallel::detail::check_elements<from_type>()) {
       constexpr std::size_t position = detail::position_in<primary_place_t<To>, typename detail::mesh_of<where>::local>;
-      constexpr bool among_them = position < from_type::places;
-      constexpr std::size_t root = among_them ? position : 0;
-      auto x = parallel::detail::to_overwrite(std::forward<From>(source));
+      constexpr bool is_among_places = position < from_type::places;
+      constexpr std::size_t root = is_among_places ? position : 0;
+      auto x = parallel::detail::owned_summands(std::forward<From>(source));
       const auto buffers = parallel::detail::buffers_of(x);
       parallel::direct<typename from_type::backend_type>(detail::mesh_of<where>::ordinals)
           .reduce(std::span<typename from_type::value_type* const>(buffers), x.size(), detail::rules_of<where>::op,
                   static_cast<int>(root));
-      if constexpr (among_them) {
+      if constexpr (is_among_places) {
         return detail::distributed_access::take<To>(std::move(x), root);
       } else {
         tensor<typename from_type::value_type, typename from_type::extents_type, To> result(x.extents());

@@ -23,9 +23,8 @@
 
 namespace devplace::parallel::detail {
 
-/// Combines the summands and leaves each place its part of the result; instantiated per backend and element type.
-/// `begins` divides the axis that is counted in `of`; `writable` are the same summands if they may be overwritten,
-/// otherwise empty.
+/// Combines the summands and stores each place's part of the result; instantiated per backend and element type.
+/// `begins` divides the axis that `of` counts; `writable` are the summands if they may be overwritten, otherwise empty.
 template <class Backend, class T>
 void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> summands, std::span<T* const> writable,
                      std::span<T* const> parts, const devplace::detail::reduction_extents& of,
@@ -39,7 +38,7 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
     position *= per_index;
   std::vector<T*> buffers(writable.begin(), writable.end());
   std::vector<d::memory_block> packed(places);
-  // The communicator needs summands whose parts are contiguous, and overwrites them.
+  // The communicator overwrites the summands and needs contiguous parts.
   if (buffers.empty() || of.outer > 1) {
     buffers.resize(places);
     for (std::size_t k = 0; k < places; ++k) {
@@ -62,12 +61,11 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// partial -> sharded: combines the summands by the operation in the type, in the order of the places, and leaves each
-/// place its part of the result, split along the axis of `To` as `how` says: `reduce_scatter<sharded<axis<0>, 0,
-/// 1>>(std::move(x))`. `To` has the summands' places, in their order. A temporary that is split along its first axis is
-/// combined in place; otherwise each place temporarily needs memory for another summand. NaN propagates, as in
-/// all_reduce. Asynchronous, in the order of each place's current stream. Throws argument_error if given sizes do not
-/// add up to the extent.
+/// partial -> sharded: combines the summands by the operation in the type, in the order of the places, and splits the
+/// result along the axis of `To` by the rule `how`: `reduce_scatter<sharded<axis<0>, 0, 1>>(std::move(x))`. `To` has
+/// the summands' places, in their order. Combines a temporary that is split along its first axis in place; otherwise
+/// each place temporarily needs memory for another summand. NaN propagates, as in all_reduce. Asynchronous, in the
+/// order of each place's current stream. Throws argument_error if given sizes do not add up to the extent.
 template <class To = void, tensor_like From, split_rule Split = split::rule>
 auto reduce_scatter(From&& source, const Split& how = split::even) {
   using detail::form;

@@ -6,15 +6,14 @@
 
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Independent copies of a model, one on each place of `Where`, as torch.nn.parallel.replicate: `auto [a, b] =
-/// replicate<replicated<0, 1>>(model)` are a `model<Net, on<cuda<0>>>` and one on `cuda<1>`, with equal parameters,
-/// buffers, seed and step count. The copies and the source do not affect each other; a single model that trains on
-/// several places is `to<replicated<0, 1>>(model)`. Complete when the call returns.
+/// Copies a model to each place of `Where`, as torch.nn.parallel.replicate: `auto [a, b] = replicate<replicated<0,
+/// 1>>(model)` gives a `model<Net, on<cuda<0>>>` and one on `cuda<1>`, with equal parameters, buffers, seed and step
+/// count. The copies are independent; a single model that trains on several places is `to<replicated<0, 1>>(model)`.
+/// Complete when the call returns.
 template <class Where = void, class Net, placement From, precision P>
 auto replicate(const model<Net, From, P>& source) {
   constexpr bool has_copies = detail::form_of<Where> == detail::form::copies || single_place<Where>;
@@ -26,11 +25,5 @@ auto replicate(const model<Net, From, P>& source) {
       return std::tuple{to<on<Place>>(source)...};
     }(typename detail::mesh_of<Where>::local{});
 }
-
-/// PyTorch's name.
-template <class... MAKE_A_model_ON_replicated_0_1_AND_A_trainer_OF_IT>
-detail::refusal data_parallel(...) DEVPLACE_REFUSED(
-    "data_parallel: make the model on several places, model<net, replicated<0, 1>>, and a trainer of it, "
-    "trainer{model, loss, rule}; replicate<replicated<0, 1>>(model) gives a copy on each.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -21,22 +21,22 @@ namespace devplace::parallel {
 /// device receives 2 (n - 1) / n S bytes. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
 /// workstations", 2009.
 ///
-/// The chunk that is complete on rank r, or part r of reduce_scatter, is added in the order g(r+1) + ... + g(r+n),
-/// ranks modulo n: the bits depend only on the numbers of ranks and elements, and reduce_scatter with the parts of
-/// `share_begin` gives those of all_reduce. The boundaries of chunks depend on the number of elements, so bucket sizes
+/// Chunk r, which is complete on rank r, and part r of reduce_scatter are added in the order g(r+1) + ... + g(r+n),
+/// ranks modulo n. The bits depend only on the numbers of ranks and elements; reduce_scatter with the parts of
+/// `share_begin` has the bits of all_reduce. The boundaries of chunks depend on the number of elements, so bucket sizes
 /// change the bits, unlike with `direct`.
 template <class Backend>
 class ring : public detail::rank_devices<Backend>, public detail::streamed_collectives<ring<Backend>, Backend> {
  public:
-  /// For these devices, rank 0 first; each receives from the previous one.
+  /// Connects these devices, rank 0 first; each receives from the previous one.
   explicit ring(std::span<const int> ordinals)
       : detail::rank_devices<Backend>(ordinals),
         detail::streamed_collectives<ring<Backend>, Backend>(ordinals),
         received_(ordinals.size()) {}
   using detail::rank_devices<Backend>::size;
 
-  /// Allocates memory for one chunk of `count` elements on each device, unless a larger one was allocated before. The
-  /// reducing collectives call it themselves.
+  /// Allocates memory for one chunk of `count` elements on each device, unless it has enough. Reductions do this
+  /// themselves if it was not done before.
   void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
 
   /// The collectives of parallel/communicator.hpp.
@@ -44,14 +44,14 @@ class ring : public detail::rank_devices<Backend>, public detail::streamed_colle
   template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     const auto begins = even_begins(count);
-    add_up(buffers, begins, op);
-    pass_on(buffers, begins);
+    reduce_chunks(buffers, begins, op);
+    gather_chunks(buffers, begins);
   }
   template <class T>
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check_root(root);
     const auto begins = even_begins(count);
-    add_up(buffers, begins, op);
+    reduce_chunks(buffers, begins, op);
     mark();
     for (int rank = 0; rank != size(); ++rank) {
       follow(root, rank);
@@ -84,13 +84,13 @@ class ring : public detail::rank_devices<Backend>, public detail::streamed_colle
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     check(begins);
-    add_up(buffers, begins, op);
+    reduce_chunks(buffers, begins, op);
     fence();  // a rank must not overwrite data that its right neighbour still reads
   }
   template <class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(begins);
-    pass_on(buffers, begins);
+    gather_chunks(buffers, begins);
   }
   ///@}
 
@@ -109,7 +109,8 @@ class ring : public detail::rank_devices<Backend>, public detail::streamed_colle
 
   int modulo(int rank) const { return (rank % size() + size()) % size(); }
 
-  /// n - 1 steps, in each of which every rank receives a chunk from its left neighbour by `receive(step, rank, left)`.
+  /// Runs n - 1 steps, in each of which every rank calls `receive(step, rank, left)` to get a chunk from its left
+  /// neighbour.
   template <class Receive>
   void circulate(const Receive& receive) {
     mark();
@@ -123,10 +124,10 @@ class ring : public detail::rank_devices<Backend>, public detail::streamed_colle
     }
   }
 
-  /// Every rank adds its own elements to the chunk that it receives. Chunk r starts at the right neighbour of rank r
-  /// and is complete on rank r.
+  /// Reduces the chunks: every rank adds its own elements to the chunk that it receives. Chunk r starts at the right
+  /// neighbour of rank r and is complete on rank r.
   template <class T>
-  void add_up(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
+  void reduce_chunks(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     check(buffers.size());
     detail::check_reduction<T>(op);
     reserve(begins, sizeof(T));
@@ -142,9 +143,9 @@ class ring : public detail::rank_devices<Backend>, public detail::streamed_colle
     });
   }
 
-  /// Every rank receives complete chunks. At the start rank r has chunk r.
+  /// Distributes complete chunks. At the start rank r has chunk r.
   template <class T>
-  void pass_on(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+  void gather_chunks(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(buffers.size());
     circulate([&](int step, int rank, int left) {
       copy(rank, left, buffers, detail::part(begins, modulo(rank - 1 - step)));

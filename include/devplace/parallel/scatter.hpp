@@ -23,9 +23,9 @@ inline constexpr bool gives_sizes<split::sizes<Places>, To> = Places == local_pl
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// on -> sharded: splits a tensor or view along the axis of `To` over its places, as `how` says (`split::even`,
-/// `split::torch`, `split::sizes{3, 3, 1}`): `scatter<sharded<axis<0>, 0, 1>>(x)`. One copy per place, complete when
-/// the call returns. The source may be on any place. Throws argument_error if given sizes do not add up to the extent.
+/// on -> sharded: splits a tensor or view along the axis of `To` over its places, by the rule `how` (`split::even`,
+/// `split::torch`, `split::sizes{3, 3, 1}`): `scatter<sharded<axis<0>, 0, 1>>(x)`. Complete when the call returns. The
+/// source may be on any place. Throws argument_error if given sizes do not add up to the extent.
 template <class To = void, tensor_like From, class Split = split::rule>
 auto scatter(const From& source, const Split& how = split::even) {
   constexpr bool to_parts = detail::form_of<To> == detail::form::parts;

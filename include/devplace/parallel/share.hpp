@@ -8,9 +8,9 @@
 
 namespace devplace::parallel {
 
-/// Where the share of participant `rank` of `count` elements begins; it ends where that of `rank + 1` begins. The
-/// shares are whole cache lines of float, to avoid false sharing, and vectors of every width: what is computed element
-/// by element has the same bits for any number of participants. They differ by at most one line and may be empty.
+/// The begin of participant `rank`'s share of `count` elements; it ends at the begin of the share of `rank + 1`. Shares
+/// are whole cache lines of float, to avoid false sharing. They are also whole vectors of every width, so elementwise
+/// results have the same bits for any number of participants. Shares differ by at most one line and may be empty.
 constexpr std::size_t share_begin(std::size_t count, std::size_t participants, std::size_t rank) {
   constexpr std::size_t line = 16;
   const std::size_t begin = devplace::detail::part_begin((count + line - 1) / line, participants, rank) * line;

@@ -24,20 +24,19 @@
 
 namespace devplace::parallel {
 
-/// Connects the processes of one host by memory that all have mapped; no MPI is needed, and no file is made.
+/// Connects the processes of one host by memory that all have mapped, without MPI or files.
 ///
-/// Each process writes there what the others shall read, and then the number of its call. Since a call needs a word of
-/// all other processes, nobody is ahead by more than one call, and the memory of the call before the last one is free
-/// again: a call waits once, and all_reduce of a portion twice. Summands are read where the others have put them. A
-/// process that makes another call than the rest is found at once, and so is one that has destroyed its transport;
-/// other failures are found by the monitor.
+/// Each process writes its data to its own memory and then publishes the number of its call; the others read the data
+/// there. Every call waits for all other processes, so no process is ahead by more than one call, and the memory of the
+/// call before the last can be reused: a call waits once, and an all_reduce of a portion twice. The transport detects
+/// at once a process that makes another call than the rest or has destroyed its transport; the monitor detects other
+/// failures.
 class shared_memory_transport final : public transport {
  public:
-  /// Called by all processes. `all_gather(own, bytes, all)` writes what each of them passes, `bytes` bytes that begin
-  /// at `own`, to `all` in the order of their ranks; it is called twice. `watch` may be null. The first process's
-  /// `portion` counts: the most bytes of a call. Each process has 4 times as much shared memory, which all map. 0
-  /// stands for 1 MiB, for less if there are more than 8. Throws communication_error, in all, if they cannot share
-  /// memory.
+  /// Connects the processes, which all call it. `all_gather(own, bytes, all)` gathers `bytes` bytes from `own` of each
+  /// process in `all`, in the order of their ranks; it is called twice. `watch` may be null. `portion` is the maximum
+  /// number of bytes of a call, of which the first process's counts; each process has 4 times as much shared memory. 0:
+  /// 1 MiB, less for more than 8 processes. Throws communication_error in all processes if they cannot share memory.
   template <class AllGather>
   static std::shared_ptr<shared_memory_transport> connect(const process_ranks& ranks, AllGather&& all_gather,
                                                           std::shared_ptr<group_monitor> watch,
@@ -45,28 +44,28 @@ class shared_memory_transport final : public transport {
     detail::shared_opening opening(ranks, all_gather, portion);
     std::shared_ptr<shared_memory_transport> connected;
     if (opening.usable())
-      connected = std::make_shared<shared_memory_transport>(ranks, opening.segment, opening.portion, opening.crowded,
-                                                            std::move(watch));
-    opening.settle(all_gather);
+      connected = std::make_shared<shared_memory_transport>(ranks, opening.segment, opening.portion,
+                                                            opening.oversubscribed, std::move(watch));
+    opening.finish(all_gather);
     return connected;
   }
 
-  /// Of a segment with the layout for these processes and this portion. The first call may be made when all processes
-  /// have made theirs. `crowded`: they have fewer processors than they are.
+  /// Uses a segment with the layout for these processes and this portion. All processes must have constructed their
+  /// transports before the first call. `oversubscribed`: there are more processes than processors.
   shared_memory_transport(const process_ranks& ranks, std::shared_ptr<detail::shared_segment> segment,
-                          std::size_t portion, bool crowded, std::shared_ptr<group_monitor> watch)
+                          std::size_t portion, bool oversubscribed, std::shared_ptr<group_monitor> watch)
       : transport(ranks),
         segment_(std::move(segment)),
         portion_(portion),
         monitor_(std::move(watch)),
-        places_(portion),
+        offsets_(portion),
         writer_(memory_of(rank()), layout().memory_bytes()),
-        crowded_(crowded),
-        met_(static_cast<std::size_t>(ranks.size)) {
+        oversubscribed_(oversubscribed),
+        received_(static_cast<std::size_t>(ranks.size)) {
     ::new (static_cast<void*>(segment_->data() + rank() * sizeof(detail::shared_arrival))) detail::shared_arrival();
   }
   ~shared_memory_transport() override {
-    if (!inherited()) line(rank()).leave();
+    if (!inherited()) arrival(rank()).leave();
   }
 
   std::string description() const override { return std::to_string(size()) + " processes, by shared memory"; }
@@ -74,16 +73,16 @@ class shared_memory_transport final : public transport {
 
   void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
     enter(detail::shared_call::collect, buffers.size(), begins);
-    const std::size_t at = places_.take(buffers.size() * begins.back());
-    // The parts for one process are beside each other.
+    const std::size_t at = offsets_.take(buffers.size() * begins.back());
+    // The parts for one process are contiguous.
     for (std::size_t q = 0; q != processes(); ++q)
       for (std::size_t b = 0; q != rank() && b != buffers.size(); ++b)
         writer_.copy(memory_of(rank()) + at + buffers.size() * begins[q] + b * (begins[q + 1] - begins[q]),
                      buffers[b] + begins[q], begins[q + 1] - begins[q]);
-    ask_for(buffers, begins[rank()], at + buffers.size() * begins[rank()], begins[rank() + 1] - begins[rank()]);
+    publish_collect(buffers, begins[rank()], at + buffers.size() * begins[rank()], begins[rank() + 1] - begins[rank()]);
   }
 
-  /// 16 KB for two processes: what is read more takes less time than to wait once more.
+  /// 16 KB for two processes: up to this size reading more is faster than waiting a second time.
   std::size_t most_everywhere() const noexcept override {
     return std::min(portion_, (std::size_t{64} << 10) / (processes() * processes()));
   }
@@ -91,22 +90,22 @@ class shared_memory_transport final : public transport {
     whole_.assign(processes() + 1, bytes);
     whole_[0] = 0;
     enter(detail::shared_call::everywhere, buffers.size(), whole_);
-    const std::size_t at = places_.take(buffers.size() * bytes);
+    const std::size_t at = offsets_.take(buffers.size() * bytes);
     for (std::size_t b = 0; b != buffers.size(); ++b)
       writer_.copy(memory_of(rank()) + at + b * bytes, buffers[b], bytes);
-    ask_for(buffers, 0, at, bytes);
+    publish_collect(buffers, 0, at, bytes);
   }
 
   void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
                         std::span<const std::size_t> begins) override {
-    give(detail::shared_call::distribute, part, buffers, begins);
+    publish_distribute(detail::shared_call::distribute, part, buffers, begins);
   }
 
-  bool poll() override { return meet(false); }
-  void wait() override { meet(true); }
+  bool poll() override { return receive(false); }
+  void wait() override { receive(true); }
   collected summands() noexcept override { return {summands_, result_}; }
   void give_up() noexcept override {
-    if (met_ != processes()) fail();
+    if (received_ != processes()) fail();
   }
 
   void barrier() override {
@@ -116,17 +115,17 @@ class shared_memory_transport final : public transport {
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
-    std::vector<detail::split_wish> wishes(processes());
-    const detail::split_wish own{color, key, ranks().rank};
-    exchange(&own, sizeof own, wishes.data());
-    const std::vector<int> members = detail::members_of_part(std::move(wishes), color);
-    const auto here = std::find(members.begin(), members.end(), own.rank);
-    const int new_rank = static_cast<int>(here - members.begin()), new_size = static_cast<int>(members.size());
+    std::vector<detail::split_request> requests(processes());
+    const detail::split_request own{color, key, ranks().rank};
+    exchange(&own, sizeof own, requests.data());
+    const std::vector<int> members = detail::members_of_part(std::move(requests), color);
+    const auto self = std::find(members.begin(), members.end(), own.rank);
+    const int new_rank = static_cast<int>(self - members.begin()), new_size = static_cast<int>(members.size());
     const auto among_members = [&](const void* message, std::size_t bytes, void* all) {
-      std::vector<std::byte> everybody(processes() * bytes);
-      exchange(message, bytes, everybody.data());
+      std::vector<std::byte> messages(processes() * bytes);
+      exchange(message, bytes, messages.data());
       for (std::size_t i = 0; i != members.size(); ++i)
-        copy(static_cast<std::byte*>(all) + i * bytes, everybody.data() + static_cast<std::size_t>(members[i]) * bytes,
+        copy(static_cast<std::byte*>(all) + i * bytes, messages.data() + static_cast<std::size_t>(members[i]) * bytes,
              bytes);
     };
     std::shared_ptr<group_monitor> watch;
@@ -137,13 +136,13 @@ class shared_memory_transport final : public transport {
   group_monitor* monitor() noexcept override { return monitor_.get(); }
 
  private:
-  /// Null pointers are allowed for 0 bytes.
+  /// As std::memcpy, but allows null pointers for 0 bytes.
   static void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(to, from, bytes);
   }
   std::size_t rank() const noexcept { return static_cast<std::size_t>(ranks().rank); }
   std::size_t processes() const noexcept { return static_cast<std::size_t>(size()); }
-  detail::shared_arrival& line(std::size_t q) const noexcept {
+  detail::shared_arrival& arrival(std::size_t q) const noexcept {
     return *std::launder(
         reinterpret_cast<detail::shared_arrival*>(segment_->data() + q * sizeof(detail::shared_arrival)));
   }
@@ -154,11 +153,10 @@ class shared_memory_transport final : public transport {
   void enter(detail::shared_call::call_kind kind, std::size_t buffers, std::span<const std::size_t> begins) {
     if (broken_)
       throw communication_error("this group of processes cannot be used any more, because a call of it has failed.");
-    if (met_ != processes())
+    if (received_ != processes())
       throw error(
           "shared_memory_transport: another call was made before one that was started has ended. End that one first, "
-          "by "
-          "wait() or a poll() that returns true.");
+          "by wait() or a poll() that returns true.");
     call_ = {kind, static_cast<std::uint32_t>(buffers), 0, 0};
     if (kind != detail::shared_call::barrier) {
       const bool usable = begins.size() == processes() + 1 && begins[0] == 0 &&
@@ -173,23 +171,24 @@ class shared_memory_transport final : public transport {
         call_.boundaries = (call_.boundaries ^ begin) * 0x9e37'79b9'7f4a'7c15U;
     }
     ++number_;
-    line(rank()).calls[number_ % 2] = call_;
+    arrival(rank()).calls[number_ % 2] = call_;
   }
+  /// Tells the other processes that this process's data is complete.
   void arrive() noexcept {
-    writer_.settle();
-    line(rank()).arrive(number_);
-    met_ = 1;
+    writer_.fence();
+    arrival(rank()).arrive(number_);
+    received_ = 1;
   }
 
-  /// Takes from every other process what it has for this call, in the order of ranks from this one on, when it has
-  /// arrived there; false if one has not, and this one does not wait.
-  bool meet(bool waits) {
+  /// Receives the data of the other processes, in the order of ranks after this one, each when it has arrived at the
+  /// call. Returns false if one has not arrived and `blocking` is false.
+  bool receive(bool blocking) {
     try {
-      for (; met_ != processes(); ++met_) {
-        const std::size_t q = (rank() + met_) % processes();
-        if (!waits && !line(q).reached(number_)) return false;
+      for (; received_ != processes(); ++received_) {
+        const std::size_t q = (rank() + received_) % processes();
+        if (!blocking && !arrival(q).reached(number_)) return false;
         await(q);
-        take(q);
+        receive_from(q);
       }
     } catch (...) {
       fail();
@@ -199,16 +198,17 @@ class shared_memory_transport final : public transport {
   }
   void fail() noexcept {
     broken_ = true;
-    met_ = processes();
-    if (!inherited()) line(rank()).leave();  // nobody needs to wait for this process any more
+    received_ = processes();
+    if (!inherited()) arrival(rank()).leave();  // so that no process waits for this one
   }
 
+  /// Waits until process q arrives at this call; throws unless it makes the same call.
   void await(std::size_t q) {
-    detail::shared_arrival& there = line(q);
-    const bool arrived = detail::await_arrival(there, number_, crowded_, [&] {
+    detail::shared_arrival& theirs = arrival(q);
+    const bool arrived = detail::await_arrival(theirs, number_, oversubscribed_, [&] {
       if (monitor_ != nullptr) monitor_->check();
     });
-    const detail::shared_call& other = there.calls[number_ % 2];
+    const detail::shared_call& other = theirs.calls[number_ % 2];
     if (arrived && other == call_) return;
     if (monitor_ != nullptr) monitor_->explain();
     const std::string own = "rank " + std::to_string(rank()) + " " + call_.text(), name = "rank " + std::to_string(q);
@@ -219,10 +219,10 @@ class shared_memory_transport final : public transport {
         ". All processes of a group make the same calls in the same order.");
   }
 
-  /// Collects what is in this process's buffers from byte `first` on, and at `at` in the others' memory, `bytes` for
-  /// each buffer.
-  void ask_for(std::span<std::byte* const> buffers, std::size_t first, std::size_t at, std::size_t bytes) {
-    summands_.resize(processes() * buffers.size());  // may throw, and then this call was not announced
+  /// Publishes a call that collects `bytes` bytes per buffer: from byte `first` of this process's buffers, and from
+  /// offset `at` of the other processes' memory.
+  void publish_collect(std::span<std::byte* const> buffers, std::size_t first, std::size_t at, std::size_t bytes) {
+    summands_.resize(processes() * buffers.size());  // may throw, so before the call is announced
     arrive();
     for (std::size_t b = 0; b != buffers.size(); ++b)
       summands_[rank() * buffers.size() + b] = buffers[b] + first;
@@ -231,13 +231,14 @@ class shared_memory_transport final : public transport {
     bytes_ = bytes;
   }
 
-  void give(detail::shared_call::call_kind kind, const std::byte* part, std::span<std::byte* const> buffers,
-            std::span<const std::size_t> begins) {
+  /// Writes this process's part, publishes a call that distributes the parts, and copies the part to `buffers`.
+  void publish_distribute(detail::shared_call::call_kind kind, const std::byte* part,
+                          std::span<std::byte* const> buffers, std::span<const std::size_t> begins) {
     enter(kind, buffers.size(), begins);
     std::size_t largest = 0;
     for (std::size_t q = 0; q != processes(); ++q)
       largest = std::max(largest, begins[q + 1] - begins[q]);
-    at_ = places_.take(largest);
+    at_ = offsets_.take(largest);
     const std::size_t bytes = begins[rank() + 1] - begins[rank()];
     writer_.copy(memory_of(rank()) + at_, part, bytes);
     arrive();
@@ -247,8 +248,8 @@ class shared_memory_transport final : public transport {
     begins_ = begins;
   }
 
-  /// What process q has for the present call.
-  void take(std::size_t q) {
+  /// Takes the summands of process q, or copies its part.
+  void receive_from(std::size_t q) {
     if (call_.kind == detail::shared_call::collect || call_.kind == detail::shared_call::everywhere)
       for (std::size_t b = 0; b != call_.buffers; ++b)
         summands_[q * call_.buffers + b] = memory_of(q) + at_ + b * bytes_;
@@ -263,21 +264,21 @@ class shared_memory_transport final : public transport {
     for (std::size_t r = 0; r != begins.size(); ++r)
       begins[r] = r * bytes;
     std::byte* const to = static_cast<std::byte*>(all);
-    give(detail::shared_call::split, static_cast<const std::byte*>(own), std::span(&to, 1), begins);
+    publish_distribute(detail::shared_call::split, static_cast<const std::byte*>(own), std::span(&to, 1), begins);
     wait();
   }
 
   std::shared_ptr<detail::shared_segment> segment_;
   std::size_t portion_;
   std::shared_ptr<group_monitor> monitor_;
-  detail::shared_places places_;
+  detail::shared_offsets offsets_;
   detail::shared_writer writer_;
-  bool crowded_;
+  bool oversubscribed_;
   bool broken_ = false;
   std::uint32_t number_ = detail::shared_arrival::no_call;  ///< of the latest call
   detail::shared_call call_;
-  std::size_t met_;  ///< of that call: processes from which this one has taken what they have, counted from itself on
-  // What the call takes, and where.
+  std::size_t received_;  ///< processes whose data of that call this process has, including itself
+  // The data of the present call.
   std::vector<const std::byte*> summands_;
   std::byte* result_ = nullptr;
   std::size_t at_ = 0, bytes_ = 0;

@@ -14,27 +14,27 @@
 
 namespace devplace {
 
-/// Bytes that one training step moves between participants under a policy: gradients with the sums that follow them and
-/// the marks by which processes compare steps, parameters, and layers' buffers, (n - 1) times from the first
-/// participant. S bytes of gradients of n participants cost
+/// Bytes that one training step moves between participants under a policy: gradients, with the sums that follow them
+/// and the marks by which processes compare steps; parameters; and layers' buffers, (n - 1) times from the first
+/// participant. For n participants and S bytes of gradients:
 ///
 /// - `all_reduce`: 2 (n - 1) S in total; each participant receives and sends 2 (n - 1) / n S;
-/// - `sharded_all_reduce`: the same, half of it as parameters; if the trainer clips, `clipping` in addition, which is
-///   part of `gradients` in mixed<half>, whose trainers always look at whole gradients;
-/// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first one, whose sums are formed slice by slice (across
-///   processes (n - 1) S, and the loss from there), and (n - 1) times the parameters from there, in mixed<half> with
-///   the scale of losses.
+/// - `sharded_all_reduce`: as many bytes, half of them parameters; if the trainer clips, `clipping` in addition (in
+///   mixed<half> part of `gradients`, because its trainers always check whole gradients);
+/// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first participant, which gets sums slice by slice; across
+///   processes (n - 1) S, and the loss from there. In addition (n - 1) times the parameters from there, in mixed<half>
+///   with the scale of losses.
 ///
-/// All engines move the same amount; with `collective::wire` S is that of 16-bit gradients, and parameters are sent as
-/// they are. Numbers are rounded to whole elements, as if n divided S. Constants in one process, `step_traffic<Model,
-/// Policy>{}.bytes`; across processes `step_traffic<Model, Policy>{participants}`.
+/// All engines move the same amount. With `collective::wire` S is the size of 16-bit gradients; parameters are not
+/// rounded. Numbers are rounded to whole elements, as if n divided S. `step_traffic<Model, Policy>{}.bytes` is a
+/// constant in one process; across processes use `step_traffic<Model, Policy>{participants}`.
 template <class Model, class Policy>
 struct step_traffic {
-  /// So that no other error follows.
+  /// Zeros, so that the failed assertion is the only error.
   ///@{
   std::size_t participants = 0, gradients = 0, parameters = 0, buffers = 0, statistics = 0, bytes = 0, clipping = 0;
   ///@}
-  /// Refuses all else.
+  /// Fails: the first argument is not a model.
   template <class... X>
   explicit constexpr step_traffic(const X&...) {
     constexpr bool is_model = sizeof(Model*) == 0;
@@ -50,13 +50,13 @@ struct step_traffic {
 /// The traffic of a `model<Net, Where, P>`.
 template <class Net, class Where, class P, class Policy>
 struct step_traffic<model<Net, Where, P>, Policy> {
-  std::size_t participants;  ///< their number
+  std::size_t participants;  ///< number of participants
   std::size_t gradients;     ///< bytes of gradients between participants
-  std::size_t parameters;    ///< bytes of parameters from those who update them to the others
-  std::size_t buffers;       ///< bytes of buffers (untrained state of layers) from the first one to the others
-  std::size_t statistics;    ///< bytes that layers over the samples of all places reduce, forward and backward
+  std::size_t parameters;    ///< bytes of updated parameters
+  std::size_t buffers;       ///< bytes of buffers (untrained state of layers) from the first participant
+  std::size_t statistics;    ///< bytes that layers reduce over the samples of all places, forward and backward
   std::size_t bytes;         ///< the total
-  std::size_t clipping;      ///< additional if the trainer clips: of gradients that are whole already otherwise
+  std::size_t clipping;      ///< additional bytes if the trainer clips; 0 where gradients are whole anyway
 
   /// For the placement's participants.
   constexpr step_traffic() requires(!spans_processes<Where>) : step_traffic(participant_count<Where>()) {}

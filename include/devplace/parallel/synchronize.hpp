@@ -16,7 +16,7 @@
 
 namespace devplace::parallel::detail {
 
-/// One kind of arena on each place of a model, from element `first` on; `data` is the replica's accessor:
+/// Pointers to element `first` of one kind of arena on each place of a model; `data` is the replica's accessor:
 /// gradient_data, parameter_data or buffer_data.
 template <class T>
 class arena_pointers {
@@ -34,7 +34,7 @@ class arena_pointers {
   std::size_t places_;
 };
 
-/// The gradients in bucket `i`, of which the first one has the sums that follow the gradients too.
+/// Number of gradients in bucket `i`, without the sums that follow them in the first bucket.
 constexpr std::size_t gradients_of(const bucket& b, std::size_t i) {
   return i == 0 ? b.count - runtime::gradient_tail : b.count;
 }
@@ -66,7 +66,7 @@ void broadcast_sums(Communicator& communicator, const runtime::model_state<S>& s
       runtime::gradient_tail, root);
 }
 
-/// Sums, over the replicas, what follows the gradients, where these are reduced in fewer bits.
+/// Reduces the sums that follow the gradients over the replicas, when gradients are reduced in fewer bits.
 template <class Net, class Policy, class Communicator, class S>
 void reduce_sums(Communicator& communicator, const runtime::model_state<S>& state) {
   const detail::arena_pointers arenas(state, &runtime::replica<S>::gradient_data,
@@ -77,9 +77,9 @@ void reduce_sums(Communicator& communicator, const runtime::model_state<S>& stat
     communicator.reduce(arenas.span(), runtime::gradient_tail, reduction::sum, 0);
 }
 
-/// Sums the gradient arenas, with the sums that follow the gradients, over the replicas, bucket by bucket: on every
-/// place, or on the first one. Buffers, which forward wrote from each place's own samples, are replaced by those of the
-/// first place, as in nn.DataParallel and DistributedDataParallel.
+/// Sums the gradient arenas, including the sums that follow the gradients, over the replicas, bucket by bucket, on
+/// every place or on the first one. Replaces the buffers, which forward has computed from each place's own samples, by
+/// those of the first place, as nn.DataParallel and DistributedDataParallel do.
 template <class Net, class Policy, class Communicator, class S>
 void reduce_gradients(Communicator& communicator, const runtime::model_state<S>& state) {
   using wire = typename precision_traits<S>::wire;
@@ -100,8 +100,8 @@ void reduce_gradients(Communicator& communicator, const runtime::model_state<S>&
   broadcast_buffers<Net>(communicator, state);
 }
 
-/// As reduce_gradients for a policy that updates shares: each participant gets the sums of its share of each bucket,
-/// and everyone the sums that follow the gradients; the other gradients are unspecified afterwards.
+/// reduce_gradients for a policy that updates shares: each participant gets the sums of its share of each bucket, and
+/// all get the sums that follow the gradients. Other gradients are unspecified afterwards.
 template <class Net, class Policy, class Communicator, class S, class Shares>
 void reduce_shares(Communicator& communicator, const runtime::model_state<S>& state, const Shares& shares) {
   using plan = detail::network_buckets<Net, typename precision_traits<S>::wire, Policy>;
@@ -128,14 +128,15 @@ void gather_shares(Communicator& communicator, const runtime::model_state<S>& st
         shares.of_parameters(i));
 }
 
-/// Whether a policy's engine can connect the places of a placement: those of one process, or of several.
+/// Whether a policy's engine can connect the places of a placement, in one process or in several.
 template <class Policy, placement Where>
 inline constexpr bool can_connect =
     !devplace::spans_processes<Where> || spans_processes<typename Policy::engine_type> ||
     connects_processes<typename Policy::engine_type, placement_backend_t<Where>>;
 
-/// A policy's communicator for these devices; `Across` processes with those of this thread's process_scope, unless the
-/// engine knows them. Throws unless its participants are those of the model's placement.
+/// Makes a policy's communicator for these devices. If `Across`, it connects the processes of this thread's
+/// process_scope, unless the engine itself knows the processes. Throws unless its participants match the model's
+/// placement.
 template <class Backend, bool Across, class Policy>
 auto connect(const Policy& policy, std::span<const int> ordinals) {
   auto communicator = [&] {
@@ -149,16 +150,16 @@ auto connect(const Policy& policy, std::span<const int> ordinals) {
   return communicator;
 }
 
-/// Lets a communicator that needs workspace allocate it before the first step.
+/// Lets a communicator allocate its workspace before the first step.
 template <class Net, class Policy, class T, class Communicator>
 void prepare_reductions(Communicator& communicator) {
   if constexpr (requires { communicator.prepare(std::size_t{}, sizeof(T)); })
     communicator.prepare(detail::network_buckets<Net, T, Policy>::largest, sizeof(T));
-  if constexpr (rounds_gradients<Communicator>)  // of all buckets, which may be on their way at the same time
+  if constexpr (rounds_gradients<Communicator>)  // all buckets, which may be in flight at the same time
     communicator.prepare_rounded(runtime::network_plan<Net>::parameter_elements);
 }
 
-/// Copies the first place's parameters to the others: those that are trained, or all of them.
+/// Copies the first place's trained parameters, or all of them, to the others.
 template <class Net, bool All = false, class Communicator, class S>
 void broadcast_parameters(Communicator& communicator, const runtime::model_state<S>& state) {
   using plan = runtime::network_plan<Net>;
@@ -166,7 +167,7 @@ void broadcast_parameters(Communicator& communicator, const runtime::model_state
                          All ? plan::arena_elements : plan::parameter_elements, 0);
 }
 
-/// The complete synchronisation: every place has the sum afterwards, for any policy. Ordinals are run-time values.
+/// Reduces the gradients so that every place has the sum, whatever the policy.
 template <class Net, class Policy, class Backend, bool Across, class S>
 void make_whole(const Policy& policy, const runtime::model_state<S>& state) {
   auto communicator = connect<Backend, Across>(policy, state.ordinals);
@@ -180,7 +181,7 @@ void make_whole(const Policy& policy, const runtime::model_state<S>& state) {
   }
 }
 
-/// Placements whose gradients can be reduced; on one place that does nothing.
+/// Placements whose gradients can be reduced. On one place the reduction does nothing.
 template <class Where>
 concept can_be_reduced =
     single_place<Where> || std::is_same_v<typename placement_traits<Where>::kind, summands<reduction::sum>>;
@@ -189,18 +190,17 @@ concept can_be_reduced =
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Appears in the compiler's message when gradients are reduced twice.
-struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
-
-/// Makes the gradients of a batch whole, as `Policy` says: the same lease on one place, partial sums to replicated
-/// gradients over several; generic code has this one line for all placements. Under `collective::scatter_gather` the
-/// sums are formed on the first place and broadcast from it. Layers' buffers are replaced by those of the first place,
-/// which has written them from its part of the batch. Across processes, those of this thread's process_scope, all of
-/// which call it. Asynchronous in one process. Creates the policy's communicator in each call, while a trainer keeps
-/// it.
+/// Reduces the gradients of a batch by `Policy`: turns partial gradients over several places into replicated ones, and
+/// returns those on one place unchanged, so that generic code has one line for all placements. Under
+/// `collective::scatter_gather` the sums are computed on the first place and broadcast. Replaces layers' buffers by
+/// those of the first place. Across processes, all processes of this thread's process_scope call it. Asynchronous in
+/// one process. Makes the policy's communicator in each call, while a trainer keeps it.
 template <class Policy = collective::all_reduce<>, class Net, placement Where, class P>
-  requires parallel::can_be_reduced<Where>
 [[nodiscard]] auto synchronize(gradients<Net, Where, P>&& partial, const Policy& policy = {}) {
+  constexpr bool is_partial = parallel::can_be_reduced<Where>;
+  static_assert(is_partial,
+                "devplace: synchronize: these gradients are whole, and reducing them again would multiply them by the "
+                "number of places; pass them to the step.");
   constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, typename precision_traits<P>::wire>;
   static_assert(is_policy,
                 "devplace: synchronize: this type is not a collective policy; use collective::all_reduce<> or "
@@ -211,35 +211,23 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
       "devplace: synchronize: the gradients lie across processes, and the policy's engine connects the places "
       "of one process; use collective::direct or collective::ring, or give an engine with spans_processes = "
       "true, whose communicator knows this process's rank.");
-  if constexpr (single_place<Where> || !is_policy || !connects) {
+  if constexpr (single_place<Where>) {
     return std::move(partial);
   } else {
-    parallel::make_whole<Net, Policy, placement_backend_t<Where>, spans_processes<Where>>(policy, partial.arena());
+    if constexpr (is_partial && is_policy && connects)
+      parallel::make_whole<Net, Policy, placement_backend_t<Where>, spans_processes<Where>>(policy, partial.arena());
     return runtime::gradient_access::as<detail::with_kind_t<Where, copies>>(std::move(partial));
   }
 }
 
-/// Reducing gradients again would multiply them by the number of places.
-template <class Policy = collective::all_reduce<>, class FIX = THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step,
-          class Net, placement Where, class P>
-  requires(!parallel::can_be_reduced<Where>)
-detail::refusal synchronize(gradients<Net, Where, P>&&, const Policy& = {})
-DEVPLACE_REFUSED(
-    "synchronize: these gradients are whole, and reducing them again would multiply them; pass them to the step.");
-
-/// Ownership of gradients is passed on: move them in.
-template <class Policy = collective::all_reduce<>, class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, class Net,
-          placement Where, class P>
-detail::refusal synchronize(gradients<Net, Where, P>&, const Policy& = {})
-    DEVPLACE_REFUSED("synchronize uses the gradients up; move them in: synchronize(std::move(gradients)).");
-
-/// Other arguments, such as a model; not deleted, because compilers would then list every other synchronize.
+/// Explains what synchronize takes. Compilers would list all other overloads if this one were deleted.
 template <class Policy = collective::all_reduce<>, class Other>
-void synchronize(const Other&, const Policy& = {}) {
-  static_assert(sizeof(Other) == 0,
-                "devplace: synchronize takes the gradients that backward returned, and gives them whole: "
-                "synchronize(model.backward(std::move(saved), gradient)); to wait for a place it is "
-                "synchronize<cuda<0>>().");
+auto synchronize(const Other&, const Policy& = {}) {
+  static_assert(detail::accepted<Other>,
+                "devplace: synchronize takes the gradients that backward returned and uses them up: "
+                "synchronize(model.backward(std::move(saved), gradient)) or synchronize(std::move(gradients)); to wait "
+                "for a place it is synchronize<cuda<0>>().");
+  return detail::refusal{};
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

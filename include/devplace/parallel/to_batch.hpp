@@ -18,10 +18,10 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// A batch where a model on `Where` takes it, for code that is generic in the placement: `to<Where>(x)` for one place,
+/// Copies a batch to the placement that a model on `Where` takes, for generic code: `to<Where>(x)` for one place,
 /// `scatter<batch_placement_t<Where>>(x, split::even)` for several. Across processes, each has the whole source and
-/// takes the part of its participants in this thread's process_scope. Complete when the call returns. The source is on
-/// one place, which may be any.
+/// copies the part of its participants in this thread's process_scope. Complete when the call returns. The source is on
+/// any one place.
 template <placement Where, tensor_like From>
 auto to_batch(From&& source) {
   if constexpr (single_place<Where>) {
@@ -37,9 +37,9 @@ auto to_batch(From&& source) {
   }
 }
 
-/// The whole of a tensor on the CPU, for code that is generic in the placement: `to<cpu>(x)` for one place,
-/// `gather<cpu>(x)` for the parts of several, and the first place's copy of a replicated tensor. Complete when the call
-/// returns. Summands of several places are not a value yet: reduce<cpu>(x) or synchronize combines them.
+/// Copies a whole tensor to the CPU, for generic code: `to<cpu>(x)` for one place, `gather<cpu>(x)` for the parts of
+/// several, and the first place's copy of a replicated tensor. Complete when the call returns. For summands use
+/// reduce<cpu>(x) or synchronize.
 template <tensor_like From>
 auto to_host(From&& source) {
   using detail::form;

@@ -13,23 +13,23 @@
 
 namespace devplace::parallel {
 
-/// Which process of a group this is.
+/// The position of a process in its group.
 struct process_ranks {
-  int rank = 0;        ///< from 0 on
+  int rank = 0;        ///< from 0
   int size = 1;        ///< number of processes
-  int local_rank = 0;  ///< the same among the group's processes on this host
+  int local_rank = 0;  ///< rank among the group's processes on this host
   int local_size = 1;  ///< number of the group's processes on this host
 };
 
-/// Moves bytes between the processes of a group, in host memory: what MPI or shared memory do for a process_group.
+/// Moves bytes between the processes of a group, in host memory; MPI and shared memory are transports.
 ///
 /// All processes make the same calls in the same order, from one thread, with the same number of buffers and the same
-/// boundaries. A call returns when its work is done here; other processes may then still be in it. While it waits, it
-/// calls the monitor's check(). A call that throws leaves the transport unusable.
+/// boundaries. A call returns when its work is done in this process; other processes may still be in it. While it
+/// waits, it calls the monitor's check(). A call that throws leaves the transport unusable.
 ///
 /// collect(), collect_everywhere() and distribute() can also be started: start_collect() and the like return without
 /// waiting for other processes, and the call ends in wait(), or in the poll() that returns true. Until then no other
-/// call is made, and the arguments, with all that they refer to, must exist and not change.
+/// call may be made, and the arguments and the memory they refer to must not change.
 ///
 /// `begins` divides a buffer among the processes: bytes [begins[r], begins[r + 1]) are process r's part; it has size()
 /// + 1 ascending numbers, and the number of buffers times its last one is at most portion().
@@ -37,32 +37,31 @@ class transport {
  public:
   /// The summands of this process's part.
   struct collected {
-    /// Of all processes in the order of ranks, each with its buffers in their order. Valid until the next call.
+    /// The parts of each buffer of each process, in the order of ranks and then of buffers. Valid until the next call.
     std::span<const std::byte* const> summands;
-    /// Where the result may be put, so that distribute() need not copy it: memory for the part. It can be the part of
-    /// this process's first buffer, which is a summand; other summands do not overlap it. Valid until distribute()
-    /// returns.
+    /// Memory for the result from which distribute() need not copy: possibly the part of this process's first buffer,
+    /// which is a summand; other summands do not overlap it. Valid until distribute() returns.
     std::byte* result;
   };
 
-  /// For a process with these ranks.
+  /// Makes the transport of a process with these ranks.
   explicit transport(const process_ranks& ranks) : ranks_(ranks) {}
   transport(const transport&) = delete;
   transport& operator=(const transport&) = delete;
   virtual ~transport() = default;
 
-  /// Which process this is.
+  /// This process's ranks.
   const process_ranks& ranks() const noexcept { return ranks_; }
   /// Number of processes.
   int size() const noexcept { return ranks_.size; }
-  /// Throws communication_error if it is for small values of a process_group only, and not for tensors.
+  /// Throws communication_error if the transport is for small values of a process_group only.
   virtual void require_for_tensors() const {}
   /// How the processes are connected, for logs: `4 processes, by shared memory`.
   virtual std::string description() const = 0;
 
-  /// The most bytes of all buffers of a call.
+  /// Maximum number of bytes of all buffers of a call.
   virtual std::size_t portion() const noexcept = 0;
-  /// Gets of every process's buffers this process's part.
+  /// Collects this process's part of the buffers of all processes.
   ///@{
   collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) {
     start_collect(buffers, begins);
@@ -71,10 +70,11 @@ class transport {
   }
   virtual void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) = 0;
   ///@}
-  /// Up to how many bytes of a process's buffers it takes less time that all processes get all summands, by
-  /// collect_everywhere(), than that each gets those of its part, and distributes the result: 0 if it never does.
+  /// Maximum size of a process's buffers, in bytes, for which collect_everywhere() is faster than collect() and
+  /// distribute(); 0 if it never is.
   virtual std::size_t most_everywhere() const noexcept { return 0; }
-  /// Gets of every process's buffers, `bytes` each, all; the result's place is this process's first buffer.
+  /// Collects all of the buffers of all processes, `bytes` each; the result may be stored in this process's first
+  /// buffer.
   ///@{
   collected collect_everywhere(std::span<std::byte* const> buffers, std::size_t bytes) {
     start_collect_everywhere(buffers, bytes);
@@ -83,7 +83,7 @@ class transport {
   }
   virtual void start_collect_everywhere(std::span<std::byte* const>, std::size_t /*bytes*/) {}
   ///@}
-  /// Gives `part`, this process's part, to all processes: afterwards all parts are in each of `buffers`.
+  /// Sends `part`, this process's part, to all processes, and stores the parts of all processes in each of `buffers`.
   ///@{
   void distribute(const std::byte* part, std::span<std::byte* const> buffers, std::span<const std::size_t> begins) {
     start_distribute(part, buffers, begins);
@@ -92,26 +92,26 @@ class transport {
   virtual void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
                                 std::span<const std::size_t> begins) = 0;
   ///@}
-  /// Whether the call that was started last has ended. Does for it what can be done without waiting.
+  /// Advances the started call without waiting; returns whether it has ended.
   virtual bool poll() = 0;
-  /// Returns when the call that was started last has ended.
+  /// Returns when the started call has ended.
   virtual void wait() = 0;
-  /// What the last call has collected, after its end.
+  /// What the last call has collected, once it has ended.
   virtual collected summands() noexcept = 0;
-  /// Gives up a call that has been started and not ended, so that its buffers are not used any more; the transport is
-  /// unusable afterwards. Does nothing if there is none.
+  /// Cancels a started call that has not ended: its buffers are no longer used, and the transport becomes unusable.
+  /// Does nothing if there is none.
   virtual void give_up() noexcept {}
   /// Returns when all processes have called it.
   virtual void barrier() = 0;
-  /// Connects the processes that give the same `color`, ranked by `key` and then by their rank, as MPI_Comm_split.
+  /// Connects the processes with the same `color`, ranked by `key` and then by their rank, as MPI_Comm_split.
   virtual std::shared_ptr<transport> split(int color, int key) = 0;
-  /// Null if nobody watches the processes.
+  /// The monitor; null if the processes are not watched.
   virtual group_monitor* monitor() noexcept { return nullptr; }
 
   /// Whether this process is a child of fork() of the one that made the transport.
   bool inherited() const noexcept { return made_in_ != devplace::detail::fork_count(); }
-  /// Throws communication_error in such a child, which would take part in the group's calls as a second process with
-  /// its parent's rank. `what` wants to communicate. A process alone has a group of its own in its children, too.
+  /// Throws communication_error in a child of fork(), which would make calls as a second process with its parent's
+  /// rank; not in a group of one process. The message names `what`.
   void require_own(const char* what) const {
     if (size() == 1 || !inherited()) return;
     throw communication_error(std::string(what) + ": this process was made by fork() in rank " +
@@ -125,15 +125,15 @@ class transport {
   unsigned made_in_ = devplace::detail::fork_count();
 };
 
-/// Tells the monitor that a collective call runs while this object exists.
+/// Reports a collective call to the monitor while this object exists.
 class announced_call {
  public:
-  /// The call begins. Throws communication_error in a child of fork().
+  /// Reports that a call begins. Throws communication_error in a child of fork().
   announced_call(transport& via, const collective_call& call) : monitor_(via.monitor()) {
     via.require_own(call.name);
     if (monitor_ != nullptr) monitor_->enter(call);
   }
-  /// The process waits again in its last call.
+  /// Reports that the process waits again in its last call.
   explicit announced_call(transport& via) noexcept : monitor_(via.monitor()) {
     if (monitor_ != nullptr) monitor_->resume();
   }

@@ -23,14 +23,14 @@ namespace devplace {
 
 namespace parallel {
 
-/// A communicator that reduces gradients as elements of type `Short` and all else as `Communicator` does.
+/// A `Communicator` that can also reduce elements rounded to type `Short`, for gradients.
 template <class Backend, class Communicator, short_element Short>
 class rounding : public Communicator {
  public:
   /// The type of gradients between places.
   using rounded_type = Short;
 
-  /// For these devices of this process; further arguments are the communicator's.
+  /// Connects these devices of this process; further arguments are the communicator's.
   template <class... Processes>
   explicit rounding(std::span<const int> ordinals, const Processes&... processes) try
       : Communicator(ordinals, processes...), ordinals_(ordinals.begin(), ordinals.end()), rounded_(ordinals.size()) {
@@ -55,15 +55,15 @@ class rounding : public Communicator {
     }
   }
 
-  /// The rounded elements of this process's devices from element `first` on, for collectives; valid until the next
-  /// call.
+  /// The rounded elements of this process's devices from element `first`, for collectives. The span is valid until the
+  /// next call.
   std::span<Short* const> rounded(std::size_t first) {
     for (std::size_t k = 0; k != ordinals_.size(); ++k)
       if (rounded_[k].data() != nullptr) from_[k] = static_cast<Short*>(rounded_[k].data()) + first;
     return {from_, ordinals_.size()};
   }
-  /// Rounds `count` elements of participant `k` of this process to its rounded ones from `first` on, or takes those
-  /// back. One participant's elements stay as they are.
+  /// Rounds `count` elements of this process's participant `k` to its rounded elements from `first`, or converts those
+  /// back. Does nothing for a single participant.
   ///@{
   template <class T>
   void round(std::size_t k, const T* elements, std::size_t first, std::size_t count) {
@@ -77,8 +77,8 @@ class rounding : public Communicator {
   }
   ///@}
 
-  /// Sums the participants' buffers, on all of them or on the first: each one rounds its own elements, the sum is
-  /// formed in the type that Short is computed in, and rounded.
+  /// Sums the participants' buffers, on all of them or on the first: each participant rounds its own elements; the sums
+  /// are computed in the type that Short is computed in and rounded.
   template <class T>
   void reduce_rounded(std::span<T* const> buffers, std::size_t count, bool on_all) {
     if (this->size() == 1) return;
@@ -90,7 +90,7 @@ class rounding : public Communicator {
     for (std::size_t k = 0; k != buffers.size(); ++k)
       if (on_all || rank(k) == 0) take(k, buffers[k], 0, count);
   }
-  /// The same of each participant's part, between `begins[rank]` and `begins[rank + 1]`.
+  /// Sums each participant's part [`begins[rank]`, `begins[rank + 1]`) on that participant.
   template <class T>
   void reduce_scatter_rounded(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     if (this->size() == 1) return;
@@ -99,8 +99,7 @@ class rounding : public Communicator {
     for (std::size_t k = 0; k != buffers.size(); ++k)
       take_part(k, buffers[k], 0, begins);
   }
-  /// Takes back the part of participant `k` of this process, of elements of which the first is number `first` of the
-  /// rounded ones.
+  /// Converts back the part of this process's participant `k`; `elements[0]` is rounded element number `first`.
   template <class T>
   void take_part(std::size_t k, T* elements, std::size_t first, std::span<const std::size_t> begins) {
     const std::size_t begin = begins[rank(k)], end = begins[rank(k) + 1];
@@ -127,15 +126,18 @@ class rounding : public Communicator {
 namespace collective {
 
 /// The engine that sends gradients in 16 bits: `all_reduce<wire<bf16>>`, between GPUs by NCCL `all_reduce<wire<bf16,
-/// nccl>>`. Each place rounds its gradients, their sums are formed in float in the order of `direct`, and are rounded:
-/// an element's error is about 2^-7 (bf16) or 2^-10 (half) of the sum of the summands' magnitudes at most, and all
-/// places get the same bits, with both engines. Half overflows above 65504; numbers below 2^-14 it rounds with an error
-/// of up to 2^-25, about 3e-8, and those below that become 0. Half as many bytes are moved as in float; the sums of
-/// losses and weights, parameters and buffers are sent as they are. Other engines, which are refused, add in their own
-/// ways.
-template <short_element WRITE_wire_bf16_OR_wire_half = bf16, class Engine = direct>
+/// nccl>>`. Each place rounds its gradients; the sums are computed in float in the order of `direct` and rounded. An
+/// element's error is at most about 2^-7 (bf16) or 2^-10 (half) of the sum of the summands' magnitudes. All places get
+/// the same bits, with both engines. Half overflows above 65504 and rounds numbers below 2^-14 with an error of up to
+/// 2^-25, about 3e-8; smaller numbers become 0. Gradients need half as many bytes as in float; sums of losses and
+/// weights, parameters and buffers are not rounded.
+template <class Short = bf16, class Engine = direct>
 struct wire {
-  /// Whether `Engine` adds elements of 16 bits in float in the order of the participants. One of your own says so by
+  /// Whether `Short` is one of the two types.
+  static constexpr bool is_short = short_element<Short>;
+  static_assert(is_short,
+                "devplace: collective::wire sends gradients as bf16 or half: write wire<bf16> or wire<half>.");
+  /// Whether `Engine` adds 16-bit elements in float in the order of the participants; a user's engine declares it by
   /// `static constexpr bool adds_in_float = true`.
   static constexpr bool in_float = std::is_same_v<Engine, direct> || requires { requires Engine::adds_in_float; };
   static_assert(in_float,
@@ -143,23 +145,23 @@ struct wire {
                 "collective::nccl add them in float, in the order of the places; other engines do not. Leave the "
                 "engine out, wire<bf16>, take wire<bf16, nccl>, or let the other engine send gradients in float.");
   /// The type of gradients between places.
-  using wire_type = WRITE_wire_bf16_OR_wire_half;
-  /// The name in output, without that of the engine.
+  using wire_type = std::conditional_t<is_short, Short, bf16>;
+  /// The name in output, without the engine's.
   static constexpr std::string_view name = std::is_same_v<wire_type, bf16> ? "wire<bf16>" : "wire<half>";
   /// Bytes of workspace on each place: the rounded gradients, `count` elements.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t count, std::size_t) {
     return count * sizeof(wire_type);
   }
-  /// The same across processes.
+  /// Bytes of workspace on each place across processes.
   static constexpr std::size_t workspace_bytes_across(std::size_t count) { return count * sizeof(wire_type); }
-  /// Bytes of workspace on each place that the engine needs besides, for buckets of up to `count` elements.
+  /// Bytes of workspace on each place that the engine needs in addition, for buckets of up to `count` elements.
   static constexpr std::size_t bucket_workspace_bytes(std::size_t participants, std::size_t count) {
     if constexpr (requires { Engine::short_workspace_bytes(participants, count); })
       return Engine::short_workspace_bytes(participants, count);
     else
       return 0;
   }
-  /// The communicator of a backend's devices in one process, and in several.
+  /// The communicator of a backend's devices, in one process and across several.
   ///@{
   template <class Backend>
   using communicator = parallel::rounding<Backend, typename Engine::template communicator<Backend>, wire_type>;
@@ -167,12 +169,12 @@ struct wire {
   using communicator_across =
       parallel::rounding<Backend, typename Engine::template communicator_across<Backend>, wire_type>;
   ///@}
-  /// Creates it; the first device is rank 0.
+  /// Connects the devices of one process; the first one is rank 0.
   template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals);
   }
-  /// The same for the processes of a group: ranks are ordered by process.
+  /// Connects the devices of a group's processes; ranks are ordered by process.
   template <class Backend>
   communicator_across<Backend> connect_across(std::span<const int> ordinals, const process_group& processes) const {
     using connected = typename Engine::template communicator_across<Backend>;

@@ -7,11 +7,11 @@
 
 #include <devplace/place/placement.hpp>
 
-// The algebra of placements: the placement of every operation's result as a function of its operands' placements. Types
-// only; the single source for operations on distributed tensors (ops/), tabulated in docs/algebra.md.
+// The algebra of placements: computes the placement of an operation's result from its operands' placements. Operations
+// on distributed tensors (ops/) use it; docs/algebra.md tabulates it.
 namespace devplace::detail {
 
-/// How an elementwise operation acts on summands. Functions that are not listed are `pointwise`.
+/// How an elementwise operation acts on summands. All other functions are `pointwise`.
 enum class arithmetic : unsigned char { pointwise, additive, product, quotient, negation, larger, smaller };
 
 /// Kinds of reductions along axes; `position` stands for argmax and argmin.
@@ -20,8 +20,8 @@ enum class reducing : unsigned char { sum, mean, max, min, position };
 /// The reason why operands have no common result.
 enum class mismatch : unsigned char {
   none,
-  places,              ///< they are on different places
-  split_axes,          ///< they are split along different axes
+  places,              ///< operands on different places
+  split_axes,          ///< operands split along different axes
   nonlinear,           ///< a function of the summands is not a summand of the function's value
   partial_product,     ///< products of summands are not summands of the product
   counted_repeatedly,  ///< a value added to every summand would be counted once per place
@@ -30,25 +30,25 @@ enum class mismatch : unsigned char {
   contraction,         ///< matmul: the contracted axis is split in one operand only
   mean_of_parts,       ///< parts may differ in size, so their means have different weights
   position_in_parts,   ///< a position in a part is not a position in the whole
-  parts_of_rows,       ///< the axis along which a function works is split
+  parts_of_rows,       ///< the axis of a row function is split
 };
 
-/// A result's placement, or void and the reason.
+/// The placement of a result.
 template <class Where>
-struct lies_on {
+struct placed_on {
   using type = Where;
   static constexpr mismatch why = mismatch::none;
 };
+/// No result, and the reason.
 template <mismatch Why>
 struct refused {
   using type = void;
   static constexpr mismatch why = Why;
 };
 template <mismatch Why, class Where>
-using verdict = std::conditional_t<Why == mismatch::none, lies_on<Where>, refused<Why>>;
+using result_unless = std::conditional_t<Why == mismatch::none, placed_on<Where>, refused<Why>>;
 
-/// Properties of a kind of placement, for the rules. That of whole values is also that of numbers and of views at
-/// here<...>.
+/// Properties of a kind of placement. Numbers and views at here<...> have those of whole values.
 template <class Kind>
 struct kind_rules {
   static constexpr bool whole = true, split = false, partial = false, linear = false;
@@ -81,9 +81,9 @@ inline constexpr bool same_places<A, B> =
     single_place<A> ==
     single_place<B>&& std::is_same_v<typename placement_traits<A>::mesh, typename placement_traits<B>::mesh>;
 
-/// Why an operand and a number or a whole value, which is on the left if `flipped`, have no common result.
+/// Why an operand and a number or a whole value have no common result; `flipped`: the operand is on the right.
 template <class X>
-constexpr mismatch why_not_beside_whole(arithmetic op, X, bool flipped) {
+constexpr mismatch why_not_with_whole(arithmetic op, X, bool flipped) {
   if (!X::partial) return mismatch::none;
   if (X::linear && (op == arithmetic::product || (op == arithmetic::quotient && !flipped))) return mismatch::none;
   return X::linear && op == arithmetic::additive ? mismatch::counted_repeatedly : mismatch::nonlinear;
@@ -92,8 +92,8 @@ constexpr mismatch why_not_beside_whole(arithmetic op, X, bool flipped) {
 /// Why two operands on the same places have no common result.
 template <class A, class B>
 constexpr mismatch why_not_elementwise(arithmetic op, A a, B b) {
-  if (B::whole) return why_not_beside_whole(op, a, false);
-  if (A::whole) return why_not_beside_whole(op, b, true);
+  if (B::whole) return why_not_with_whole(op, a, false);
+  if (A::whole) return why_not_with_whole(op, b, true);
   if (A::partial != B::partial) return mismatch::partial_and_split;
   if (A::split) return A::axis == B::axis ? mismatch::none : mismatch::split_axes;
   if (A::op != B::op) return mismatch::reductions;
@@ -103,14 +103,14 @@ constexpr mismatch why_not_elementwise(arithmetic op, A a, B b) {
   return op == arithmetic::product ? mismatch::partial_product : mismatch::nonlinear;
 }
 
-/// Two operands; void stands for a number.
+/// The result of two operands; void stands for a number.
 template <arithmetic Op, class A, class B>
 constexpr auto elementwise_of_two() {
   using a = operand_rules<A>;
   using b = operand_rules<B>;
-  constexpr bool elsewhere = !std::is_void_v<A> && !std::is_void_v<B> && !same_places<A, B>;
-  constexpr mismatch why = elsewhere ? mismatch::places : why_not_elementwise(Op, a{}, b{});
-  return verdict<why, std::conditional_t<std::is_void_v<A> || (a::whole && !b::whole), B, A>>{};
+  constexpr bool apart = !std::is_void_v<A> && !std::is_void_v<B> && !same_places<A, B>;
+  constexpr mismatch why = apart ? mismatch::places : why_not_elementwise(Op, a{}, b{});
+  return result_unless<why, std::conditional_t<std::is_void_v<A> || (a::whole && !b::whole), B, A>>{};
 }
 
 /// The placement of an elementwise operation's result: `type` and `why`.
@@ -118,13 +118,13 @@ template <arithmetic Op, class... Where>
 struct elementwise_result;
 template <arithmetic Op, class A>
 struct elementwise_result<Op, A>
-    : verdict<!rules_of<A>::partial || (rules_of<A>::linear && Op == arithmetic::negation) ? mismatch::none
-                                                                                           : mismatch::nonlinear,
-              A> {};
+    : result_unless<!rules_of<A>::partial || (rules_of<A>::linear && Op == arithmetic::negation) ? mismatch::none
+                                                                                                 : mismatch::nonlinear,
+                    A> {};
 template <arithmetic Op, class A, class B>
 struct elementwise_result<Op, A, B> : decltype(elementwise_of_two<Op, A, B>()) {};
 
-// For more operands: the first two, then their result and the next. A partial operand is rejected in any position.
+// Folds more operands from the left. A partial operand is rejected in any position.
 template <arithmetic Op, class First, class... Rest>
 struct fold_elementwise;
 template <arithmetic Op, class A, class B, class C, class... Rest>
@@ -133,7 +133,7 @@ struct elementwise_result<Op, A, B, C, Rest...>
 template <arithmetic Op, mismatch Why, class... Rest>
 struct fold_elementwise<Op, refused<Why>, Rest...> : refused<Why> {};
 template <arithmetic Op, class Where, class... Rest>
-struct fold_elementwise<Op, lies_on<Where>, Rest...> : elementwise_result<Op, Where, Rest...> {};
+struct fold_elementwise<Op, placed_on<Where>, Rest...> : elementwise_result<Op, Where, Rest...> {};
 
 /// The placement of a transposed matrix.
 template <class Where>
@@ -146,6 +146,7 @@ struct transposed_placement<Where> {
   using type = with_kind_t<Where, split_along<1 - rules_of<Where>::axis>>;
 };
 
+/// Why two matrices on the same places have no product.
 template <class A, class B>
 constexpr mismatch why_no_product(A a, B b) {
   if (A::partial && B::partial) return mismatch::partial_product;
@@ -161,26 +162,26 @@ constexpr auto matmul_of() {
   if constexpr (!same_places<A, B>)
     return refused<mismatch::places>{};
   else if constexpr (a::axis == 1 && b::axis == 0)  // each place sums over its part
-    return lies_on<with_kind_t<A, summands<reduction::sum>>>{};
+    return placed_on<with_kind_t<A, summands<reduction::sum>>>{};
   else
-    return verdict<why_no_product(a{}, b{}), std::conditional_t<a::whole, B, A>>{};
+    return result_unless<why_no_product(a{}, b{}), std::conditional_t<a::whole, B, A>>{};
 }
 
-/// The placement of a matrix product; transposed matrices are given by their transposed_placement.
+/// The placement of a matrix product; for a transposed matrix pass its transposed_placement.
 template <class A, class B>
 struct matmul_result : decltype(matmul_of<A, B>()) {};
 
 template <reducing Op, class Where, std::size_t... Axis>
 constexpr auto reduction_of() {
   using rules = rules_of<Where>;
-  constexpr bool stays = sizeof...(Axis) != 0 && ((Axis != rules::axis) && ...);  // the axis that is split
+  constexpr bool split_axis_stays = sizeof...(Axis) != 0 && ((Axis != rules::axis) && ...);
   if constexpr (!rules::split) {
     constexpr bool defined = rules::whole || (rules::linear && (Op == reducing::sum || Op == reducing::mean)) ||
                              (rules::op == reduction::max && Op == reducing::max) ||
                              (rules::op == reduction::min && Op == reducing::min);
-    return verdict < defined ? mismatch::none : mismatch::nonlinear, Where > {};
-  } else if constexpr (stays) {
-    return lies_on<with_kind_t<Where, split_along<rules::axis - (std::size_t{0} + ... + (Axis < rules::axis))>>>{};
+    return result_unless < defined ? mismatch::none : mismatch::nonlinear, Where > {};
+  } else if constexpr (split_axis_stays) {
+    return placed_on<with_kind_t<Where, split_along<rules::axis - (std::size_t{0} + ... + (Axis < rules::axis))>>>{};
   } else {
     constexpr mismatch why = Op == reducing::mean       ? mismatch::mean_of_parts
                              : Op == reducing::position ? mismatch::position_in_parts
@@ -188,19 +189,19 @@ constexpr auto reduction_of() {
     constexpr reduction op = Op == reducing::max   ? reduction::max
                              : Op == reducing::min ? reduction::min
                                                    : reduction::sum;
-    return verdict<why, with_kind_t<Where, summands<op>>>{};
+    return result_unless<why, with_kind_t<Where, summands<op>>>{};
   }
 }
 
-/// The placement of the result of a reduction along some axes, or over all if none is given.
+/// The placement of the result of a reduction along `Axis...`, or over all elements if no axis is given.
 template <reducing Op, class Where, std::size_t... Axis>
 struct reduction_result : decltype(reduction_of<Op, Where, Axis...>()) {};
 
 /// The placement of the result of a nonlinear function of rows along `Axis`, such as softmax.
 template <std::size_t Axis, class Where>
-struct row_function_result : verdict<rules_of<Where>::partial        ? mismatch::nonlinear
-                                     : rules_of<Where>::axis == Axis ? mismatch::parts_of_rows
-                                                                     : mismatch::none,
-                                     Where> {};
+struct row_function_result : result_unless<rules_of<Where>::partial        ? mismatch::nonlinear
+                                           : rules_of<Where>::axis == Axis ? mismatch::parts_of_rows
+                                                                           : mismatch::none,
+                                           Where> {};
 
 }  // namespace devplace::detail

@@ -11,10 +11,11 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Why this machine lacks a place; empty if it has it. Invalid settings throw and do not count as a missing device.
+/// Why this machine lacks a place; empty if it has the place. Throws for invalid settings.
 template <class P>
 std::string why_place_unavailable() {
-  using asked = std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::cuda>;  // pins memory
+  using asked =
+      std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::cuda>;  // CUDA allocates pinned memory
   if constexpr (provided<asked, op::device_query>)
     return implementation<asked, op::device_query>::why_unavailable(place_traits<P>::ordinal);
   else
@@ -48,7 +49,12 @@ inline constexpr bool wrong_language = configuration::cuda == cuda_support::host
 /// Explains at compile time why `first_available` and `select` cannot choose; otherwise `usable`.
 template <class... Where>
 struct candidates {
-  static constexpr bool in_wrong_language = (wrong_language<Where> || ...), all_skipped = (skipped<Where> && ...);
+  static constexpr bool named = sizeof...(Where) != 0;
+  static constexpr bool in_wrong_language = (wrong_language<Where> || ...);
+  static constexpr bool all_skipped = named && (skipped<Where> && ...);
+  static_assert(named,
+                "devplace: first_available, select: name the placements, as in first_available<cuda<0>, cpu>([](auto "
+                "where) { ... }).");
   static_assert(!in_wrong_language,
                 "devplace: first_available, select: a cuda placement is listed and devplace::cuda is linked, but this "
                 "file is compiled as C++; compile it as CUDA: devplace_compile_as_cuda(target) in CMake, or a .cu "
@@ -56,22 +62,21 @@ struct candidates {
   static_assert(!all_skipped,
                 "devplace: first_available, select: none of the placements can be used in this build; list on<cpu>, or "
                 "add devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  static constexpr bool usable = !in_wrong_language && !all_skipped;
+  static constexpr bool usable = named && !in_wrong_language && !all_skipped;
 };
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Whether all places of `Where` exist on this machine and this program can use them. An invalid setting
-/// (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES) throws argument_error; it does not count as a missing device. Also
-/// `available(where)`.
+/// Whether all places of `Where` exist on this machine and this program can use them. Also `available(where)`. Throws
+/// argument_error for an invalid setting (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES).
 template <placement Where>
 bool available(Where = {}) {
   return detail::why_unavailable<Where>().empty();
 }
 
-/// Throws placement_unavailable, with the reason and the fix, unless `available<Where>()`. To be called early, before a
+/// Throws placement_unavailable, with the reason and the fix, unless `available<Where>()`. Call it early, before the
 /// program reads its data.
 template <placement Where>
 void require_available() {

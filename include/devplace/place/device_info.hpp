@@ -28,7 +28,7 @@ struct device_information {
   const char* unit_name = "";    ///< `cores` or `SMs`
   std::size_t memory_total = 0;  ///< bytes
   std::size_t memory_free = 0;   ///< bytes that can be allocated now; other processes compete for them
-  std::string support;           ///< components compiled in for it; for GPUs also the driver's CUDA version
+  std::string support;           ///< components compiled in for the place; for GPUs also the driver's CUDA version
   std::string device;            ///< if renumbered: `visible device 0, physical device 2`; else empty
 
   // Only for GPUs.
@@ -37,9 +37,9 @@ struct device_information {
   int capability_minor = 0;                       ///< 0 for compute capability 9.0
   std::size_t l2_cache = 0;                       ///< bytes
   std::vector<device_attribute> attributes = {};  ///< limits and capabilities
-  std::vector<std::string> peers = {};            ///< places whose memory it can access, as `cuda:1`
+  std::vector<std::string> peers = {};            ///< places whose memory this one can access, as `cuda:1`
 
-  /// Prints the first five and what is free: `cuda:0: NVIDIA H200, 132 SMs, 139.8 GiB of memory, 139.1 GiB free`.
+  /// Prints a summary: `cuda:0: NVIDIA H200, 132 SMs, 139.8 GiB of memory, 139.1 GiB free`.
   friend std::ostream& operator<<(std::ostream& out, const device_information& d) {
     const auto gib = [](std::size_t bytes) {
       const std::size_t tenths = (bytes / 1024 * 10 + (1 << 19)) >> 20;
@@ -55,14 +55,14 @@ struct device_information {
 namespace devplace::op {
 
 /// Devices of a backend: `count()`, `why_unavailable(ordinal)` (empty if usable), `describe(ordinal)`, `support()`
-/// (compiled-in components) and `numbering()` (what orders and selects its devices).
+/// (compiled-in components) and `numbering()` (the variables that order and select the devices).
 struct device_query {};
 
 }  // namespace devplace::op
 
 namespace devplace::detail {
 
-/// Why cuda places cannot be used: the message of a translation unit without a component for them.
+/// Why cuda places cannot be used in a translation unit without a component for them.
 inline std::string cuda_component_missing() {
   return "this program was compiled without a component for cuda places; add devplace::cuda (or "
          "devplace::simulated_cuda, which needs no GPU) to target_link_libraries";
@@ -123,14 +123,14 @@ inline std::vector<device_information> list_devices() {
   });
 }
 
-/// Number of CUDA devices, real or simulated, that this program can use, as torch.cuda.device_count(); 0 without a
-/// component for them. Freezes the device map.
+/// Number of CUDA devices, real or simulated, that this program can use, as torch.cuda.device_count(); 0 if no
+/// component supports them. Freezes the device map.
 inline int device_count() {
   return detail::count_devices<backend::cuda>();
 }
 
-/// A sentence about this translation unit's support for cuda places: the component, what numbers the devices
-/// (CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES) and, if there are none, why.
+/// A sentence about this translation unit's support for cuda places: the component, the variables that number the
+/// devices (CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES) and, if there are none, why.
 inline std::string cuda_support_description() {
   return detail::naming_bad_alloc("the description", detail::support_description<backend::cuda>);
 }

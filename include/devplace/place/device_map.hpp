@@ -25,15 +25,15 @@ struct device_map_entry {
 
 namespace detail {
 
-/// Upper bound of the ordinals of cuda places, more than any machine has devices.
+/// Upper bound of the ordinals of cuda places.
 inline constexpr int counted_ordinals = 64;
 
-/// The binding of logical ordinals to visible devices: given by a text such as `0:0,1:0` (the environment) or by set(),
-/// otherwise this process's share of the devices, all of them unless share() was called. Frozen by the first use().
+/// Binds logical ordinals to visible devices: by a text such as `0:0,1:0` (the environment), by set(), or otherwise to
+/// this process's share of the devices; all devices unless share() was called. The first use() freezes the map.
 /// Thread-safe.
 class device_map {
  public:
-  /// Whether the processes of a host see the same devices, or each has its own, which are not shared out.
+  /// Whether the processes of a host see the same devices, or each process sees its own, which are not divided.
   enum class devices : unsigned char { of_host, of_process };
 
   /// `environment` is the value of DEVPLACE_DEVICE_MAP, null if unset; throws argument_error if it is invalid.
@@ -44,7 +44,7 @@ class device_map {
     bindings_ = in_order(parse(environment, origin_), origin_);
   }
 
-  /// The process's map. Never destroyed, because a tensor with static storage duration may need it.
+  /// The process's map. Never destroyed, because tensors with static storage duration may use it at exit.
   static device_map& of_process() {
     static device_map& map = *new device_map(std::getenv("DEVPLACE_DEVICE_MAP"));
     return map;
@@ -67,8 +67,8 @@ class device_map {
     origin_ = origin;
   }
 
-  /// From the first use on this process, number `local_rank` of `local_size` on its host, has its share of the visible
-  /// devices, unless another map is given by then; without effect after the first use.
+  /// Gives this process, number `local_rank` of `local_size` on its host, its share of the visible devices, unless a
+  /// map is given before the first use. Does nothing after the first use.
   void share(int local_rank, int local_size) {
     const std::lock_guard lock(mutex_);
     if (frozen_.load(std::memory_order_relaxed)) return;
@@ -76,9 +76,9 @@ class device_map {
     local_size_ = local_size;
   }
 
-  /// Number of logical devices, given the number of visible ones; freezes the map. `used_by` is the reason, for
-  /// messages. Throws argument_error if the map names a visible device that does not exist. Without visible devices
-  /// there are no logical ones and the map is not checked: the same settings work on a machine without devices.
+  /// Freezes the map and returns the number of logical devices for `visible_count` visible ones. Messages name
+  /// `used_by`. Throws argument_error if the map names a visible device that does not exist. Returns 0 without a check
+  /// if there are no visible devices, so that the same settings work on a machine without devices.
   int use(int visible_count, const char* used_by, devices seen = devices::of_host) {
     if (frozen_.load(std::memory_order_acquire)) return count_;
     const std::lock_guard lock(mutex_);
@@ -98,13 +98,13 @@ class device_map {
     return count_;
   }
 
-  /// The visible device behind a logical one; only after use().
+  /// The visible device of a logical one; call use() before.
   int visible(int logical) const {
     const auto at = static_cast<std::size_t>(logical);
     return at < bindings_.size() ? bindings_[at] : logical;
   }
 
-  /// Whether a map was given, by the environment or a call; only after use().
+  /// Whether the environment or a call has given a map; call use() before.
   bool given() const { return !bindings_.empty(); }
 
   /// Why a logical ordinal is not in the given map, and the fix.
@@ -124,7 +124,7 @@ class device_map {
   }
 
  private:
-  /// As many consecutive devices for each process of the host; or one, which several processes use.
+  /// Binds an equal number of consecutive devices to each process of the host, or one that several processes use.
   void bind_share(int visible_count) {
     if (visible_count == 0) return;
     const int each = visible_count < local_size_ ? 1 : visible_count / local_size_;
@@ -180,7 +180,7 @@ class device_map {
       if (entry.logical >= counted_ordinals)
         throw argument_error(origin + ", and " + text_of({entry}) + " in it is beyond the last logical ordinal, " +
                              std::to_string(counted_ordinals - 1) + ". Use lower ordinals.");
-      if (static_cast<std::size_t>(entry.logical) >= entries.size()) continue;  // leaves a gap, which is detected below
+      if (static_cast<std::size_t>(entry.logical) >= entries.size()) continue;  // the loop below finds the gap
       int& binding = bindings[static_cast<std::size_t>(entry.logical)];
       if (binding >= 0)
         throw argument_error(origin + ", which gives the logical ordinal " + std::to_string(entry.logical) +
@@ -221,9 +221,9 @@ class device_map {
 
 /// Binds logical ordinals to visible devices, as DEVPLACE_DEVICE_MAP=0:0,1:0 does: {{0, 0}, {1, 0}}. The logical
 /// ordinals must be 0 to n - 1, each once, in any order. Several may share a device; each then has its own memory,
-/// worker and statistics, and copies between them are real copies. To be called before the first query of a cuda place
-/// or allocation on it; later it throws an error that names that use. A map that differs from the environment's throws
-/// argument_error. A visible device that does not exist is reported at first use.
+/// worker and statistics, and copies between them are real copies. Call it before the first query of a cuda place or
+/// allocation there; later it throws an error that names that use. Throws argument_error if the map differs from the
+/// environment's. The first use reports a visible device that does not exist.
 inline void set_device_map(const std::vector<device_map_entry>& map) {
   detail::device_map::of_process().set(map);
 }

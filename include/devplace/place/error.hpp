@@ -39,15 +39,15 @@ class out_of_memory : public error {
   using error::error;
 };
 
-/// A GPU has failed, because of a kernel or its hardware, and is unusable for this process: every later use throws this
-/// exception too. Other devices remain usable.
+/// A GPU has failed, because of a kernel or its hardware, and this process can no longer use it: every later use throws
+/// this exception too. Other devices remain usable.
 class device_lost : public error {
  public:
   using error::error;
 };
 
-/// Processes of a group cannot be connected, or one of them ended, stopped or made other calls than the rest. Nothing
-/// that needs the group works any more in this process.
+/// Processes of a group cannot be connected, or one of them ended, stopped or made other calls than the rest. This
+/// process can no longer use the group.
 class communication_error : public error {
  public:
   using error::error;

@@ -30,30 +30,43 @@ constexpr bool returns() {
   else
     return std::is_same_v<Result, std::invoke_result_t<F&, Where>>;
 }
-/// Whether `F` returns one type for all candidates that are not skipped.
-template <class F, class... Where>
-constexpr bool returns_one_type(candidate_list<Where...>) {
-  if constexpr (candidates<Where...>::usable)
+
+/// Whether `F` returns one type for all candidates that are not skipped, if it is callable with them.
+template <class F, bool Callable, class... Where>
+constexpr bool returns_one_type() {
+  if constexpr (Callable)
     return (returns<result_of_candidates_t<F, Where...>, F, Where>() && ...);
   else
     return true;
 }
 
-template <class Call>
-inline constexpr bool has_no_parameters = false;
-template <class Result, class F, bool Noexcept>
-inline constexpr bool has_no_parameters<Result (F::*)() noexcept(Noexcept)> = true;
-template <class Result, class F, bool Noexcept>
-inline constexpr bool has_no_parameters<Result (F::*)() const noexcept(Noexcept)> = true;
+template <class F, class Where>
+constexpr bool takes() {
+  if constexpr (skipped<Where>)
+    return true;
+  else
+    return std::is_invocable_v<F&, Where>;
+}
 
-/// Whether `F`, which is to be called with a placement, is a lambda without parameters. Asks for the type of the
-/// function alone: its body may be for the candidates only.
-template <class F>
-inline constexpr bool forgets_placement = requires {
-  requires has_no_parameters<decltype(&F::operator())>;
+/// Explains at compile time why a function cannot be called with a list of candidates; otherwise `valid`.
+template <class F, class List>
+struct candidate_call;
+template <class F, class... Where>
+struct candidate_call<F, candidate_list<Where...>> : candidates<Where...> {
+  using candidates<Where...>::usable;
+  static constexpr bool takes_placement = !usable || (takes<F, Where>() && ...);
+  static_assert(takes_placement,
+                "devplace: first_available, select: the function takes the chosen placement, whichever it is: "
+                "first_available<cuda<0>, cpu>([](auto where) { ... }).");
+  static constexpr bool callable = usable && takes_placement;
+  static constexpr bool one_type = returns_one_type<F, callable, Where...>();
+  static_assert(one_type,
+                "devplace: first_available, select: the function returns different types for different placements; "
+                "let it return one type for all of them, or nothing.");
+  static constexpr bool valid = callable && one_type;
 };
 
-/// `reasons` lists why the previous candidates could not be used.
+/// Calls `f` with the first available candidate; `reasons` lists why the previous ones are not available.
 template <class Result, class Where, class... Rest, class F>
 Result attempt_candidates(F& f, std::string reasons) {
   std::string reason = why_unavailable<Where>();
@@ -71,34 +84,20 @@ Result attempt_candidates(F& f, std::string reasons) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Calls `f(where)` for the first usable placement and returns its result: `first_available<up_to<8>, on<cpu>>(f)` for
-/// as many GPUs as there are. A cuda placement is skipped at compile time
-/// if no component provides it (`f` is not instantiated for it), and at run time if the machine lacks the device. If
-/// devplace::cuda is linked but the file is compiled as C++, the call does not compile, because it would silently
-/// choose the next placement. Throws placement_unavailable, with the reason for each, if none is usable.
+/// Calls `f(where)` for the first usable placement and returns its result: `first_available<up_to<8>, on<cpu>>(f)` uses
+/// as many GPUs as there are. Skips a cuda placement at compile time if no component provides it, without instantiating
+/// `f` for it, and at run time if the machine lacks the device. Does not compile if devplace::cuda is linked but the
+/// file is compiled as C++, because it would silently choose the next placement. Throws placement_unavailable, with the
+/// reason for each placement, if none is usable.
 template <detail::placement_candidate... Candidate, class F>
-  requires(sizeof...(Candidate) != 0 && !detail::forgets_placement<std::remove_cvref_t<F>>)
 decltype(auto) first_available(F&& f) {
   using list = detail::expanded_t<Candidate...>;
-  constexpr bool returns_one_type = detail::returns_one_type<F>(list{});
-  static_assert(returns_one_type,
-                "devplace: first_available: the function returns different types for different placements; let it "
-                "return one type for all of them, or nothing.");
-  if constexpr (returns_one_type)
+  if constexpr (detail::candidate_call<F, list>::valid)
     return [&]<class... Where>(detail::candidate_list<Where...>) -> decltype(auto) {
-      if constexpr (detail::candidates<Where...>::usable)
-        return detail::attempt_candidates<detail::result_of_candidates_t<F, Where...>, Where...>(f, {});
+      return detail::attempt_candidates<detail::result_of_candidates_t<F, Where...>, Where...>(f, {});
     }(list{});
   else
     return detail::refusal{};
 }
-/// Appears in the compiler's message for other arguments.
-struct NAME_THE_PLACEMENTS_AND_GIVE_A_FUNCTION_OF_ONE;
-template <class... Candidate, class F, class FIX = NAME_THE_PLACEMENTS_AND_GIVE_A_FUNCTION_OF_ONE>
-  requires(sizeof...(Candidate) == 0 || detail::forgets_placement<std::remove_cvref_t<F>>)
-detail::refusal first_available(F&&)
-DEVPLACE_REFUSED(
-    "first_available: name the placements and give a function that takes one, as in first_available<cuda<0>, "
-    "cpu>([](auto where) { ... }).");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -16,18 +16,18 @@ struct cpu {};
 /// The logical GPU with ordinal `I` among those assigned to this process (not the machine's numbering).
 template <int I>
 struct cuda {
-  /// For the compiler's message.
+  /// Whether the ordinal is valid.
   static constexpr bool counts_from_0 = I >= 0;
   static_assert(counts_from_0,
                 "devplace: a cuda ordinal counts from 0; cuda<0> is the first device given to this process.");
 };
 
-/// Page-locked host memory, which GPUs access by DMA: the host's end of asynchronous copies (`to_async`). Memory only:
-/// the host can read and write elements, but no operations run there.
+/// Page-locked host memory, which GPUs access by DMA: the host's end of asynchronous copies (`to_async`). The host can
+/// read and write its elements, but no operations run there.
 struct pinned {};
 
-/// Host memory that several processes have: tensors, and the parameters of models, that others can read and write
-/// (shared_memory.hpp, to be included for it). Everything is computed as on `cpu`, in memory of this process.
+/// Host memory shared by several processes, for tensors and the parameters of models; include shared_memory.hpp to use
+/// it. Operations run as on `cpu`; their results lie in memory of this process.
 struct shared_memory {};
 
 /// Alternative names for code that also includes CUDA's headers, which define a global namespace `cuda`.
@@ -36,15 +36,16 @@ using gpu = cuda<I>;
 
 namespace detail {
 
-// The backends for functions that are the same in every translation unit, such as those that keep state of the process.
+// Tags of the backends for functions that are the same in every translation unit, such as those with process-wide
+// state.
 struct cpu_backend {};
 struct cuda_backend {};
 struct pinned_backend {};
 
 }  // namespace detail
 
-/// Families of code for places: one per kind of processor, independent of ordinals. A template on one of them is a
-/// different one in a translation unit with other components (config.hpp); public types are not templates on them.
+/// Families of code for places: one per kind of processor, independent of ordinals. They are different types in
+/// translation units with other components (config.hpp), so public types are not templates on them.
 namespace backend::inline DEVPLACE_CONFIGURATION {
 /// The machine's processors.
 struct cpu : detail::cpu_backend {};
@@ -95,11 +96,11 @@ using backend_of_t = typename place_traits<P>::backend_type;
 
 namespace detail {
 
-/// Whether operations can run there.
+/// Whether operations can run on the backend.
 template <class Backend>
 inline constexpr bool computes = !std::same_as<Backend, backend::pinned>;
 
-/// Whether it is host memory, which the host copies itself.
+/// Whether the backend's memory is host memory, which the host copies itself.
 template <class Backend>
 inline constexpr bool in_host_memory = std::same_as<Backend, backend::cpu> || std::same_as<Backend, backend::pinned>;
 

@@ -16,10 +16,9 @@ namespace devplace {
 /// How summands or replicas are combined.
 enum class reduction : unsigned char { sum, mean, max, min };
 
-/// One place: the place itself, which is accepted wherever a placement is due. `model<net, on<cpu>>` and `model<net,
-/// cpu>` are one type. The parameter's name appears in the compiler's message for another argument.
-template <class ONE_PLACE_SUCH_AS_cpu_OR_cuda_0>
-using on = ONE_PLACE_SUCH_AS_cpu_OR_cuda_0;
+/// A placement on one place: the place itself. `model<net, on<cpu>>` and `model<net, cpu>` are one type.
+template <class Place>
+using on = Place;
 
 /// A kind of processor with the ordinal erased, for layers and kernels: the ordinal is a run-time value.
 template <class Backend>
@@ -53,12 +52,11 @@ using replicated = replicated_on<cuda<I>...>;
 template <class Axis, place... P>
 struct sharded_on : private detail::checked_mesh<P...> {};
 
-/// Split along an axis over these CUDA devices: `sharded<axis<0>, 0, 1>`. The name of the first parameter appears in
-/// the compiler's message if a number is given in place of the axis.
-template <class THE_FIRST_ARGUMENT_IS_THE_AXIS_WRITE_axis_0, int... I>
-using sharded = sharded_on<THE_FIRST_ARGUMENT_IS_THE_AXIS_WRITE_axis_0, cuda<I>...>;
+/// Split along an axis over these CUDA devices: `sharded<axis<0>, 0, 1>`.
+template <class Axis, int... I>
+using sharded = sharded_on<Axis, cuda<I>...>;
 
-/// Every place holds a summand; the value is `Op` over the places. Only collectives can form it.
+/// Every place holds a summand; the value is `Op` over the places. Collectives compute it.
 template <reduction Op, place... P>
 struct partial_on : private detail::checked_mesh<P...> {};
 
@@ -66,8 +64,8 @@ struct partial_on : private detail::checked_mesh<P...> {};
 template <reduction Op, int... I>
 using partial = partial_on<Op, cuda<I>...>;
 
-/// Each of several processes has `Local`, a placement of its own places: `across<on<cuda<0>>>`, `across<replicated<0,
-/// 1>>`. The number of processes is only known at run time.
+/// Each of several processes has `Local`, a placement on its own places: `across<on<cuda<0>>>`, `across<replicated<0,
+/// 1>>`. The number of processes is known at run time only.
 template <class Local>
 struct across {};
 
@@ -101,7 +99,7 @@ struct kind_on_mesh {
 
 }  // namespace detail
 
-/// The traits that functions are written against, instead of placement names: `kind` and `mesh`.
+/// Properties of a placement, for generic code: `kind` and `mesh`.
 template <class Where>
 struct placement_traits;
 
@@ -211,8 +209,8 @@ constexpr std::size_t participant_count(std::size_t processes) {
 }
 ///@}
 
-/// This process's participants of a placement: ranks from `first` on, one for each of its places, of `count` in total.
-/// Ranks are ordered by process, and within a process by the placement's places.
+/// This process's participants of a placement: consecutive ranks from `first`, one for each of its places, of `count`
+/// in total. Ranks are ordered by process, and within a process by the placement's places.
 struct participants {
   std::size_t first;  ///< rank of this process's first participant
   std::size_t count;  ///< number of participants of all processes
@@ -233,7 +231,7 @@ inline constexpr bool host_accessible<P> = place_traits<P>::host_accessible;
 ///@}
 
 /// The placement of a batch for a model on `Where`, and of a `loader<Where>`'s batches: `on<P>` itself, otherwise split
-/// along axis 0 over the places. For a model in shared memory it is `on<cpu>`: only parameters are shared.
+/// along axis 0 over the places. `on<cpu>` for a model in shared memory, where only parameters are shared.
 template <placement Where>
 using batch_placement_t =
     std::conditional_t<std::is_same_v<Where, shared_memory>, cpu,

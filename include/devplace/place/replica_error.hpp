@@ -13,7 +13,7 @@
 
 namespace devplace::detail {
 
-/// Adds the replica to a message. devplace's prefix is removed, because the exception's constructor adds it again.
+/// Adds the replica to a message. Removes devplace's prefix, which the exception's constructor adds again.
 inline std::string message_of_replica(std::string_view message, std::size_t index, std::size_t count,
                                       std::string_view place_name) {
   constexpr std::string_view prefix = "devplace: ";
@@ -24,7 +24,7 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
   return text;
 }
 
-/// Throws the first of these types that `e` has, with another message.
+/// Throws an exception of the first of these types that `e` is, with another message.
 template <class... Error>
 [[noreturn]] void throw_as(const error& e, const std::string& message) {
   ((dynamic_cast<const Error*>(&e) != nullptr ? throw Error(message) : void()), ...);
@@ -49,7 +49,7 @@ template <class... Error>
   }
 }
 
-/// Calls `f()`; if there are several replicas, adds the replica to exceptions. `name(ordinal)` names its place.
+/// Calls `f()`; adds the replica to its exceptions if there are several. `name(ordinal)` names the replica's place.
 inline void run_for_replica(std::size_t index, std::size_t count, std::string (*name)(int), int ordinal,
                             function_view<> f) {
   if (count == 1) {

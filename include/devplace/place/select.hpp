@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/place/first_available.hpp>
@@ -45,34 +46,26 @@ Result select_candidate(const std::string& wanted, std::string_view given, F& f,
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Calls `f(where)` for the placement with the given name, for example the value of an option `--device`, and returns
-/// its result: `cpu`, `cuda:1`, `cuda` (device 0), `replicated<0, 1>` or the full form `replicated<cuda:0, cuda:1>`.
-/// `f` is instantiated for the placements that this build can use. Throws argument_error for a name that is not among
-/// them, and placement_unavailable, with the reason, for one that this build or machine cannot use.
-template <detail::placement_candidate... Candidate, class F>
-  requires(sizeof...(Candidate) != 0 && !detail::forgets_placement<std::remove_cvref_t<F>>)
-decltype(auto) select(std::string_view name, F&& f) {
+/// its result. `name` is convertible to std::string_view: `cpu`, `cuda:1`, `cuda` (device 0), `replicated<0, 1>` or the
+/// full form `replicated<cuda:0, cuda:1>`. Instantiates `f` for the placements that this build can use. Throws
+/// argument_error for a name that is not listed, and placement_unavailable, with the reason, for a placement that this
+/// build or machine cannot use.
+template <detail::placement_candidate... Candidate, class Name, class F>
+decltype(auto) select(const Name& name, F&& f) {
+  constexpr bool has_name = std::is_convertible_v<const Name&, std::string_view>;
+  static_assert(has_name,
+                "devplace: select: the first argument is the placement's name, a string: select<cuda<0>, "
+                "cpu>(\"cpu\", [](auto where) { ... }).");
   using list = detail::expanded_t<Candidate...>;
-  constexpr bool returns_one_type = detail::returns_one_type<F>(list{});
-  static_assert(returns_one_type,
-                "devplace: select: the function returns different types for different placements; let it return one "
-                "type for all of them, or nothing.");
-  if constexpr (returns_one_type)
+  if constexpr (!has_name)
+    return detail::refusal{};
+  else if constexpr (detail::candidate_call<F, list>::valid)
     return [&]<class... Where>(detail::candidate_list<Where...>) -> decltype(auto) {
-      if constexpr (detail::candidates<Where...>::usable)
-        return detail::select_candidate<detail::result_of_candidates_t<F, Where...>, Where...>(
-            detail::normal_name(name), name, f, {});
+      return detail::select_candidate<detail::result_of_candidates_t<F, Where...>, Where...>(detail::normal_name(name),
+                                                                                             name, f, {});
     }(list{});
   else
     return detail::refusal{};
 }
-/// Appears in the compiler's message for other arguments.
-struct NAME_THE_PLACEMENTS_AND_GIVE_A_STRING_AND_A_FUNCTION;
-template <class... Candidate, class Name, class F, class FIX = NAME_THE_PLACEMENTS_AND_GIVE_A_STRING_AND_A_FUNCTION>
-  requires(sizeof...(Candidate) == 0 || detail::forgets_placement<std::remove_cvref_t<F>> ||
-           !std::is_convertible_v<const Name&, std::string_view>)
-detail::refusal select(const Name&, const F&)
-DEVPLACE_REFUSED(
-    "select: name the placements, and give a name and then a function that takes a placement, as in select<cuda<0>, "
-    "cpu>(\"cpu\", [](auto where) { ... }).");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

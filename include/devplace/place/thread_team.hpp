@@ -27,8 +27,8 @@ namespace devplace {
 /// ```
 /// size() must not change between its call and the following run() on the same thread. Two threads may use a team
 /// concurrently only if run() allows it (builtin_thread_team does). A team may also have `keep_awake(bool)`, which
-/// team_region calls, and `is_awake()`: whether run() would begin at once, so that work of a few microseconds is
-/// divided too.
+/// team_region calls, and `is_awake()`: whether run() would begin at once, so that dividing work of a few microseconds
+/// pays.
 template <class Team>
 concept thread_team = requires(Team& team, detail::team_task task) {
   { team.size() } -> std::convertible_to<int>;
@@ -56,9 +56,10 @@ struct team_reference {
   void* team = nullptr;
   int (*size)(void*) = nullptr;
   void (*run_parts)(void*, int parts, team_task) = nullptr;
-  void (*keep_awake)(void*, bool) = nullptr;                             // null if the team does not have it
-  void (*prepare_workers)(void*, const void* tag, team_task) = nullptr;  // null if the team does not have it
-  bool (*is_awake)(void*) = nullptr;                                     // null if the team does not have it
+  // Null if the team does not have the function.
+  void (*keep_awake)(void*, bool) = nullptr;
+  void (*prepare_workers)(void*, const void* tag, team_task) = nullptr;
+  bool (*is_awake)(void*) = nullptr;
 
   template <thread_team Team>
   static constexpr team_reference to(Team& team) noexcept {
@@ -93,8 +94,8 @@ struct team_reference {
 
 inline serial_team the_serial_team;
 
-/// Ends the team's workers at exit. The team is not destroyed: destructors of objects with static storage duration may
-/// still compute, on their own thread.
+/// Ends the team's workers at exit. The team is not destroyed, because destructors of objects with static storage
+/// duration may still compute, on their own thread.
 struct process_team_owner {
   builtin_thread_team& team;
   ~process_team_owner() { team.stop(); }
@@ -119,8 +120,7 @@ inline const team_reference& current_team() {
 
 }  // namespace detail
 
-/// Size of the team that executes CPU work of this thread. 1 inside a parallel operation, because operations do not
-/// nest.
+/// Size of the team that executes CPU work of this thread; 1 inside a parallel operation.
 inline int thread_count() {
   const detail::team_reference& team = detail::current_team();
   return team.size(team.team);
@@ -128,7 +128,7 @@ inline int thread_count() {
 
 namespace detail {
 
-/// Whether the members of this thread's team would begin at once.
+/// Whether the members of this thread's team are awake, so that they begin work at once.
 inline bool team_is_awake() {
   const team_reference& team = current_team();
   return team.is_awake != nullptr && team.is_awake(team.team);
@@ -143,23 +143,20 @@ inline void set_thread_count(int count) {
   detail::process_team().resize(count);
 }
 
-/// Appears in the compiler's message where a scope is made for a team that ends before it.
-struct GIVE_THE_TEAM_A_NAME_IT_MUST_OUTLIVE_THE_SCOPE;
-
-/// CPU operations of this thread use the given team while the scope lives. Scopes nest. The team is held by reference
-/// and must outlive the scope.
+/// Runs CPU operations of this thread on the given team while the scope lives. Scopes nest. Refers to the team, which
+/// must outlive the scope.
 class [[nodiscard]] thread_team_scope {
  public:
   /// Chooses `team` for the calling thread.
   template <thread_team Team>
   explicit thread_team_scope(Team& team) noexcept
       : team_(detail::team_reference::to(team)), previous_(std::exchange(detail::chosen_team, &team_)) {}
-  template <thread_team Team, class FIX = GIVE_THE_TEAM_A_NAME_IT_MUST_OUTLIVE_THE_SCOPE>
-  explicit thread_team_scope(const Team&&) = delete;
+  template <thread_team Team>
+  explicit thread_team_scope(const Team&&) = delete;  // a temporary team would end before the scope
 
   thread_team_scope(const thread_team_scope&) = delete;
   thread_team_scope& operator=(const thread_team_scope&) = delete;
-  /// Returns to the team before.
+  /// Restores the previous team.
   ~thread_team_scope() { detail::chosen_team = previous_; }
 
  private:
@@ -167,13 +164,13 @@ class [[nodiscard]] thread_team_scope {
   const detail::team_reference* previous_;
 };
 
-/// Keeps the members of this thread's team awake between operations while it lives, so that an operation costs a fork
-/// and join of spinning threads (well under a microsecond) instead of waking sleeping ones (about 50 us). The trainer
-/// opens one per step. Regions nest. Idle members use their processors fully, so do not keep one open while waiting for
+/// Keeps the members of this thread's team awake between operations while it lives: an operation then costs a fork and
+/// join of spinning threads, well under a microsecond, instead of waking sleeping ones, about 50 us. The trainer opens
+/// one per step. Regions nest. Idle members use their processors fully, so do not keep a region open while waiting for
 /// input.
 class [[nodiscard]] team_region {
  public:
-  /// Keeps the team of the calling thread awake; members that already sleep are woken, without waiting for them.
+  /// Keeps the team of the calling thread awake; wakes sleeping members without waiting for them.
   team_region() : team_(detail::current_team()) {
     if (team_.keep_awake != nullptr) team_.keep_awake(team_.team, true);
   }

@@ -9,8 +9,8 @@
 
 namespace devplace {
 
-/// As many GPUs as there are, at most N; a candidate of first_available and select. It stands for `replicated<0, ...,
-/// N - 1>`, the same with one GPU fewer, and so on to `on<cuda<0>>`; the function is compiled for each.
+/// As many GPUs as there are, at most N; a candidate of first_available and select. Stands for `replicated<0, ..., N -
+/// 1>`, `replicated<0, ..., N - 2>` and so on to `on<cuda<0>>`; the function is compiled for each.
 template <int N>
 struct up_to {};
 
@@ -32,7 +32,7 @@ constexpr auto first_gpus(std::integer_sequence<int, I...>) {
   return std::conditional_t<sizeof...(I) == 1, on<cuda<0>>, replicated<I...>>{};
 }
 
-/// The placements for which a candidate stands.
+/// The placements that a candidate stands for.
 template <class Candidate>
 struct expansion {
   using type = candidate_list<Candidate>;
@@ -42,9 +42,9 @@ struct expansion<up_to<N>> {
   static_assert(N > 0, "devplace: up_to<N> stands for N GPUs or fewer; N is at least 1.");
 
   template <int... Fewer>
-  static auto fewer_and_fewer(std::integer_sequence<int, Fewer...>)
+  static auto all_counts(std::integer_sequence<int, Fewer...>)
       -> candidate_list<decltype(first_gpus(std::make_integer_sequence<int, N - Fewer>{}))...>;
-  using type = decltype(fewer_and_fewer(std::make_integer_sequence<int, N>{}));
+  using type = decltype(all_counts(std::make_integer_sequence<int, N>{}));
 };
 
 template <class Candidate>
@@ -52,11 +52,11 @@ inline constexpr bool is_up_to = false;
 template <int N>
 inline constexpr bool is_up_to<up_to<N>> = true;
 
-/// The placements for which a list of candidates stands.
+/// The placements that a list of candidates stands for.
 template <class... Candidate>
 using expanded_t = decltype((candidate_list<>{} + ... + typename expansion<Candidate>::type{}));
 
-/// What first_available and select choose from: placements, and `up_to<N>`.
+/// A candidate of first_available and select: a placement or `up_to<N>`.
 template <class X>
 concept placement_candidate = placement<X> || is_up_to<X>;
 

@@ -11,16 +11,16 @@
 
 namespace devplace::parallel::detail {
 
-// Each throws argument_error for a wrong argument of a collective.
+// Checks of a collective's arguments; all throw argument_error.
 
-/// One buffer for each place of this process.
+/// Requires one buffer for each place of this process.
 inline void check_buffers(std::size_t buffers, std::size_t places) {
   if (buffers != places)
     throw argument_error("collective: " + std::to_string(buffers) + " buffers were given for " +
                          std::to_string(places) + " places of this process; give one for each.");
 }
 
-/// The boundaries of the participants' parts.
+/// Requires ascending boundaries of the participants' parts.
 inline void check_boundaries(std::span<const std::size_t> begins, std::size_t participants) {
   if (begins.size() != participants + 1 || !std::is_sorted(begins.begin(), begins.end()))
     throw argument_error(
@@ -28,14 +28,14 @@ inline void check_boundaries(std::span<const std::size_t> begins, std::size_t pa
         "all processes; the part of rank r is [begins[r], begins[r + 1]).");
 }
 
-/// The rank that a collective names.
+/// Requires that `root` is a rank.
 inline void check_root(int root, std::size_t participants) {
   if (root < 0 || static_cast<std::size_t>(root) >= participants)
     throw argument_error("collective: the root is rank " + std::to_string(root) + "; give one from 0 to " +
                          std::to_string(participants - 1) + ".");
 }
 
-/// A mark of each participant of this process for each start.
+/// Requires an unused mark of each participant of this process for a start.
 inline void check_marked(bool marked) {
   if (!marked)
     throw argument_error(

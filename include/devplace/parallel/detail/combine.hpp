@@ -16,14 +16,14 @@ namespace devplace::parallel::detail {
 /// Maximum number of places of a collective: the number of ordinals that have memory statistics.
 inline constexpr std::size_t max_ranks = 64;
 
-/// The buffers of all ranks, as an argument of kernels.
+/// Pointers to the buffers of all ranks, as an argument of kernels.
 template <class T>
 struct rank_table {
   T* of[max_ranks];
   int ranks;
 };
 
-/// One step of a reduction. Means are computed as sums until finish() divides.
+/// One step of a reduction. Means are summed until finish() divides.
 template <class T, reduction Op>
 struct combine {
   DEVPLACE_HD static T both(T a, T b) {
@@ -43,9 +43,9 @@ struct combine {
   }
 };
 
-/// Elements [first, first + n) of the ranks' buffers, reduced in the order of the ranks: ((g0 + g1) + g2) + ..., bf16
-/// and half in float and rounded at the end. The result is stored on rank `target`, or on all. The bits do not depend
-/// on which device or thread computes which part.
+/// Reduces the ranks' buffers from element `first` in the order of the ranks: ((g0 + g1) + g2) + ..., bf16 and half in
+/// float and rounded at the end. Stores the result on rank `target`, or on all. The bits do not depend on the division
+/// among devices and threads.
 template <class T, reduction Op>
 struct reduce_in_rank_order {
   using total_type = devplace::detail::computed_t<T>;
@@ -69,7 +69,7 @@ struct reduce_in_rank_order {
       table.of[rank][at] = result;
   }
 
-  /// On the CPU in blocks that stay in the first-level cache, so that every buffer is read and written once.
+  /// For the CPU: works in blocks that stay in the first-level cache, so that every buffer is read and written once.
   void range(std::size_t begin, std::size_t end) const {
     constexpr std::size_t block = 1024;
     total_type totals[block];
@@ -93,7 +93,7 @@ struct reduce_in_rank_order {
   }
 };
 
-/// Adds the elements received from the neighbour to this rank's own; divides after the last step.
+/// Adds the elements received from the neighbour to this rank's own, and divides in the last step of a mean.
 template <class T, reduction Op>
 struct add_received {
   T* own;
@@ -106,7 +106,7 @@ struct add_received {
   }
 };
 
-/// Finishes elements that hold totals over the ranks.
+/// Turns totals over the ranks into results.
 template <class T, reduction Op>
 struct finish_reduction {
   T* at;
@@ -115,15 +115,15 @@ struct finish_reduction {
   DEVPLACE_HD void operator()(std::size_t i) const { at[i] = combine<T, Op>::finish(at[i], ranks); }
 };
 
-/// Throws if elements of type T cannot be reduced by this operation. To be called before any work is enqueued: the
-/// program may free the buffers as soon as a collective has thrown.
+/// Throws if elements of type T cannot be reduced by this operation. Call it before work is enqueued: the program may
+/// free the buffers as soon as a collective has thrown.
 template <class T>
 void check_reduction(reduction op) {
   if (op == reduction::mean && !std::is_floating_point_v<T>)
     throw argument_error("collective: a mean over places is defined for float and double elements; use the sum.");
 }
 
-/// Calls `f.template operator()<Op>()` for an operation that is known at run time and that check_reduction() accepts.
+/// Calls `f.template operator()<Op>()` for a run-time operation that check_reduction() accepts.
 template <class T, class F>
 void with_reduction(reduction op, F&& f) {
   switch (op) {

@@ -10,18 +10,18 @@
 
 namespace devplace::parallel::detail {
 
-/// Combines arrays of the host, of any number of participants, from array `start` on and around: ((g(start) + g(start +
-/// 1)) + ...) + g(start - 1), bf16 and half in float and rounded at the end. The arrays and the result are bytes, since
+/// Combines host arrays of any number of participants, from array `start` in cyclic order: ((g(start) + g(start + 1)) +
+/// ...) + g(start - 1), bf16 and half in float and rounded at the end. The arrays and the result are bytes, because
 /// they are received from other processes.
 template <class T, reduction Op>
 struct combine_in_order {
   const std::byte* const* summands;
   std::size_t participants;
   std::size_t start;
-  std::size_t first;  ///< element of the arrays and of the result
-  std::byte* result;  ///< may be one of the arrays, of a buffer that this process owns
+  std::size_t first;  ///< first element in the arrays and the result
+  std::byte* result;  ///< may be one of the arrays, if this process owns it
 
-  /// In blocks that stay in the first-level cache, so that every array is read once.
+  /// Works in blocks that stay in the first-level cache, so that every array is read once.
   void range(std::size_t begin, std::size_t end) const {
     using total_type = devplace::detail::computed_t<T>;
     using combining = combine<total_type, Op>;
@@ -38,7 +38,7 @@ struct combine_in_order {
                                            [&](std::size_t i) { to[i] = divided(combining::both(one[i], other[i])); });
         continue;
       }
-      // The result may be an array that is still to be read.
+      // The result may be an array that has not been read yet.
       devplace::detail::independent_loop(0, n, [&](std::size_t i) { totals[i] = one[i]; });
       for (std::size_t step = 1; step < participants; ++step) {
         const T* const more = elements((start + step) % participants) + from;

@@ -14,8 +14,8 @@
 
 namespace devplace::parallel::detail {
 
-/// What comes to the socket of process 0: hears everybody, and passes on those who belong to the job. The others are
-/// told why, if they speak the protocol, and disturb nobody.
+/// Accepts connections to the listening socket of process 0 and passes on those of the job's processes. Answers others
+/// with the reason of the refusal, if they speak the protocol, and closes their connections.
 class control_arrivals {
  public:
   control_arrivals(descriptor listener, const control_token& token)
@@ -24,41 +24,43 @@ class control_arrivals {
   }
 
   void descriptors(std::vector<::pollfd>& to) const {
-    if (monotonic_seconds() >= accepts_again_) to.push_back({listener_.get(), POLLIN, 0});
+    if (monotonic_seconds() >= retry_at_) to.push_back({listener_.get(), POLLIN, 0});
     for (const arrival& one : arrivals_)
       to.push_back({one.link.fd(), POLLIN, 0});
   }
 
-  /// Stops listening on a network, where anybody can connect. On one host who comes too late is told so.
-  void all_are_there() {
+  /// Stops listening on a network, where anybody can connect, when the group is complete. On one host the socket stays
+  /// open, so that a late process gets an answer.
+  void group_complete() {
     if (local_) return;
     listener_ = {};
     arrivals_.clear();
   }
 
-  /// Why processes could not be heard lately, for messages; empty if they could.
-  std::string trouble() const {
-    if (refused_by_system_ == 0) return {};
-    return std::string(" Process 0 could not take a connection: ") + std::strerror(refused_by_system_) +
+  /// For messages: why the last connection could not be accepted; empty if it was.
+  std::string accept_error() const {
+    if (accept_errno_ == 0) return {};
+    return std::string(" Process 0 could not take a connection: ") + std::strerror(accept_errno_) +
            ". Raise its limit of open files (ulimit -n).";
   }
 
-  /// `admit(hello, link)` takes the link of a process of the job, or returns why it is refused; "later" closes the link
-  /// without an answer, so that the process tries again.
+  /// Accepts connections and reads their hello messages. `admit(hello, link)` moves the link of a process of the job
+  /// away, or returns why the process is refused; "later" closes the link without an answer, so that the process tries
+  /// again.
   template <class Admit>
   void serve(double now, const Admit& admit) {
-    std::erase_if(arrivals_, [&](arrival& one) { return !hear(one, now, admit); });
-    accept_some(now, admit);
+    std::erase_if(arrivals_, [&](arrival& one) { return !awaits_hello(one, now, admit); });
+    accept_connections(now, admit);
   }
 
  private:
   struct arrival {
     control_link link;
-    double until;
+    double deadline;
   };
-  static constexpr double patience = 5;    // seconds for a hello
-  static constexpr double retry = 0.1;     // seconds after which a connection that could not be taken is tried again
-  static constexpr std::size_t most = 64;  // connections that have not said who they are
+  static constexpr double hello_timeout = 5;           // seconds
+  static constexpr double retry_interval = 0.1;        // seconds between attempts after a failed accept()
+  static constexpr std::size_t max_unidentified = 64;  // connections without a hello
 
   static bool is_local(int socket) noexcept {
     ::sockaddr_storage own{};
@@ -70,37 +72,37 @@ class control_arrivals {
   /// many connections are unidentified, the oldest is closed: processes of the job identify themselves at once, and
   /// connect again if they are closed.
   template <class Admit>
-  void accept_some(double now, const Admit& admit) {
-    if (now < accepts_again_) return;
-    for (std::size_t taken = 0; taken != most; ++taken) {
+  void accept_connections(double now, const Admit& admit) {
+    if (now < retry_at_) return;
+    for (std::size_t accepted = 0; accepted != max_unidentified; ++accepted) {
       descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!socket) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-          refused_by_system_ = errno;
-          accepts_again_ = now + retry;  // poll would return at once
+          accept_errno_ = errno;
+          retry_at_ = now + retry_interval;  // poll() would return at once
         }
         return;
       }
-      refused_by_system_ = 0;
+      accept_errno_ = 0;
       if (local_ && !same_user(socket.get())) continue;
-      send_at_once(socket.get());
-      arrival one{control_link(std::move(socket)), now + patience};
-      if (!hear(one, now, admit)) continue;
-      if (arrivals_.size() == most) arrivals_.erase(arrivals_.begin());
+      disable_nagle(socket.get());
+      arrival one{control_link(std::move(socket)), now + hello_timeout};
+      if (!awaits_hello(one, now, admit)) continue;
+      if (arrivals_.size() == max_unidentified) arrivals_.erase(arrivals_.begin());
       arrivals_.push_back(std::move(one));
     }
   }
 
-  /// Whether the arrival is still to be heard.
+  /// Reads the hello of a connection and admits or refuses its process; true while the hello has not arrived.
   template <class Admit>
-  bool hear(arrival& one, double now, const Admit& admit) {
+  bool awaits_hello(arrival& one, double now, const Admit& admit) {
     const bool open = one.link.receive();
     control_header header{};
     std::vector<std::byte> body;
     switch (one.link.next(header, body, sizeof(control_hello))) {
       case control_link::found::nothing:
-        return open && now < one.until;
-      case control_link::found::garbage:
+        return open && now < one.deadline;
+      case control_link::found::malformed:
         if (header.magic == control_header::magic_number && header.protocol != control_header::current_protocol)
           one.link.send_text(control_message::refusal,
                              "this process has version " + std::to_string(header.protocol) +
@@ -113,26 +115,26 @@ class control_arrivals {
     }
     if (header.type != control_message::hello || body.size() != sizeof(control_hello)) return false;
     const auto hello = control_read<control_hello>(body.data());
-    std::string refused = hello.token == token_
+    std::string refusal = hello.token == token_
                               ? std::string()
                               : "process 0 at this address belongs to another job: give each job its own MASTER_PORT, "
                                 "and all processes of a job the same DEVPLACE_JOB_TOKEN.";
-    if (refused.empty() && hello.version.str() != version)
-      refused = "this process has devplace " + hello.version.str() + " and process 0 " + version +
+    if (refusal.empty() && hello.version.str() != version)
+      refusal = "this process has devplace " + hello.version.str() + " and process 0 " + version +
                 ": all processes of a group must be started from the same program.";
-    if (refused.empty()) {
+    if (refusal.empty()) {
       if (local_) one.link.remember_process();
-      refused = admit(hello, one.link);
+      refusal = admit(hello, one.link);
     }
-    if (!refused.empty() && refused != "later") one.link.send_text(control_message::refusal, refused);
+    if (!refusal.empty() && refusal != "later") one.link.send_text(control_message::refusal, refusal);
     return false;
   }
 
   descriptor listener_;
   control_token token_;
   bool local_;
-  int refused_by_system_ = 0;
-  double accepts_again_ = 0;
+  int accept_errno_ = 0;
+  double retry_at_ = 0;
   std::vector<arrival> arrivals_;
 };
 

@@ -18,7 +18,7 @@
 
 namespace devplace::parallel::detail {
 
-/// One end of a control connection: messages over a socket that never blocks. Children of fork() have no part in it.
+/// One end of a control connection: messages over a non-blocking socket, which children of fork() close.
 class control_link {
  public:
   control_link() = default;
@@ -34,7 +34,7 @@ class control_link {
     unsent_.clear();
   }
 
-  /// Sends at once what the socket takes; flush() sends the rest. A lost connection is found by receive().
+  /// Sends as much as the socket accepts; flush() sends the rest. receive() reports a lost connection.
   void send(control_message type, const void* head, std::size_t head_bytes, const void* tail = nullptr,
             std::size_t tail_bytes = 0) {
     if (!open()) return;
@@ -63,19 +63,19 @@ class control_link {
       else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         break;
       else
-        sent = unsent_.size();  // nobody will read it
+        sent = unsent_.size();  // the connection is lost
     }
     unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<std::ptrdiff_t>(sent));
   }
 
-  /// Reads what there is; false if the other end is closed. What was received before can still be taken by next().
+  /// Reads available bytes; false if the connection is closed. next() still returns the messages received before.
   bool receive() {
     if (!open()) return false;
-    std::byte some[16384];
+    std::byte buffer[16384];
     for (;;) {
-      const ::ssize_t n = ::recv(socket_.get(), some, sizeof some, MSG_DONTWAIT);
+      const ::ssize_t n = ::recv(socket_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
       if (n > 0) {
-        received_.insert(received_.end(), some, some + n);
+        received_.insert(received_.end(), buffer, buffer + n);
         return true;
       }
       if (n < 0 && errno == EINTR) continue;
@@ -83,16 +83,17 @@ class control_link {
     }
   }
 
-  enum class found { nothing, message, garbage };
+  enum class found { nothing, message, malformed };
 
-  /// Takes the next message with a body of at most `most` bytes. `header` of garbage is valid if its magic number is.
-  found next(control_header& header, std::vector<std::byte>& body, std::size_t most) {
+  /// Takes the next message with a body of at most `limit` bytes. The header of a malformed message is valid if its
+  /// magic number is.
+  found next(control_header& header, std::vector<std::byte>& body, std::size_t limit) {
     header.magic = 0;
     if (received_.size() < sizeof header) return found::nothing;
     std::memcpy(&header, received_.data(), sizeof header);
     if (header.magic != control_header::magic_number || header.protocol != control_header::current_protocol ||
-        header.bytes > most)
-      return found::garbage;
+        header.bytes > limit)
+      return found::malformed;
     const std::size_t bytes = sizeof header + static_cast<std::size_t>(header.bytes);
     if (received_.size() < bytes) return found::nothing;
     const auto begin = received_.begin(), end = begin + static_cast<std::ptrdiff_t>(bytes);
@@ -101,7 +102,7 @@ class control_link {
     return found::message;
   }
 
-  /// Of a process on this host: remembers it, so that it can be killed while it has this connection.
+  /// Opens a pidfd of the connected process, which must be on this host, for kill_process().
   void remember_process() noexcept {
 #if defined(SYS_pidfd_open) && defined(SYS_pidfd_send_signal)
     ::ucred peer{};
@@ -117,7 +118,7 @@ class control_link {
   }
 
  private:
-  /// By memcpy, because g++ 12 warns of an insert() of bytes here.
+  /// Uses memcpy, because g++ 12 warns of an insert() of bytes here.
   void append(const void* data, std::size_t bytes) {
     const std::size_t before = unsent_.size();
     unsent_.resize(before + bytes);

@@ -28,8 +28,8 @@ namespace devplace::parallel::detail {
 
 enum class leaving { no, in_order, by_exception };
 
-/// What process 0 and the others have in common: the loop of the watching thread, and what it shares with the thread
-/// that communicates.
+/// The common part of both roles, process 0 and the others: the loop of the watching thread, and the data that it
+/// shares with the communicating thread.
 class control_role {
  public:
   control_role(const job_member& who, const process_options& options)
@@ -46,41 +46,43 @@ class control_role {
 
   const process_options& options() const noexcept { return options_; }
 
-  /// Where the processes are, by rank.
+  /// The processes of the group, by rank.
   const watched_processes& processes() const noexcept { return all_; }
 
+  /// Throws if the group has failed.
   void check() const {
     if (!failed_.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(mutex_);
     throw communication_error(sentence_);
   }
 
-  /// Waits as long as it takes process 0 at most to find and tell a failure.
+  /// Waits as long as process 0 may need to detect a failure, and throws the failure that it reports.
   void explain() {
     std::unique_lock lock(mutex_);
-    const std::chrono::duration<double> while_others_tell(1 + 5 * options_.heartbeat);
-    if (changed_.wait_for(lock, while_others_tell, [&] { return failed_.load(std::memory_order_relaxed); }))
+    const std::chrono::duration<double> detection_time(1 + 5 * options_.heartbeat);
+    if (changed_.wait_for(lock, detection_time, [&] { return failed_.load(std::memory_order_relaxed); }))
       throw communication_error(sentence_);
   }
 
-  /// Between `members`, of which this process is one; all of the group if there are none. `bytes_of_all` is what all
-  /// give together; 0 if all give as many bytes.
+  /// An all-gather between `members`, which include this process; between all processes if `members` is empty.
+  /// `bytes_of_all` is the size of all contributions together, 0 if they have the same size.
   void exchange(std::span<const std::int32_t> members, const void* own, std::size_t bytes, void* all,
                 std::size_t bytes_of_all = 0) {
     std::unique_lock lock(mutex_);
     control_gather head{14695981039346656037u, static_cast<std::uint32_t>(members.size()), bytes_of_all == 0};
     for (const std::int32_t member : members)
       head.key = (head.key ^ static_cast<std::uint32_t>(member)) * 1099511628211u;  // FNV-1a
-    own_.clear();
+    contribution_.clear();
     for (const auto& [from, size] : {std::pair<const void*, std::size_t>{&head, sizeof head},
                                      {members.data(), members.size_bytes()},
                                      {own, bytes}})
-      own_.insert(own_.end(), static_cast<const std::byte*>(from), static_cast<const std::byte*>(from) + size);
-    asked_ = true;
+      contribution_.insert(contribution_.end(), static_cast<const std::byte*>(from),
+                           static_cast<const std::byte*>(from) + size);
+    has_contribution_ = true;
     wake();
-    changed_.wait(lock, [&] { return answered_ || failed_.load(std::memory_order_relaxed); });
-    if (!answered_) throw communication_error(sentence_);
-    answered_ = false;
+    changed_.wait(lock, [&] { return has_result_ || failed_.load(std::memory_order_relaxed); });
+    if (!has_result_) throw communication_error(sentence_);
+    has_result_ = false;
     if (bytes_of_all != 0 && result_.size() != bytes_of_all)
       throw communication_error("the processes gave " + std::to_string(result_.size()) +
                                 " bytes to a collective call, and this one expected " + std::to_string(bytes_of_all) +
@@ -93,68 +95,70 @@ class control_role {
     wake();
   }
 
-  /// The watching thread's.
+  /// The loop of the watching thread.
   void run() {
-    double last = monotonic_seconds(), beat = last;
-    std::vector<::pollfd> waited_for;
-    for (bool goes_on = true; goes_on;) {
-      waited_for.assign(1, {wake_.get(), POLLIN, 0});
-      descriptors(waited_for);
-      ::poll(waited_for.data(), waited_for.size(), poll_milliseconds(beat - last));
+    double last = monotonic_seconds(), next_heartbeat = last;
+    std::vector<::pollfd> polled;
+    for (bool running = true; running;) {
+      polled.assign(1, {wake_.get(), POLLIN, 0});
+      descriptors(polled);
+      ::poll(polled.data(), polled.size(), poll_milliseconds(next_heartbeat - last));
       std::uint64_t ignored = 0;
       static_cast<void>(!::read(wake_.get(), &ignored, sizeof ignored));
       const double now = monotonic_seconds();
-      // This thread did not run: it has been stopped itself, and must not take its own silence for that of others.
+      // If this process was stopped itself, the others have not been silent in that time.
       if (now - last > 2 * options_.heartbeat) {
         call_since_ += now - last;
-        parts.forgive(now - last);
+        parts.exclude_stop(now - last);
         for (watched_process& one : all_)
-          one.heard += now - last;
+          one.last_message += now - last;
       }
       last = now;
-      const bool beats = now >= beat;
-      if (beats) beat = now + options_.heartbeat;
-      const leaving how = leaves();  // before the calls, which are then all that this process makes
-      look_at_own_calls(now);
-      goes_on = serve(now, beats, how);
+      const bool heartbeat_due = now >= next_heartbeat;
+      if (heartbeat_due) next_heartbeat = now + options_.heartbeat;
+      const leaving how = leave_state();  // read before the calls, so that none is missed
+      update_own_state(now);
+      running = serve(now, heartbeat_due, how);
     }
   }
 
  protected:
+  /// Adds the sockets that poll() waits for.
   virtual void descriptors(std::vector<::pollfd>& to) const = 0;
-  /// Does what there is to do, and once in a heartbeat what must be done regularly. False if the thread may end.
-  virtual bool serve(double now, bool beats, leaving how) = 0;
+  /// Handles messages and, if `heartbeat_due`, the periodic work. Returns false if the thread may end.
+  virtual bool serve(double now, bool heartbeat_due, leaving how) = 0;
 
   bool terminates() const noexcept { return options_.failure == on_failure::terminate; }
   bool has_failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
-  leaving leaves() const noexcept { return leaving_.load(std::memory_order_acquire); }
+  leaving leave_state() const noexcept { return leaving_.load(std::memory_order_acquire); }
   watched_process& self() noexcept { return all_[static_cast<std::size_t>(who_.rank)]; }
 
-  /// The most bytes of a message to an exchange.
+  /// Maximum number of bytes of a message to an exchange.
   std::size_t gather_limit() const noexcept {
     return control_gather_limit + sizeof(control_gather) + all_.size() * sizeof(std::int32_t);
   }
   bool is_silent(const watched_process& who, double now) const noexcept {
-    return options_.heartbeat_timeout != 0 && now - who.heard > options_.heartbeat_timeout;
+    return options_.heartbeat_timeout != 0 && now - who.last_message > options_.heartbeat_timeout;
   }
 
-  /// What the other thread gives to the next exchange, once.
-  bool take_own(std::vector<std::byte>& to) {
+  /// Moves out the communicating thread's contribution to the next exchange; false if there is none.
+  bool take_contribution(std::vector<std::byte>& to) {
     const std::lock_guard lock(mutex_);
-    if (!std::exchange(asked_, false)) return false;
-    to = std::move(own_);
+    if (!std::exchange(has_contribution_, false)) return false;
+    to = std::move(contribution_);
     return true;
   }
+  /// Passes the result of an exchange to the communicating thread.
   void answer(const std::byte* result, std::size_t bytes) {
     {
       const std::lock_guard lock(mutex_);
       result_.assign(result, result + bytes);
-      answered_ = true;
+      has_result_ = true;
     }
     changed_.notify_all();
   }
 
-  /// From now on check() and exchange() throw.
+  /// Makes check() and exchange() throw from now on.
   void note_failure(const std::string& sentence) {
     {
       const std::lock_guard lock(mutex_);
@@ -164,14 +168,14 @@ class control_role {
     changed_.notify_all();
   }
 
-  /// One line, by one call, so that lines of several processes do not mix.
+  /// Writes one line by one call, so that lines of several processes do not mix.
   static void print(const std::string& sentence) noexcept {
     const std::string line = "devplace: " + sentence + "\n";
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
   }
-  /// Of a failure that ends this process, which may have several groups: the first one that finds it speaks, since the
-  /// others see no more than that processes end.
-  static void print_last(const std::string& sentence) noexcept {
+  /// Prints the failure that ends this process, once. A process may have several groups: the first one that detects the
+  /// failure knows its cause, the others only see that processes end.
+  static void print_final(const std::string& sentence) noexcept {
     static std::atomic_flag printed = ATOMIC_FLAG_INIT;
     if (!printed.test_and_set()) print(sentence);
   }
@@ -187,11 +191,11 @@ class control_role {
     static_cast<void>(!::write(wake_.get(), &one, sizeof one));
   }
 
-  void look_at_own_calls(double now) {
+  void update_own_state(double now) {
     control_state state = calls.read();
-    note_waiting(state, self().state, call_since_, now);
+    update_waited(state, self().state, call_since_, now);
     self().state = state;
-    self().heard = now;
+    self().last_message = now;
   }
 
   descriptor wake_;
@@ -201,8 +205,8 @@ class control_role {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::string sentence_;
-  std::vector<std::byte> own_, result_;
-  bool asked_ = false, answered_ = false;
+  std::vector<std::byte> contribution_, result_;
+  bool has_contribution_ = false, has_result_ = false;
 };
 
 }  // namespace devplace::parallel::detail

@@ -30,7 +30,7 @@ struct socket_address {
   bool local() const noexcept { return storage.ss_family == AF_UNIX; }
 };
 
-/// An abstract socket of this host, which belongs to the user and the job and leaves nothing behind.
+/// The abstract Unix socket of a user's job on this host. It leaves no file.
 inline socket_address address_of_job(const control_token& token) {
   ::sockaddr_un local{};
   local.sun_family = AF_UNIX;
@@ -71,7 +71,7 @@ inline descriptor open_socket(const socket_address& address) {
   return result;
 }
 
-/// No descriptor, and errno, if the address cannot be had.
+/// Returns an empty descriptor and sets errno on failure.
 inline descriptor listen_at(const socket_address& address) {
   descriptor result = open_socket(address);
   const int on = 1;
@@ -80,13 +80,13 @@ inline descriptor listen_at(const socket_address& address) {
   return result;
 }
 
-/// Without Nagle's delay.
-inline void send_at_once(int socket) noexcept {
+/// Disables Nagle's algorithm, which would delay small messages.
+inline void disable_nagle(int socket) noexcept {
   const int on = 1;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // a local socket does not know it
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // fails for a Unix socket, which has no such delay
 }
 
-/// No descriptor, and errno, if nobody accepts it.
+/// Returns an empty descriptor and sets errno if the connection is not accepted within `seconds`.
 inline descriptor connect_to(const socket_address& address, double seconds) {
   descriptor result = open_socket(address);
   if (::connect(result.get(), address.get(), address.length) != 0) {
@@ -101,11 +101,11 @@ inline descriptor connect_to(const socket_address& address, double seconds) {
       return {};
     }
   }
-  send_at_once(result.get());
+  disable_nagle(result.get());
   return result;
 }
 
-/// Whether the process at the other end of a socket of this host is the same user's.
+/// Whether the process at the other end of a Unix socket belongs to this user.
 inline bool same_user(int socket, ::pid_t* pid = nullptr) noexcept {
   ::ucred peer{};
   ::socklen_t size = sizeof peer;

@@ -17,11 +17,11 @@
 
 namespace devplace::parallel::detail {
 
-/// Connects processes of several hosts by the control connection alone: for the small values of a process_group, which
-/// all go through process 0, and not for tensors.
+/// Connects processes of several hosts by the control connection alone: for the small values of a process_group, not
+/// for tensors. All data goes through process 0.
 class control_transport final : public transport {
  public:
-  /// Of all processes of the plane. `host` is equal in those of the same host.
+  /// Connects all processes of the plane. `host` identifies this process's host.
   control_transport(const process_ranks& ranks, std::int64_t host, std::shared_ptr<control_plane> plane)
       : transport(ranks), plane_(std::move(plane)), monitor_(plane_), host_(host) {}
 
@@ -36,7 +36,7 @@ class control_transport final : public transport {
   }
   std::size_t portion() const noexcept override { return control_gather_limit; }
 
-  // A call has ended when it has been started: only engines for tensors start calls and do other work meanwhile.
+  // Calls complete when they are started, because only engines for tensors overlap them with other work.
   bool poll() override { return true; }
   void wait() override {}
   void start_collect(std::span<std::byte* const>, std::span<const std::size_t>) override { require_for_tensors(); }
@@ -56,13 +56,13 @@ class control_transport final : public transport {
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
-    const wish mine{host_, {color, key, ranks().rank}};
-    std::vector<wish> wishes(static_cast<std::size_t>(size()));
-    plane_->all_gather(members_, &mine, sizeof mine, wishes.data(), wishes.size() * sizeof mine);
-    std::vector<split_wish> of_split;
-    for (const wish& one : wishes)
-      of_split.push_back(one.of_split);
-    const std::vector<int> part = members_of_part(std::move(of_split), color);
+    const host_and_request own{host_, {color, key, ranks().rank}};
+    std::vector<host_and_request> all(static_cast<std::size_t>(size()));
+    plane_->all_gather(members_, &own, sizeof own, all.data(), all.size() * sizeof own);
+    std::vector<split_request> requests;
+    for (const host_and_request& one : all)
+      requests.push_back(one.request);
+    const std::vector<int> part = members_of_part(std::move(requests), color);
     process_ranks now{0, static_cast<int>(part.size()), 0, 0};
     std::vector<std::int32_t> members;
     for (const int rank : part) {
@@ -71,7 +71,7 @@ class control_transport final : public transport {
         now.rank = static_cast<int>(members.size());
         now.local_rank = now.local_size;
       }
-      if (wishes[r].host == host_) ++now.local_size;
+      if (all[r].host == host_) ++now.local_size;
       members.push_back(members_.empty() ? rank : members_[r]);
     }
     return std::shared_ptr<transport>(new control_transport(now, *this, monitor_->part(part), std::move(members)));
@@ -80,12 +80,12 @@ class control_transport final : public transport {
   group_monitor* monitor() noexcept override { return monitor_.get(); }
 
  private:
-  struct wish {
+  struct host_and_request {
     std::int64_t host;
-    split_wish of_split;
+    split_request request;
   };
 
-  /// A part of `whole`.
+  /// Connects a part of the processes of `whole`.
   control_transport(const process_ranks& ranks, const control_transport& whole, std::shared_ptr<group_monitor> watch,
                     std::vector<std::int32_t> members)
       : transport(ranks),

@@ -13,8 +13,8 @@
 
 namespace devplace::parallel::detail {
 
-// What the processes of a group send each other over the control connection. All are fixed structs in the byte order of
-// the sender; a process of another byte order is refused by the magic number.
+// The messages of the control connection: fixed structs in the byte order of the sender. A process of another byte
+// order is refused, because its magic number differs.
 
 enum class control_message : std::uint16_t {
   hello,
@@ -28,19 +28,19 @@ enum class control_message : std::uint16_t {
   part
 };
 
-/// Before every message. Its layout, and that of a refusal, a text, is the same in all versions of the protocol.
+/// Precedes every message. Its layout and a refusal, which is a text, are the same in all versions of the protocol.
 struct control_header {
   std::uint32_t magic = magic_number;
   std::uint16_t protocol = current_protocol;
   control_message type;
-  std::uint64_t bytes;  ///< that follow
+  std::uint64_t bytes;  ///< size of the body that follows
 
   static constexpr std::uint32_t magic_number = 0x64765043;  // dvPC
   static constexpr std::uint16_t current_protocol = 2;
 };
 
-/// A job's token as two numbers. Over a network they prove that a process belongs to the job, so no error
-/// message has them.
+/// A hash of a job's token. Over a network it proves that a process belongs to the job, so no error message contains
+/// it.
 struct control_token {
   std::uint64_t halves[2];
 
@@ -51,20 +51,20 @@ struct control_token {
     halves[1] ^= halves[1] >> 29;
   }
   control_token() = default;
-  /// In the same time wherever they differ, which would tell how much of a guess is right.
+  /// Compares in constant time, so that the time does not reveal how much of a guess is right.
   bool operator==(const control_token& other) const noexcept {
     return ((halves[0] ^ other.halves[0]) | (halves[1] ^ other.halves[1])) == 0;
   }
 };
 
-/// A text of another process for messages, without bytes that could control a terminal.
+/// Replaces the bytes of another process's text that could control a terminal.
 inline std::string printable(std::string text) {
   for (char& c : text)
     if (c < ' ' || c > '~') c = '?';
   return text;
 }
 
-/// A text of fixed size, cut where it is too long.
+/// A text of fixed size; longer ones are cut.
 template <std::size_t N>
 struct control_text {
   char letters[N];
@@ -101,11 +101,11 @@ struct control_call {
   }
 };
 
-/// What a process did so far.
+/// The collective calls of a process so far.
 struct control_state {
   static constexpr std::size_t remembered = 8;
 
-  std::uint64_t entered, left;  ///< numbers of the last calls; in a call if they differ
+  std::uint64_t entered, left;  ///< numbers of the last calls; the process is in a call if they differ
   double waited;                ///< seconds in the present call
   control_call recent[remembered];
 
@@ -115,11 +115,11 @@ struct control_state {
   }
 };
 
-/// What a process did in a part of the group.
+/// The collective calls of a process in a part of the group.
 struct control_part {
   std::uint64_t part;     ///< the number of the part
   std::uint64_t members;  ///< number of its processes
-  std::uint64_t closed;   ///< whether the process will make no further call of it
+  std::uint64_t closed;   ///< whether the process will make no further call in the part
   control_state state;
 };
 
@@ -128,24 +128,24 @@ struct control_goodbye {
   std::uint64_t failed;  ///< whether an exception ends the process
 };
 
-/// Before a failure's sentence.
+/// Precedes the description of a failure.
 struct control_failure {
-  std::uint64_t printed;  ///< whether a process has written it to stderr
+  std::uint64_t printed;  ///< whether process 0 has written the description to stderr
 };
 
-/// Before what a process gives to an exchange: between all processes, or between a part of them, whose ranks follow the
-/// head. Exchanges between different members have different keys.
+/// Precedes a contribution to an exchange. The ranks of the members follow, unless they are all processes. Exchanges
+/// between different members have different keys.
 struct control_gather {
   std::uint64_t key;
   std::uint32_t members;  ///< number of the ranks that follow; 0: all processes
-  std::uint32_t equal;    ///< whether all members give the same number of bytes
+  std::uint32_t equal;    ///< whether all contributions have the same size
 };
 
-/// The most bytes that a process gives to an exchange.
+/// Maximum size of a contribution to an exchange.
 inline constexpr std::size_t control_gather_limit = std::size_t{1} << 16;
 inline constexpr std::size_t control_text_limit = 4096;
 
-/// Of a message that has been received.
+/// Reads a struct from the body of a received message.
 template <class T>
 T control_read(const std::byte* body) noexcept {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -15,8 +15,8 @@
 
 namespace devplace::parallel::detail {
 
-/// The descriptors that a child of fork() closes: while it had a copy of a socket, the other end would not notice that
-/// this process has ended.
+/// The descriptors that a child of fork() closes: with a copy of a socket in the child, the other end would not notice
+/// the end of this process.
 struct descriptors_of_parent {
   descriptors_of_parent() {
     pthread_atfork([] { all().mutex.lock(); }, [] { all().mutex.unlock(); },
@@ -56,7 +56,7 @@ class descriptor {
     ::close(fd_);
   }
 
-  /// Children of fork() have no such descriptor.
+  /// Lets children of fork() close the descriptor; get() is -1 there.
   void close_in_children() {
     if (fd_ < 0 || forks_ != 0) return;
     const std::lock_guard lock(descriptors_of_parent::all().mutex);
@@ -69,17 +69,17 @@ class descriptor {
 
  private:
   int fd_ = -1;
-  unsigned forks_ = 0;  // fork_count() of the only process that has it; 0: children have it, too
+  unsigned forks_ = 0;  // fork_count() of the only process that has the descriptor; 0: children have a copy
 };
 
-/// Seconds of a clock that stands still while the machine is suspended.
+/// Seconds of a monotonic clock that stops while the machine is suspended.
 inline double monotonic_seconds() noexcept {
   ::timespec t{};
   ::clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// For poll(): not earlier than after `seconds`.
+/// The timeout of poll() for `seconds`, rounded up.
 inline int poll_milliseconds(double seconds) noexcept {
   if (seconds <= 0) return 0;
   return seconds > 1e6 ? 1000000000 : static_cast<int>(std::ceil(1e3 * seconds));

@@ -14,8 +14,8 @@
 
 namespace devplace::parallel::detail {
 
-/// The buffers of this process's places where the host has them: a window of each at a time, which is copied to pinned
-/// memory and back on side streams of the devices. On the CPU, whose memory is the host's, the buffers themselves.
+/// Host memory for the buffers of this process's places: copies a window of each buffer at a time to pinned memory and
+/// back, on side streams of the devices. On the CPU it is the buffers themselves.
 template <class Backend>
 class host_buffers {
  public:
@@ -41,33 +41,33 @@ class host_buffers {
       }
   }
 
-  /// Where the host has, or may put, element `first` of buffer k.
+  /// The host memory for element `first` of buffer k.
   template <class T>
-  std::byte* place(std::span<T* const> buffers, std::size_t k, std::size_t first) {
+  std::byte* memory(std::span<T* const> buffers, std::size_t k, std::size_t first) {
     if constexpr (staged)
       return static_cast<std::byte*>(staged_[k].data());
     else
       return reinterpret_cast<std::byte*>(buffers[k] + first);
   }
-  /// place() of all buffers of the last start_fetch().
+  /// The host memory of all buffers of the last start_fetch().
   std::span<std::byte* const> at() const { return at_; }
 
-  /// Lets the devices copy the elements [first, last) of all buffers to the host.
+  /// Starts copies of the elements [first, last) of all buffers to the host.
   template <class T>
   void start_fetch(std::span<T* const> buffers, std::size_t first, std::size_t last) {
     for (std::size_t k = 0; k != at_.size(); ++k) {
-      at_[k] = place(buffers, k, first);
+      at_[k] = memory(buffers, k, first);
       fetch(buffers, k, first, last, at_[k]);
     }
   }
-  /// The same of one buffer.
+  /// Starts a copy of the elements [first, last) of buffer k to `to`.
   template <class T>
   void fetch(std::span<T* const> buffers, std::size_t k, std::size_t first, std::size_t last, std::byte* to) {
     copy(k, to, buffers[k] + first, [&](int ordinal) {
       devplace::detail::copy_out_async<Backend>(ordinal, to, buffers[k] + first, (last - first) * sizeof(T));
     });
   }
-  /// Lets a device copy `count` elements to buffer k from memory of place() or, on the CPU, of any.
+  /// Starts a copy of `count` elements to buffer k, from memory() or, on the CPU, from any memory.
   template <class T>
   void put(std::span<T* const> buffers, std::size_t k, std::size_t first, const std::byte* from, std::size_t count) {
     copy(k, from, buffers[k] + first, [&](int ordinal) {
@@ -75,7 +75,7 @@ class host_buffers {
     });
   }
 
-  /// Whether the copies are done; throws a device's failure.
+  /// Whether all copies are complete. Throws a device's failure.
   bool copied() {
     if (!copying_) return true;
     if constexpr (staged)
@@ -84,7 +84,7 @@ class host_buffers {
     wait();
     return true;
   }
-  /// Returns when they are.
+  /// Returns when all copies are complete.
   void wait() {
     if (!copying_) return;
     for (std::size_t k = 0; k != copied_.size(); ++k)
@@ -92,8 +92,7 @@ class host_buffers {
     copying_ = false;
   }
 
-  // The order of the copies and the devices' other work, as side_streams says; on the CPU, what was called has been
-  // executed.
+  // Order the copies and the devices' other work, as in side_streams; the CPU has no pending work.
   void mark(std::size_t k) {
     if constexpr (staged) streams_.mark(k);
   }
@@ -112,8 +111,8 @@ class host_buffers {
     on_device(k, [&](int ordinal) { devplace::detail::events_of<Backend>().wait(copied_[k].get(), ordinal); });
   }
   template <class F>
-  void copy(std::size_t k, const void* here, const void* there, const F& enqueue) {
-    if (here == there) return;
+  void copy(std::size_t k, const void* host, const void* device, const F& enqueue) {
+    if (host == device) return;
     copying_ = staged;
     if constexpr (staged)
       on_device(k, [&](int ordinal) {

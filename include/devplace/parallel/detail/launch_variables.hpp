@@ -12,7 +12,7 @@
 
 namespace devplace::parallel::detail {
 
-/// Environment variables by name: std::getenv, or a test's table.
+/// Looks up environment variables: by std::getenv, or in a test's table.
 class launch_variables {
  public:
   /// The variables of this process.
@@ -36,7 +36,8 @@ class launch_variables {
     return value == nullptr ? "" : value;
   }
 
-  /// The value as a whole number, nothing if the variable is not set; `fix` ends the message for any other value.
+  /// The value as a whole number, or nothing if the variable is not set. Throws for any other value; `fix` ends the
+  /// message.
   std::optional<int> number(const char* name, const std::string& fix, int lowest = 0,
                             int highest = std::numeric_limits<int>::max()) const {
     const char* const value = (*this)(name);
@@ -54,7 +55,7 @@ class launch_variables {
   const char* (*call_)(const void*, const char*);
 };
 
-/// A position and a count, as RANK and WORLD_SIZE, and the variables that they come from.
+/// A rank and a size, such as RANK and WORLD_SIZE, and the variables that they come from.
 struct position {
   const char* rank_variable;
   const char* size_variable;
@@ -68,8 +69,8 @@ struct position {
   }
 };
 
-/// The position that two variables give; nothing if neither is set. One without the other, and a rank that is not
-/// below the size, are errors that end with `fix`.
+/// The position that two variables give; nothing if neither is set. Throws if only one is set or the rank is not below
+/// the size; `fix` ends the message.
 inline std::optional<position> read_position(const launch_variables& variables, const char* rank_variable,
                                              const char* size_variable, const std::string& fix) {
   const auto rank = variables.number(rank_variable, fix);

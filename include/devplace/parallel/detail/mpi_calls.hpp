@@ -10,7 +10,7 @@
 #include <devplace/parallel/transport.hpp>
 #include <devplace/place/error.hpp>
 
-// The C interface alone: MPI's C++ one was removed from the standard, and would need a library of its own.
+// Only the C interface: MPI's C++ interface was removed from the standard and needs another library.
 #if !defined(OMPI_SKIP_MPICXX)
   #define OMPI_SKIP_MPICXX 1
 #endif
@@ -21,7 +21,7 @@
 
 namespace devplace::parallel::detail {
 
-/// The kind of an error code, which is one of the standard's.
+/// The standard error class of an error code.
 inline int mpi_error_class(int code) noexcept {
   int kind = MPI_ERR_UNKNOWN;
   return MPI_Error_class(code, &kind) == MPI_SUCCESS ? kind : MPI_ERR_UNKNOWN;
@@ -38,7 +38,7 @@ inline int mpi_error_class(int code) noexcept {
   throw communication_error(message);
 }
 
-/// Throws unless `code`, what the MPI function `call` returned, is success.
+/// Throws unless `code`, the result of the MPI function `call`, is MPI_SUCCESS.
 inline void check_mpi(const char* call, int code) {
   if (code != MPI_SUCCESS) throw_mpi_error(call, code);
 }
@@ -55,21 +55,21 @@ inline bool mpi_finalised() noexcept {
 }
 ///@}
 
-/// What MPI_Init_thread granted. Only while MPI runs.
+/// The thread level that MPI_Init_thread has granted. MPI must be initialised.
 inline int mpi_thread_level() noexcept {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   return level;
 }
 
-/// Whether this thread may call MPI, while it runs.
-inline bool mpi_takes_calls_of_this_thread() noexcept {
+/// Whether this thread may call MPI, which must be initialised.
+inline bool this_thread_may_call_mpi() noexcept {
   if (mpi_thread_level() >= MPI_THREAD_SERIALIZED) return true;
   int answer = 0;
   return MPI_Is_thread_main(&answer) == MPI_SUCCESS && answer != 0;
 }
 
-/// Throws if MPI cannot be called here and now. `what` wants to, for the message.
+/// Throws if MPI cannot be called now in this thread. The message names `what`.
 inline void check_mpi_runs(const char* what) {
   const std::string operation(what);
   if (mpi_finalised())
@@ -80,13 +80,13 @@ inline void check_mpi_runs(const char* what) {
     throw communication_error(operation +
                               ": MPI is not initialised. Call MPI_Init_thread(..., MPI_THREAD_FUNNELED, ...) first, or "
                               "make an mpi_session, which does; devplace does not do it by itself.");
-  if (!mpi_takes_calls_of_this_thread())
+  if (!this_thread_may_call_mpi())
     throw communication_error(operation +
                               ": MPI was initialised by another thread, and takes calls of that thread only. "
                               "Communicate, and train, in that one, or ask MPI_Init_thread for MPI_THREAD_SERIALIZED.");
 }
 
-/// The library in words: `Open MPI v4.1.4`, `MPICH 4.0.2`.
+/// The library's name and version: `Open MPI v4.1.4`, `MPICH 4.0.2`.
 inline std::string mpi_library() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
@@ -99,8 +99,8 @@ inline std::string mpi_library() {
   return name;
 }
 
-/// A communicator that devplace has made, freed with this object, unless MPI has ended or this thread may not call it.
-/// MPI's rule is that all processes free a communicator together.
+/// Owns a communicator that devplace has made. Frees it unless MPI is finalized or this thread may not call MPI. All
+/// processes must free a communicator together.
 class mpi_communicator {
  public:
   mpi_communicator() = default;
@@ -111,41 +111,41 @@ class mpi_communicator {
     return *this;
   }
   ~mpi_communicator() {
-    if (made_ != MPI_COMM_NULL && mpi_initialised() && !mpi_finalised() && mpi_takes_calls_of_this_thread())
+    if (made_ != MPI_COMM_NULL && mpi_initialised() && !mpi_finalised() && this_thread_may_call_mpi())
       MPI_Comm_free(&made_);
   }
 
   MPI_Comm get() const noexcept { return made_; }
-  /// It is not freed before MPI_Finalize, for where this process cannot know whether the others free it.
+  /// Leaves the communicator to MPI_Finalize, if this process cannot know whether the others free it.
   void leave_to_mpi() noexcept { made_ = MPI_COMM_NULL; }
 
  private:
   MPI_Comm made_ = MPI_COMM_NULL;
 };
 
-/// Where the processes of a communicator are.
-struct mpi_places {
+/// The ranks of a communicator's processes.
+struct mpi_position {
   process_ranks ranks;
-  bool crowded;  ///< those of this host are more than the processors on which they may run
+  bool oversubscribed;  ///< whether this host has more processes than processors for them
 };
 
-/// All processes of the communicator call it.
-inline mpi_places find_mpi_places(MPI_Comm communicator) {
-  mpi_places places{};
-  process_ranks& ranks = places.ranks;
+/// Finds this process's ranks. All processes of the communicator call it.
+inline mpi_position find_mpi_position(MPI_Comm communicator) {
+  mpi_position position{};
+  process_ranks& ranks = position.ranks;
   check_mpi("MPI_Comm_rank", MPI_Comm_rank(communicator, &ranks.rank));
   check_mpi("MPI_Comm_size", MPI_Comm_size(communicator, &ranks.size));
   MPI_Comm of_host = MPI_COMM_NULL;
   check_mpi("MPI_Comm_split_type",
             MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, ranks.rank, MPI_INFO_NULL, &of_host));
-  const mpi_communicator here(of_host);
-  check_mpi("MPI_Comm_rank", MPI_Comm_rank(here.get(), &ranks.local_rank));
-  check_mpi("MPI_Comm_size", MPI_Comm_size(here.get(), &ranks.local_size));
+  const mpi_communicator on_host(of_host);
+  check_mpi("MPI_Comm_rank", MPI_Comm_rank(on_host.get(), &ranks.local_rank));
+  check_mpi("MPI_Comm_size", MPI_Comm_size(on_host.get(), &ranks.local_size));
   ::cpu_set_t processors = own_processors();
   check_mpi("MPI_Allreduce",
-            MPI_Allreduce(MPI_IN_PLACE, &processors, sizeof processors, MPI_BYTE, MPI_BOR, here.get()));
-  places.crowded = ranks.local_size > CPU_COUNT(&processors);
-  return places;
+            MPI_Allreduce(MPI_IN_PLACE, &processors, sizeof processors, MPI_BYTE, MPI_BOR, on_host.get()));
+  position.oversubscribed = ranks.local_size > CPU_COUNT(&processors);
+  return position;
 }
 
 }  // namespace devplace::parallel::detail

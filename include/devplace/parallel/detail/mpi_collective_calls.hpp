@@ -9,8 +9,8 @@
 
 namespace devplace::parallel::detail {
 
-// MPI's non-blocking collectives in place, as functions of a communicator and a request for mpi_transport::start_mpi.
-// A mean is reduced as a sum, which is divided afterwards. MPI reads `counts` until the call is done.
+// MPI's non-blocking, in-place collectives as functions of a communicator and a request, for mpi_transport::start_mpi.
+// A mean is reduced as a sum, to be divided afterwards. MPI reads `counts` until the call has ended.
 
 template <class T>
 auto mpi_all_reduce(T* at, std::size_t count, reduction op) {
@@ -36,7 +36,7 @@ auto mpi_broadcast(T* at, std::size_t count, int root) {
   };
 }
 
-/// Afterwards this process's part begins at `at`.
+/// Stores this process's part of the result from `at`.
 template <class T>
 auto mpi_reduce_scatter(T* at, const mpi_counts& counts, reduction op) {
   return [=, &counts](MPI_Comm in, MPI_Request* request) {

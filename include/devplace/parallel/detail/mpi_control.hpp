@@ -24,14 +24,14 @@
 
 namespace devplace::parallel::detail {
 
-/// Where process 0 may listen, as it is sent by MPI.
+/// A candidate for the address at which process 0 listens, as MPI sends it.
 struct mpi_candidate {
   control_text<64> address;
   std::int32_t port;
 };
-inline constexpr std::size_t most_candidates = 32;
+inline constexpr std::size_t max_candidates = 32;
 
-/// Equal in processes that can meet at a socket of their host: those of one kernel and one network namespace.
+/// Identifies the kernel and network namespace: processes with equal numbers can connect over an abstract Unix socket.
 inline std::uint64_t network_of_process() {
   std::string text;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> text;
@@ -40,8 +40,8 @@ inline std::uint64_t network_of_process() {
   return control_token(text).halves[0];
 }
 
-/// The addresses of this host, IPv4 first, at which other hosts may find it: those of interfaces that run, without
-/// loopback and addresses of one link.
+/// The addresses of this host for other hosts, IPv4 first: those of running interfaces, without loopback and link-local
+/// addresses.
 inline std::vector<std::string> addresses_of_host() {
   std::vector<std::string> result, later;
   ::ifaddrs* all = nullptr;
@@ -62,50 +62,49 @@ inline std::vector<std::string> addresses_of_host() {
   }
   ::freeifaddrs(all);
   result.insert(result.end(), later.begin(), later.end());
-  if (result.size() > most_candidates) result.resize(most_candidates);
+  if (result.size() > max_candidates) result.resize(max_candidates);
   return result;
 }
 
-/// A bit for each of the candidates with which a connection can be made, all tried at the same time.
+/// The set of candidates, as bits, to which this host can connect. Tries all concurrently, for 2 seconds.
 inline std::uint32_t reachable(const std::vector<mpi_candidate>& candidates) {
   std::vector<descriptor> sockets;
-  std::vector<::pollfd> waited_for;
+  std::vector<::pollfd> polled;
   std::uint32_t found = 0;
   for (std::size_t i = 0; i != candidates.size(); ++i) {
     const socket_address to = resolve(candidates[i].address.str(), candidates[i].port).at(0);
     sockets.push_back(open_socket(to));
     const bool at_once = ::connect(sockets[i].get(), to.get(), to.length) == 0;
     if (at_once) found |= std::uint32_t{1} << i;
-    waited_for.push_back({at_once || errno != EINPROGRESS ? -1 : sockets[i].get(), POLLOUT, 0});
+    polled.push_back({at_once || errno != EINPROGRESS ? -1 : sockets[i].get(), POLLOUT, 0});
   }
-  const double until = monotonic_seconds() + 2;
-  for (double left = 2; left > 0; left = until - monotonic_seconds()) {
-    bool waits = false;
-    for (const ::pollfd& one : waited_for)
-      waits = waits || one.fd >= 0;
-    if (!waits) break;
-    ::poll(waited_for.data(), waited_for.size(), poll_milliseconds(left));
-    for (std::size_t i = 0; i != waited_for.size(); ++i) {
-      if (waited_for[i].fd < 0 || waited_for[i].revents == 0) continue;
+  const double deadline = monotonic_seconds() + 2;
+  for (double left = 2; left > 0; left = deadline - monotonic_seconds()) {
+    const auto is_pending = [](const ::pollfd& one) { return one.fd >= 0; };
+    if (std::none_of(polled.begin(), polled.end(), is_pending)) break;
+    ::poll(polled.data(), polled.size(), poll_milliseconds(left));
+    for (std::size_t i = 0; i != polled.size(); ++i) {
+      if (polled[i].fd < 0 || polled[i].revents == 0) continue;
       int failed = 0;
       ::socklen_t size = sizeof failed;
-      ::getsockopt(waited_for[i].fd, SOL_SOCKET, SO_ERROR, &failed, &size);
+      ::getsockopt(polled[i].fd, SOL_SOCKET, SO_ERROR, &failed, &size);
       if (failed == 0) found |= std::uint32_t{1} << i;
-      waited_for[i].fd = -1;
+      polled[i].fd = -1;
     }
   }
   return found;
 }
 
-/// The control connection of a communicator's processes, which meet by MPI: at a socket of their host, or at the first
-/// address of process 0's host, and a port that the system chooses, with which a process of every host could connect.
-class mpi_meeting {
+/// Makes the control connection of a communicator's processes, which agree on its address by MPI: an abstract Unix
+/// socket of their host, or the first address of process 0's host to which one process of every host can connect. The
+/// system chooses the port.
+class mpi_rendezvous {
  public:
-  /// `network`: equal in processes that can meet at a socket of their host.
-  mpi_meeting(MPI_Comm communicator, const process_ranks& ranks, std::uint64_t network = network_of_process())
+  /// `network` is equal in processes that can connect over a Unix socket.
+  mpi_rendezvous(MPI_Comm communicator, const process_ranks& ranks, std::uint64_t network = network_of_process())
       : communicator_(communicator), rank_(ranks.rank), size_(ranks.size), network_(network) {}
 
-  /// All processes call it.
+  /// Connects the processes, which all call it.
   std::shared_ptr<control_plane> watch(const process_options& options) {
     const job_member who{job(), rank_, size_, {}};
     std::vector<std::uint64_t> networks(static_cast<std::size_t>(size_));
@@ -113,21 +112,21 @@ class mpi_meeting {
                                              MPI_BYTE, communicator_));
     const auto other_network = [&](std::uint64_t one) { return one != networks[0]; };
     const bool one_host = std::none_of(networks.begin(), networks.end(), other_network);
-    const bool tries = std::find(networks.begin(), networks.end(), network_) - networks.begin() == rank_;
+    const bool tests_addresses = std::find(networks.begin(), networks.end(), network_) - networks.begin() == rank_;
     std::vector<control_listener> listeners;
     std::string failure;
     if (rank_ == 0) failure = listen(who, one_host, listeners);
-    tell(failure);
+    broadcast(failure);
     if (!failure.empty()) throw communication_error(failure);
     control_endpoint where;
     std::size_t chosen = 0;
-    if (!one_host) where = choose(listeners, tries, chosen);
+    if (!one_host) where = choose(listeners, tests_addresses, chosen);
     if (rank_ == 0) return std::make_shared<control_plane>(who, std::move(listeners[chosen]), options);
     return std::make_shared<control_plane>(who, where, options);
   }
 
  private:
-  /// A name that no other group has, also not one of the same job.
+  /// A name that is unique to the group, also within the job.
   std::string job() {
     std::uint64_t numbers[2] = {};
     if (rank_ == 0 && ::getrandom(numbers, sizeof numbers, 0) != sizeof numbers)
@@ -136,7 +135,7 @@ class mpi_meeting {
     return "mpi " + std::to_string(numbers[0]) + " " + std::to_string(numbers[1]);
   }
 
-  /// In process 0: at the socket of the host, or at all its addresses. Returns what failed.
+  /// Lets process 0 listen at a Unix socket or at all addresses of its host. Returns the failure, or an empty text.
   std::string listen(const job_member& who, bool one_host, std::vector<control_listener>& listeners) const {
     ::rlimit files{};
     if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < static_cast<::rlim_t>(size_) + 64)
@@ -149,23 +148,24 @@ class mpi_meeting {
       else
         for (const std::string& address : addresses_of_host())
           listeners.emplace_back(who, control_endpoint{address, 0});
-    } catch (const communication_error& refused) {
-      return std::string(refused.what()).substr(std::strlen("devplace: "));
+    } catch (const communication_error& failed) {
+      return std::string(failed.what()).substr(std::strlen("devplace: "));
     }
     return listeners.empty() ? "process 0's host has no network address that other hosts could know. Give "
                                "process_options{.heartbeat = 0} for a group that is not watched."
                              : std::string();
   }
 
-  /// From process 0 to the others.
-  void tell(std::string& text) {
+  /// Sends process 0's text to the others.
+  void broadcast(std::string& text) {
     auto length = static_cast<int>(text.size());
     check_mpi("MPI_Bcast", MPI_Bcast(&length, 1, MPI_INT, 0, communicator_));
     text.resize(static_cast<std::size_t>(length));
     check_mpi("MPI_Bcast", MPI_Bcast(text.data(), length, MPI_CHAR, 0, communicator_));
   }
 
-  control_endpoint choose(const std::vector<control_listener>& listeners, bool tries, std::size_t& chosen) {
+  /// Chooses the first listener to which all hosts can connect. `tests_addresses` is true in one process of each host.
+  control_endpoint choose(const std::vector<control_listener>& listeners, bool tests_addresses, std::size_t& chosen) {
     auto count = static_cast<int>(listeners.size());
     check_mpi("MPI_Bcast", MPI_Bcast(&count, 1, MPI_INT, 0, communicator_));
     std::vector<mpi_candidate> candidates(static_cast<std::size_t>(count));
@@ -176,7 +176,7 @@ class mpi_meeting {
     check_mpi("MPI_Bcast", MPI_Bcast(candidates.data(), static_cast<int>(candidates.size() * sizeof candidates[0]),
                                      MPI_BYTE, 0, communicator_));
     std::uint32_t by_all = ~std::uint32_t{0};
-    if (tries && rank_ != 0) by_all = reachable(candidates);
+    if (tests_addresses && rank_ != 0) by_all = reachable(candidates);
     check_mpi("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, &by_all, 1, MPI_UINT32_T, MPI_BAND, communicator_));
     std::string tried;
     for (std::size_t i = 0; i != candidates.size(); ++i) {

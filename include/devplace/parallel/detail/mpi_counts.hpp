@@ -11,12 +11,12 @@
 
 namespace devplace::parallel::detail {
 
-/// How many elements of a window each process has, and where its part begins, as arguments of MPI.
+/// The sizes and begins of the processes' parts of a window, as arguments of MPI.
 struct mpi_counts {
   explicit mpi_counts(std::size_t processes) : of(processes), begin(processes) {}
 
-  /// Of the window [first, last); process p's part of all elements begins at begins[p * places]. Returns the part of
-  /// process `own`.
+  /// Divides the window [first, last); process p's part of all elements begins at begins[p * places]. Returns the part
+  /// of process `own`.
   element_range divide(std::span<const std::size_t> begins, std::size_t places, std::size_t first, std::size_t last,
                        std::size_t own) {
     const auto at = [&](std::size_t process) { return std::clamp(begins[process * places], first, last); };

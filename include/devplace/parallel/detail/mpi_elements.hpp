@@ -15,20 +15,20 @@
 
 namespace devplace::parallel {
 
-/// How MPI gets elements that lie on a device: through pinned memory of the host, or by their addresses.
+/// How MPI accesses elements on a device: through pinned host memory, or directly at their addresses.
 enum class mpi_access : unsigned char { staged, direct };
 
 namespace detail {
 
-/// Where MPI finds the elements of a device's buffer: where they are, or in pinned memory that they are copied to, as
-/// many as a window has at a time.
+/// Gives MPI access to the elements of a device's buffer: directly, or through pinned memory to which a window at a
+/// time is copied.
 template <class Backend>
 class mpi_elements {
   static constexpr bool of_host = std::is_same_v<Backend, backend::cpu>;
 
  public:
-  /// The first of `places` devices of this process has the number `ordinal`; it is named in errors. Windows have at
-  /// most `portion` bytes if the elements are staged, else at most `most` elements.
+  /// `ordinal` is the first of this process's `places` devices, which errors name. Windows have at most `portion` bytes
+  /// if the elements are staged, otherwise at most `most` elements.
   mpi_elements(int ordinal, std::size_t places, mpi_access access, std::size_t portion, std::size_t most)
       : ordinal_(ordinal),
         places_(places),
@@ -36,14 +36,14 @@ class mpi_elements {
         portion_(portion),
         most_(most) {}
 
-  /// Allocates what windows of up to `count` elements need.
+  /// Allocates the memory for windows of up to `count` elements.
   void reserve(std::size_t count, std::size_t element_bytes) {
     const std::size_t bytes = std::min(window(element_bytes), count) * element_bytes;
     if (!staged_ || block_.bytes() >= bytes) return;
     block_ = {};
     block_ = devplace::detail::allocate<staging_backend>(0, bytes, memory_purpose::workspace);
   }
-  /// Calls f(first, last) for each window of the elements from `begin` to `end`.
+  /// Calls f(first, last) for each window of the elements [begin, end).
   template <class T, class F>
   void in_windows(std::size_t begin, std::size_t end, const F& f) {
     reserve(end - begin, sizeof(T));
@@ -53,25 +53,26 @@ class mpi_elements {
     }
   }
 
-  /// Where MPI finds elements of `buffer`, which the window from `first` on begins with, after the device has computed
-  /// [from, to).
+  /// Waits until the device has computed the elements [from, to) of `buffer`, stages them if necessary, and returns the
+  /// address for MPI of the window's first element, `first`.
   template <class T>
   T* take(T* buffer, std::size_t first, std::size_t from, std::size_t to) {
-    T* const there = buffer + first;
+    T* const elements = buffer + first;
     if constexpr (of_host) {
-      return there;
+      return elements;
     } else {
-      T* const here = staged_ ? static_cast<T*>(block_.data()) : there;
+      T* const for_mpi = staged_ ? static_cast<T*>(block_.data()) : elements;
       on_device([&] {
         if (staged_)
-          devplace::detail::copy_out<Backend>(ordinal_, here + (from - first), buffer + from, (to - from) * sizeof(T));
+          devplace::detail::copy_out<Backend>(ordinal_, for_mpi + (from - first), buffer + from,
+                                              (to - from) * sizeof(T));
         else
           devplace::detail::memory_of<Backend>().wait(ordinal_);
       });
-      return here;
+      return for_mpi;
     }
   }
-  /// Writes elements that MPI has put at `from` to the device's memory `to`.
+  /// Copies MPI's result at `from` to the device's memory `to`.
   template <class T>
   void put(T* to, const T* from, std::size_t count) {
     if (to == from || count == 0) return;
@@ -86,7 +87,7 @@ class mpi_elements {
       });
     }
   }
-  /// Makes means of sums over `participants`, where MPI has put them.
+  /// Divides MPI's sums over `participants` in place if `op` is a mean.
   template <class T>
   void divide(T* at, std::size_t count, reduction op, int participants) {
     if (op != reduction::mean) return;
@@ -101,7 +102,7 @@ class mpi_elements {
 
  private:
   using staging_backend = std::conditional_t<of_host, backend::cpu, backend::pinned>;
-  /// Number of elements that justify a thread.
+  /// Minimum number of elements per thread.
   static constexpr std::size_t grain = 16384;
 
   std::size_t window(std::size_t element_bytes) const {

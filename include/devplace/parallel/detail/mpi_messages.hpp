@@ -13,8 +13,8 @@
 
 namespace devplace::parallel::detail {
 
-/// Divided by the square of the number of processes: up to how many bytes one exchange of all takes less time than two
-/// of parts. Libraries send larger messages in other ways, which take longer than to wait once more. Measured by
+/// Divided by the square of the number of processes: the maximum number of bytes for which one exchange of whole
+/// buffers is faster than two exchanges of parts. For larger messages libraries use slower protocols. Measured by
 /// all_reduce_mpi_bench.
 #ifdef OPEN_MPI
 inline constexpr std::size_t small_mpi_messages = std::size_t{48} << 10;
@@ -22,19 +22,19 @@ inline constexpr std::size_t small_mpi_messages = std::size_t{48} << 10;
 inline constexpr std::size_t small_mpi_messages = std::size_t{32} << 10;
 #endif
 
-/// Time between two questions to MPI whether something has arrived.
-class waiting {
+/// Backoff between two polls of MPI.
+class poll_backoff {
  public:
-  /// `crowded`: there are more processes than processors.
-  explicit waiting(bool crowded) : patience_(crowded ? 5e-6 : 1e-3) {}
+  /// `oversubscribed`: there are more processes than processors.
+  explicit poll_backoff(bool oversubscribed) : spin_time_(oversubscribed ? 5e-6 : 1e-3) {}
 
-  /// At first returns at once, because a process that works at the same time mostly answers at once. Later it lets
-  /// programs that want this processor run; if they take it for long, or nothing arrives for long, this process sleeps,
-  /// after which the system gives it the processor sooner. Returns false if it returned at once.
-  bool a_little() {
+  /// Returns false at once during the first polls, because most messages arrive soon. Later yields, or sleeps if
+  /// another program has used the processor for long or nothing has arrived for long; after a sleep the scheduler gives
+  /// this process the processor sooner.
+  bool pause() {
     const double now = seconds();
     if (began_ == 0) began_ = now;
-    if (now - began_ < patience_) return false;
+    if (now - began_ < spin_time_) return false;
     if (sleeps_ > 0 || now - began_ > 10e-3) {
       sleep();
       if (sleeps_ > 0) --sleeps_;
@@ -58,15 +58,15 @@ class waiting {
   }
 
   int sleeps_ = 0;
-  double patience_, began_ = 0;
+  double spin_time_, began_ = 0;
 };
 
-/// The messages of one call, on their way. They are waited for by asking, never by a call of MPI that blocks, so that
-/// the group's monitor is asked, too, and processors are left to others.
+/// The messages of one call that are in flight. Waits by polling, never by a blocking call of MPI, so that the group's
+/// monitor is polled too and other processes get the processor.
 class mpi_messages {
  public:
-  /// `crowded`: the processes of this host are more than its processors.
-  explicit mpi_messages(bool crowded) : crowded_(crowded) {}
+  /// `oversubscribed`: there are more processes than processors.
+  explicit mpi_messages(bool oversubscribed) : oversubscribed_(oversubscribed) {}
 
   void receive(MPI_Comm communicator, int tag, int from, std::byte* to, std::size_t bytes) {
     if (bytes == 0) return;
@@ -81,26 +81,25 @@ class mpi_messages {
   /// Starts a collective of MPI: `start(&request)`, a call of the function `name`.
   template <class Start>
   void start_collective(const char* name, const Start& start) {
-    MPI_Request& request = add(all_together);
+    MPI_Request& request = add(collective);
     check_mpi(name, start(&request));
   }
 
-  /// Whether none is on its way.
+  /// Whether no message is in flight.
   bool empty() const noexcept { return requests_.empty(); }
 
-  /// Returns when all have arrived, and what was sent may be overwritten. MPICH reports a message that is longer than
-  /// expected not to the communicator's error handler but to MPI_COMM_WORLD's, which ends the program unless the user
-  /// has set another.
+  /// Returns when all messages have arrived and sent buffers may be overwritten. MPICH reports a message that is longer
+  /// than expected to the error handler of MPI_COMM_WORLD, which ends the program unless the user has set another.
   void wait(group_monitor* monitor) {
     for (std::size_t i = 0; i != requests_.size(); ++i) {
-      waiting pause(crowded_);
+      poll_backoff backoff(oversubscribed_);
       while (!test(i, monitor))
-        if (pause.a_little() && monitor != nullptr) monitor->check();
+        if (backoff.pause() && monitor != nullptr) monitor->check();
     }
     requests_.clear();
     expected_.clear();
   }
-  /// Lets MPI work on what has not arrived. Returns whether all has.
+  /// Polls MPI; returns whether all messages have arrived.
   bool progress(group_monitor* monitor) {
     for (std::size_t i = 0; i != requests_.size(); ++i)
       if (!test(i, monitor)) return false;
@@ -109,12 +108,12 @@ class mpi_messages {
     return true;
   }
 
-  /// After an exception. Returns whether no buffer is written any more: a message that has begun to arrive cannot be
-  /// cancelled, and goes on when its sender does.
+  /// Cancels the messages after an exception. Returns whether MPI writes no buffer any more: a message that has begun
+  /// to arrive cannot be cancelled.
   bool abandon() noexcept {
-    bool settled = true;
+    bool cancelled = true;
     for (std::size_t i = 0; i != requests_.size(); ++i) {
-      if (requests_[i] == MPI_REQUEST_NULL || expected_[i] == all_together) continue;
+      if (requests_[i] == MPI_REQUEST_NULL || expected_[i] == collective) continue;
       if (expected_[i] == sent) {
         MPI_Request_free(&requests_[i]);  // sending cannot be cancelled
         continue;
@@ -122,27 +121,27 @@ class mpi_messages {
       MPI_Cancel(&requests_[i]);
       int done = 0;
       for (int tries = 0; done == 0 && tries != 1000; ++tries) {
-        if (tries != 0) waiting::sleep();
+        if (tries != 0) poll_backoff::sleep();
         if (MPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
       }
-      settled = settled && done != 0;
+      cancelled = cancelled && done != 0;
     }
     requests_.clear();
     expected_.clear();
-    return settled;
+    return cancelled;
   }
 
  private:
-  /// In place of the bytes that are expected.
-  static constexpr std::size_t sent = 0, all_together = static_cast<std::size_t>(-1);
+  /// Values of expected_ for requests that do not receive a message.
+  static constexpr std::size_t sent = 0, collective = static_cast<std::size_t>(-1);
 
-  /// Whether one has arrived.
+  /// Whether request `i` is complete.
   bool test(std::size_t i, group_monitor* monitor) {
     int arrived = 0;
     MPI_Status status{};
-    const bool arrives = requests_[i] != MPI_REQUEST_NULL;  // else it has been tested before
+    const bool pending = requests_[i] != MPI_REQUEST_NULL;  // otherwise an earlier test has completed it
     const int code = MPI_Test(&requests_[i], &arrived, &status);
-    if (code != MPI_SUCCESS || (arrives && arrived != 0 && !complete(status, expected_[i]))) {
+    if (code != MPI_SUCCESS || (pending && arrived != 0 && !complete(status, expected_[i]))) {
       if (monitor != nullptr) monitor->explain();
       check_mpi("MPI_Test", code);
       throw_incomplete(status, expected_[i]);
@@ -161,7 +160,7 @@ class mpi_messages {
     return bytes;
   }
   static bool complete(const MPI_Status& status, std::size_t expected) {
-    return expected == sent || expected == all_together || static_cast<std::size_t>(length(status)) == expected;
+    return expected == sent || expected == collective || static_cast<std::size_t>(length(status)) == expected;
   }
   [[noreturn]] static void throw_incomplete(const MPI_Status& status, std::size_t expected) {
     throw communication_error("rank " + std::to_string(status.MPI_SOURCE) + " of the group sent " +
@@ -170,9 +169,9 @@ class mpi_messages {
                               "with as many elements.");
   }
 
-  bool crowded_;
+  bool oversubscribed_;
   std::vector<MPI_Request> requests_;
-  std::vector<std::size_t> expected_;  ///< bytes to receive, or another thing to wait for
+  std::vector<std::size_t> expected_;  ///< bytes to receive; `sent` or `collective` for other requests
 };
 
 }  // namespace devplace::parallel::detail

@@ -20,12 +20,12 @@
 
 namespace devplace::parallel::detail {
 
-/// Connects the processes of an MPI communicator, by messages between two of them: sums are computed by the caller, in
-/// the order of the ranks.
+/// Connects the processes of an MPI communicator by point-to-point messages. The caller computes sums, in the order of
+/// the ranks.
 class mpi_transport final : public transport {
  public:
-  /// Of `made`, a communicator for this transport alone, which is freed with it. All its processes call this, and it
-  /// throws in all of them if it does in one. `watch()` gives the monitor, or null; all call it at the same time.
+  /// Makes a transport that owns the communicator `made`. All its processes call this function, which throws in all of
+  /// them if it does in one. `watch(ranks)` makes the monitor, or returns null; all processes call it together.
   template <class Watch>
   static std::shared_ptr<mpi_transport> connect(MPI_Comm made, const Watch& watch) {
     mpi_communicator communicator(made);
@@ -33,27 +33,27 @@ class mpi_transport final : public transport {
     std::shared_ptr<mpi_transport> connected;
     std::exception_ptr failure;
     try {
-      const mpi_places places = find_mpi_places(made);
-      connected = std::make_shared<mpi_transport>(communicator, places);
-      connected->watch(watch(places.ranks));
+      const mpi_position position = find_mpi_position(made);
+      connected = std::make_shared<mpi_transport>(communicator, position);
+      connected->watch(watch(position.ranks));
     } catch (...) {
       failure = std::current_exception();
     }
-    int fails = failure != nullptr;
-    check_mpi("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, &fails, 1, MPI_INT, MPI_MAX, made));
-    if (fails == 0) return connected;
-    connected.reset();  // frees the communicator, as all do
+    int any_failed = failure != nullptr;
+    check_mpi("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, &any_failed, 1, MPI_INT, MPI_MAX, made));
+    if (any_failed == 0) return connected;
+    connected.reset();  // frees the communicator in all processes
     if (failure != nullptr) std::rethrow_exception(failure);
     throw communication_error("another process of the group could not connect to it; its own error says why.");
   }
 
-  /// Takes the communicator, which other code has checked.
-  mpi_transport(mpi_communicator& communicator, const mpi_places& places)
-      : transport(places.ranks), messages_(places.crowded) {
+  /// Takes ownership of the communicator; connect() has checked it.
+  mpi_transport(mpi_communicator& communicator, const mpi_position& position)
+      : transport(position.ranks), messages_(position.oversubscribed) {
     communicator_ = std::move(communicator);
   }
-  /// All processes free a communicator together. After a failure this one cannot know whether the others do, and leaves
-  /// it to MPI_Finalize. A child of fork() leaves it to its parent.
+  /// Frees the communicator, as all processes must do together. After a failure, when this process cannot know
+  /// whether the others do, MPI_Finalize frees it. A child of fork() leaves it to its parent.
   ~mpi_transport() override {
     if (failed_ || inherited() || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
   }
@@ -61,23 +61,23 @@ class mpi_transport final : public transport {
   std::string description() const override {
     return std::to_string(size()) + (size() == 1 ? " process" : " processes") + ", by MPI (" + library_ + ")";
   }
-  // Smaller ones wait more often, larger ones need more memory; measured by all_reduce_mpi_bench.
+  // Smaller portions wait more often, larger ones need more memory; measured by all_reduce_mpi_bench.
   std::size_t portion() const noexcept override { return std::size_t{16} << 20; }
 
   void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
-    guarded(call_kind::collect, begins, [&] { start_exchange(buffers, begins.data(), 1); });
+    start_call(call_kind::collect, begins, [&] { start_exchange(buffers, begins.data(), 1); });
   }
 
   std::size_t most_everywhere() const noexcept override { return small_mpi_messages / (processes() * processes()); }
   void start_collect_everywhere(std::span<std::byte* const> buffers, std::size_t bytes) override {
     const std::size_t whole[] = {0, bytes};
-    guarded(call_kind::everywhere, whole, [&] { start_exchange(buffers, whole, 0); });
+    start_call(call_kind::everywhere, whole, [&] { start_exchange(buffers, whole, 0); });
   }
 
   void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
                         std::span<const std::size_t> begins) override {
     const std::size_t bytes = begins[rank() + 1] - begins[rank()];
-    guarded(call_kind::distribute, begins, [&] {
+    start_call(call_kind::distribute, begins, [&] {
       for (std::size_t from = 0; from != processes(); ++from)
         if (from != rank())
           messages_.receive(communicator_.get(), tag_, static_cast<int>(from), buffers[0] + begins[from],
@@ -112,47 +112,47 @@ class mpi_transport final : public transport {
   }
 
   /// Starts a collective of MPI: `start(communicator, &request)`, a call of the function `name`. All processes start
-  /// the same ones in the same order.
+  /// the same collectives in the same order.
   template <class Start>
   void start_mpi(const char* name, const Start& start) {
-    guarded(call_kind::together, {}, [&] {
+    start_call(call_kind::collective, {}, [&] {
       messages_.start_collective(name, [&](MPI_Request* request) { return start(communicator_.get(), request); });
     });
   }
-  /// Lets MPI work on what was started.
+  /// Lets MPI advance the started collectives.
   void progress_mpi() {
-    guarded(call_kind::together, {}, [&] { messages_.progress(monitor()); });
+    start_call(call_kind::collective, {}, [&] { messages_.progress(monitor()); });
   }
-  /// Returns when all that was started is done.
+  /// Returns when all started collectives have ended.
   void finish_mpi() {
-    guarded(call_kind::together, {}, [&] { messages_.wait(monitor()); });
+    start_call(call_kind::collective, {}, [&] { messages_.wait(monitor()); });
   }
-  /// Starts a collective of MPI, and returns when all that was started is done.
+  /// Starts a collective of MPI and returns when all started collectives have ended.
   template <class Start>
   void call_mpi(const char* name, const Start& start) {
     start_mpi(name, start);
     finish_mpi();
   }
-  /// After an exception, before what was started is done: the transport cannot be used any more. MPI cannot cancel its
-  /// collectives, so they may still read and write the buffers when the program calls MPI.
+  /// Makes the transport unusable, after an exception during started collectives. MPI cannot cancel them, so they may
+  /// still read and write the buffers when the program calls MPI.
   void abandon_mpi() noexcept {
     failed_ = true;
     messages_.abandon();
   }
 
-  /// The processes tell each other what they want first, so that all are there when MPI_Comm_split, which cannot be
-  /// interrupted, is called. MPI takes no colors below 0.
+  /// Exchanges the arguments first, so that all processes have arrived before MPI_Comm_split, which cannot be
+  /// interrupted. MPI takes no colors below 0: the rank of the part's first member replaces the color.
   std::shared_ptr<transport> split(int color, int key) override {
-    std::vector<split_wish> wishes(processes());
+    std::vector<split_request> requests(processes());
     std::vector<std::size_t> begins(processes() + 1);
     for (std::size_t r = 0; r != begins.size(); ++r)
-      begins[r] = r * sizeof(split_wish);
-    const split_wish own{color, key, ranks().rank};
-    auto* const all = reinterpret_cast<std::byte*>(wishes.data());
+      begins[r] = r * sizeof(split_request);
+    const split_request own{color, key, ranks().rank};
+    auto* const all = reinterpret_cast<std::byte*>(requests.data());
     distribute(reinterpret_cast<const std::byte*>(&own), std::span(&all, 1), begins);
-    const std::vector<int> members = members_of_part(std::move(wishes), color);
+    const std::vector<int> members = members_of_part(std::move(requests), color);
     std::shared_ptr<mpi_transport> part;
-    guarded(call_kind::together, {}, [&] {
+    start_call(call_kind::collective, {}, [&] {
       MPI_Comm of_part = MPI_COMM_NULL;
       check_mpi("MPI_Comm_split", MPI_Comm_split(communicator_.get(), members[0], key, &of_part));
       part = connect(of_part,
@@ -161,11 +161,11 @@ class mpi_transport final : public transport {
     return part;
   }
 
-  /// Of these processes alone.
+  /// The communicator of this transport alone.
   MPI_Comm communicator() const noexcept { return communicator_.get(); }
 
   group_monitor* monitor() noexcept override { return monitor_.get(); }
-  /// Lets `by` watch the calls from now on.
+  /// Sets the monitor of later calls.
   void watch(std::shared_ptr<group_monitor> by) noexcept { monitor_ = std::move(by); }
 
  private:
@@ -179,13 +179,14 @@ class mpi_transport final : public transport {
     received_ = devplace::detail::allocate<backend::cpu>(0, bytes, memory_purpose::workspace);
   }
 
-  /// A message may still be written to it.
-  static void keep_for_ever(devplace::detail::memory_block&& block) {
+  /// Never frees a block that MPI may still write to.
+  static void leak(devplace::detail::memory_block&& block) {
     static auto* const kept = new std::vector<devplace::detail::memory_block>;
     kept->push_back(std::move(block));
   }
 
-  /// Sends process r bytes [begins[r * stride], begins[r * stride + 1]) of the buffers, and gets what the others send.
+  /// Sends the bytes [begins[r * stride], begins[r * stride + 1]) of the buffers to process r, and receives this
+  /// process's bytes from the others.
   void start_exchange(std::span<std::byte* const> buffers, const std::size_t* begins, std::size_t stride) {
     const auto begin = [&](std::size_t r) { return begins[r * stride]; };
     const auto size = [&](std::size_t r) { return begins[r * stride + 1] - begins[r * stride]; };
@@ -206,14 +207,14 @@ class mpi_transport final : public transport {
     result_ = buffers[0] + begin(rank());
   }
 
-  enum class call_kind : std::size_t { collect = 1, distribute = 2, everywhere = 3, together = 4 };
+  enum class call_kind : std::size_t { collect = 1, distribute = 2, everywhere = 3, collective = 4 };
 
-  /// One of the tags 0 to 32767, which every MPI has. With a monitor it depends on the call and its boundaries, so that
-  /// messages of different calls do not meet: the monitor compares the calls and names the culprit, while MPICH would
-  /// end the program at a message that is too long.
+  /// Chooses a tag from 0 to 32767, the range of every MPI. With a monitor the tag depends on the call and its
+  /// boundaries, so that messages of different calls do not match: the monitor then names the process that makes
+  /// another call, while MPICH would end the program at a message that is too long.
   void choose_tag(call_kind kind, std::span<const std::size_t> begins) noexcept {
-    if (kind == call_kind::together)
-      return;  // has no tag, and one process may ask for progress more often than another
+    if (kind == call_kind::collective)
+      return;  // collectives have no tag, and processes may poll their progress a different number of times
     std::size_t number = ++calls_;
     if (monitor_ != nullptr) {
       number += static_cast<std::size_t>(kind);
@@ -224,9 +225,9 @@ class mpi_transport final : public transport {
     tag_ = static_cast<int>(number % 32768);
   }
 
-  /// Calls f(), after which the transport is unusable if it throws.
+  /// Checks that a call can be made and calls f(), which starts it. The transport is unusable if f() throws.
   template <class F>
-  void guarded(call_kind kind, std::span<const std::size_t> begins, const F& f) {
+  void start_call(call_kind kind, std::span<const std::size_t> begins, const F& f) {
     check_mpi_runs("process_group");
     for (std::size_t r = 1; r < begins.size(); ++r)
       if (begins[r] - begins[r - 1] > INT_MAX)
@@ -237,14 +238,13 @@ class mpi_transport final : public transport {
       throw communication_error(
           "process_group: an earlier collective call of this group failed in this process, so the others wait for "
           "something else. End the program.");
-    if (open_ || (kind != call_kind::together && !messages_.empty()))
+    if (open_ || (kind != call_kind::collective && !messages_.empty()))
       throw error(
           "process_group: another call was made before one that was started has ended. End that one first, by wait() "
-          "or "
-          "a poll() that returns true.");
+          "or a poll() that returns true.");
     choose_tag(kind, begins);
     or_unusable(f);
-    open_ = kind != call_kind::together;
+    open_ = kind != call_kind::collective;
   }
   template <class F>
   void or_unusable(const F& f) {
@@ -258,10 +258,10 @@ class mpi_transport final : public transport {
   }
   void drop_messages() noexcept {
     open_ = false;
-    if (!messages_.abandon()) keep_for_ever(std::move(received_));
+    if (!messages_.abandon()) leak(std::move(received_));
   }
 
-  /// The call that was started has ended; what a process distributes it also has itself.
+  /// Completes a started call that has ended: copies what this process distributes to its own buffers.
   void end() {
     open_ = false;
     const std::span<std::byte* const> buffers = std::exchange(buffers_, {});
@@ -276,14 +276,14 @@ class mpi_transport final : public transport {
   std::string library_ = mpi_library();
   std::shared_ptr<group_monitor> monitor_;
   bool failed_ = false;
-  bool open_ = false;  ///< whether a call that was started has not ended
+  bool open_ = false;  ///< whether a started call has not ended
   std::size_t calls_ = 0;
   int tag_ = 0;
   mpi_messages messages_;
   devplace::detail::memory_block received_;
   std::vector<const std::byte*> summands_;
   std::byte* result_ = nullptr;
-  // Of a call that distributes.
+  // The arguments of a call that distributes.
   const std::byte* part_ = nullptr;
   std::span<std::byte* const> buffers_;
   std::span<const std::size_t> begins_;

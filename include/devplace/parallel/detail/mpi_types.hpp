@@ -13,8 +13,8 @@
 
 namespace devplace::parallel::detail {
 
-/// Whether MPI can reduce the type. Others, bf16 and half, are integers of their size to it, which functions of
-/// devplace reduce.
+/// Whether MPI can reduce the type. MPI gets bf16 and half as integers of their size, with devplace's functions to
+/// reduce them.
 template <class T>
 inline constexpr bool known_to_mpi = std::is_floating_point_v<T> || std::is_integral_v<T>;
 
@@ -38,8 +38,8 @@ MPI_Datatype mpi_type() {
   }
 }
 
-/// The reduction of elements of type T, without the division of a mean. Only while MPI runs; one that MPI lacks is made
-/// once.
+/// MPI's reduction of elements of type T, without the division of a mean; created once if MPI lacks it. MPI must be
+/// initialised.
 template <class T>
 MPI_Op mpi_operation(reduction op) {
   if constexpr (known_to_mpi<T>) {
@@ -64,11 +64,11 @@ MPI_Op mpi_operation(reduction op) {
   }
 }
 
-/// Whether this MPI says that its calls take addresses of CUDA devices. Only while MPI runs.
+/// Whether this MPI declares itself CUDA-aware. MPI must be initialised.
 inline bool mpi_takes_cuda_memory() noexcept {
 #if defined(MPIX_CUDA_AWARE_SUPPORT)  // Open MPI
   return MPIX_Query_cuda_support() == 1;
-#elif defined(MPIX_GPU_SUPPORT_CUDA)  // MPICH 4 and those that are derived from it
+#elif defined(MPIX_GPU_SUPPORT_CUDA)  // MPICH 4 and its derivatives
   int answer = 0;
   return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &answer) == MPI_SUCCESS && answer != 0;
 #else

@@ -11,8 +11,8 @@
 
 namespace devplace::parallel::detail {
 
-/// What is left to do on the host with the results of MPI's started reductions, once they are there: to move them, and
-/// to divide sums that should be means.
+/// The remaining work on the results of MPI's started reductions, when these have ended: moving them, and dividing sums
+/// for means.
 class mpi_unfinished {
  public:
   template <class T>
@@ -24,7 +24,7 @@ class mpi_unfinished {
     for (const result& one : results_)
       one.finish(one, participants);
   }
-  void forget() noexcept { results_.clear(); }
+  void clear() noexcept { results_.clear(); }
 
  private:
   struct result {
@@ -33,7 +33,7 @@ class mpi_unfinished {
     std::size_t count;
     void (*finish)(const result&, int participants);
   };
-  /// Number of elements that justify a thread.
+  /// Minimum number of elements per thread.
   static constexpr std::size_t grain = 16384;
 
   template <class T, reduction Op>

@@ -16,12 +16,12 @@ static_assert(NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0), "devplace: parallel/n
 
 namespace devplace::parallel::detail {
 
-/// A version number of NCCL in words: 22809 is 2.28.9.
+/// The text of a version number of NCCL: 22809 is 2.28.9.
 inline std::string nccl_version_text(int code) {
   return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." + std::to_string(code % 100);
 }
 
-/// The enumerator of a result.
+/// The name of a result's enumerator.
 inline const char* nccl_result_name(ncclResult_t code) {
   constexpr const char* names[] = {"ncclSuccess",       "ncclUnhandledCudaError", "ncclSystemError",
                                    "ncclInternalError", "ncclInvalidArgument",    "ncclInvalidUsage",
@@ -29,7 +29,7 @@ inline const char* nccl_result_name(ncclResult_t code) {
   return code >= ncclSuccess && code <= ncclInProgress ? names[code] : "an unknown result";
 }
 
-/// What to do about an error, by NCCL's own words where they tell more than its number.
+/// The fix for an error, chosen by NCCL's last error text where this tells more than the code.
 inline std::string nccl_remedy(ncclResult_t code, std::string_view last_error) {
   const auto says = [last_error](std::string_view words) { return last_error.find(words) != std::string_view::npos; };
   if (says("/dev/shm") || says("shared memory"))
@@ -55,7 +55,7 @@ inline std::string nccl_remedy(ncclResult_t code, std::string_view last_error) {
   }
 }
 
-/// A sentence about a failed call: who made it, NCCL's result and its last error, and what to do. `who` may be empty.
+/// A sentence about a failed call: the caller, which may be empty, NCCL's result and its last error, and the fix.
 inline std::string nccl_error_text(const char* call, const std::string& who, ncclResult_t code, ncclComm_t comm) {
   const char* const last = ncclGetLastError(comm);
   const std::string more = last == nullptr ? "" : last;
@@ -64,12 +64,12 @@ inline std::string nccl_error_text(const char* call, const std::string& who, ncc
          nccl_remedy(code, more);
 }
 
-/// Throws communication_error unless a call that does not belong to a communicator succeeded.
+/// Throws communication_error unless a call without a communicator has succeeded.
 inline void check_nccl(ncclResult_t code, const char* call) {
   if (code != ncclSuccess) throw communication_error(nccl_error_text(call, {}, code, nullptr));
 }
 
-/// NCCL's name of an element type.
+/// NCCL's enumerator of an element type.
 template <class T>
 constexpr ncclDataType_t nccl_type() {
   constexpr bool of_16_bits = short_element<T>;
@@ -89,7 +89,7 @@ constexpr ncclDataType_t nccl_type() {
   }
 }
 
-/// NCCL's name of an operation. Throws argument_error for those that NCCL computes otherwise than devplace: its mean
+/// NCCL's enumerator of an operation. Throws argument_error for operations that NCCL computes differently: its mean
 /// rounds 1/n to the elements' type first, and its extrema of floating-point numbers ignore NaN.
 template <class T>
 ncclRedOp_t nccl_operation(reduction op) {

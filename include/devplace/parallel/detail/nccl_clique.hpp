@@ -21,12 +21,12 @@ namespace devplace::parallel::detail {
 
 /// NCCL's communicators of this process's devices, which are consecutive ranks of the devices of all processes.
 ///
-/// No call waits inside NCCL, where nothing could end the wait: the communicators are non-blocking, and the calling
-/// thread asks them, and the group's monitor, until NCCL is done with a call or time is up. After a failure they are
-/// aborted, which ends their work on the devices, and every later call throws.
+/// No call blocks inside NCCL, where it could not be interrupted: the communicators are non-blocking, and the calling
+/// thread polls them and the group's monitor until NCCL has completed a call or the time limit has passed. After a
+/// failure they are aborted, which ends their work on the devices, and every later call throws.
 class nccl_clique {
  public:
-  /// Of these devices and the same number in each process. All processes make it together.
+  /// Connects these devices and the same number in each other process. All processes call it together.
   nccl_clique(std::span<const int> ordinals, const process_group& processes)
       : ordinals_(ordinals.begin(), ordinals.end()),
         via_(processes.transport()),
@@ -35,7 +35,7 @@ class nccl_clique {
     if (ordinals.empty() || ordinals.size() > max_ranks)
       throw argument_error("collective::nccl: a communicator was given " + std::to_string(ordinals.size()) +
                            " devices; it takes 1 to " + std::to_string(max_ranks) + ".");
-    const ncclUniqueId id = meet_for_nccl(ordinals, processes);
+    const ncclUniqueId id = agree_on_nccl(ordinals, processes);
     complete("ncclCommInitRankConfig", options_.init_timeout, [&](std::size_t k) {
       ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
       config.blocking = 0;
@@ -47,7 +47,7 @@ class nccl_clique {
   nccl_clique& operator=(const nccl_clique&) = delete;
   virtual ~nccl_clique() = default;
 
-  /// The participants of all processes, and this process's.
+  /// The participants of all processes, and those of this process.
   ///@{
   int size() const { return via_->size() * local_count(); }
   int first_rank() const { return via_->ranks().rank * local_count(); }
@@ -66,22 +66,22 @@ class nccl_clique {
           "the program, or make a new trainer.");
   }
 
-  /// Calls `f(k, communicator)` for each device as one group, which NCCL may still work on afterwards.
+  /// Calls `f(k, communicator)` for each device as one NCCL group, which may still be in progress afterwards.
   template <class F>
   void issue(const char* call, const F& f) {
     const group_result result = in_group([&](std::size_t k) { return f(k, communicators_[k]); });
     if (result.failed()) fail(result.code, nccl_error_text(call, name(result.of), result.code, nullptr));
   }
-  /// Returns when NCCL is done with what was issued.
+  /// Returns when NCCL has completed the issued calls.
   void wait_for_nccl(const char* call) { wait_for_nccl(call, options_.op_timeout); }
 
-  /// Whether NCCL is done with what was issued. Throws if a communicator has failed, or the group cannot go on.
-  bool ask(const char* call) {
+  /// Whether NCCL has completed the issued calls. Throws if a communicator or the group has failed.
+  bool poll(const char* call) {
     bool done = true;
     for (std::size_t k = 0; k != communicators_.size(); ++k) {
       ncclResult_t state = ncclSuccess;
-      const ncclResult_t asked = ncclCommGetAsyncError(communicators_[k], &state);
-      if (asked != ncclSuccess) state = asked;
+      const ncclResult_t result = ncclCommGetAsyncError(communicators_[k], &state);
+      if (result != ncclSuccess) state = result;
       if (state != ncclSuccess && state != ncclInProgress)
         fail(state, nccl_error_text(call, name(k), state, communicators_[k]));
       done = done && state == ncclSuccess;
@@ -92,7 +92,7 @@ class nccl_clique {
   }
   void check_time(const char* call, double waited) { check_time(call, waited, options_.op_timeout); }
 
-  /// Tells the monitor that this process waits in its last call, or waits no longer.
+  /// Reports to the monitor that this process waits in its last call, or no longer waits.
   ///@{
   void begin_waiting() noexcept {
     if (via_->monitor() != nullptr && !std::exchange(waiting_, true)) via_->monitor()->resume();
@@ -102,8 +102,8 @@ class nccl_clique {
   }
   ///@}
 
-  /// Waits until the collectives of all ranks are done.
-  void take_down() {
+  /// Waits until the collectives of all ranks have ended, and destroys the communicators.
+  void shut_down() {
     complete("ncclCommFinalize", options_.op_timeout,
              [&](std::size_t k) { return ncclCommFinalize(communicators_[k]); });
     static_cast<void>(
@@ -122,7 +122,7 @@ class nccl_clique {
  private:
   struct group_result {
     ncclResult_t code;
-    std::size_t of;  ///< the device whose call it is
+    std::size_t of;  ///< the device of the call
     bool failed() const { return code != ncclSuccess && code != ncclInProgress; }
   };
   class waiting_scope {
@@ -141,7 +141,8 @@ class nccl_clique {
            std::string(place_name(backend::cuda{}, ordinals_[k])) + ")";
   }
 
-  /// A group is ended also if a call fails: the next group would else be its part.
+  /// Calls `f(k)` for each device in one NCCL group. Ends the group even if a call fails, because later groups would
+  /// otherwise be nested in it.
   template <class F>
   group_result in_group(const F& f) {
     group_result result{ncclGroupStart(), 0};
@@ -159,28 +160,28 @@ class nccl_clique {
     wait_for_nccl(call, seconds);
   }
   void wait_for_nccl(const char* call, double seconds) {
-    if (ask(call)) return;
-    const waiting_scope waits(*this);
+    if (poll(call)) return;
+    const waiting_scope scope(*this);
     ::timespec pause{0, 1000};
     const double since = monotonic_seconds();
     do {
       check_time(call, monotonic_seconds() - since, seconds);
       ::nanosleep(&pause, nullptr);
       pause.tv_nsec = std::min(2 * pause.tv_nsec, 200000L);
-    } while (!ask(call));
+    } while (!poll(call));
   }
-  void check_time(const char* call, double waited, double most) {
-    if (most == 0 || waited < most) return;
+  void check_time(const char* call, double waited, double limit) {
+    if (limit == 0 || waited < limit) return;
     fail(ncclRemoteError, std::string(call) + " of " + name(0) + " is not done after " +
                               std::to_string(static_cast<int>(waited)) +
                               " s: another rank did not make this call, or cannot be reached. process_options says how "
                               "long calls may take.");
   }
 
-  /// The monitor may know which process is the cause.
+  /// Aborts and throws; first asks the monitor for the cause if another process may have failed.
   [[noreturn]] void fail(ncclResult_t code, const std::string& why) {
-    const bool may_be_others = code == ncclRemoteError || code == ncclSystemError;
-    if (group_monitor* const monitor = via_->monitor(); monitor != nullptr && may_be_others)
+    const bool may_be_remote = code == ncclRemoteError || code == ncclSystemError;
+    if (group_monitor* const monitor = via_->monitor(); monitor != nullptr && may_be_remote)
       or_abort([&] { monitor->explain(); });
     abort();
     throw communication_error("collective::nccl: " + why);
@@ -199,7 +200,7 @@ class nccl_clique {
   std::shared_ptr<transport> via_;
   process_options options_;
   std::vector<ncclComm_t> communicators_;
-  bool waiting_ = false;  // whether the monitor was told that this process waits
+  bool waiting_ = false;  // whether the monitor knows that this process waits
   bool failed_ = false;
 };
 

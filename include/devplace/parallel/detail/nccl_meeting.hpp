@@ -22,15 +22,15 @@
 
 namespace devplace::parallel::detail {
 
-/// The host and the GPU behind a rank. Two ranks on one GPU have the same.
-struct nccl_seat {
+/// The host and the GPU of a rank; equal for two ranks on one GPU.
+struct nccl_device {
   std::uint64_t host;
   char bus[16];
 
-  bool operator==(const nccl_seat&) const = default;
+  bool operator==(const nccl_device&) const = default;
 };
 
-/// NCCL's own identity of a host: NCCL_HOSTID if it is set, else its name and the number of its start.
+/// A hash of NCCL's identity of this host: NCCL_HOSTID if it is set, otherwise the host's name and boot id.
 inline std::uint64_t nccl_host() {
   std::string name;
   if (const char* const given = std::getenv("NCCL_HOSTID"); given != nullptr && *given != '\0') {
@@ -47,35 +47,35 @@ inline std::uint64_t nccl_host() {
   return control_token(name).halves[0];
 }
 
-inline nccl_seat nccl_seat_of(int ordinal) {
-  nccl_seat seat{nccl_host(), {}};
+inline nccl_device nccl_device_of(int ordinal) {
+  nccl_device result{nccl_host(), {}};
   const devplace::detail::cuda_device_guard device(ordinal);
-  devplace::detail::check_cuda(cudaDeviceGetPCIBusId(seat.bus, sizeof seat.bus, device.visible()),
+  devplace::detail::check_cuda(cudaDeviceGetPCIBusId(result.bus, sizeof result.bus, device.visible()),
                                "cudaDeviceGetPCIBusId", ordinal);
-  return seat;
+  return result;
 }
 
-/// Whether the library lets several ranks share a GPU, which is an experiment of NCCL 2.30.3.
+/// Whether several ranks may share a GPU, an experimental option since NCCL 2.30.3.
 inline bool nccl_shares_gpus(int version) {
-  const char* const asked = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
-  return version >= NCCL_VERSION(2, 30, 3) && asked != nullptr && std::string_view(asked) == "1";
+  const char* const enabled = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+  return version >= NCCL_VERSION(2, 30, 3) && enabled != nullptr && std::string_view(enabled) == "1";
 }
 
-/// NCCL hangs, or answers with an internal error, in this case.
-inline void refuse_shared_gpus(std::span<const nccl_seat> seats, int version) {
+/// Throws if two ranks use one GPU, where NCCL would hang or fail with an internal error.
+inline void require_own_gpus(std::span<const nccl_device> devices, int version) {
   if (nccl_shares_gpus(version)) return;
-  for (std::size_t b = 0; b < seats.size(); ++b)
+  for (std::size_t b = 0; b < devices.size(); ++b)
     for (std::size_t a = 0; a != b; ++a)
-      if (seats[a] == seats[b])
+      if (devices[a] == devices[b])
         throw communication_error(
             "collective::nccl: ranks " + std::to_string(a) + " and " + std::to_string(b) +
-            " use one GPU (PCI address " + seats[a].bus + "), and NCCL " + nccl_version_text(version) +
+            " use one GPU (PCI address " + devices[a].bus + "), and NCCL " + nccl_version_text(version) +
             " gives each rank one of its own. Start no more processes on a host than it has GPUs, give each place its "
             "own device in DEVPLACE_DEVICE_MAP, or use collective::direct, which shares GPUs.");
 }
 
-/// What every process has to say before a communicator is made.
-struct nccl_hello {
+/// The properties of a process that must agree before a communicator is made.
+struct nccl_process {
   int version;
   int places;
 };
@@ -90,13 +90,13 @@ inline void require_nccl(int version) {
                               ", which is older. Put the newer library's folder first in LD_LIBRARY_PATH.");
 }
 
-/// Finds out whether the processes' places can have a communicator; the same answer in all of them, so that none waits
-/// for another that has given up. Gives them the id under which NCCL connects them.
-inline ncclUniqueId meet_for_nccl(std::span<const int> ordinals, const process_group& processes) {
+/// Checks that NCCL can connect the processes' places, with the same result in all processes, so that none waits for
+/// one that has thrown. Returns the unique id of process 0.
+inline ncclUniqueId agree_on_nccl(std::span<const int> ordinals, const process_group& processes) {
   int version = 0;
   check_nccl(ncclGetVersion(&version), "ncclGetVersion");
-  const nccl_hello own{version, static_cast<int>(ordinals.size())};
-  const std::vector<nccl_hello> all = processes.all_gather(own);
+  const nccl_process own{version, static_cast<int>(ordinals.size())};
+  const std::vector<nccl_process> all = processes.all_gather(own);
   for (std::size_t r = 0; r != all.size(); ++r) {
     if (all[r].version != all[0].version)
       throw communication_error("collective::nccl: process 0 has loaded NCCL " + nccl_version_text(all[0].version) +
@@ -108,13 +108,13 @@ inline ncclUniqueId meet_for_nccl(std::span<const int> ordinals, const process_g
                                 "; all processes must be started from the same program.");
   }
   require_nccl(version);
-  std::vector<nccl_seat> seats(all.size() * ordinals.size());
+  std::vector<nccl_device> devices(all.size() * ordinals.size());
   for (std::size_t k = 0; k != ordinals.size(); ++k) {
-    const std::vector<nccl_seat> of_place = processes.all_gather(nccl_seat_of(ordinals[k]));
+    const std::vector<nccl_device> of_place = processes.all_gather(nccl_device_of(ordinals[k]));
     for (std::size_t r = 0; r != all.size(); ++r)
-      seats[r * ordinals.size() + k] = of_place[r];
+      devices[r * ordinals.size() + k] = of_place[r];
   }
-  refuse_shared_gpus(seats, version);
+  require_own_gpus(devices, version);
   struct {
     ncclResult_t made;
     ncclUniqueId id;

@@ -21,12 +21,11 @@
 
 namespace devplace::parallel::detail {
 
-/// NCCL's communicators with a stream of high priority for each device, on which its collectives run in their order.
-/// While a thread waits for one of the devices, it asks the communicators, and the group's monitor, whether the
-/// collective can still end.
+/// NCCL's communicators with a high-priority stream for each device, on which its collectives run in order. A thread
+/// that waits for one of the devices polls the communicators and the group's monitor for failures.
 class nccl_ranks final : public nccl_clique, public devplace::detail::device_watch {
  public:
-  /// Of these devices and the same number in each process. All processes make it together.
+  /// Connects these devices and the same number in each other process. All processes call it together.
   nccl_ranks(std::span<const int> ordinals, const process_group& processes) : nccl_clique(ordinals, processes) {
     try {
       lanes_.resize(ordinals.size());
@@ -38,15 +37,15 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
       throw;
     }
   }
-  /// Waits until the collectives of all ranks are done, unless an exception is the reason: then the other processes
-  /// may never come to that. A child of fork() has neither CUDA nor NCCL's threads.
+  /// Waits until the collectives of all ranks have ended; after an exception, when other processes may never end
+  /// theirs, aborts. Does nothing in a child of fork(), which has neither CUDA nor NCCL's threads.
   ~nccl_ranks() override {
     devplace::detail::device_watches::of_process().remove(*this);
     if (via().inherited()) return;
     try {
-      finish();  // so that memory which the device frees later is not used any more
+      finish();  // orders later frees after the collectives
       if (!failed() && std::uncaught_exceptions() == exceptions_) {
-        take_down();
+        shut_down();
         return;
       }
     } catch (...) {  // a destructor cannot report it
@@ -54,7 +53,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     if (!failed()) abort();
   }
 
-  /// Marks what device `k` has been given so far.
+  /// Marks the point after all work that device `k` has been given so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
     on_device(k, [&] {
@@ -64,12 +63,12 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     ++l.marked;
   }
 
-  /// Calls `enqueue(k, communicator, stream)` for each device of this process in one group of calls; it returns NCCL's
-  /// result. The collective is ordered after each device's oldest mark that no other start has used. Waits for nothing
-  /// but that NCCL has passed on the call before. Without elements NCCL is not called, on any rank.
+  /// Starts a collective after each device's oldest unused mark: calls `enqueue(k, communicator, stream)`, which
+  /// returns NCCL's result, for each device of this process in one NCCL group. Waits only until NCCL has enqueued the
+  /// previous collective. Does not call NCCL, on any rank, if there are no elements.
   ///
-  /// `then`, if given, is called when NCCL has given the collective to the devices, in progress() or in one of the next
-  /// calls: it enqueues what comes next on the same streams, by on_streams() and go_on().
+  /// `then`, if given, is called when NCCL has enqueued the collective, in progress() or in a later call. It enqueues
+  /// the next part of the collective by on_streams() and enqueue_next().
   template <class F>
   void start(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue,
              const std::function<void()>& then = {}) {
@@ -78,24 +77,24 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     const std::size_t use = used_++;
     if (elements == 0) return;
     const announced_call announced(via(), call);
-    pass_on(
+    enqueue_after(
         nccl_call, enqueue, then, [use](const lane& l) -> const auto& { return l.marks[use]; });
   }
-  /// The same after all that the devices have been given so far, and before all that they will be given.
+  /// Runs a collective after all earlier work of the devices and before all later work.
   template <class F>
   void run(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue,
            const std::function<void()>& then = {}) {
     if (elements == 0) return;
-    via().require_own(call.name);  // before CUDA is used, which a child of fork() cannot
+    via().require_own(call.name);  // before the use of CUDA, which a child of fork() must not use
     for (std::size_t k = 0; k != lanes_.size(); ++k)
       on_device(k, [&] { devplace::detail::record_event<backend::cuda>(lanes_[k].before); });
     const announced_call announced(via(), call);
-    pass_on(
+    enqueue_after(
         nccl_call, enqueue, then, [](const lane& l) -> const auto& { return l.before; });
-    settle();
+    wait_for_enqueued();
     join();
   }
-  /// For `then` of the above: calls `f(k)` for each device while the stream of its collectives is the current one.
+  /// For `then`: calls `f(k)` for each device while its collectives' stream is the current one.
   template <class F>
   void on_streams(const F& f) {
     for (std::size_t k = 0; k != lanes_.size(); ++k)
@@ -104,55 +103,55 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
         f(k);
       });
   }
-  /// For `then` of the above: a further group of calls of the collective.
+  /// For `then`: enqueues a further NCCL group of the collective.
   template <class F>
-  void go_on(const char* nccl_call, const F& enqueue) {
+  void enqueue_next(const char* nccl_call, const F& enqueue) {
     last_ = nccl_call;
     in_progress_ = true;
     issue(nccl_call, [&](std::size_t k, ncclComm_t communicator) {
       return enqueue(k, communicator, static_cast<cudaStream_t>(lanes_[k].stream.get()));
     });
   }
-  /// Returns when NCCL has given all collectives to the devices: nothing may be enqueued on their streams before.
-  void settle() {
+  /// Returns when NCCL has enqueued all collectives; nothing else may be enqueued on their streams before.
+  void wait_for_enqueued() {
     while (in_progress_ || next_) {
       if (in_progress_ && !failed()) wait_for_nccl(last_);
-      take_next();
+      run_next();
     }
   }
-  /// Orders the devices' later work after the collectives so far, and forgets all marks.
+  /// Orders the devices' later work after all collectives so far, and discards all marks.
   void finish() {
     used_ = 0;
     for (lane& l : lanes_)
       l.marked = 0;
     if (!unordered_) return;
-    settle();
+    wait_for_enqueued();
     join();
   }
-  /// The same after an exception, without waiting: what NCCL has not given to the devices yet is aborted.
+  /// finish() after an exception, without waiting: aborts collectives that NCCL has not enqueued yet.
   void abandon() noexcept {
     try {
       while (in_progress_ || next_) {
-        if (!failed() && !ask(last_)) abort();
-        take_next();
+        if (!failed() && !poll(last_)) abort();
+        run_next();
       }
       finish();
     } catch (...) {  // NCCL was aborted, or a device is lost
     }
   }
-  /// Asks NCCL for errors, without waiting.
+  /// Polls NCCL and advances the last collective, without waiting.
   void progress() {
-    if (unordered_ && !failed() && ask(last_)) take_next();
+    if (unordered_ && !failed() && poll(last_)) run_next();
   }
 
   void check(int ordinal, double waited) override {
     if (!is_mine() || failed()) return;
     const auto at = std::find(ordinals().begin(), ordinals().end(), ordinal);
     if (at == ordinals().end()) return;
-    const lane& here = lanes_[static_cast<std::size_t>(at - ordinals().begin())];
-    if (!unordered_ && devplace::detail::events_of<backend::cuda>().ready(here.after.get(), ordinal)) return;
+    const lane& l = lanes_[static_cast<std::size_t>(at - ordinals().begin())];
+    if (!unordered_ && devplace::detail::events_of<backend::cuda>().ready(l.after.get(), ordinal)) return;
     begin_waiting();
-    ask(last_);
+    poll(last_);
     check_time(last_, waited);
   }
   void end_wait() noexcept override {
@@ -160,7 +159,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   }
 
  private:
-  /// What a device has for its collectives.
+  /// The stream and events of a device's collectives.
   struct lane {
     devplace::detail::stream_handle stream;
     devplace::detail::event_handle before, after;
@@ -168,7 +167,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     std::size_t marked = 0;
   };
 
-  /// Gradients are needed as soon as they are there: the stream's work goes before that of other streams.
+  /// Creates a lane with a stream of the highest priority, so that gradients are reduced before other work.
   static lane make_lane(int ordinal) {
     const devplace::detail::cuda_device_guard device(ordinal);
     int least = 0, greatest = 0;
@@ -181,7 +180,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     auto before = devplace::detail::make_event<backend::cuda>(ordinal);
     return {std::move(owned), std::move(before), devplace::detail::make_event<backend::cuda>(ordinal), {}, 0};
   }
-  /// CUDA destroys the stream when its work is done.
+  /// Releases the stream; CUDA destroys it when its work is complete.
   static void release_stream(void* stream, int ordinal) noexcept {
     if (!devplace::detail::cuda_device_lost(ordinal))
       static_cast<void>(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
@@ -194,14 +193,16 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     devplace::detail::on_behalf_of_replica<backend::cuda>(k, ordinals().size(), ordinals()[k], f);
   }
 
-  /// Whether this thread made the last collective: others that wait for a device do not speak for the process.
+  /// Whether this thread has made the last collective; other threads that wait for a device do not report to the
+  /// monitor.
   bool is_mine() const noexcept { return thread_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
-  /// Enqueues a collective on the devices' streams, after an event of each.
+  /// Enqueues a collective on the devices' streams, after the event `event_of(lane)` of each.
   template <class F, class EventOf>
-  void pass_on(const char* nccl_call, const F& enqueue, const std::function<void()>& then, const EventOf& event_of) {
+  void enqueue_after(const char* nccl_call, const F& enqueue, const std::function<void()>& then,
+                     const EventOf& event_of) {
     require_usable();
-    settle();
+    wait_for_enqueued();
     for (std::size_t k = 0; k != lanes_.size(); ++k)
       on_device(k, [&] {
         const auto on_stream = use_stream(k);
@@ -209,16 +210,16 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
       });
     thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     unordered_ = true;
-    go_on(nccl_call, enqueue);
+    enqueue_next(nccl_call, enqueue);
     next_ = then;
   }
-  /// Enqueues what comes next in the last collective, which NCCL has given to the devices, or has given up.
-  void take_next() {
+  /// Enqueues the next part of the last collective, once NCCL has enqueued or aborted the present one.
+  void run_next() {
     in_progress_ = false;
     const std::function<void()> next = std::exchange(next_, nullptr);
     if (next && !failed()) next();
   }
-  /// Orders the devices after their streams.
+  /// Orders the devices' later work after the collectives' streams.
   void join() {
     for (std::size_t k = 0; k != lanes_.size(); ++k)
       on_device(k, [&] {
@@ -230,7 +231,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
       });
     unordered_ = false;
   }
-  /// What the aborted work may still touch is freed in the order of the devices' streams.
+  /// Orders later frees of memory that aborted work may still access.
   void after_abort() noexcept override {
     try {
       if (unordered_) join();
@@ -239,11 +240,11 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   }
 
   std::vector<lane> lanes_;
-  std::atomic<std::thread::id> thread_{};  // of the last collective; the others are this thread's alone
+  std::atomic<std::thread::id> thread_{};  // made the last collective; it alone uses the other members
   const char* last_ = "";                  // the last collective
-  std::function<void()> next_;             // what its next part is, once NCCL has given this one to the devices
+  std::function<void()> next_;             // enqueues its next part
   std::size_t used_ = 0;                   // marks of each device that start() has used
-  bool in_progress_ = false;               // whether NCCL may not have given the last collective to the devices yet
+  bool in_progress_ = false;               // whether NCCL may not have enqueued it yet
   bool unordered_ = false;                 // whether the devices' later work is not ordered after it
   int exceptions_ = std::uncaught_exceptions();
 };

@@ -17,9 +17,8 @@
 
 namespace devplace::parallel::detail {
 
-/// A part of rank `rank`, to which the received parts of the other ranks, `stride` elements apart, are added in the
-/// order of the ranks: ((g0 + g1) + g2) + ..., in float, and rounded at the end. These are the bits of
-/// reduce_in_rank_order.
+/// Adds the received parts of the other ranks, `stride` elements apart, to a part of rank `rank`, in the order of the
+/// ranks: ((g0 + g1) + g2) + ..., in float, and rounds at the end. The bits are those of reduce_in_rank_order.
 template <class T>
 struct add_received_parts {
   T* own;
@@ -39,12 +38,12 @@ struct add_received_parts {
   }
 };
 
-/// Sums of bf16 and half over NCCL's ranks. NCCL would round every sum of two, so it only moves the elements: each rank
-/// receives its part of all others' buffers, adds in float in the order of the ranks, rounds once, and sends the sums
-/// to those who need them. As many bytes are moved as by NCCL's ring.
+/// Sums bf16 and half over NCCL's ranks. NCCL would round every sum of two numbers, so it only moves the elements: each
+/// rank receives its part of the other ranks' buffers, adds in float in the order of the ranks, rounds once, and sends
+/// the sums on. As many bytes are moved as by NCCL's ring.
 class nccl_short_sums {
  public:
-  /// Of these devices and the same number in each process. All processes make it together.
+  /// Connects these devices and the same number in each other process. All processes call it together.
   nccl_short_sums(std::span<const int> ordinals, const process_group& processes)
       : ordinals_(ordinals.begin(), ordinals.end()),
         received_(ordinals.size()),
@@ -52,11 +51,11 @@ class nccl_short_sums {
         ranks_(ordinals, processes),
         begins_(static_cast<std::size_t>(ranks_.size()) + 1) {}
 
-  /// What executes the collectives, of all types.
+  /// Executes the collectives of all types.
   nccl_ranks& ranks() { return ranks_; }
   const nccl_ranks& ranks() const { return ranks_; }
 
-  /// The elements that a rank receives at most for a sum of `count`, in equal parts or in those of share_begin().
+  /// Maximum number of elements that a rank receives for a sum of `count`, in equal parts or in those of share_begin().
   static constexpr std::size_t received_elements(std::size_t ranks, std::size_t count) {
     const std::size_t lines = (count + line - 1) / line;
     return (ranks - 1) * (lines - (ranks - 1) * (lines / ranks)) * line;
@@ -64,7 +63,7 @@ class nccl_short_sums {
   /// Allocates the memory for the received parts of a sum of `count` elements.
   void prepare(std::size_t count) { reserve(received_elements(begins_.size() - 1, count)); }
 
-  /// The sums on all ranks, on one, and of each rank's part on that. `started`: as overlapping_communicator says.
+  /// Sums on all ranks, on one rank, or each rank's part on that rank. `started`: see overlapping_communicator.
   ///@{
   template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, bool started) {
@@ -78,21 +77,21 @@ class nccl_short_sums {
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, bool started) {
-    ranks_.settle();
+    ranks_.wait_for_enqueued();
     std::copy(begins.begin(), begins.end(), begins_.begin());
     exchange(buffers, {"reduce_scatter", begins.back(), sizeof(T)}, owner, started);
   }
   ///@}
 
  private:
-  /// Who gets the sums of a part, instead of one rank: all ranks, or the rank whose part it is.
+  /// Targets of a part's sums other than one rank: all ranks, or the rank that owns the part.
   static constexpr int everyone = -1, owner = -2;
-  /// Parts begin at multiples of so many elements, which vectors of every width can load.
+  /// Parts begin at multiples of this number of elements, so that vectors of every width can load them.
   static constexpr std::size_t line = 16;
 
-  /// Parts of equal size, which one call of NCCL can gather; the last one has the rest too.
+  /// Divides into parts of equal size, which one call of NCCL can gather; the last one also has the rest.
   void divide(std::size_t count) {
-    ranks_.settle();  // whose collective has the parts so far
+    ranks_.wait_for_enqueued();  // the previous collective uses begins_
     const std::size_t ranks = begins_.size() - 1;
     for (std::size_t r = 0; r != ranks; ++r)
       begins_[r] = r * (count / line / ranks * line);
@@ -101,18 +100,18 @@ class nccl_short_sums {
 
   template <class T>
   void exchange(std::span<T* const> buffers, const collective_call& call, int target, bool started) {
-    std::size_t most = 0;
+    std::size_t needed = 0;
     for (std::size_t k = 0; k != ordinals_.size(); ++k)
-      most = std::max(most, (begins_.size() - 2) * stride(k));
-    if (started && most > capacity())
+      needed = std::max(needed, (begins_.size() - 2) * stride(k));
+    if (started && needed > capacity())
       throw argument_error(
           "communicator: a started collective needs more workspace than prepare(count, element_bytes) has allocated; "
           "call that with the largest number of elements before the first start.");
-    reserve(most);
+    reserve(needed);
     std::copy(buffers.begin(), buffers.end(), buffers_.begin());
     target_ = target;
     const auto swap_parts = [this](std::size_t k, auto... to) { return this->template send_and_receive<T>(k, to...); };
-    const auto then = [this] { add<T>(); };  // of one pointer, for which std::function allocates nothing
+    const auto then = [this] { add<T>(); };  // captures one pointer, so that std::function does not allocate
     const std::size_t elements = begins_.back() - begins_.front();
     if (started)
       ranks_.start("ncclSend and ncclRecv", call, elements, swap_parts, then);
@@ -132,7 +131,7 @@ class nccl_short_sums {
     return ncclSuccess;
   }
 
-  /// The sums of each rank's part, and their way to the others.
+  /// Sums each rank's part and enqueues the distribution of the sums.
   template <class T>
   void add() {
     if (ranks_.size() == 1) return;
@@ -143,10 +142,11 @@ class nccl_short_sums {
           add_received_parts<T>{at<T>(k, rank), received<T>(k), stride(k), rank, ranks_.size()});
     });
     if (target_ == everyone)
-      ranks_.go_on("ncclAllGather", [this](std::size_t k, auto... to) { return this->template gather<T>(k, to...); });
+      ranks_.enqueue_next("ncclAllGather",
+                          [this](std::size_t k, auto... to) { return this->template gather<T>(k, to...); });
     else if (target_ != owner)
-      ranks_.go_on("ncclSend and ncclRecv",
-                   [this](std::size_t k, auto... to) { return this->template collect<T>(k, to...); });
+      ranks_.enqueue_next("ncclSend and ncclRecv",
+                          [this](std::size_t k, auto... to) { return this->template collect<T>(k, to...); });
   }
   template <class T, class... To>
   ncclResult_t gather(std::size_t k, To... to) {
@@ -192,13 +192,13 @@ class nccl_short_sums {
   T* received(std::size_t k) const {
     return static_cast<T*>(received_[k].data());
   }
-  /// Between the received parts of two ranks, for device `k`.
+  /// The distance between the received parts of two ranks on device `k`, in elements.
   std::size_t stride(std::size_t k) const { return (size(ranks_.rank(k)) + line - 1) / line * line; }
 
   std::size_t capacity() const { return received_.front().bytes() / element_bytes; }
   void reserve(std::size_t elements) {
     if (elements <= capacity()) return;
-    ranks_.finish();  // which use the memory so far
+    ranks_.finish();  // earlier collectives use the present memory
     for (std::size_t k = 0; k != ordinals_.size(); ++k) {
       received_[k] = {};
       devplace::detail::on_behalf_of_replica<backend::cuda>(k, ordinals_.size(), ordinals_[k], [&] {
@@ -210,8 +210,9 @@ class nccl_short_sums {
   static constexpr std::size_t element_bytes = 2;
 
   std::vector<int> ordinals_;
-  std::vector<devplace::detail::memory_block> received_;  // of each device; freed after ranks_ has ended its work
-  std::vector<void*> buffers_;                            // of the last collective
+  std::vector<devplace::detail::memory_block>
+      received_;                // of each device; destroyed after ranks_, which uses the memory
+  std::vector<void*> buffers_;  // of the last collective
   int target_ = everyone;
   nccl_ranks ranks_;
   std::vector<std::size_t> begins_;  // of the last collective's parts

@@ -8,12 +8,12 @@
 
 namespace devplace::parallel::detail {
 
-/// The processors on which this process may run: launchers bind each process to processors of its own. Where a host has
-/// more processes than processors, they let each other run while they wait.
+/// The processors on which this process may run; launchers bind processes to different processors. If a host has more
+/// processes than processors, they yield while they wait.
 inline ::cpu_set_t own_processors() noexcept {
   ::cpu_set_t processors = {};
   if (::sched_getaffinity(0, sizeof processors, &processors) != 0)
-    std::memset(&processors, 0xff, sizeof processors);  // the host has more than the set can name: all
+    std::memset(&processors, 0xff, sizeof processors);  // all: the host has more than the set can hold
   return processors;
 }
 

@@ -7,18 +7,19 @@
 
 namespace devplace::parallel::detail {
 
-/// What a process gives to split().
-struct split_wish {
+/// The arguments of split(), and the rank, of one process.
+struct split_request {
   int color, key, rank;
 };
 
-/// The ranks of the processes that give `color`, in the order of their ranks in the part.
-inline std::vector<int> members_of_part(std::vector<split_wish> wishes, int color) {
-  std::erase_if(wishes, [&](const split_wish& other) { return other.color != color; });
-  std::sort(wishes.begin(), wishes.end(),
-            [](const split_wish& x, const split_wish& y) { return x.key != y.key ? x.key < y.key : x.rank < y.rank; });
+/// The ranks of the processes with this `color`, in the order of their new ranks.
+inline std::vector<int> members_of_part(std::vector<split_request> requests, int color) {
+  std::erase_if(requests, [&](const split_request& other) { return other.color != color; });
+  std::sort(requests.begin(), requests.end(), [](const split_request& x, const split_request& y) {
+    return x.key != y.key ? x.key < y.key : x.rank < y.rank;
+  });
   std::vector<int> ranks;
-  for (const split_wish& one : wishes)
+  for (const split_request& one : requests)
     ranks.push_back(one.rank);
   return ranks;
 }

@@ -14,8 +14,8 @@
 
 namespace devplace::parallel::detail {
 
-/// The participants of several processes, each of which has the same number of them, and how a collective's elements
-/// are divided: into windows, as many as a transport takes at a time, a window into the processes' parts, and all
+/// The participants of several processes, each of which has the same number of them, and the division of a collective's
+/// elements: into windows, which a transport takes at a time; of a window into the processes' parts; and of all
 /// elements into chunks, whose order of summation may differ.
 class process_parts {
  public:
@@ -29,12 +29,12 @@ class process_parts {
   std::size_t process_of(int rank) const { return static_cast<std::size_t>(rank) / local_; }
   std::size_t local_of(int rank) const { return static_cast<std::size_t>(rank) % local_; }
 
-  /// The number of elements of a window, if a transport takes `portion` bytes.
+  /// The number of elements of a window for a transport that takes `portion` bytes.
   std::size_t window(std::size_t portion, std::size_t element_bytes) const {
     return std::max(portion / (element_bytes * local_) / line * line, std::size_t{1});
   }
 
-  // How a window is divided among the processes, in bytes.
+  // The division of a window among the processes, in bytes.
   std::span<const std::size_t> begins() const { return begins_; }
   std::size_t own_begin() const { return begins_[process()]; }
   std::size_t own_end() const { return begins_[process() + 1]; }
@@ -58,7 +58,7 @@ class process_parts {
     return {std::clamp(of_participants[rank], first, last), std::clamp(of_participants[rank + 1], first, last)};
   }
 
-  // The chunks, one for each participant.
+  // The division of all elements into chunks, one for each participant.
   std::span<const std::size_t> chunks() const { return chunks_; }
   void order_chunks(std::size_t count) {
     for (std::size_t c = 0; c != chunks_.size(); ++c)
@@ -73,7 +73,7 @@ class process_parts {
   void check_root(int root) const { detail::check_root(root, participants()); }
 
  private:
-  /// Windows are whole cache lines.
+  /// Windows are multiples of a cache line of float.
   static constexpr std::size_t line = 16;
 
   process_ranks ranks_;

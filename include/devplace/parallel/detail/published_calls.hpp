@@ -11,8 +11,8 @@
 
 namespace devplace::parallel::detail {
 
-/// The last collective calls of this process, written without waiting by the thread that communicates and read by the
-/// one that watches.
+/// The last collective calls of this process: written, wait-free, by the communicating thread and read by the watching
+/// thread.
 class published_calls {
  public:
   void enter(const collective_call& call) noexcept {
@@ -28,13 +28,13 @@ class published_calls {
   }
   void leave() noexcept { left_.store(entered_.load(std::memory_order_relaxed), std::memory_order_release); }
 
-  /// In the last call again, which was left.
+  /// Enters the last call again after it was left.
   void resume() noexcept {
     const std::uint64_t last = entered_.load(std::memory_order_relaxed);
     if (last != 0) left_.store(last - 1, std::memory_order_release);
   }
 
-  /// All but `waited`.
+  /// Reads everything but `waited`.
   control_state read() const noexcept {
     control_state state{};
     state.left = left_.load(std::memory_order_acquire);

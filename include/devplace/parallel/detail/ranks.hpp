@@ -29,8 +29,8 @@ inline element_range part(std::span<const std::size_t> begins, int part) {
   return {begins[static_cast<std::size_t>(part)], begins[static_cast<std::size_t>(part) + 1]};
 }
 
-/// The common part of engines: the devices of this process, with an event for each, the synchronisation between them,
-/// and copies.
+/// The common part of engines in one process: the devices with an event for each, synchronisation between them, and
+/// copies.
 template <class Backend>
 class rank_devices {
  public:
@@ -65,8 +65,8 @@ class rank_devices {
   void follow(int rank, int other) {
     if (rank != other) devplace::detail::follow_event<Backend>(ordinal(rank), events_[index(other)]);
   }
-  /// A barrier between the ranks' devices. With many ranks the first one waits for all and then all wait for it, which
-  /// needs a number of calls linear in the number of ranks instead of quadratic.
+  /// A barrier between the ranks' devices. With many ranks the first one waits for all and then all wait for the first:
+  /// the number of calls is linear in the number of ranks.
   void fence() {
     mark();
     if (size() <= 3) {
@@ -95,7 +95,7 @@ class rank_devices {
     devplace::detail::copy_from_peer<Backend>(ordinal(to), target, ordinal(from), buffers[index(from)] + range.first,
                                               range.size() * sizeof(T));
   }
-  /// The same to the same range of rank `to`'s buffer.
+  /// Copies a range of a buffer from rank `from` to the same range of rank `to`'s buffer.
   template <class T>
   void copy(int to, int from, std::span<T* const> buffers, element_range range) {
     copy(to, buffers[index(to)] + range.first, from, buffers, range);

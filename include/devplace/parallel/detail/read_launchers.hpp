@@ -12,26 +12,27 @@
 
 namespace devplace::parallel::detail {
 
-/// What the variables of one launcher say.
+/// The values of one launcher's variables.
 struct launched {
-  launcher by = launcher::none;
+  launcher started_by = launcher::none;
   position world = {"", ""};
   std::optional<position> local = std::nullopt;  ///< on its host
   std::optional<int> node = std::nullopt;
   std::string job = {};
 };
 
-inline std::string both_wrong(launcher by) {
+/// The end of messages about wrong variables of a launcher.
+inline std::string launcher_fix(launcher by) {
   if (by == launcher::by_hand)
     return "Set RANK and WORLD_SIZE for every process, as torchrun does, or unset both to start the program alone.";
   return launcher_name(by) +
          " sets these variables for every process; start the program by it again, or unset them to start it without.";
 }
 
-/// The variables of torchrun's workers. Workers whose RANK and WORLD_SIZE were unset were started to run alone.
+/// Reads the variables of torchrun's workers. A worker whose RANK and WORLD_SIZE were unset runs alone.
 inline std::optional<launched> read_torchrun(const launch_variables& variables) {
   if (!variables.has("TORCHELASTIC_RUN_ID")) return std::nullopt;
-  const std::string fix = both_wrong(launcher::torchrun);
+  const std::string fix = launcher_fix(launcher::torchrun);
   const auto world = read_position(variables, "RANK", "WORLD_SIZE", fix);
   if (!world) return std::nullopt;
   launched found{launcher::torchrun, *world};
@@ -48,22 +49,23 @@ inline std::optional<launched> read_torchrun(const launch_variables& variables) 
 }
 
 inline std::optional<launched> read_open_mpi(const launch_variables& variables) {
-  const std::string fix = both_wrong(launcher::open_mpi);
+  const std::string fix = launcher_fix(launcher::open_mpi);
   const auto world = read_position(variables, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", fix);
   if (!world) return std::nullopt;
   launched found{launcher::open_mpi, *world};
   found.local = read_position(variables, "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", fix);
-  // OMPI_COMM_WORLD_NODE_RANK is no number of the node, but another rank on it.
+  // OMPI_COMM_WORLD_NODE_RANK is not the node's number, but another rank on the node.
   found.job =
       "Open MPI " + variables.text(variables.has("PMIX_NAMESPACE") ? "PMIX_NAMESPACE" : "OMPI_MCA_ess_base_jobid");
   return found;
 }
 
-/// A step of srun. What sbatch and salloc start has SLURM_NTASKS, and in batch scripts SLURM_PROCID, but no step.
+/// Reads the variables of a step of srun. Programs that sbatch and salloc start have SLURM_NTASKS, and in batch scripts
+/// SLURM_PROCID, but no step.
 inline std::optional<launched> read_slurm(const launch_variables& variables) {
   const bool counted = variables.has("SLURM_STEP_NUM_TASKS");
   if (!counted && !variables.has("SLURM_STEP_ID")) return std::nullopt;
-  const std::string fix = both_wrong(launcher::slurm);
+  const std::string fix = launcher_fix(launcher::slurm);
   const auto world = read_position(variables, "SLURM_PROCID", counted ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS", fix);
   if (!world) return std::nullopt;
   launched found{launcher::slurm, *world};
@@ -83,9 +85,9 @@ inline std::optional<launched> read_slurm(const launch_variables& variables) {
   return found;
 }
 
-/// The variables of Hydra, which is MPICH's and Intel MPI's mpirun, and of other launchers with PMI.
+/// Reads the variables of Hydra, the mpirun of MPICH and Intel MPI, and of other launchers with PMI.
 inline std::optional<launched> read_mpich(const launch_variables& variables, const std::optional<launched>& slurm) {
-  const std::string fix = both_wrong(launcher::mpich);
+  const std::string fix = launcher_fix(launcher::mpich);
   const auto world = read_position(variables, "PMI_RANK", "PMI_SIZE", fix);
   if (!world) return std::nullopt;
   launched found{launcher::mpich, *world};

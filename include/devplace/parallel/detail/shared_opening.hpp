@@ -17,23 +17,23 @@
 
 namespace devplace::parallel::detail {
 
-/// The segment of a group's processes on one host, which the first of them makes and the others open.
+/// Creates the segment of a group's processes on one host in the first process and opens it in the others.
 class shared_opening {
  public:
-  /// What a process tells the others.
+  /// The message of each process to the others.
   struct message {
     shared_segment::address segment;
     std::uint64_t portion = 0;
     ::cpu_set_t processors = own_processors();
   };
 
-  /// Enough for the messages of a split group; the usual one if none is wanted.
+  /// Rounds the wanted portion up, to hold at least the messages of a split; 0 stands for the default.
   static std::size_t portion_for(std::size_t processes, std::size_t wanted) {
     if (wanted == 0) wanted = shared_layout::usual_portion(processes);
     return std::max(wanted, processes * sizeof(message) + 63) / 64 * 64;
   }
 
-  /// Arguments as those of shared_memory_transport::connect.
+  /// Takes the arguments of shared_memory_transport::connect.
   template <class AllGather>
   shared_opening(const process_ranks& ranks, AllGather& all_gather, std::size_t wanted) : size_(ranks.size) {
     shared_segment::require_one_host(ranks.rank, ranks.local_size, ranks.size);
@@ -48,7 +48,7 @@ class shared_opening {
     all_gather(static_cast<const void*>(&own), sizeof own, static_cast<void*>(messages.data()));
     for (const message& other : messages)
       CPU_OR(&own.processors, &own.processors, &other.processors);
-    crowded = ranks.size > CPU_COUNT(&own.processors);
+    oversubscribed = ranks.size > CPU_COUNT(&own.processors);
     portion = messages[0].portion;
     bytes_ = messages[0].segment.bytes;
     if (ranks.rank != 0 && messages[0].segment.descriptor >= 0) segment->open(messages[0].segment);
@@ -61,20 +61,20 @@ class shared_opening {
   /// Whether this process has all of its memory.
   bool usable() const { return segment->data() != nullptr && segment->failed().step == shared_segment::failure::none; }
 
-  /// Throws, in all processes, unless it is usable in all.
+  /// Throws, in all processes, unless the segment is usable in all; then closes it to further processes.
   template <class AllGather>
-  void settle(AllGather& all_gather) {
+  void finish(AllGather& all_gather) {
     std::vector<shared_segment::failure> failed(static_cast<std::size_t>(size_));
     all_gather(static_cast<const void*>(&segment->failed()), sizeof failed[0], static_cast<void*>(failed.data()));
     for (int r = 0; r != size_; ++r)
       if (const auto& failure = failed[static_cast<std::size_t>(r)]; failure.step != 0)
         shared_segment::report(failure, r, size_, bytes_);
-    segment->settle();
+    segment->close();
   }
 
   std::shared_ptr<shared_segment> segment = std::make_shared<shared_segment>();
-  std::size_t portion = 0;  ///< bytes of a call, of the first process
-  bool crowded = false;     ///< the processes have fewer processors than they are
+  std::size_t portion = 0;      ///< maximum number of bytes of a call, as the first process has chosen
+  bool oversubscribed = false;  ///< whether there are more processes than processors
 
  private:
   int size_;

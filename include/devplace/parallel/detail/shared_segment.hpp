@@ -17,14 +17,14 @@
 
 namespace devplace::parallel::detail {
 
-/// Memory that several processes of a host have mapped. One of them creates it and sends where(); the others open that,
-/// and then all call settle(). It has no name in any file system, so nothing of it is left when the processes have
-/// ended, however they end. What fails is kept in failure(), because processes that wait for each other must all go
-/// through the same steps before one of them may throw.
+/// Memory that several processes of a host have mapped. One of them creates the segment and sends where(); the others
+/// open it, and then all call close(). It has no name in any file system, so it disappears with its processes, however
+/// they end. Steps record failures in failed() instead of throwing, because processes that wait for each other must all
+/// go through the same steps.
 class shared_segment {
  public:
-  /// Identifies the segment for other processes. They compare inode and size before they open a file, because in
-  /// another container the process identifier may name another process.
+  /// Identifies the segment for other processes. They check inode and size before they open the file, because in
+  /// another container the process identifier may belong to another process.
   struct address {
     std::int64_t process = 0;
     std::int64_t descriptor = -1;
@@ -41,11 +41,11 @@ class shared_segment {
   shared_segment(const shared_segment&) = delete;
   shared_segment& operator=(const shared_segment&) = delete;
   ~shared_segment() {
-    settle();
+    close();
     if (data_ != nullptr) ::munmap(data_, bytes_);
   }
 
-  /// Makes a segment whose bytes are 0.
+  /// Creates a segment of zeros.
   void create(std::size_t bytes) {
     bytes_ = bytes;
     descriptor_ = ::memfd_create("devplace", MFD_CLOEXEC);
@@ -53,13 +53,13 @@ class shared_segment {
     if (::ftruncate(descriptor_, static_cast<::off_t>(bytes)) != 0) return fail(failure::allocate);
     map();
   }
-  /// Opens what another process has created.
-  void open(const address& there) {
-    bytes_ = static_cast<std::size_t>(there.bytes);
-    const std::string path = "/proc/" + std::to_string(there.process) + "/fd/" + std::to_string(there.descriptor);
+  /// Opens the segment that another process has created.
+  void open(const address& segment) {
+    bytes_ = static_cast<std::size_t>(segment.bytes);
+    const std::string path = "/proc/" + std::to_string(segment.process) + "/fd/" + std::to_string(segment.descriptor);
     struct ::stat found = {};
     if (::stat(path.c_str(), &found) != 0) return fail(failure::find);
-    if (found.st_dev != there.device || found.st_ino != there.inode || found.st_size != ::off_t(there.bytes)) {
+    if (found.st_dev != segment.device || found.st_ino != segment.inode || found.st_size != ::off_t(segment.bytes)) {
       errno = ENOENT;
       return fail(failure::find);
     }
@@ -67,14 +67,14 @@ class shared_segment {
     if (descriptor_ < 0) return fail(failure::find);
     map();
   }
-  /// Where others can open it until settle(); only its bytes are meaningful after a failure.
+  /// The address at which other processes can open the segment until close(); after a failure only `bytes` is valid.
   address where() const {
     struct ::stat own = {};
     if (descriptor_ >= 0) static_cast<void>(::fstat(descriptor_, &own));
     return {::getpid(), descriptor_, own.st_dev, own.st_ino, bytes_};
   }
-  /// Takes memory for a range, which otherwise is taken at the first write: too late for an error, the process would be
-  /// ended by SIGBUS.
+  /// Allocates the memory of a range. Otherwise the first write allocates it, and SIGBUS would end the process if there
+  /// is none.
   void reserve(std::size_t first, std::size_t bytes) {
     if (failed_.step != failure::none || bytes == 0) return;
     int result = 0;
@@ -84,27 +84,27 @@ class shared_segment {
     errno = result;
     if (result != 0) fail(failure::allocate);
   }
-  /// All have opened it: nobody else can any more.
-  void settle() noexcept {
+  /// Closes the descriptor when all processes have opened the segment, so that no other process can.
+  void close() noexcept {
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = -1;
   }
 
   /// The first step that failed.
   const failure& failed() const noexcept { return failed_; }
-  /// Page-aligned; null after a failure.
+  /// The page-aligned memory; null after a failure.
   std::byte* data() const noexcept { return data_; }
 
   /// Throws communication_error unless all processes are on this process's host.
-  static void require_one_host(int rank, int here, int processes) {
-    if (here != processes)
-      throw communication_error("shared_memory_transport: only " + std::to_string(here) + " of the " +
+  static void require_one_host(int rank, int local, int processes) {
+    if (local != processes)
+      throw communication_error("shared_memory_transport: only " + std::to_string(local) + " of the " +
                                 std::to_string(processes) + " processes are on the host of rank " +
                                 std::to_string(rank) +
                                 ". Processes of several hosts are connected by MPI: start them by mpirun or srun, and "
                                 "link devplace::mpi.");
   }
-  /// Throws communication_error for what failed in process `rank` of `processes`.
+  /// Throws communication_error for a failure in process `rank` of `processes`.
   [[noreturn]] static void report(const failure& what, int rank, int processes, std::size_t bytes) {
     const std::string who = "shared_memory_transport: rank " + std::to_string(rank) + " of " +
                             std::to_string(processes) + " processes could not ",

@@ -12,14 +12,13 @@
 
 namespace devplace::parallel::detail {
 
-/// Copies a process's data to memory that other processes read. If they share its last-level cache, that is done by
-/// usual stores. If not, each stored line must first be fetched from the other cache, ten times slower than memory; it
-/// is then written past the caches, by streaming stores, and read from memory. Which of them holds depends on where the
-/// processes run, and changes when they are moved: so stores are timed, and compared with streaming, which costs the
-/// same everywhere.
+/// Copies a process's data to memory that other processes read. Uses normal stores if they share its last-level cache.
+/// Otherwise a normal store first fetches the line from the other cache, ten times slower than memory, so it uses
+/// streaming stores, which bypass the caches. Which case holds depends on the processors, and changes when processes
+/// migrate: so normal stores are timed and compared with streaming stores, whose cost does not depend on it.
 class shared_writer {
  public:
-  /// Measures streaming with memory that nobody reads yet, and takes that memory before it is needed.
+  /// Measures streaming stores to memory that no process reads yet, which also allocates that memory.
   shared_writer(std::byte* memory, std::size_t bytes) {
     std::memset(memory, 0, bytes);
 #if defined(__x86_64__)
@@ -34,21 +33,21 @@ class shared_writer {
 #endif
   }
 
-  /// As std::memcpy; null pointers are allowed for 0 bytes. settle() must follow before others are told of the data.
+  /// As std::memcpy, but allows null pointers for 0 bytes. fence() must follow before the data is published.
   void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     if (bytes == 0) return;
 #if defined(__x86_64__)
-    if (bytes >= least && streaming_ != 0) {
+    if (bytes >= smallest && streaming_ != 0) {
       if (slow_ <= 0) return timed_store(to, from, bytes);
       if (++copies_ % 64 != 0) return stream(to, from, bytes);
-      timed_store(to, from, least);
-      return stream(to + least, from + least, bytes - least);
+      timed_store(to, from, smallest);
+      return stream(to + smallest, from + smallest, bytes - smallest);
     }
 #endif
     std::memcpy(to, from, bytes);
   }
-  /// Orders the copies before everything that follows; streaming stores need that.
-  static void settle() noexcept {
+  /// Orders the copies, including streaming stores, before later stores.
+  static void fence() noexcept {
 #if defined(__x86_64__)
     _mm_sfence();
 #endif
@@ -71,7 +70,7 @@ class shared_writer {
 
  private:
 #if defined(__x86_64__)
-  static constexpr std::size_t least = 2048, calibration = 128 * 1024;
+  static constexpr std::size_t smallest = 2048, calibration = 128 * 1024;
 
   void timed_store(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     const std::uint64_t begin = __builtin_ia32_rdtsc();
@@ -81,7 +80,7 @@ class shared_writer {
     slow_ += slow ? (slow_ < 3 ? 1 : 0) : (slow_ > -3 ? -1 : 0);
   }
   std::uint64_t streaming_ = 0;  ///< cycles to stream `calibration` bytes
-  int slow_ = -3;                ///< above 0: the latest copies by stores were slow; -3 to 3
+  int slow_ = -3;                ///< -3 to 3; above 0: the latest normal stores were slow
   unsigned copies_ = 0;
 #endif
 };

@@ -14,10 +14,9 @@
 
 namespace devplace::parallel::detail {
 
-/// A stream for each of several devices, besides the one that is current when these functions are called: what is
-/// enqueued on it runs at the same time as the current stream's work, but after marked points of that. Memory must not
-/// be allocated or freed there. Streams and events are made when they are first needed. On the CPU, which has executed
-/// what was called, there is nothing to order.
+/// A side stream for each of several devices: work enqueued on it runs concurrently with the work of the current
+/// stream, after marked points of the current stream. Memory must not be allocated or freed on side streams. Streams
+/// and events are created on first use. Does nothing on the CPU, which has no pending work.
 template <class Backend>
 class side_streams {
  public:
@@ -26,7 +25,7 @@ class side_streams {
       lanes_[k].ordinal = ordinals[k];
   }
 
-  /// Marks what device `k` of these has been given so far.
+  /// Marks the point after all work that device `k` of these has been given so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
     if (!std::exchange(l.made, true))
@@ -38,7 +37,7 @@ class side_streams {
     ++l.marked;
   }
 
-  /// Claims the oldest unclaimed mark of each device for a collective, which will run() after it.
+  /// Claims the oldest unclaimed mark of each device for a later run().
   void claim() {
     for (const lane& l : lanes_)
       check_marked(l.marked > claimed_);
@@ -51,7 +50,7 @@ class side_streams {
     const as_current scope(*this);
     f();
   }
-  /// The same after the side streams were ordered after the oldest claimed marks that no other call has used.
+  /// Orders the side streams after the oldest unused claimed marks, then calls `f()` while they are the current ones.
   template <class F>
   void run(const F& f) {
     const as_current scope(*this);
@@ -64,7 +63,7 @@ class side_streams {
   /// Whether a call of run() or enqueue() is being executed.
   bool running() const { return running_; }
 
-  /// Orders the current streams' later work after that of the side streams, and forgets all marks.
+  /// Orders the current streams' later work after that of the side streams, and discards all marks.
   void join() {
     for (lane& l : lanes_)
       l.marked = 0;
@@ -89,7 +88,7 @@ class side_streams {
     devplace::detail::stream_handle stream;
     devplace::detail::event_handle end;
     std::vector<devplace::detail::event_handle> marks;
-    void* replaced = nullptr;  ///< the current stream, while this one is
+    void* replaced = nullptr;  ///< the current stream, while the side stream replaces it
   };
 
   class as_current {

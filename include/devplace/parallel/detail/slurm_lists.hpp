@@ -10,7 +10,7 @@
 
 namespace devplace::parallel::detail {
 
-/// The first host of a list of Slurm's, `node01` of `node[01-03,7],other`; empty if there is none.
+/// The first host of one of Slurm's lists: `node01` of `node[01-03,7],other`; empty if there is none.
 inline std::string first_slurm_host(std::string_view list) {
   std::string host;
   while (!list.empty() && list.front() != ',') {
@@ -28,7 +28,7 @@ inline std::string first_slurm_host(std::string_view list) {
   return host;
 }
 
-/// The number of tasks on node `node` of `2(x3),1`, which is 2, 2, 2, 1; -1 if the list does not have it.
+/// The number of tasks on node `node` of a list: `2(x3),1` is 2, 2, 2, 1; -1 if the list does not have the node.
 inline int slurm_tasks_on_node(std::string_view list, int node) {
   for (int first = 0; !list.empty();) {
     const std::string_view entry = list.substr(0, list.find(','));

@@ -23,18 +23,18 @@ namespace devplace::parallel {
 /// The order in which an engine adds the participants' elements.
 enum class summation : unsigned char {
   by_rank,  ///< ((g0 + g1) + g2) + ..., as `direct`
-  by_ring,  ///< what rank r completes, from rank r + 1 on and around, as `ring`
+  by_ring,  ///< the chunk that rank r completes: g(r + 1) + ... + g(r + n), ranks modulo n, as `ring`
 };
 
 namespace detail {
 
-/// Reductions over the places of several processes that were started, as a queue: the first one goes on, window by
-/// window, when advance() is called; the others wait for it.
+/// A queue of started reductions over the places of several processes. advance() advances the first one, window by
+/// window; the others wait for it.
 template <class Backend, summation Order>
 class started_reductions {
  public:
   enum class kind : unsigned char { all_reduce, reduce, reduce_scatter };
-  /// What a started collective waits for, window by window.
+  /// The stages of a started collective, for each window.
   enum class stage : unsigned char { queued, window, fetch, collect, distribute };
 
   struct call {
@@ -62,7 +62,7 @@ class started_reductions {
     parts.check(buffers.size());
     check_reduction<T>(what.op);
     host.claim();
-    if (parts.participants() == 1) return;  // its elements are the result
+    if (parts.participants() == 1) return;  // the elements are the result
     via->require_own(name(what.what));
     if (started_ == entries_.size()) entries_.emplace_back();
     entry& e = entries_[started_];
@@ -72,43 +72,44 @@ class started_reductions {
     ++started_;
   }
 
-  /// Advances what was started, one collective after the other.
-  void advance(bool waits) {
+  /// Advances the started collectives in order: to their end if `blocking`, otherwise as far as possible without
+  /// waiting.
+  void advance(bool blocking) {
     for (; ended_ != started_; ++ended_)
-      if (!(this->*entries_[ended_].step)(entries_[ended_], waits)) return;
+      if (!(this->*entries_[ended_].step)(entries_[ended_], blocking)) return;
   }
 
-  /// Forgets all of them.
-  void forget() noexcept { started_ = ended_ = 0; }
+  /// Empties the queue.
+  void clear() noexcept { started_ = ended_ = 0; }
 
  private:
-  /// Number of elements that justify a thread.
+  /// Minimum number of elements per thread.
   static constexpr std::size_t grain = 16384;
 
-  /// Entries are used again, so that starting a collective does not allocate.
+  /// An entry of the queue. Entries are reused, so that starting a collective does not allocate.
   struct entry {
     call of;
     std::vector<void*> buffers;
-    bool (started_reductions::*step)(entry&, bool waits) = nullptr;  ///< knows the type of the elements
+    bool (started_reductions::*step)(entry&, bool blocking) = nullptr;  ///< step() for the type of the elements
   };
 
-  /// Advances one collective; returns whether it has ended. For the monitor it is in the call only while it waits.
+  /// Advances one collective; returns whether it has ended. Reports the call to the monitor only while it waits.
   template <class T>
-  bool step(entry& e, bool waits) {
+  bool step(entry& e, bool blocking) {
     call& c = e.of;
-    std::optional<announced_call> here;
+    std::optional<announced_call> announced;
     if (c.at == stage::queued) {
       host.follow_mark();
       c.what == kind::reduce_scatter ? parts.order_chunks(c.begins) : parts.order_chunks(c.count);
       c.at = stage::window;
-      here.emplace(*via, collective_call{name(c.what), c.count, sizeof(T)});
-    } else if (waits) {
-      here.emplace(*via);
+      announced.emplace(*via, collective_call{name(c.what), c.count, sizeof(T)});
+    } else if (blocking) {
+      announced.emplace(*via);
     }
     T* buffers[max_ranks];
     for (std::size_t k = 0; k != e.buffers.size(); ++k)
       buffers[k] = static_cast<T*>(e.buffers[k]);
-    return move<T>(c, std::span<T* const>(buffers, e.buffers.size()), waits);
+    return run_stages<T>(c, std::span<T* const>(buffers, e.buffers.size()), blocking);
   }
 
   static const char* name(kind what) {
@@ -116,14 +117,14 @@ class started_reductions {
   }
 
   template <class T>
-  bool move(call& c, std::span<T* const> buffers, bool waits) {
+  bool run_stages(call& c, std::span<T* const> buffers, bool blocking) {
     for (;;)
       switch (c.at) {
         case stage::queued:
         case stage::window:
           if (c.first == c.count) return true;
-          // A device may still copy the previous window from memory that another one will copy to.
-          if (!copied(waits)) return false;
+          // A device may still read the memory of the previous window.
+          if (!copied(blocking)) return false;
           c.last = c.first + std::min(window(sizeof(T)), c.count - c.first);
           divide<T>(c);
           host.reserve((c.last - c.first) * sizeof(T));
@@ -131,13 +132,13 @@ class started_reductions {
           c.at = stage::fetch;
           break;
         case stage::fetch:
-          if (!copied(waits)) return false;
+          if (!copied(blocking)) return false;
           c.everywhere ? via->start_collect_everywhere(host.at(), parts.begins().back())
                        : via->start_collect(host.at(), parts.begins());
           c.at = stage::collect;
           break;
         case stage::collect: {
-          if (!ended(waits)) return false;
+          if (!ended(blocking)) return false;
           std::byte* const part = combine<T>(c, via->summands());
           c.at = stage::distribute;
           if (c.what == kind::all_reduce) {
@@ -149,7 +150,7 @@ class started_reductions {
         }
         case stage::distribute:
           if (c.what == kind::all_reduce) {
-            if (!c.everywhere && !ended(waits)) return false;
+            if (!c.everywhere && !ended(blocking)) return false;
             for (std::size_t k = 0; k != parts.local(); ++k)
               host.put(buffers, k, c.first, host.at()[0], c.last - c.first);
           }
@@ -158,13 +159,13 @@ class started_reductions {
           break;
       }
   }
-  bool copied(bool waits) {
-    if (!waits) return host.copied();
+  bool copied(bool blocking) {
+    if (!blocking) return host.copied();
     host.wait();
     return true;
   }
-  bool ended(bool waits) {
-    if (!waits) return via->poll();
+  bool ended(bool blocking) {
+    if (!blocking) return via->poll();
     via->wait();
     return true;
   }
@@ -185,7 +186,7 @@ class started_reductions {
   /// Reduces this process's part of a window over all participants.
   template <class T>
   std::byte* combine(const call& c, const transport::collected& collected) {
-    // Elements of the collective, of which the summands begin at the first.
+    // This process's elements of the collective; `begin` is the first element of the summands.
     const std::size_t begin = c.first + parts.own_begin() / sizeof(T), end = c.first + parts.own_end() / sizeof(T);
     const std::size_t n = parts.participants();
     for (std::size_t chunk = 0; chunk != n; ++chunk) {
@@ -206,12 +207,11 @@ class started_reductions {
     return collected.result;
   }
 
-  /// Gives this process's places what they get of its part of a window.
+  /// Copies this process's part of a window to its places.
   template <class T>
   void put_part(const call& c, std::span<T* const> buffers, const std::byte* part) {
     const std::size_t begin = parts.own_begin(), bytes = parts.own_end() - begin;
-    if constexpr (host_buffers<Backend>::staged) {  // the devices copy later from memory that the transport does not
-                                                    // use again
+    if constexpr (host_buffers<Backend>::staged) {  // the transport reuses its memory before the devices have copied
       std::byte* const kept = host.at()[0] + begin;
       if (bytes != 0 && part != kept) std::memcpy(kept, part, bytes);
       part = kept;
@@ -228,7 +228,7 @@ class started_reductions {
   }
 
   std::vector<entry> entries_;
-  std::size_t started_ = 0, ended_ = 0;  ///< of the entries
+  std::size_t started_ = 0, ended_ = 0;  ///< numbers of entries
 };
 
 }  // namespace detail

@@ -12,12 +12,12 @@
 
 namespace devplace::parallel::detail {
 
-/// What makes `Engine`, a communicator whose collectives only enqueue work on the current streams of its devices, an
-/// overlapping_communicator: started collectives are enqueued on streams of their own.
+/// Makes `Engine`, a communicator whose collectives only enqueue work on the current streams of its devices, an
+/// overlapping_communicator: enqueues started collectives on side streams.
 template <class Engine, class Backend>
 class streamed_collectives {
  public:
-  /// The further members of an overlapping_communicator (parallel/communicator.hpp).
+  /// The members of an overlapping_communicator (parallel/communicator.hpp).
   ///@{
   void mark_ready(std::size_t k) { streams_.mark(k); }
   template <class T>
@@ -37,7 +37,7 @@ class streamed_collectives {
   void abandon() noexcept {
     try {
       streams_.join();
-    } catch (...) {  // the device is lost, or without memory: work that is not ordered writes gradients only
+    } catch (...) {  // the device is lost or out of memory; unordered work writes gradients only
     }
   }
   ///@}
@@ -47,8 +47,8 @@ class streamed_collectives {
       : streams_(
             devplace::detail::naming_bad_alloc("a communicator", [&] { return side_streams<Backend>(ordinals); })) {}
 
-  /// Throws if a collective that needs more workspace is being started: memory is allocated and freed in the order of
-  /// the devices' own streams.
+  /// Throws if a collective is being started, because it needs more workspace: memory must not be allocated or freed on
+  /// side streams.
   void require_prepared() const {
     if (streams_.running())
       throw argument_error(

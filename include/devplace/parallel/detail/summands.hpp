@@ -35,13 +35,13 @@ auto buffers_of(Tensor& x) {
   return result;
 }
 
-/// Summands that may be overwritten: a temporary's memory, or copies.
+/// Returns summands that may be overwritten: a temporary itself, or a copy.
 template <class T, class Extents, class Where>
-tensor<T, Extents, Where> to_overwrite(tensor<T, Extents, Where>&& x) {
+tensor<T, Extents, Where> owned_summands(tensor<T, Extents, Where>&& x) {
   return std::move(x);
 }
 template <class T, class Extents, class Where>
-tensor<T, Extents, Where> to_overwrite(const tensor<T, Extents, Where>& x) {
+tensor<T, Extents, Where> owned_summands(const tensor<T, Extents, Where>& x) {
   return x.clone();
 }
 

@@ -11,17 +11,17 @@
 
 namespace devplace::parallel::detail {
 
-/// A process as another one knows it.
+/// What one process knows of another.
 struct watched_process {
   int rank = 0;
   control_address from{};
   control_state state{};
-  double heard = 0;   ///< when it said something
-  bool left = false;  ///< it said goodbye
-  /// Of a process that others wait for: where it waits itself, in a larger or smaller group. May be empty.
-  std::string elsewhere = {};
+  double last_message = 0;  ///< time of its last message
+  bool left = false;        ///< whether it left the group in order
+  /// The call of another group, the whole one or a part, in which this process waits; may be empty.
+  std::string other_call = {};
 
-  bool waits() const noexcept { return state.entered != state.left; }
+  bool is_waiting() const noexcept { return state.entered != state.left; }
   /// `rank 2 (host c, pid 812)`
   std::string name() const {
     return "rank " + std::to_string(rank) + " (host " + from.host.str() + ", pid " + std::to_string(from.pid) + ")";
@@ -33,26 +33,26 @@ struct watched_process {
     if (known == nullptr || known->element_bytes == 0) return text;
     return text + " (" + std::to_string(known->count) + " x " + std::to_string(known->element_bytes) + " bytes)";
   }
-  /// What it did last: `in all_reduce #5 (100 x 4 bytes)`
+  /// Its last call: `in all_reduce #5 (100 x 4 bytes)`
   std::string last() const {
     if (state.entered == 0) return "before its first collective call";
-    return (waits() ? "in " : "after ") + call(state.entered);
+    return (is_waiting() ? "in " : "after ") + call(state.entered);
   }
 };
 
 using watched_processes = std::vector<watched_process>;
 
-/// As short as it can be: `0.5`, `60`.
+/// The shortest text: `0.5 s`, `60 s`.
 inline std::string seconds_text(double seconds) {
   return devplace::detail::rounded_text(seconds, std::chars_format::general, 6) + " s";
 }
 
-// The sentences of failures. They have the same beginning in all processes, so that a log can be searched for it.
+// Descriptions of failures. They begin alike in all processes, so that logs can be searched.
 
 /// Describes the last call that `who` reported, and the call that `finder` has reached, if that is a later one.
 inline std::string last_known(const watched_process& who, const watched_process& finder) {
-  const bool told = who.state.entered != 0, behind = who.state.entered < finder.state.entered;
-  return "last known " + (told || !behind ? who.last() : "") + (told && behind ? ", " : "") +
+  const bool reported = who.state.entered != 0, behind = who.state.entered < finder.state.entered;
+  return "last known " + (reported || !behind ? who.last() : "") + (reported && behind ? ", " : "") +
          (behind ? "before " + finder.name() + " came to " + finder.call(finder.state.entered) : "");
 }
 

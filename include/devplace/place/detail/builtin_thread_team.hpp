@@ -30,12 +30,11 @@ struct process_team_owner;
 /// A team of threads that devplace starts and joins. The thread that calls run() is member 0; the others wait for work:
 /// they spin for some tens of microseconds and then sleep, unless keep_awake(true) is in force.
 ///
-/// Fork and join cost 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. The calling thread does not
-/// wait for a worker that has not begun some microseconds after its own part is done, because the processors have other
-/// work: it runs that worker's parts too. If several threads call run() concurrently, the first one gets the workers;
-/// the others run all parts themselves, one after the other. So nothing waits for a busy team or machine, and run() may
-/// be nested. For this reason a member must not wait for another member. Parts do not depend on who runs them.
-/// After fork(), the child's first run() starts new workers.
+/// Fork and join cost 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. The calling thread, the
+/// leader, also runs the parts of workers that have not begun some microseconds after its own part is done, because
+/// their processors are busy. If several threads call run() concurrently, the first one gets the workers; the others
+/// run all parts themselves. So nothing waits for a busy team or machine, and run() may be nested. A member must not
+/// wait for another member. After fork(), the child's first run() starts new workers.
 class builtin_thread_team {
  public:
   /// Starts `size - 1` workers. Throws argument_error unless 1 <= size <= 4096.
@@ -57,8 +56,8 @@ class builtin_thread_team {
     run_parts(size(), function);
   }
 
-  /// Calls `function(part)` for each part 0..parts-1; part i belongs to member i % size(), so the same part runs on
-  /// the same thread every time while that is awake. Exceptions as in run().
+  /// Calls `function(part)` for each part 0..parts-1. Part i belongs to member i % size(), so that a part runs on the
+  /// same thread every time while that thread is awake. Rethrows exceptions as run() does.
   template <class Function>
   void run_parts(int parts, Function&& function) {
     if constexpr (std::is_nothrow_invocable_v<Function&, int>) {
@@ -71,16 +70,16 @@ class builtin_thread_team {
     }
   }
 
-  /// Calls `function` on every worker's own thread, once while there are these workers, for memory of the threads;
-  /// later calls with the same `tag` return at once. Waits until each has begun. Does nothing while another thread has
+  /// Calls `function` on every worker's own thread, to prepare thread-local memory; later calls with the same `tag`
+  /// return at once, until the workers are replaced. Waits until each has begun. Does nothing while another thread has
   /// the workers.
   void prepare_workers(const void* tag, detail::team_task function) {
     if (size() == 1 || prepared_.load(std::memory_order_acquire) == tag) return;
     if (dispatch(function, size(), false)) prepared_.store(tag, std::memory_order_release);
   }
 
-  /// Workers sleep only for other work of their processors while there have been more calls with true than with false.
-  /// A call with true wakes those that sleep. See team_region.
+  /// Keeps workers from sleeping, except where their processors have other work, while there have been more calls with
+  /// true than with false. A call with true wakes sleeping workers. See team_region.
   void keep_awake(bool on) noexcept {
     awake_.fetch_add(on ? 1 : -1, std::memory_order_relaxed);
     const auto nothing = [](int) noexcept {};
@@ -94,8 +93,8 @@ class builtin_thread_team {
   }
 
   /// Replaces the workers so that the team has `size` members. Waits for other threads' run() to end. Throws
-  /// argument_error for a size outside 1..4096, and error while keep_awake is in force, because a training step relies
-  /// on the team's size, and inside the team's own run().
+  /// argument_error for a size outside 1..4096, and error inside the team's own run() or while keep_awake is in force,
+  /// because a training step relies on the team's size.
   void resize(int size) {
     check(size);
     if (running_ == this) {
@@ -120,7 +119,7 @@ class builtin_thread_team {
  private:
   friend struct detail::process_team_owner;
 
-  /// The last generation whose parts of a member somebody began; on a cache line of its own.
+  /// The last generation in which a member's parts were begun; on a cache line of its own.
   struct alignas(64) last_begun {
     std::atomic<unsigned> generation = 0;
   };
@@ -133,7 +132,7 @@ class builtin_thread_team {
     ~busy_guard() { busy.store(0, std::memory_order_release); }
   };
 
-  /// Marks the calling thread as one that runs the team's functions.
+  /// Marks the calling thread as running the team's functions.
   struct running_guard {
     explicit running_guard(const builtin_thread_team* team) : before(std::exchange(running_, team)) {}
     running_guard(const running_guard&) = delete;
@@ -159,9 +158,9 @@ class builtin_thread_team {
   void start(int size) {
     check(size);
     started_in_ = detail::fork_count();
-    crowded_ = size > detail::usable_processors();
+    oversubscribed_ = size > detail::usable_processors();
     stopping_ = false;
-    patience_ = {};
+    move_interval_ = {};
     prepared_.store(nullptr, std::memory_order_relaxed);
     try {
       workers_.reserve(static_cast<std::size_t>(size - 1));
@@ -196,7 +195,7 @@ class builtin_thread_team {
     workers_.clear();
   }
 
-  /// In a child of fork(), whose parent has the workers.
+  /// Discards the workers in a child of fork(): they run in the parent only.
   void forget_workers() {
     detail::forget_threads(workers_);
     awake_.store(0, std::memory_order_relaxed);
@@ -210,7 +209,7 @@ class builtin_thread_team {
     return generation;
   }
 
-  /// Whether the calling thread is the one that runs the member's parts of this generation.
+  /// Claims a member's parts of this generation for the calling thread; false if another thread has them.
   bool begin(int member, unsigned generation) noexcept {
     unsigned before = generation - 1;
     return begun(member).compare_exchange_strong(before, generation, std::memory_order_relaxed);
@@ -221,8 +220,8 @@ class builtin_thread_team {
       task_(part);
   }
 
-  /// Runs all parts. Returns whether this thread had the workers. `take_over`: runs the parts of late workers, too, and
-  /// all without workers.
+  /// Runs all parts and returns whether this thread had the workers. `take_over`: the calling thread also runs the
+  /// parts of late workers, or all parts if it does not get the workers.
   bool dispatch(detail::team_task task, int parts, bool take_over = true) {
     if (parts == 1 || size() == 1 || !occupy()) {
       for (int part = 0; take_over && part < parts; ++part)
@@ -241,43 +240,44 @@ class builtin_thread_team {
     pending_.store(members - 1, std::memory_order_relaxed);
     const unsigned generation = announce();
     run_parts_of(0, members);
-    detail::spin_wait wait(crowded_);
-    bool alone = !take_over;  // whether the leader has looked for parts that nobody has begun
+    detail::spin_wait wait(oversubscribed_);
+    bool taken_over = !take_over;  // whether the leader has claimed the parts of late workers
     while (pending_.load(std::memory_order_acquire) != 0) {
       wait.step();
-      if (alone || !wait.yielding()) continue;
-      const bool moves = late_workers_move();
+      if (taken_over || !wait.yielding()) continue;
+      const bool move_late = should_move_late_workers();
       for (int member = 1; member < members; ++member) {
         if (!begin(member, generation)) continue;
-        if (moves && member < parts) detail::move_from_this_processor(workers_[static_cast<std::size_t>(member - 1)]);
+        if (move_late && member < parts)
+          detail::move_from_this_processor(workers_[static_cast<std::size_t>(member - 1)]);
         run_parts_of(member, members);
         pending_.fetch_sub(1, std::memory_order_relaxed);
       }
-      alone = true;
+      taken_over = true;
     }
-    if (!wait.yielding()) patience_ = {};
+    if (!wait.yielding()) move_interval_ = {};
     return true;
   }
 
-  /// Whether late workers are to leave the leader's processor, on which some may be: when the leader has waited for
-  /// workers for longer than these take to wake up, and then ever more rarely, at least once a second. The system
-  /// separates them after milliseconds if another processor is idle, but may take seconds if something runs on all of
-  /// them, such as threads of another library that spin.
-  bool late_workers_move() noexcept {
+  /// Whether to move late workers away from the leader's processor, where the scheduler may have put them. True when
+  /// the leader has waited longer than workers take to wake up, then at doubling intervals of at most a second. The
+  /// scheduler separates the threads after milliseconds if another processor is idle, but may take seconds if all are
+  /// busy, for example with spinning threads of another library.
+  bool should_move_late_workers() noexcept {
     using namespace std::chrono_literals;
-    if (crowded_ || started_in_ != detail::fork_count()) return false;
+    if (oversubscribed_ || started_in_ != detail::fork_count()) return false;
     const auto now = std::chrono::steady_clock::now();
-    const bool first = patience_ == std::chrono::nanoseconds{};
-    if (!first && now - waits_since_ < patience_) return false;
-    waits_since_ = now;
-    patience_ = first ? 500us : patience_ < 500ms ? 2 * patience_ : 1s;
+    const bool first = move_interval_ == std::chrono::nanoseconds{};
+    if (!first && now - interval_begin_ < move_interval_) return false;
+    interval_begin_ = now;
+    move_interval_ = first ? 500us : move_interval_ < 500ms ? 2 * move_interval_ : 1s;
     return !first;
   }
 
   void work(int member, unsigned seen) noexcept {
     running_ = this;
     for (;;) {
-      detail::spin_wait wait(crowded_);
+      detail::spin_wait wait(oversubscribed_);
       unsigned generation = seen;
       while ((generation = generation_.load(std::memory_order_acquire)) == seen) {
         if (wait.exhausted() && (awake_.load(std::memory_order_relaxed) <= 0 || !detail::yields_at_once())) {
@@ -296,19 +296,19 @@ class builtin_thread_team {
     }
   }
 
-  // Written by the leader before it increments generation_, read by workers after they see that.
+  // Written by the leader before it increments generation_, read by workers after they have seen the new value.
   detail::team_task task_;
   int parts_ = 0;
-  bool crowded_ = false;
+  bool oversubscribed_ = false;
   bool stopping_ = false;
   std::atomic<int> size_ = 1;
   std::atomic<int> awake_ = 0;                   // calls of keep_awake(true) less those with false
   std::atomic<int> asleep_ = 0;                  // workers that sleep
-  std::atomic<const void*> prepared_ = nullptr;  // the tag of prepare_workers() that the workers have called
+  std::atomic<const void*> prepared_ = nullptr;  // tag of the last prepare_workers()
   std::atomic<unsigned> busy_ = 0;  // fork_count() of the process whose thread has the workers; 0: they are free
   unsigned started_in_ = 0;         // fork_count() of the process that has the workers
-  std::chrono::steady_clock::time_point waits_since_;
-  std::chrono::nanoseconds patience_{};  // 0: in the last run the leader did not wait for workers
+  std::chrono::steady_clock::time_point interval_begin_;
+  std::chrono::nanoseconds move_interval_{};  // 0: in the last run the leader did not wait for workers
   std::vector<std::thread> workers_;
   std::unique_ptr<last_begun[]> begun_;  // of each member
   // On separate cache lines: workers spin on the first while others that have finished write the second.

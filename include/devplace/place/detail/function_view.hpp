@@ -10,7 +10,7 @@
 namespace devplace::detail {
 
 /// A type-erased reference to a callable, which must outlive it: two pointers, no allocation. Loops over threads take
-/// it, so that they are compiled once and not per body.
+/// one, so that they are compiled once and not per body.
 template <class... Arguments>
 class function_view {
  public:
@@ -24,7 +24,7 @@ class function_view {
   void operator()(Arguments... arguments) const { call_(object_, arguments...); }
 
  private:
-  // Not a lambda, which is three functions more for a compiler.
+  // Not a lambda, which would be three more functions to compile.
   template <class Function>
   static void call(void* object, Arguments... arguments) {
     (*static_cast<Function*>(object))(arguments...);

@@ -11,8 +11,8 @@ namespace devplace::detail {
 /// The hash with which add_to_hash() begins.
 inline constexpr std::uint64_t hash_of_nothing = 0xcbf29ce484222325;
 
-/// Adds a number, or the elements of a text or a vector, to a hash. Any single number that changes changes the
-/// hash. Does not allocate. Checkpoints contain such hashes, so their bits must not change.
+/// Adds a number, or the elements of a text or a vector, to a hash. A change of a single number changes the hash. Does
+/// not allocate. Checkpoints contain such hashes, so their bits must not change.
 template <class T>
 void add_to_hash(std::uint64_t& hash, const T& value) {
   if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {

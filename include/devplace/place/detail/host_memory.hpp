@@ -9,14 +9,14 @@
 
 namespace devplace::detail {
 
-/// Reports that a small allocation of the host failed, such as that of a list, as those of tensors are reported. `what`
+/// Throws out_of_memory, as for tensors, because a small allocation of the host failed, such as that of a list. `what`
 /// is the subject of the message.
 [[noreturn]] inline void fail_without_memory(const char* what) {
   throw out_of_memory(std::string(what) +
                       " could not be made: the host has no memory left. Free some, or use a smaller batch.");
 }
 
-/// Calls `function()`, and throws out_of_memory where it throws bad_alloc.
+/// Calls `function()` and turns bad_alloc into out_of_memory.
 template <class Function>
 decltype(auto) naming_bad_alloc(const char* what, Function&& function) {
   try {

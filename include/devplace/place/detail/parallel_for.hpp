@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// The loops below, type-erased so that they are compiled once.
+// Type-erased bodies of the loops below, so that they are compiled once.
 inline void run_members(int parts, function_view<int> function) {
   if (parts <= 0) return;
   const team_reference& team = current_team();
@@ -27,8 +27,8 @@ inline void run_members(int parts, function_view<int> function) {
   errors.rethrow();
 }
 
-/// Calls `function` on this thread and on those of its team that have not called it yet, for memory of the threads.
-/// `tag` is the function's. Rethrows the exception of the lowest member that threw.
+/// Calls `function` on this thread and, once for each `tag`, on the other threads of its team, to prepare thread-local
+/// memory. Rethrows the exception of the lowest member that threw.
 inline void prepare_threads(const void* tag, function_view<int> function) {
   const team_reference& team = current_team();
   if (team.prepare_workers == nullptr) return run_members(team.size(team.team), function);
@@ -48,14 +48,14 @@ constexpr std::size_t part_begin(std::size_t count, std::size_t parts, std::size
 inline void run_ranges(std::size_t n, std::size_t grain, function_view<std::size_t, std::size_t> function) {
   if (n == 0) return;
   if (grain == 0) grain = 1;
-  const std::size_t most = n / grain;
-  const std::size_t members = most < 2 ? 1 : static_cast<std::size_t>(thread_count());
-  const std::size_t parts = members < most ? members : most;
+  const std::size_t whole_grains = n / grain;
+  const std::size_t members = whole_grains < 2 ? 1 : static_cast<std::size_t>(thread_count());
+  const std::size_t parts = members < whole_grains ? members : whole_grains;
   if (parts <= 1) {
     function(std::size_t{0}, n);
     return;
   }
-  const std::size_t grains = most + (n % grain != 0 ? 1 : 0);
+  const std::size_t grains = whole_grains + (n % grain != 0 ? 1 : 0);
   const auto part_of = [&](int part) {
     const auto index = static_cast<std::size_t>(part);
     const std::size_t begin = part_begin(grains, parts, index) * grain;
@@ -66,8 +66,8 @@ inline void run_ranges(std::size_t n, std::size_t grain, function_view<std::size
 }
 
 /// Calls `function(part)` for parts 0..parts-1, part i on member i of this thread's team. Parallel loops nested in the
-/// function run serially. Returns when all calls are done and then rethrows the exception of the lowest part that
-/// threw. Requires parts <= thread_count(). Does not allocate.
+/// function run serially. Rethrows the exception of the lowest part that threw, after all calls are done. Requires
+/// parts <= thread_count(). Does not allocate.
 template <class Function>
 void parallel_members(int parts, Function&& function) {
   run_members(parts, function_view<int>(function));
@@ -75,8 +75,7 @@ void parallel_members(int parts, Function&& function) {
 
 /// Calls `function(begin, end)` for contiguous ranges that cover 0..n-1, one range per member of this thread's team.
 /// Ranges end at multiples of `grain` (or n) and have at least `grain` indices; below 2 * grain the call is inline. The
-/// split depends only on n, grain and the team's size. Exceptions and nesting as in parallel_members. Does not
-/// allocate.
+/// split depends only on n, grain and the team's size. Rethrows and nests as parallel_members does. Does not allocate.
 template <class Function>
 void parallel_for(std::size_t n, std::size_t grain, Function&& function) {
   run_ranges(n, grain, function_view<std::size_t, std::size_t>(function));

@@ -30,8 +30,7 @@ inline int usable_processors() noexcept {
   return count > 0 ? count : 1;
 }
 
-/// The largest thread count that is accepted; a larger one is probably a mistake (a job id, an address), and starting
-/// that many threads would overload the machine.
+/// The largest accepted thread count; a larger one is probably a mistake (a job id, an address).
 inline constexpr int largest_thread_count = 4096;
 
 /// The thread count in `text`, a value of OMP_NUM_THREADS. OpenMP allows a list with one number per nesting level

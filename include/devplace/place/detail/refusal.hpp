@@ -6,8 +6,8 @@
 
 namespace devplace::detail {
 
-/// What functions that are refused (DEVPLACE_REFUSED) return: the program may do anything with it, so that the compiler
-/// reports one error and not another one for each use of the result.
+/// The result of a function whose static_assert has failed: converts to everything, so that the compiler does not
+/// report a further error for each use of the result.
 struct refusal {
   template <class T>
   operator T() const;

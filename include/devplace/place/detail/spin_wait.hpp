@@ -7,7 +7,7 @@
 
 namespace devplace::detail {
 
-/// Tells the core that this is a spin loop: saves power and leaves the pipeline to the sibling hardware thread.
+/// Hints the core that this is a spin loop: saves power and leaves the pipeline to the sibling hardware thread.
 inline void processor_pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   asm volatile("pause");
@@ -16,8 +16,8 @@ inline void processor_pause() noexcept {
 #endif
 }
 
-/// Yields once and returns whether the processor had nothing else to do: with other threads there, yielding lasts as
-/// long as they are allowed to run, milliseconds.
+/// Yields once and returns whether the processor was free: otherwise yielding takes as long as the time slices of the
+/// other threads, milliseconds.
 inline bool yields_at_once() noexcept {
   const auto nanoseconds = [] {
     std::timespec now{};
@@ -30,12 +30,12 @@ inline bool yields_at_once() noexcept {
 }
 
 /// Waits for another thread with backoff: pauses for a few microseconds, then yields at every step, because the other
-/// thread may need this core: schedulers do put two spinning threads on one core while another process uses the second
-/// one, and then every microsecond of spinning delays both.
+/// thread may need this core: schedulers do put two spinning threads on one core, where spinning delays both.
 class spin_wait {
  public:
-  /// `crowded`: more threads than processors wait for each other, so pauses would only delay them.
-  explicit spin_wait(bool crowded) noexcept : steps_(crowded ? pauses : 0) {}
+  /// `oversubscribed`: there are more threads than processors, so that pauses would delay them; yields from the first
+  /// step.
+  explicit spin_wait(bool oversubscribed) noexcept : steps_(oversubscribed ? pauses : 0) {}
 
   void step() noexcept {
     if (steps_ < pauses) {
@@ -46,10 +46,10 @@ class spin_wait {
     if (steps_ < pauses + yields) ++steps_;
   }
 
-  /// True after a few microseconds without success: from now on every step yields.
+  /// True after a few microseconds, when every further step yields.
   bool yielding() const noexcept { return steps_ >= pauses; }
 
-  /// True after some tens of microseconds without success: callers that can sleep should do so.
+  /// True after some tens of microseconds, when callers should sleep if they can.
   bool exhausted() const noexcept { return steps_ == pauses + yields; }
 
  private:

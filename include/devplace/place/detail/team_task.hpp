@@ -10,8 +10,7 @@
 
 namespace devplace::detail {
 
-/// A function of a member's number that does not throw. It refers to a callable, which must outlive the call of run()
-/// that it is passed to.
+/// A reference to a callable that takes a member's number and does not throw. The callable must outlive the run().
 struct team_task : function_view<int> {
   using function_view::function_view;
 
@@ -31,7 +30,7 @@ class first_exception {
     lock_.clear(std::memory_order_release);
   }
 
-  /// To be called after all members are done.
+  /// Call it after all members are done.
   void rethrow() const {
     if (exception_) std::rethrow_exception(exception_);
   }
@@ -42,7 +41,7 @@ class first_exception {
   std::exception_ptr exception_;
 };
 
-/// `function` with its exceptions passed to `errors`.
+/// Wraps `function` so that its exceptions are passed to `errors`.
 template <class Function>
 auto guarded(Function& function, first_exception& errors) {
   return [&function, &errors](int member) noexcept {

@@ -13,8 +13,8 @@
 
 namespace devplace::detail {
 
-/// Moves a thread that waits for the calling thread's processor to another one that it may use, if there is one: to any
-/// of them, because a program cannot see which are idle. The system may move it back.
+/// Moves a thread that waits for the calling thread's processor to any other one that it may use; a program cannot see
+/// which are idle. The system may move the thread back.
 inline void move_from_this_processor([[maybe_unused]] std::thread& thread) noexcept {
 #if defined(__linux__)
   const ::pthread_t id = thread.native_handle();
@@ -26,7 +26,7 @@ inline void move_from_this_processor([[maybe_unused]] std::thread& thread) noexc
   CPU_CLR(static_cast<std::size_t>(here), &others);
   if (CPU_COUNT(&others) == 0 || CPU_EQUAL(&others, &usable)) return;
   if (::pthread_setaffinity_np(id, sizeof others, &others) != 0) return;
-  // The system remembers what a thread asked for. If only its control group limits it, that must remain everything, so
+  // Restores the affinity. If only the control group limits the thread, its affinity must remain all processors, so
   // that processors that the group gets later are used.
   std::memset(&all, 0xFF, sizeof all);
   CPU_ZERO(&now);

@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// The same words by g++ and clang, for what a program compares that another compiler has made.
+/// Unifies the type names of g++ and clang, so that programs of both compilers can compare them.
 inline std::string in_words_of_all(std::string text) {
   for (std::size_t at; (at = text.find("> >")) != text.npos;)
     text.erase(at + 1, 1);
@@ -19,7 +19,7 @@ inline std::string in_words_of_all(std::string text) {
   return text;
 }
 
-/// A type in the compiler's words.
+/// The compiler's name of a type.
 template <class T>
 std::string type_text() {
   const std::string text = __PRETTY_FUNCTION__;

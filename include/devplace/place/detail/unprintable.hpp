@@ -7,13 +7,13 @@
 namespace devplace {
 namespace detail {
 
-/// Classes without a text of their own.
+/// Whether objects of class X cannot be printed.
 template <class X>
 inline constexpr bool not_printed = false;
 
 }  // namespace detail
 
-/// One sentence in place of a list of every operator<<, which a deleted function would add in clang's message.
+/// Explains what to print instead; otherwise compilers would list every operator<<.
 template <class X>
 requires detail::not_printed<X> std::ostream& operator<<(std::ostream& out, const X&) {
   static_assert(!detail::not_printed<X>,
