@@ -12,7 +12,6 @@
 #include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -54,10 +53,5 @@ auto read_idx(std::string path) try {
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the tensor of read_idx");
 }
-
-/// The rank as a number.
-template <class T, int Rank, class FIX = WRITE_dextents_OF_THE_RANK>
-detail::refusal read_idx(const std::string&)
-    DEVPLACE_REFUSED("read_idx: a rank is given as extents, as in read_idx<std::uint8_t, dextents<3>>(path).");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

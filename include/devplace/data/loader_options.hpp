@@ -33,11 +33,6 @@ struct loader_options {
   /// How a batch is split over the places of a replicated model: evenly, or as torch.nn.DataParallel does
   /// (`split::torch`), which can leave the last places with fewer samples or none. Without effect on one place.
   split::rule split = split::even;
-  /// Refused: PyTorch's names.
-  ///@{
-  detail::option_of_pytorch batch_size = {};
-  detail::option_of_pytorch num_workers = {};
-  ///@}
 };
 
 }  // namespace devplace
