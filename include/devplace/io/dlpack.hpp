@@ -18,7 +18,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/place/availability.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
@@ -27,12 +26,6 @@
 #include <devplace/tensor/view.hpp>
 
 namespace devplace {
-
-/// Appear in compiler messages where the owner of exchanged memory is missing.
-///@{
-struct GIVE_THE_TENSOR_BY_std_move_OR_A_VIEW_AND_WHAT_OWNS_ITS_MEMORY;
-struct KEEP_THE_HANDLE_IN_A_VARIABLE;
-///@}
 
 /// The stream on which the consumer of a tensor on a cuda place works: the number that Python's
 /// `__dlpack__(stream=...)` is given, or a cudaStream_t as a number. 0 and 1 are CUDA's legacy default stream, that of
@@ -109,14 +102,27 @@ auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
   fail_without_memory("the tensor of to_dlpack");
 }
 
-template <class Managed, class T, class Extents, class P>
-auto export_dlpack(tensor<T, Extents, P>&& x, [[maybe_unused]] dlpack_consumer consumer) {
-  if constexpr (works_apart_from_the_host<P>) {
-    constexpr std::uintptr_t legacy = 1;  // of which 0 is another name in CUDA; here null is the place's own stream
-    block_access::of(x).record_stream(reinterpret_cast<void*>(consumer.stream == 0 ? legacy : consumer.stream));
+template <class Managed, class X>
+std::unique_ptr<Managed, dlpack::give_back> export_dlpack(X&& x, [[maybe_unused]] dlpack_consumer consumer) {
+  constexpr bool is_given_away = [] {
+    if constexpr (is_tensor<X>)
+      return single_place<typename X::placement_type>;
+    else
+      return false;
+  }();
+  static_assert(is_given_away,
+                "devplace: to_dlpack: the consumer keeps the memory; give a tensor on one place away, "
+                "to_dlpack(std::move(x)), or a view with what owns its memory, such as a std::shared_ptr.");
+  if constexpr (is_given_away) {
+    if constexpr (works_apart_from_the_host<typename X::placement_type>) {
+      constexpr std::uintptr_t legacy = 1;  // CUDA's other name of stream 0; null is the place's own stream here
+      block_access::of(x).record_stream(reinterpret_cast<void*>(consumer.stream == 0 ? legacy : consumer.stream));
+    }
+    const auto elements = x.view();
+    return export_dlpack<Managed>(elements, std::move(x));
+  } else {
+    return {};
   }
-  const auto elements = x.view();
-  return export_dlpack<Managed>(elements, std::move(x));
 }
 
 /// A tensor's address, extents and strides after all checks.
@@ -201,9 +207,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// waits for the place's work, so that the consumer may use any stream at once; when the consumer gives the tensor
 /// back, its memory is freed after the work that `consumer.stream` has been given by then. Memory of simulated devices
 /// is DLPack's `kDLExtDev`, which other libraries refuse.
-template <element T, extents_like Extents, single_place P>
-dlpack_handle to_dlpack(tensor<T, Extents, P>&& x, dlpack_consumer consumer = {}) {
-  return detail::export_dlpack<dlpack::managed_tensor_versioned>(std::move(x), consumer);
+template <class X>
+dlpack_handle to_dlpack(X&& x, dlpack_consumer consumer = {}) {
+  return detail::export_dlpack<dlpack::managed_tensor_versioned>(std::forward<X>(x), consumer);
 }
 
 /// The same for a view, also with strides, whose memory exists as long as a copy of `owner` does: a std::shared_ptr, or
@@ -216,26 +222,14 @@ dlpack_handle to_dlpack(const view<T, Extents, P, Layout>& x, Owner owner) {
 
 /// The same for consumers from before DLPack 1.0, such as NumPy 1: in Python a capsule named `dltensor`.
 ///@{
-template <element T, extents_like Extents, single_place P>
-dlpack_unversioned_handle to_dlpack_unversioned(tensor<T, Extents, P>&& x, dlpack_consumer consumer = {}) {
-  return detail::export_dlpack<dlpack::managed_tensor>(std::move(x), consumer);
+template <class X>
+dlpack_unversioned_handle to_dlpack_unversioned(X&& x, dlpack_consumer consumer = {}) {
+  return detail::export_dlpack<dlpack::managed_tensor>(std::forward<X>(x), consumer);
 }
 template <class T, extents_like Extents, single_place P, view_layout Layout, class Owner>
 dlpack_unversioned_handle to_dlpack_unversioned(const view<T, Extents, P, Layout>& x, Owner owner) {
   return detail::export_dlpack<dlpack::managed_tensor>(x, std::move(owner));
 }
-///@}
-
-/// A tensor or view alone, whose memory would be gone before the consumer's use of it.
-///@{
-template <tensor_like X, class FIX = GIVE_THE_TENSOR_BY_std_move_OR_A_VIEW_AND_WHAT_OWNS_ITS_MEMORY>
-detail::refusal to_dlpack(const X&) DEVPLACE_REFUSED(
-    "to_dlpack: the consumer keeps the memory; give the tensor away, to_dlpack(std::move(x)), or a view with what owns "
-    "its memory, such as a std::shared_ptr.");
-template <tensor_like X, class FIX = GIVE_THE_TENSOR_BY_std_move_OR_A_VIEW_AND_WHAT_OWNS_ITS_MEMORY>
-detail::refusal to_dlpack_unversioned(const X&) DEVPLACE_REFUSED(
-    "to_dlpack: the consumer keeps the memory; give the tensor away, to_dlpack(std::move(x)), or a view with what owns "
-    "its memory, such as a std::shared_ptr.");
 ///@}
 
 /// A tensor whose memory is that of another library, without copying elements:
@@ -273,9 +267,13 @@ auto from_dlpack(std::unique_ptr<Managed, dlpack::give_back> handle) {
 /// `view_dlpack<const float, extents<dyn, 3>>(handle)`. As from_dlpack, but the elements may have strides, none of them
 /// negative, and those of a view of const elements may be read-only. With `row_major` as the layout, they must be
 /// row-major.
-template <class T = void, class Extents = void, class P = on<cpu>, class Layout = strided, class Managed>
-auto view_dlpack(const std::unique_ptr<Managed, dlpack::give_back>& handle DEVPLACE_LIFETIMEBOUND) {
-  if constexpr (detail::may_be_imported<T, Extents, P>()) {
+template <class T = void, class Extents = void, class P = on<cpu>, class Layout = strided, class Handle>
+  requires std::is_same_v<typename std::remove_cvref_t<Handle>::deleter_type, dlpack::give_back>
+auto view_dlpack([[maybe_unused]] Handle&& handle DEVPLACE_LIFETIMEBOUND) {
+  constexpr bool is_variable = std::is_lvalue_reference_v<Handle>;
+  static_assert(is_variable,
+                "devplace: view_dlpack: the view refers to the handle's memory; keep the handle in a variable.");
+  if constexpr (is_variable && detail::may_be_imported<T, Extents, P>()) {
     constexpr bool packed = std::is_same_v<Layout, row_major>;
     static_assert(packed || std::is_same_v<Layout, strided>,
                   "devplace: view_dlpack: the layout is strided or row_major.");
@@ -288,11 +286,5 @@ auto view_dlpack(const std::unique_ptr<Managed, dlpack::give_back>& handle DEVPL
     return 0;
   }
 }
-
-/// Of a temporary handle, which would give the memory back before the view is used.
-template <class T, class Extents, class P = on<cpu>, class Layout = strided, class Managed,
-          class FIX = KEEP_THE_HANDLE_IN_A_VARIABLE>
-detail::refusal view_dlpack(const std::unique_ptr<Managed, dlpack::give_back>&&)
-    DEVPLACE_REFUSED("view_dlpack: the view refers to the handle's memory; keep the handle in a variable.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

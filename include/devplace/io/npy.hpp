@@ -15,7 +15,6 @@
 #include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -62,11 +61,6 @@ auto read_npy(const std::string& path) try {
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the tensor of read_npy");
 }
-
-/// The rank as a number.
-template <class T, int Rank, class FIX = WRITE_dextents_OF_THE_RANK>
-detail::refusal read_npy(const std::string&)
-    DEVPLACE_REFUSED("read_npy: a rank is given as extents, as in read_npy<float, dextents<2>>(path).");
 
 /// Writes a tensor or view on the CPU as a .npy file, byte for byte as `np.save` does (format version 1.0, C order).
 ///

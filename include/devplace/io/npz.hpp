@@ -17,7 +17,6 @@
 #include <devplace/io/npy.hpp>
 #include <devplace/io/read_array.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -65,10 +64,6 @@ class npz_file {
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the tensor of npz_file");
   }
-  /// The type of an array is not in the program, as it is in Python.
-  template <class FIX = WRITE_file_read_float_dextents_2_OF_THE_NAME>
-  detail::refusal operator[](std::string_view) const DEVPLACE_REFUSED(
-      "npz_file: an array is read with its element type and extents: file.read<float, dextents<2>>(name).");
 
  private:
   static std::uint64_t bytes_of(const detail::input_file& file, const std::string& path) {

@@ -22,7 +22,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
@@ -116,49 +115,6 @@ inline renamed_tensors fitting_tensors(const safetensors_file& file, const std::
 }
 
 }  // namespace devplace::detail
-
-namespace devplace {
-
-/// Appears in the compiler's message for a predictor whose parameters are saved or loaded.
-struct A_PREDICTOR_IS_SAVED_BY_as_model_AND_READ_BY_read_predictor;
-/// Appears in the compiler's message for a path in front of the model.
-struct GIVE_THE_MODEL_BEFORE_THE_PATH;
-/// Appears in the compiler's message for a model without a path, and for a path without a model.
-struct GIVE_THE_MODEL_AND_THE_PATH;
-
-/// Refuse predictors, whose memory is planned when they are made.
-///@{
-template <class Net, class Where, class P, class FIX = A_PREDICTOR_IS_SAVED_BY_as_model_AND_READ_BY_read_predictor>
-detail::refusal save_parameters(const predictor<Net, Where, P>&, const std::string&) DEVPLACE_REFUSED(
-    "save_parameters: a predictor has its parameters as a model: save_parameters(p.as_model(), file).");
-template <class Net, class Where, class P, class FIX = A_PREDICTOR_IS_SAVED_BY_as_model_AND_READ_BY_read_predictor>
-detail::refusal load_parameters(const predictor<Net, Where, P>&, const std::string&) DEVPLACE_REFUSED(
-    "load_parameters: a predictor is made from a file by read_predictor<net, Where>(file, batch<256>{}), or takes the "
-    "parameters of a model by predictor.assign(model).");
-///@}
-
-/// Refuse a path in front of the model.
-///@{
-template <class Net, class Where, class P, class FIX = GIVE_THE_MODEL_BEFORE_THE_PATH>
-detail::refusal save_parameters(const std::string&, const model<Net, Where, P>&)
-    DEVPLACE_REFUSED("save_parameters: the model is the first argument: save_parameters(model, path).");
-template <class Net, class Where, class P, class FIX = GIVE_THE_MODEL_BEFORE_THE_PATH>
-detail::refusal load_parameters(const std::string&, const model<Net, Where, P>&)
-    DEVPLACE_REFUSED("load_parameters: the model is the first argument: load_parameters(model, path).");
-///@}
-
-/// Refuse a model without a path, and a path without a model.
-///@{
-template <class X, class FIX = GIVE_THE_MODEL_AND_THE_PATH>
-detail::refusal save_parameters(const X&)
-    DEVPLACE_REFUSED("save_parameters: give the model and the path of the file: save_parameters(model, path).");
-template <class X, class FIX = GIVE_THE_MODEL_AND_THE_PATH>
-detail::refusal load_parameters(const X&) DEVPLACE_REFUSED(
-    "load_parameters: parameters are read into a model that exists: load_parameters(model, path); read_predictor makes "
-    "a predictor.");
-///@}
-
-}  // namespace devplace
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

@@ -19,15 +19,6 @@
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
-
-/// Appears in the compiler's message for a file that is read with a number in place of extents.
-struct WRITE_dextents_OF_THE_RANK;
-/// Appears in the compiler's message for `file["name"]` of a file of several arrays.
-struct WRITE_file_read_float_dextents_2_OF_THE_NAME;
-
-}  // namespace devplace
-
 namespace devplace::detail {
 
 /// Throws file_error unless `rest` can be the elements of the array, and unless they fit this machine's memory.

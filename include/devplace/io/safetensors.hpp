@@ -20,7 +20,6 @@
 #include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -85,10 +84,6 @@ class safetensors_file {
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the tensor of safetensors_file");
   }
-  /// The type of a tensor is not in the program, as it is in Python.
-  template <class FIX = WRITE_file_read_float_dextents_2_OF_THE_NAME>
-  detail::refusal operator[](std::string_view) const DEVPLACE_REFUSED(
-      "safetensors_file: a tensor is read with its element type and extents: file.read<float, dextents<2>>(name).");
 
   /// Reads the elements of a tensor of this file as they lie in it, `entry.bytes` bytes: to memory of the user's, or of
   /// a type that tensors do not have. Throws file_error.
