@@ -40,7 +40,7 @@ struct gradient_access;
 /// over the samples; the optimizer divides by the sum of the samples' weights, which follows them in the arena. One
 /// thread at a time.
 template <class Net, placement Where, precision P>
-class [[nodiscard]] gradients {
+class [[nodiscard]] gradients : public runtime::undivided {
   using T = typename precision_traits<P>::gradient;
 
  public:
@@ -97,18 +97,6 @@ class [[nodiscard]] gradients {
   auto only_on(std::size_t k) const {
     return window<const T, Index>(k);
   }
-  ///@}
-
-  /// Refused: a mean's gradient is divided by the optimizer.
-  ///@{
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  detail::refusal operator/(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  detail::refusal operator*(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  detail::refusal operator/=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  detail::refusal operator*=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
   ///@}
 
   /// The model's arenas; throws if the lease was moved from.
