@@ -18,7 +18,6 @@
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/detail/type_text.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
@@ -47,13 +46,24 @@ namespace devplace::train::detail {
 /// The version of the format of checkpoints.
 inline constexpr const char* checkpoint_version = "1";
 
-/// Refuses models that several processes change at the same time, each with a trainer of its own.
-template <class Where>
-constexpr void require_own_memory() {
-  constexpr bool in_own_memory = !std::is_same_v<Where, shared_memory>;
-  static_assert(in_own_memory,
-                "devplace: checkpoint: the model is in shared memory, where other processes change it meanwhile and "
-                "have optimizers of their own; keep its parameters by save_parameters.");
+/// Whether checkpoints are made of X; fails to compile where they are not.
+template <class X>
+consteval bool has_checkpoints() {
+  constexpr bool is_trainer = requires {
+    typename X::model_type::placement_type;
+  };
+  static_assert(is_trainer,
+                "devplace: checkpoint: checkpoints are made of a trainer and loaded into one: save_checkpoint(step, "
+                "{epoch, batch}, path); for the parameters alone use save_parameters(model, path) and "
+                "load_parameters(model, path).");
+  if constexpr (is_trainer) {
+    constexpr bool in_own_memory = !std::is_same_v<typename X::model_type::placement_type, shared_memory>;
+    static_assert(in_own_memory,
+                  "devplace: checkpoint: the model is in shared memory, where other processes change it meanwhile and "
+                  "have optimizers of their own; keep its parameters by save_parameters.");
+    return in_own_memory;
+  }
+  return false;
 }
 
 /// A training's state of the right sizes, to be filled.
@@ -212,21 +222,16 @@ void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, acc
 /// `extras` are objects beside the trainer that shall go on, too, as moving_average and early_stopping. One of your own
 /// has `for_checkpoint(of_model, of_number)`, which calls of_model(m) for models of its own and of_number(name, number)
 /// for numbers, all references to members, and `follow(updates)` if it compares the model's updates.
-template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras,
-          detail::configured = detail::configuration>
-void save_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,
-                     const training_position& at, const std::string& path, Extras&... extras) try {
-  train::detail::require_own_memory<Where>();
-  auto whole = step.state();
-  if (!spans_processes<Where> || is_main_process()) save_checkpoint(step, std::move(whole), at, path, extras...);
+template <class Trainer, class... Extras, detail::configured = detail::configuration>
+void save_checkpoint(Trainer& step, const training_position& at, const std::string& path, Extras&... extras) try {
+  if constexpr (train::detail::has_checkpoints<Trainer>()) {
+    auto whole = step.state();
+    if (!spans_processes<typename Trainer::model_type::placement_type> || is_main_process())
+      save_checkpoint(step, std::move(whole), at, path, extras...);
+  }
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");
 }
-/// Other arguments.
-template <class... GIVE_THE_TRAINER_THE_POSITION_AND_THE_PATH>
-detail::refusal save_checkpoint(...) DEVPLACE_REFUSED(
-    "save_checkpoint: a checkpoint is made of a trainer and of how far the program has come, and the path follows: "
-    "save_checkpoint(step, {epoch, batch}, path); save_parameters(model, path) keeps the parameters alone.");
 
 /// Makes a training go on from a file that save_checkpoint has written, on any placement and with any policy, and
 /// returns how far it had come. With the same placement, policy, batches and program the steps that follow give the
@@ -237,7 +242,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
           detail::configured = detail::configuration>
 training_position load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,
                                   const std::string& path, Extras&... extras) try {
-  train::detail::require_own_memory<Where>();
+  static_cast<void>(train::detail::has_checkpoints<std::remove_cvref_t<decltype(step)>>());
   const safetensors_file file(path);
   const train::detail::checkpoint_texts texts(file.metadata(), path);
   auto whole =
@@ -258,10 +263,5 @@ training_position load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Poli
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");
 }
-/// Other arguments.
-template <class... GIVE_THE_TRAINER_AND_THE_PATH>
-detail::refusal load_checkpoint(...) DEVPLACE_REFUSED(
-    "load_checkpoint: a checkpoint is loaded into a trainer: training_position at = load_checkpoint(step, path); "
-    "load_parameters(model, path) reads the parameters alone.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

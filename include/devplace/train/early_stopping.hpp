@@ -17,9 +17,6 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message for early_stopping with a bare number.
-struct NAME_THE_PATIENCE_AS_IN_patience_3;
-
 /// Options of early_stopping.
 struct early_stopping_options {
   std::int64_t patience = 5;  ///< metrics in a row without an improvement after which a training stops; at least 1
@@ -59,12 +56,9 @@ class early_stopping {
 
  public:
   /// Copies the model. Waits for its places and throws their failures; argument_error for invalid options.
-  template <detail::configured = detail::configuration>
-  explicit early_stopping(const Model& m, const early_stopping_options& options = {})
+  template <class Options = early_stopping_options, detail::configured = detail::configuration>
+  explicit early_stopping(const Model& m, const Options& options = {})
       : options_(validated(options)), best_(to<typename Model::placement_type>(m)) {}
-  template <class Number, class FIX = NAME_THE_PATIENCE_AS_IN_patience_3>
-    requires std::is_arithmetic_v<Number> early_stopping(const Model&, Number)
-  = delete;
 
   /// Notes the next metric, of this model's parameters; keeps them if it is the best one. Returns whether to stop.
   template <detail::configured = detail::configuration>
@@ -107,9 +101,18 @@ class early_stopping {
   }
 
  private:
-  static const early_stopping_options& validated(const early_stopping_options& options) {
-    options.validate();
-    return options;
+  template <class Options>
+  static early_stopping_options validated([[maybe_unused]] const Options& options) {
+    constexpr bool by_name = std::is_same_v<Options, early_stopping_options>;
+    static_assert(
+        by_name,
+        "devplace: early_stopping: options are given by name: early_stopping stopping{model, {.patience = 3}}.");
+    if constexpr (by_name) {
+      options.validate();
+      return options;
+    } else {
+      return {};
+    }
   }
   bool improves(double metric) const {
     if (detail::is_nan(metric)) return false;

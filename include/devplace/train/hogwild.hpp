@@ -119,9 +119,6 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
   trainer(model_type& m, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}
   ///@}
-  /// A temporary model would be destroyed after training: give it a name.
-  template <class FIX = KEEP_THE_MODEL_IN_A_VARIABLE, class... Rest>
-  trainer(const model_type&&, Rest&&...) = delete;
 
   /// One step on a batch on `on<cpu>`, as a trainer's there; returns its loss.
   template <class Samples, class Targets, detail::configured = detail::configuration>

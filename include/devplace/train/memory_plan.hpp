@@ -105,10 +105,9 @@ struct processes {};
 /// For a model across processes the last argument is how many they are planned for, and the batch is that of all:
 /// `memory_plan<model<net, across<cuda<0>>>, batch<256>, optim::adam, collective::sharded_all_reduce<>, processes<4>>`.
 /// Memory by which processes exchange gradients is the host's, and not included (member `exchange`).
-template <class Model, class GIVE_THE_BATCH_AS_batch_64, class Rule = void, class Policy = collective::all_reduce<>,
-          class Processes = void>
+template <class Model, class Batch, class Rule = void, class Policy = collective::all_reduce<>, class Processes = void>
 struct memory_plan {
-  static_assert(detail::accepted<GIVE_THE_BATCH_AS_batch_64>,
+  static_assert(detail::accepted<Batch>,
                 "devplace: memory_plan: the arguments are a model with its placement, a batch and an optimizer: "
                 "memory_plan<model<Net, Where>, batch<64>, optim::adam>.");
   static constexpr std::size_t bytes = 0;  ///< none

@@ -17,9 +17,6 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message for a moving_average with a bare number.
-struct NAME_THE_DECAY_AS_IN_decay_0_999;
-
 /// Options of a moving_average.
 struct moving_average_options {
   double decay = 0.999;          ///< share of the average that an update keeps, at least 0 and less than 1
@@ -68,12 +65,9 @@ class moving_average {
 
  public:
   /// Copies the model. Waits for its places and throws their failures; argument_error for a decay out of its range.
-  template <detail::configured = detail::configuration>
-  explicit moving_average(const Model& m, const moving_average_options& options = {})
+  template <class Options = moving_average_options, detail::configured = detail::configuration>
+  explicit moving_average(const Model& m, const Options& options = {})
       : options_(validated(options)), model_(to<where>(m)), seen_(m.state().updates) {}
-  template <class Number, class FIX = NAME_THE_DECAY_AS_IN_decay_0_999>
-    requires std::is_arithmetic_v<Number> moving_average(const Model&, Number)
-  = delete;
 
   /// Takes the parameters of a model after an update of it; otherwise, between the batches of accumulate<k>, it does
   /// nothing. Steps that mixed<half> skips count as updates. Asynchronous on devices.
@@ -117,9 +111,18 @@ class moving_average {
   void follow(std::uint64_t model_updates) { seen_ = model_updates; }
 
  private:
-  static const moving_average_options& validated(const moving_average_options& options) {
-    options.validate();
-    return options;
+  template <class Options>
+  static moving_average_options validated([[maybe_unused]] const Options& options) {
+    constexpr bool by_name = std::is_same_v<Options, moving_average_options>;
+    static_assert(
+        by_name,
+        "devplace: moving_average: options are given by name: moving_average average{model, {.decay = 0.999}}.");
+    if constexpr (by_name) {
+      options.validate();
+      return options;
+    } else {
+      return {};
+    }
   }
   static void average(int ordinal, const detail::memory_block& to, const detail::memory_block& from, T share) {
     detail::for_each_index<backend_type>(

@@ -11,10 +11,6 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message for a progress of epochs alone, and with two numbers, which could be taken for
-/// each other.
-struct GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000;
-
 /// Destination and frequency of progress lines.
 struct progress_options {
   std::size_t samples = 0;                            ///< in an epoch, for a program without a loader
@@ -44,12 +40,9 @@ class progress {
   /// Of epochs of a loader's samples, or of `options.samples`: `progress{5, batches}`, `progress{5, {.samples =
   /// 60'000}}`. The clock starts here.
   ///@{
-  template <class Batches>
-    requires requires(const Batches& batches) {
-      batches.samples();
-    }
-  progress(int epoch_count, const Batches& batches, progress_options options = {})
-      : progress(epoch_count, (options.samples = batches.samples(), options)) {}
+  template <class Batches = progress_options>
+  explicit progress(int epoch_count, const Batches& batches = {}, progress_options options = {})
+      : progress(epoch_count, (options.samples = samples_of(batches), options)) {}
   progress(int epoch_count, const progress_options& options)
       : options_(options),
         terminal_(options.stream != nullptr && detail::is_terminal(options.stream)),
@@ -60,11 +53,6 @@ class progress {
     if (!is_main_process()) options_.stream = nullptr;
   }
   ///@}
-  template <class Number, class FIX = GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000>
-    requires std::is_arithmetic_v<Number> progress(int, Number, const progress_options& = {})
-  = delete;
-  template <class FIX = GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000>
-  explicit progress(int) = delete;
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
   /// Ends a line that is being rewritten, so that later output starts on a new line.
@@ -96,6 +84,20 @@ class progress {
   }
 
  private:
+  template <class Batches>
+  static std::size_t samples_of([[maybe_unused]] const Batches& batches) {
+    constexpr bool has_samples = requires {
+      batches.samples();
+    };
+    static_assert(has_samples,
+                  "devplace: progress: give the number of epochs and the loader, or the samples of an epoch by name: "
+                  "progress{5, batches}, progress{5, {.samples = 60'000}}.");
+    if constexpr (has_samples)
+      return batches.samples();
+    else
+      return 0;
+  }
+
   void begin(int epoch) {
     if (line_open_) {  // the previous epoch was left early
       std::fputc('\n', options_.stream);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <ostream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/memory/detail/aligned_rows.hpp>
@@ -14,7 +15,6 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/predictor.hpp>
 #include <devplace/optim/adam.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/tensor/bf16.hpp>
@@ -88,15 +88,16 @@ void summary(std::ostream& out, batch<Samples> = {}) {
   out << train::detail::table_of_layers(nn::layer_summaries<net>()) << '\n'
       << train::detail::table_of_bytes(Samples, bytes);
 }
-/// The same for a model: `summary(std::cout, model, batch<64>{})`.
-template <class Rule = optim::adam, class Net, class Where, class P, std::size_t Samples = 1>
-void summary(std::ostream& out, const model<Net, Where, P>&, batch<Samples> of = {}) {
-  summary<Net, Rule>(out, of);
+/// Describes the network of a model: `summary(std::cout, model, batch<64>{})`.
+template <class Rule = optim::adam, class Stream, class Model = void*, std::size_t Samples = 1>
+void summary(Stream& out, const Model& = {}, batch<Samples> of = {}) {
+  constexpr bool of_model = std::is_convertible_v<Stream&, std::ostream&> && requires {
+    typename Model::network_type;
+  };
+  static_assert(of_model,
+                "devplace: summary: give a stream and a model, or name the network: summary(std::cout, model), "
+                "summary<net>(std::cout, batch<64>{}).");
+  if constexpr (of_model) summary<typename Model::network_type, Rule>(out, of);
 }
-/// Other arguments.
-template <class... GIVE_A_STREAM_AND_A_MODEL_AS_IN_summary_std_cout_model>
-detail::refusal summary(...) DEVPLACE_REFUSED(
-    "summary: give a stream and a model, or name the network: summary(std::cout, model), summary<net>(std::cout, "
-    "batch<64>{}).");
 
 }  // namespace devplace

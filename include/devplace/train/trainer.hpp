@@ -105,16 +105,12 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}
   ///@}
-  /// A temporary model would be destroyed after training: give it a name.
-  template <class FIX = KEEP_THE_MODEL_IN_A_VARIABLE, class... Rest>
-  trainer(const model_type&&, Rest&&...) = delete;
 
   /// Transfers its memory; the model is not affected.
   ///@{
   trainer(trainer&&) noexcept = default;
   trainer& operator=(trainer&&) noexcept = default;
   ///@}
-  trainer(const trainer&, MAKE_ANOTHER_TRAINER_OR_PASS_A_REFERENCE* = nullptr) = delete;
 
   /// Allocates the memory for batches of up to `samples` samples, split evenly, and makes the plans of the libraries
   /// that compute batches of just `samples`: call it for each size of batches. Optional: a step does what is missing
@@ -129,9 +125,6 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   void clip(const optim::clip_norm& rule) {
     training_.clip(rule);
   }
-  template <class Number, class FIX = NAME_THE_NORM_AS_IN_max_norm_5>
-    requires std::is_arithmetic_v<Number> detail::refusal clip(Number)
-  DEVPLACE_REFUSED("trainer: clipping takes the norm by name: step.clip({.max_norm = 5}).");
 
   /// From now on each update computes the 2-norm over all gradients on the places, in one launch, which clipping and
   /// mixed<half> need anyway; a second call starts the statistics again. gradient_norms() starts to copy them to the
@@ -156,32 +149,20 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// failures. Both changes throw error between the batches of one accumulation: call flush() first.
   ///@{
   template <detail::configured = detail::configuration>
-  void scale_losses(const optim::loss_scaling& options) requires scales {
-    training_.scale_losses(options);
+  void scale_losses(const optim::loss_scaling& options) {
+    if constexpr (train::detail::has_scaler<P>()) training_.scale_losses(options);
   }
   template <detail::configured = detail::configuration>
-  optim::loss_scaler_state scaler() const requires scales {
-    return training_.scaler();
+  optim::loss_scaler_state scaler() const {
+    if constexpr (train::detail::has_scaler<P>())
+      return training_.scaler();
+    else
+      return {};
   }
   template <detail::configured = detail::configuration>
-  void set_scaler(const optim::loss_scaler_state& to) requires scales {
-    training_.set_scaler(to);
+  void set_scaler(const optim::loss_scaler_state& to) {
+    if constexpr (train::detail::has_scaler<P>()) training_.set_scaler(to);
   }
-  ///@}
-  /// Other precisions need no scale. Braces, of which no type is deduced, are the options or the state.
-  ///@{
-  template <class Options = optim::loss_scaling, class... Any, class FIX = LOSSES_ARE_SCALED_IN_mixed_half_ONLY>
-    requires(!scales)
-  detail::refusal scale_losses(const Options& = {}, const Any&...)
-  DEVPLACE_REFUSED(DEVPLACE_DETAIL_NO_SCALER);
-  template <class FIX = LOSSES_ARE_SCALED_IN_mixed_half_ONLY>
-    requires(!scales)
-  detail::refusal scaler()
-  const DEVPLACE_REFUSED(DEVPLACE_DETAIL_NO_SCALER);
-  template <class State = optim::loss_scaler_state, class... Any, class FIX = LOSSES_ARE_SCALED_IN_mixed_half_ONLY>
-    requires(!scales)
-  detail::refusal set_scaler(const State& = {}, const Any&...)
-  DEVPLACE_REFUSED(DEVPLACE_DETAIL_NO_SCALER);
   ///@}
 
   /// One step on a batch: gradients of the loss, their reduction over the places, and the optimizer's update; with
@@ -219,20 +200,6 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     } else
       return runtime::rejected<loss_type>();
   }
-
-  /// Not two arguments, and what PyTorch's optimizers have.
-  ///@{
-  template <class... Other, class FIX = GIVE_SAMPLES_AND_TARGETS_AS_IN_step_images_labels>
-    requires(sizeof...(Other) != 2)
-  detail::refusal operator()(const Other&...)
-      DEVPLACE_REFUSED("trainer: a step takes samples and targets: step(images, labels).");
-  template <class... Any, class FIX = CALL_THE_TRAINER_AS_IN_step_images_labels>
-  detail::refusal step(const Any&...) DEVPLACE_REFUSED(
-      "trainer: the trainer is called itself, which updates the parameters too: step(images, labels).");
-  template <class FIX = GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT>
-  detail::refusal zero_grad() DEVPLACE_REFUSED("gradients are written anew by each step; leave zero_grad() out.");
-  static constexpr train::detail::rate_of_rule learning_rate{};
-  ///@}
 
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
   /// whose number of batches is not a multiple of `accumulate<k>`'s k. Returns whether there were any.

@@ -29,18 +29,11 @@
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/output_file.hpp>
 #include <devplace/parallel/process_group.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/train/detail/log_text.hpp>
 
 namespace devplace {
-
-/// Appear in the compiler's message for names that are not in braces, and for a row of bare numbers.
-///@{
-struct GIVE_THE_NAMES_IN_BRACES_AS_IN_step_loss;
-struct NAME_THE_COLUMNS_OF_THE_NUMBERS_AS_IN_step_100;
-///@}
 
 /// The number of one column in a row of a training_log: `{"loss", 0.25}`.
 struct log_value {
@@ -83,10 +76,6 @@ class training_log {
       throw;
     }
   }
-  template <class FIX = GIVE_THE_NAMES_IN_BRACES_AS_IN_step_loss, std::convertible_to<std::string>... Name>
-    requires(sizeof...(Name) != 0)
-  training_log(const std::string&, const Name&...)
-  = delete;
   training_log(const training_log&) = delete;
   training_log& operator=(const training_log&) = delete;
   ~training_log() {
@@ -97,34 +86,15 @@ class training_log {
   /// above that of the last row, for an unknown name and for one that is given twice, and file_error, without the row
   /// in the file, if it cannot be written.
   ///@{
-  void append(std::initializer_list<log_value> values) { append(std::span(values.begin(), values.size())); }
-  template <std::convertible_to<std::span<const log_value>> Row>
-  void append(const Row& row) {
-    const std::span<const log_value> values = row;
-    std::vector<std::string> cells(columns_.size());
-    for (const log_value& one : values) {
-      const auto column = std::find(columns_.begin(), columns_.end(), one.column);
-      if (column == columns_.end())
-        throw argument_error("training_log: there is no column \"" + std::string(one.column) + "\"; the columns are " +
-                             train::detail::joined(columns_) + ".");
-      std::string& cell = cells[static_cast<std::size_t>(column - columns_.begin())];
-      if (!cell.empty())
-        throw argument_error("training_log: column \"" + std::string(one.column) + "\" is given twice for one row.");
-      cell = train::detail::number_text(one.value);
-      if (column == columns_.begin()) check_order(one.value);
-    }
-    if (cells.front().empty())
-      throw argument_error("training_log: the row has no number in the first column, \"" + columns_.front() +
-                           "\", which numbers the rows.");
-    if (file_ < 0) return;
-    write(train::detail::joined(cells) + "\n");
-    last_ = train::detail::number_of(cells.front());
+  void append(std::initializer_list<log_value> values) { append_row(std::span(values.begin(), values.size())); }
+  template <class... Row>
+  void append(const Row&... row) {
+    constexpr bool named = sizeof...(Row) == 1 && (std::convertible_to<const Row&, std::span<const log_value>> && ...);
+    static_assert(
+        named, "devplace: training_log: a row has the columns' names: log.append({{\"step\", 100}, {\"loss\", 0.5}}).");
+    if constexpr (named) append_row(row...);
   }
   ///@}
-  template <class FIX = NAME_THE_COLUMNS_OF_THE_NUMBERS_AS_IN_step_100, class... Number>
-    requires(std::is_arithmetic_v<Number>&&...)
-  detail::refusal append(const Number&...)
-  DEVPLACE_REFUSED("training_log: a row has the columns' names: log.append({{\"step\", 100}, {\"loss\", 0.5}}).");
 
   /// Removes the rows whose first column is `first` or above, for a training that goes on from there.
   /// Throws argument_error for NaN, and file_error for a row before without a number.
@@ -182,6 +152,27 @@ class training_log {
       const std::vector<double> numbers = train::detail::numbers_in(text, path_).front();
       if (!numbers.empty()) last_ = numbers.back();
     }
+  }
+
+  void append_row(std::span<const log_value> values) {
+    std::vector<std::string> cells(columns_.size());
+    for (const log_value& one : values) {
+      const auto column = std::find(columns_.begin(), columns_.end(), one.column);
+      if (column == columns_.end())
+        throw argument_error("training_log: there is no column \"" + std::string(one.column) + "\"; the columns are " +
+                             train::detail::joined(columns_) + ".");
+      std::string& cell = cells[static_cast<std::size_t>(column - columns_.begin())];
+      if (!cell.empty())
+        throw argument_error("training_log: column \"" + std::string(one.column) + "\" is given twice for one row.");
+      cell = train::detail::number_text(one.value);
+      if (column == columns_.begin()) check_order(one.value);
+    }
+    if (cells.front().empty())
+      throw argument_error("training_log: the row has no number in the first column, \"" + columns_.front() +
+                           "\", which numbers the rows.");
+    if (file_ < 0) return;
+    write(train::detail::joined(cells) + "\n");
+    last_ = train::detail::number_of(cells.front());
   }
 
   void check_order(double number) const {

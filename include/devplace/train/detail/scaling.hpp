@@ -13,18 +13,17 @@
 #include <devplace/runtime/replica.hpp>
 #include <devplace/train/detail/step.hpp>
 
-namespace devplace {
-
-/// Appears in the compiler's message for the scaler of a trainer that has none.
-struct LOSSES_ARE_SCALED_IN_mixed_half_ONLY;
-
-}  // namespace devplace
-
-#define DEVPLACE_DETAIL_NO_SCALER                                                                                    \
-  "trainer: this precision has no loss scaling, which is for mixed<half>: gradients in float, double and bf16 have " \
-  "the exponents of float or more; leave the scaler out."
-
 namespace devplace::train::detail {
+
+/// Whether trainers in this precision scale losses; fails to compile where they do not.
+template <class P>
+consteval bool has_scaler() {
+  constexpr bool scales = scales_losses<P>;
+  static_assert(scales,
+                "devplace: trainer: this precision has no loss scaling, which is for mixed<half>: gradients in float, "
+                "double and bf16 have the exponents of float or more; leave the scaler out.");
+  return scales;
+}
 
 /// Sets a place's scale.
 struct set_scale_functor {
