@@ -11,7 +11,6 @@
 #include <devplace/train/moving_average.hpp>
 #include <devplace/train/progress.hpp>
 #include <devplace/train/read_predictor.hpp>
-#include <devplace/train/summary.hpp>
 #include <devplace/train/training_log.hpp>
 
 namespace dp = devplace;
@@ -107,12 +106,6 @@ void show() {
 #if defined(LOG_OF_NUMBERS)  // expect: devplace: training_log: a row has the columns' names
 void write(dp::training_log& log) {
   log.append(100, 0.5);
-}
-#endif
-
-#if defined(SUMMARY_OF_NO_STREAM)  // expect: devplace: summary: give a stream and a model
-void describe(const model_type& model) {
-  dp::summary(model);
 }
 #endif
 

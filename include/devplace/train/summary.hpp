@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <ostream>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <devplace/memory/detail/aligned_rows.hpp>
@@ -89,15 +88,9 @@ void summary(std::ostream& out, batch<Samples> = {}) {
       << train::detail::table_of_bytes(Samples, bytes);
 }
 /// Describes the network of a model: `summary(std::cout, model, batch<64>{})`.
-template <class Rule = optim::adam, class Stream, class Model = void*, std::size_t Samples = 1>
-void summary(Stream& out, const Model& = {}, batch<Samples> of = {}) {
-  constexpr bool of_model = std::is_convertible_v<Stream&, std::ostream&> && requires {
-    typename Model::network_type;
-  };
-  static_assert(of_model,
-                "devplace: summary: give a stream and a model, or name the network: summary(std::cout, model), "
-                "summary<net>(std::cout, batch<64>{}).");
-  if constexpr (of_model) summary<typename Model::network_type, Rule>(out, of);
+template <class Rule = optim::adam, class Net, class Where, class P, std::size_t Samples = 1>
+void summary(std::ostream& out, const model<Net, Where, P>&, batch<Samples> of = {}) {
+  summary<Net, Rule>(out, of);
 }
 
 }  // namespace devplace
