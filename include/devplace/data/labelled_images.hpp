@@ -28,7 +28,7 @@ struct image_set {
 
   /// No images.
   image_set() = default;
-  /// Takes both tensors, or those of another set.
+  /// Moves both tensors, or another set.
   ///@{
   image_set(decltype(images)&& given_images, decltype(labels)&& given_labels)
       : images(std::move(given_images)), labels(std::move(given_labels)) {}
@@ -48,10 +48,10 @@ struct image_set {
   }
 };
 
-/// Images to train with and images held out.
+/// A training set and a test set.
 struct labelled_images {
-  image_set train;  ///< to train with
-  image_set test;   ///< held out
+  image_set train;  ///< training images
+  image_set test;   ///< images held out
 
   /// Number of classes that the labels of both sets need: 10 for MNIST.
   std::size_t classes() const { return std::max(train.classes(), test.classes()); }
@@ -62,7 +62,7 @@ struct labelled_images {
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Reads images, uint8 (count, height, width), and their labels, uint8 (count), from two IDX files, as read_idx does.
-/// Throws file_error when the counts differ.
+/// Throws file_error if the counts differ.
 inline image_set read_image_set(const std::string& images_path, const std::string& labels_path) {
   image_set set{read_idx<std::uint8_t, extents<dyn, dyn, dyn>>(images_path),
                 read_idx<std::uint8_t, extents<dyn>>(labels_path)};
@@ -75,7 +75,7 @@ inline image_set read_image_set(const std::string& images_path, const std::strin
 
 /// Reads MNIST, or a set with its file names (Fashion-MNIST), from a folder: `train-images-idx3-ubyte`,
 /// `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`, each plain or, with the component
-/// zlib, as `.gz`. Throws file_error as read_image_set does, and when train and test images differ in size.
+/// zlib, as `.gz`. Throws file_error as read_image_set does, and if train and test images differ in size.
 inline labelled_images read_mnist(const std::string& folder) try {
   const auto read = [&](const std::string& part) {
     return read_image_set(folder + "/" + part + "-images-idx3-ubyte", folder + "/" + part + "-labels-idx1-ubyte");
@@ -96,7 +96,7 @@ inline labelled_images read_mnist(const std::string& folder) try {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Copies all but `held_out` images, and the `held_out` ones.
+/// Copies the last (or drawn) `held_out` images and the others into two sets.
 inline labelled_images split_images(const image_set& all, std::size_t held_out, shuffle_seed shuffle) try {
   if (all.images.extent(0) != all.labels.extent(0))
     throw argument_error("hold_out: the set has " + std::to_string(all.images.extent(0)) + " images and " +

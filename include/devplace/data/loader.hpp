@@ -39,12 +39,12 @@ class loader {
   loader(const Source&, const loader_options&, const Any&...) {}
   detail::refusal epoch(int);  ///< avoids a second error
 };
-/// A loader whose place was forgotten.
+/// A loader without a place, which the primary template rejects.
 template <class Data, class... Any>
 loader(const Data&, const loader_options&, const Any&...) -> loader<void, float, Data>;
 
-/// Yields batches where a model on `Where` needs them: on its place, or split along axis 0 over its places as the
-/// option `split` says.
+/// Yields batches where a model on `Where` takes them: on its place, or split along axis 0 over its places by the
+/// option `split`.
 /// ```
 /// dp::loader<Where> batches{data.train, {.batch = 64, .shuffle = dp::seed{2}}};
 /// for (int epoch = 0; epoch < 5; ++epoch)
@@ -53,17 +53,17 @@ loader(const Data&, const loader_options&, const Any&...) -> loader<void, float,
 /// Images (n, height, width) become `T`, by default divided by 255; labels stay uint8. The loader refers to the data
 /// and does not copy it, so the data must outlive the loader. For data in plain tensors use make_loader.
 ///
-/// Batches are made in host memory, by the calling thread or ahead of it by `workers` threads, which the destructor
-/// joins; order and bits are the same either way. For devices that memory is pinned: the requested batch is copied into
-/// one of two device buffers on a stream of the loader, while the device works on the previous batch; the host does not
-/// wait and makes the next batch meanwhile. uint8 features without a transform are copied as bytes and become `T` on
-/// the device (on the host in files compiled as C++, which have no kernels). The constructor allocates all memory. A
-/// batch is valid until the next one is requested; it may be read on the stream that was the thread's current one when
-/// the loader was made. Only one epoch can be read at a time.
+/// Batches are made in host memory, by the calling thread or ahead by `workers` threads, which the destructor joins;
+/// order and bits do not depend on this. For devices this memory is pinned: the requested batch is copied into one of
+/// two device buffers on a stream of the loader, while the device works on the previous batch; the host does not wait.
+/// uint8 features without a transform are copied as bytes and become `T` on the device (on the host in files compiled
+/// as C++, which have no kernels). The constructor allocates all memory. A batch is valid until the next one is
+/// requested; read it on the stream that was the thread's current stream when the loader was made. Only one epoch can
+/// be read at a time.
 ///
-/// On `across<...>` it yields batches over the processes of this thread's process_scope: each process makes the samples
-/// of its participants alone, of the batches that one process with as many places would read, and nothing is repeated
-/// or left out. All processes have the same data and options, and read the same epochs.
+/// On `across<...>` batches are divided over the processes of this thread's process_scope: each process makes only the
+/// samples of its participants. The whole batches are those of one process with as many places; no sample is repeated
+/// or left out. All processes must have the same data and options, and read the same epochs.
 ///
 /// One thread at a time; loaders of the same data may be used by different threads.
 template <placement Where, floating_element T, class Source>
@@ -87,10 +87,10 @@ class loader<Where, T, Source> {
   using batch_type = labelled_batch<tensor<sample_element, typename maker::features_extents, batch_placement_type>,
                                     tensor<target, typename maker::targets_extents, batch_placement_type>>;
 
-  /// Optionally with `transform(std::span<T> sample, std::size_t index, int epoch)`, which changes a sample in place
-  /// after it was scaled, for example to shift or mirror an image. `index` is the sample's index in the data, so that
-  /// random changes can depend only on the index and the epoch. Workers call it concurrently. Its exceptions are thrown
-  /// to the caller that requests the sample's batch. Throws argument_error if an option is out of its range or the
+  /// The optional `transform(std::span<T> sample, std::size_t index, int epoch)` changes a sample in place after
+  /// scaling, for example to shift or mirror an image. `index` is the sample's index in the data, so that random
+  /// changes can depend only on the index and the epoch. Workers call the transform concurrently. Its exceptions are
+  /// thrown where the sample's batch is requested. Throws argument_error if an option is out of its range or the
   /// numbers of samples and labels differ.
   template <class... Transform, detail::configured = detail::configuration>
     requires(sizeof...(Transform) <= 1)
@@ -115,10 +115,10 @@ class loader<Where, T, Source> {
   template <class Configuration>
   using epoch_range = detail::epoch_range<loader, Configuration>;
 
-  /// The batches of epoch `number`, which counts from 0 and chooses the random order. The batches before `first` are
-  /// left out and not made: a training that was stopped goes on in the middle of an epoch. Throws argument_error for a
-  /// negative number or a first batch above size(), and error while another epoch is being read. Not for temporary
-  /// loaders, to which the range would refer.
+  /// The batches of epoch `number`, counted from 0, which chooses the random order. Batches before `first` are not
+  /// made: a resumed training continues in the middle of an epoch. Throws argument_error for a negative number or a
+  /// first batch above size(), and error while another epoch is being read. Not for temporary loaders, to which the
+  /// range would refer.
   template <detail::configured = detail::configuration>
   epoch_range<detail::configuration> epoch(int number, std::size_t first = 0) & DEVPLACE_LIFETIMEBOUND {
     return detail::naming_bad_alloc("an epoch of the loader",
@@ -138,7 +138,7 @@ class loader<Where, T, Source> {
 
   /// Number of batches in an epoch.
   std::size_t size() const { return maker_.batches(); }
-  /// Number of samples in an epoch, of all processes: those of the data, less what drop_last leaves out.
+  /// Number of samples in an epoch over all processes, without those that drop_last leaves out.
   std::size_t samples() const { return maker_.samples(); }
   /// Number of samples in the largest batch.
   std::size_t batch_capacity() const { return maker_.capacity(); }
@@ -200,17 +200,17 @@ class loader<Where, T, Source> {
     }
   }
 
-  typename source::kept data_;  // before the maker, which reads the elements
+  typename source::kept data_;  // before the maker, which reads it
   parallel::batch_note note_;
   maker maker_;
   [[no_unique_address]] device_batches_type
       on_devices_;  // destroyed first: waits for its copies from the maker's memory
 };
 
-/// A loader of samples and targets in two tensors (or views) on the CPU with the same first extent, and with any
-/// further axes. Features of float, double or uint8 become `T`; int32 and int64, such as the tokens of a text, stay
-/// what they are. Integer targets, one label for each sample or for each of its tokens or pixels, keep their type;
-/// floating-point targets become `T`. The loader owns tensors that are moved in; others must outlive it.
+/// Makes a loader of features and targets in two tensors (or views) on the CPU with equal first extents and any further
+/// axes. Features of float, double or uint8 become `T`; int32 and int64, such as tokens of a text, keep their type.
+/// Integer targets, one label for each sample or for each of its tokens or pixels, keep their type; floating-point
+/// targets become `T`. The loader owns tensors that are moved in; others must outlive it.
 /// ```
 /// auto batches = dp::make_loader<Where>(features, targets, {.batch = 64});
 /// ```
@@ -231,7 +231,7 @@ auto make_loader(Features&& features, Targets&& targets, const loader_options& o
     return detail::refusal{};
   }
 }
-// For two variables: clang warns if one of them ends before the loader. Views and moved tensors need no warning.
+// For two variables: clang warns if the loader outlives one. Views and moved tensors need no warning.
 template <placement Where, floating_element T = float, class X, class Y, class... Transform>
   requires(detail::is_tensor<std::remove_const_t<X>>&& detail::is_tensor<std::remove_const_t<Y>> &&
            sizeof...(Transform) <= 1)

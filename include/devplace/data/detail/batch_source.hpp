@@ -26,7 +26,7 @@ using const_view_t =
     view<const typename std::remove_cvref_t<X>::value_type, typename std::remove_cvref_t<X>::extents_type,
          typename std::remove_cvref_t<X>::placement_type>;
 
-/// What a loader stores for an argument of type `X&&`: a tensor that is moved in, or else a view.
+/// The type that a loader stores for an argument of type `X&&`: a tensor that is moved in, or a view.
 template <class X>
 using kept_t = std::conditional_t<is_tensor<X>, X, const_view_t<X>>;
 template <class X>
@@ -64,7 +64,7 @@ class referenced_images {
   const image_set* set_ = nullptr;
 };
 
-/// How a loader sees a kind of data: the type that the loader keeps, and views of its features and targets.
+/// Describes a kind of data: the type that the loader stores, and views of its features and targets.
 template <class Source>
 struct batch_source;
 
