@@ -20,12 +20,12 @@
 
 namespace devplace {
 
-/// How many checkpoints a folder keeps.
+/// Options of checkpoints.
 struct checkpoints_options {
-  std::size_t keep = 3;  ///< at least 1; two or more survive a disk that damages one
+  std::size_t keep = 3;  ///< number of checkpoints to keep, at least 1; with two or more, one may be damaged
 };
 
-/// The checkpoints of one training in a folder, of which the newest are kept:
+/// The checkpoints of one training in a folder; keeps the newest ones:
 /// ```
 /// const dp::checkpoints saved{"run7", {.keep = 3}};
 /// dp::training_position at = saved.resume(step);
@@ -37,35 +37,35 @@ struct checkpoints_options {
 ///   }
 /// }
 /// ```
-/// Started again after it was killed, the program goes on from the newest checkpoint and gives the bits of a run that
-/// was not interrupted. One training at a time uses a folder.
+/// When started again after it was killed, the program continues from the newest checkpoint and gives the bits of an
+/// uninterrupted run. Only one training at a time may use a folder.
 class checkpoints {
  public:
-  /// Makes the folder if it does not exist. Throws file_error, and argument_error if none were kept.
+  /// Makes the folder if it does not exist. Throws file_error, and argument_error if `keep` is 0.
   template <class Options = checkpoints_options>
   explicit checkpoints(const std::string& folder, const Options& options = {})
       : folder_(folder), keep_(kept_number(options)) {
     if (keep_ == 0) throw argument_error("checkpoints: the option keep is 0; keep at least 1, as in {.keep = 3}.");
   }
 
-  /// Their paths, the newest first, for load_checkpoint.
+  /// Returns the checkpoints' paths, the newest first, for load_checkpoint.
   std::vector<std::string> paths() const { return folder_.paths(); }
 
-  /// Writes the newest checkpoint, as save_checkpoint, and then removes those before the `keep` newest. There is never
-  /// more than one in addition, also after programs that were killed.
+  /// Writes a checkpoint, as save_checkpoint, and then removes all but the `keep` newest ones. There is never more than
+  /// one in addition, even after programs were killed.
   template <class Trainer, class... Extras, detail::configured = detail::configuration>
   void save(Trainer& step, const training_position& at, Extras&... extras) const {
     if constexpr (train::detail::has_checkpoints<Trainer>()) {
       const bool writes = !spans_processes<typename Trainer::model_type::placement_type> || is_main_process();
-      if (writes) folder_.keep(keep_);  // removes what a program left that was killed before it could
+      if (writes) folder_.keep(keep_);  // removes the old one that a killed program has left
       save_checkpoint(step, at, folder_.next_path(), extras...);
       if (writes) folder_.keep(keep_);
     }
   }
 
-  /// Makes the training go on from the newest checkpoint, as load_checkpoint, and returns how far it had come; the
-  /// start, and nothing is changed, if there is none yet. Throws file_error if the newest one is damaged or does not
-  /// fit; the message names the one before it.
+  /// Restores the training from the newest checkpoint, as load_checkpoint, and returns its position. Without a
+  /// checkpoint, changes nothing and returns the start. Throws file_error if the newest one is damaged or does not fit;
+  /// the message names the one before it.
   template <class Trainer, class... Extras, detail::configured = detail::configuration>
   [[nodiscard]] training_position resume(Trainer& step, Extras&... extras) const {
     if constexpr (train::detail::has_checkpoints<Trainer>()) {

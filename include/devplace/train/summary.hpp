@@ -24,7 +24,7 @@ namespace devplace {
 
 namespace train::detail {
 
-/// The table of layers, with a last row of sums.
+/// Returns the table of layers, with a last row of sums.
 inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers) {
   std::vector<std::vector<std::string>> rows{{"layer", "type", "output", "parameters", "FLOPs"}};
   std::size_t parameters = 0, flops = 0, frozen = 0, buffers = 0;
@@ -42,7 +42,7 @@ inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers)
   return text;
 }
 
-/// The bytes of a network in a precision: parameters with buffers, a predictor, a training.
+/// Returns the bytes of a network in a precision: parameters with buffers, working copy, predictor, training.
 template <class Net, class P, class Batch, class Rule>
 std::vector<std::size_t> bytes_of_network() {
   using where = on<cpu>;
@@ -73,10 +73,10 @@ struct network_of<model<Net, Where, P>> {
 
 /// Prints two tables that describe a network, or the network of a model's type: `summary<net>(std::cout, batch<64>{})`.
 /// The first has each layer's name as in PyTorch, its type, the extents of one sample's output, its number of
-/// parameters, also frozen ones, and its FLOPs for one sample (nn::layer_summaries defines them, and has the numbers
-/// themselves). The second has bytes on a place in float, double and mixed<bf16>, which is also mixed<half> but for its
-/// scale: parameters and buffers with the padding of their arena, all of a predictor, and all of a training with
-/// `Rule`, both for batches of `Samples` samples (memory_plan).
+/// parameters (including frozen ones), and its FLOPs for one sample (defined by nn::layer_summaries, which returns the
+/// numbers). The second has bytes on a place in float, double and mixed<bf16> (mixed<half> also needs its scale):
+/// parameters and buffers with the padding of their arena, a predictor, and a training with `Rule`, both for batches of
+/// `Samples` samples (memory_plan).
 template <class Net, class Rule = optim::adam, std::size_t Samples = 1>
 void summary(std::ostream& out, batch<Samples> = {}) {
   using net = typename train::detail::network_of<Net>::type;
