@@ -27,22 +27,22 @@
 namespace devplace {
 
 /// A planned training step: `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, then `step(images, labels)` for
-/// each batch. It combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is
-/// allocated once: after the first batch of the largest size (or `prepare`) steps up to that size do not allocate, and
-/// nothing is read back until a loss is requested. On several places all run concurrently, each on its part of the
-/// batch, and `Policy` defines how they agree on the update: a policy other than the default follows the rule,
-/// `collective::all_reduce{}` or `collective::scatter_gather{}`, and `accumulate<k>{}` follows that. It shares the
-/// model's arenas, so the model may be moved. Across processes, those of this thread's process_scope, all make the
-/// trainer and all call it; batches are divided among all participants, and losses are those of whole batches (with
-/// `accumulate<k>` a step's own loss is that of this process's part).
+/// each batch. Combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is
+/// allocated once: after the first batch of the largest size (or `prepare`) steps up to that size do not allocate.
+/// Nothing is read back until a loss is requested. Several places run concurrently, each on its part of the batch, and
+/// `Policy` defines how they agree on the update: after the rule give `collective::all_reduce{}` (the default) or
+/// `collective::scatter_gather{}`, and then `accumulate<k>{}`. The trainer shares the model's arenas, so the model may
+/// be moved. All processes of this thread's process_scope make the trainer and call it. Batches are divided among all
+/// participants, and losses are those of whole batches (with `accumulate<k>` a step's own loss is that of this
+/// process's part).
 ///
-/// A failure of a device is thrown by the next call that waits or by the next step, with the replica's name, and makes
-/// every model on that device unusable. An exception on the host before the update leaves the parameters and the
-/// optimizer's state as they were, and the next step can run; gradients that were accumulated are lost, and the buffers
-/// of layers, as batch_norm's, may include the batch. An exception while the update is being enqueued makes the model
-/// unusable. Across processes an exception must leave the scope of the group: the others are in the step that this one
-/// left. Failures belong to a device: of two threads that use one device, either may be thrown the other's. One thread
-/// at a time may use a trainer or another trainer of its model; steps at the same time throw.
+/// The next step or waiting call throws a device's failure, with the replica's name; the failure makes every model on
+/// that device unusable. After an exception on the host before the update, parameters and optimizer state are
+/// unchanged, and the next step can run; accumulated gradients are lost, and buffers of layers, as batch_norm's, may
+/// include the batch. An exception while the update is being enqueued makes the model unusable. Across processes an
+/// exception must leave the scope of the group: the other processes are still in the step. Failures belong to a device:
+/// of two threads that use one device, either may receive the other's. Only one thread at a time may use the trainers
+/// of a model; concurrent steps throw.
 template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using plan = runtime::network_plan<Net>;
@@ -78,7 +78,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
                 "collective::all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
                 "policy must have.");
-  // After a failed assertion the default policy is used instead, to avoid follow-up errors.
+  // The default policy replaces a rejected one, to avoid further errors.
   using policy_type = std::conditional_t<is_policy, Policy, collective::all_reduce<>>;
   using training_type = train::detail::training<Net, Where, P, Loss, Rule, policy_type, Batches>;
   static constexpr bool scales = scales_losses<P>;
@@ -120,18 +120,18 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     training_.prepare(samples);
   }
 
-  /// From now on gradients with a norm above `rule.max_norm` are scaled down to it before the optimizer's step.
+  /// Scales gradients with a norm above `rule.max_norm` down to it before each further update.
   template <detail::configured = detail::configuration>
   void clip(const optim::clip_norm& rule) {
     training_.clip(rule);
   }
 
-  /// From now on each update computes the 2-norm over all gradients on the places, in one launch, which clipping and
-  /// mixed<half> need anyway; a second call starts the statistics again. gradient_norms() starts to copy them to the
-  /// host and returns at once: `auto norms = step.gradient_norms()`, further steps, and `norms.item().mean`, which
-  /// waits for the steps before the first call alone. The gradients stay as they are. Across processes all call
-  /// measure_gradients(), and with collective::scatter_gather only the first knows the norms. They are no part of
-  /// checkpoints.
+  /// measure_gradients() makes each further update compute the 2-norm over all gradients on the places, in one launch,
+  /// which clipping and mixed<half> need anyway; a second call resets the statistics. gradient_norms() enqueues a copy
+  /// to the host and returns at once: `auto norms = step.gradient_norms()`, further steps, and `norms.item().mean`,
+  /// which waits only for the steps before gradient_norms(). The gradients do not change. All processes call
+  /// measure_gradients(); with collective::scatter_gather only the first has the norms. Checkpoints do not include
+  /// them.
   ///@{
   template <detail::configured = detail::configuration>
   void measure_gradients() {
@@ -143,10 +143,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   }
   ///@}
 
-  /// The scale of losses in mixed<half>, which the places change by themselves: steps whose gradients have an infinite
-  /// or NaN element on any place change no parameters. scale_losses() starts again with these options; without it the
-  /// defaults hold. scaler() reads the state, and set_scaler() restores it; they wait for the places and throw their
-  /// failures. Both changes throw error between the batches of one accumulation: call flush() first.
+  /// The loss scale in mixed<half>, which the places adapt: steps whose gradients have an infinite or NaN element on
+  /// any place change no parameters. scale_losses() restarts it with options other than the defaults. scaler() reads
+  /// the state, and set_scaler() restores it; both wait for the places and throw their failures. scale_losses() and
+  /// set_scaler() throw error between the batches of one accumulation: call flush() first.
   ///@{
   template <detail::configured = detail::configuration>
   void scale_losses(const optim::loss_scaling& options) {
@@ -165,14 +165,16 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   }
   ///@}
 
-  /// One step on a batch: gradients of the loss, their reduction over the places, and the optimizer's update; with
-  /// `accumulate<k>` the update happens in every k-th call. Asynchronous on devices; the loss stays there until it is
-  /// read. The first step waits for the places and compares their copies of the parameters, and processes what they
-  /// train; it throws error if the program changed one of them alone, communication_error if processes differ. So does
-  /// each later step, before it changes parameters, if a process took another step or has other options or parameters;
-  /// with collective::nccl, for which the host does not wait, reading a loss throws, after parameters have changed.
-  /// `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement with the
-  /// same split.
+  /// Makes one step with a batch: computes the gradients of the loss, reduces them over the places, and updates the
+  /// parameters; with `accumulate<k>` in every k-th call. Asynchronous on devices; the loss stays there until it is
+  /// read. `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement
+  /// with equal splits.
+  ///
+  /// The first step waits for the places and compares their copies of the parameters, and the processes' trainings. It
+  /// throws error if the program changed one copy alone, and communication_error if processes differ. Each later step
+  /// throws communication_error before it changes parameters if a process took another step or has other options or
+  /// parameters. With collective::nccl, for which the host does not wait, reading a loss throws instead, after
+  /// parameters have changed.
   template <class Samples, class Targets, detail::configured = detail::configuration>
   auto operator()(const Samples& samples, const Targets& targets) {
     using train::detail::step_fault;
@@ -202,30 +204,30 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   }
 
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
-  /// whose number of batches is not a multiple of `accumulate<k>`'s k. Returns whether there were any.
+  /// whose number of batches is no multiple of k. Returns whether there were any.
   template <detail::configured = detail::configuration>
   bool flush() {
     return training_.flush();
   }
 
-  /// The loss over all samples since the start or the last reset, except those of steps that threw, on the host; waits
-  /// for the places and throws their failures. Across processes that of all processes, without communication: of the
-  /// batches whose gradients were used.
+  /// Returns the loss over all samples since the start or the last reset, without steps that threw, on the host; waits
+  /// for the places and throws their failures. Across processes returns the loss over all of them, without
+  /// communication, of the batches whose gradients were used.
   template <detail::configured = detail::configuration>
   double mean_loss() const {
     return training_.mean_loss();
   }
   /// Restarts the mean loss, for example at the start of an epoch; waits for the places and throws their failures.
-  /// Across processes the sums of batches that wait for their update are counted afterwards: call flush() first.
+  /// Across processes batches that wait for their update count after the reset: call flush() first.
   template <detail::configured = detail::configuration>
   void reset_mean_loss() {
     training_.reset_mean_loss();
   }
 
-  /// All that the training goes on from, on the host, for checkpoints (train/checkpoint.hpp): a trainer of the same
-  /// network, precision and rule, on any placement and with any policy, goes on from it with restore(). Options of the
-  /// loss and of clip() are not part of it. Both wait for the places and throw their failures, and throw error between
-  /// the batches of one accumulation. Across processes all call them.
+  /// state() returns the whole state of the training on the host, for checkpoints (train/checkpoint.hpp). restore()
+  /// sets it in a trainer of an equal network, precision and rule, on any placement and with any policy. Options of the
+  /// loss and of clip() are not included. Both wait for the places and throw their failures, and throw error between
+  /// the batches of one accumulation. All processes call them.
   ///@{
   template <detail::configured = detail::configuration>
   auto state() {
@@ -245,7 +247,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// The optimizer, for its hyperparameters: `step.optimizer().rule().learning_rate = ...`.
   optimizer_type& optimizer() { return training_.optimizer(); }
 
-  /// @cond For trainers that are made of this one.
+  /// @cond For derived trainers.
  protected:
   /// Number of batches since the last update.
   std::size_t pending_batches() const { return training_.pending_batches(); }
