@@ -179,13 +179,13 @@ auto parts(const dp::image_set& data) {
 }
 #endif
 
-#if defined(PLACE_FORGOTTEN)  // expect: devplace: loader: say where it gives the batches
+#if defined(PLACE_FORGOTTEN)  // expect: devplace: loader: name the placement of the batches
 void nowhere(const dp::image_set& data) {
   dp::loader batches{data, {.batch = 64}};
 }
 #endif
 
-#if defined(LOADER_OF_VECTORS)  // expect: devplace: make_loader: it takes where it gives the batches and two tensors
+#if defined(LOADER_OF_VECTORS)  // expect: devplace: make_loader: name the placement of the batches
 void untyped(const std::vector<float>& features, const std::vector<int>& labels) {
   auto batches = dp::make_loader<where>(features, labels, {.batch = 2});
 }

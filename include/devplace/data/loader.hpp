@@ -31,8 +31,8 @@ template <class Where, class T = float, class Source = image_set>
 class loader {
   static_assert(
       detail::accepted<Where>,
-      "devplace: loader: say where it gives the batches, on the model's placement, and of which floating-point "
-      "type unless it is float: loader<on<cpu>> batches{data.train, {.batch = 64}}.");
+      "devplace: loader: name the placement of the batches, which is the model's, and a floating-point type unless "
+      "it is float: loader<on<cpu>> batches{data.train, {.batch = 64}}.");
 
  public:
   template <class... Any>
@@ -220,7 +220,7 @@ template <class Where = void, class T = float, class Features, class Targets, cl
 auto make_loader(Features&& features, Targets&& targets, const loader_options& options, Transform... transform) {
   constexpr bool of_tensors = placement<Where> && floating_element<T> && tensor_like<Features> && tensor_like<Targets>;
   static_assert(of_tensors,
-                "devplace: make_loader: it takes where it gives the batches and two tensors or views, features and "
+                "devplace: make_loader: name the placement of the batches, and give two tensors or views, features and "
                 "targets: make_loader<on<cpu>>(features, targets, {.batch = 64}); a std::vector is viewed by wrap.");
   if constexpr (of_tensors) {
     using source = detail::features_and_targets<detail::kept_t<Features>, detail::kept_t<Targets>>;

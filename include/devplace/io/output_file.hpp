@@ -22,7 +22,7 @@
 namespace devplace::detail {
 
 /// Syncs a file to the disk. Returns true also where the file system cannot sync.
-inline bool brought_to_disk(int file) {
+inline bool synced_to_disk(int file) {
   while (::fsync(file) != 0)
     if (errno != EINTR) return errno == EINVAL || errno == ENOTSUP;
   return true;
@@ -30,10 +30,10 @@ inline bool brought_to_disk(int file) {
 
 /// Syncs a folder, with the names in it; on failure errno has the reason. Skips a folder without read permission, which
 /// cannot be opened.
-inline bool folder_brought_to_disk(const char* path) {
+inline bool folder_synced_to_disk(const char* path) {
   const int folder = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return true;
-  const bool safe = brought_to_disk(folder);
+  const bool safe = synced_to_disk(folder);
   const int reason = errno;
   ::close(folder);
   errno = reason;
@@ -86,11 +86,11 @@ class file_written_aside {
 
   /// Syncs the file, renames it to its destination and syncs the folder.
   void commit() {
-    if (!brought_to_disk(file_)) fail_unchanged("cannot be written", errno);
+    if (!synced_to_disk(file_)) fail_unchanged("cannot be written", errno);
     if (std::rename(aside_.c_str(), path_.c_str()) != 0) fail_unchanged("cannot be renamed to its final name", errno);
     ::close(std::exchange(file_, -1));
-    if (!folder_brought_to_disk(folder_.c_str()))
-      fail("was written, but its folder cannot be brought to the disk: " + std::string(std::strerror(errno)) +
+    if (!folder_synced_to_disk(folder_.c_str()))
+      fail("was written, but its folder cannot be synced to the disk: " + std::string(std::strerror(errno)) +
            ". Write it again, or check the disk.");
   }
 
@@ -153,7 +153,7 @@ class file_written_aside {
   [[noreturn]] void fail_unchanged(const char* what, int reason) const {
     throw file_error(operation_ + ": " + in_quotes(aside_) + " " + what + ": " + std::strerror(reason) + ". " +
                      in_quotes(path_) +
-                     " was left as it was; free space, check that its folder exists and is writable, or choose another "
+                     " is unchanged; free space, check that its folder exists and is writable, or choose another "
                      "path.");
   }
 

@@ -179,7 +179,7 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
   if (!tensors.differences().empty())
     throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path) +
                      " does not fit the training, which was left unchanged: " + tensors.differences() +
-                     ". Make the model and the trainer as those that were saved, or load parameters alone by "
+                     ". Make a model and a trainer of the saved types, or load parameters alone by "
                      "load_parameters.");
 }
 

@@ -121,7 +121,7 @@ class training_log {
     if (file_ < 0) return;
     while (::fsync(file_) != 0)
       if (errno != EINTR) {
-        if (errno != EINVAL && errno != ENOTSUP) fail("cannot be brought to the disk", errno, "Check the disk.");
+        if (errno != EINVAL && errno != ENOTSUP) fail("cannot be synced to the disk", errno, "Check the disk.");
         return;  // the file system cannot sync
       }
   }
@@ -146,8 +146,8 @@ class training_log {
     if (text.empty()) {
       write(header);
       const std::string folder = path_.substr(0, path_.rfind('/') + 1);  // npos + 1 is 0
-      if (!detail::folder_brought_to_disk(folder.empty() ? "./" : folder.c_str()))
-        fail("is in a folder that cannot be brought to the disk", errno, "Check the disk.");
+      if (!detail::folder_synced_to_disk(folder.empty() ? "./" : folder.c_str()))
+        fail("is in a folder that cannot be synced to the disk", errno, "Check the disk.");
     } else {
       const std::vector<double> numbers = train::detail::numbers_in(text, path_).front();
       if (!numbers.empty()) last_ = numbers.back();

@@ -34,7 +34,7 @@ class checkpoint_folder {
     if (!std::filesystem::is_directory(path_, none))
       fail("is no folder and cannot be made one", failure, "Give the path of a folder that can be written");
     for (const std::filesystem::path& folder : changed)
-      if (!devplace::detail::folder_brought_to_disk(folder.c_str()))
+      if (!devplace::detail::folder_synced_to_disk(folder.c_str()))
         fail("was made and cannot be synced to the disk", {errno, std::generic_category()}, "Check the disk");
   }
 

@@ -46,8 +46,8 @@ class norm_of_gradients {
       throw error("trainer: gradients are measured from measure_gradients() on; call it once before the steps.");
     if (measured_ == nullptr)
       throw error(
-          "trainer: the norms of gradients are known where the parameters are updated, and with this policy that is "
-          "not this process; call gradient_norms() in the process with rank 0.");
+          "trainer: only a process that updates parameters has the norms of gradients, and with this policy that is "
+          "the process with rank 0; call gradient_norms() there.");
     return unread_gradient_norms<P>(measured_);
   }
 

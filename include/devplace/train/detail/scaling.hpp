@@ -99,8 +99,7 @@ void require_scaler_state(const State& to) {
       to.skipped_steps < 0)
     throw argument_error(
         "trainer: a loss scaler's scale is a finite float of at least 1.18e-38, the smallest normal one, and its "
-        "counts "
-        "are not negative; give what step.scaler() returned.");
+        "counts are not negative; give the result of step.scaler().");
 }
 
 /// Throws if batches were accumulated, since their gradients have the old scale.
@@ -108,9 +107,8 @@ template <class Accumulation>
 void require_no_batches(const Accumulation& accumulated) {
   if (accumulated.batches != 0)
     throw error(
-        "trainer: batches have been accumulated whose gradients have the present scale of losses, and an update "
-        "divides "
-        "all by one scale; call flush() first, or change the scale after the update.");
+        "trainer: batches have been accumulated with the current loss scale, and an update divides all gradients by "
+        "one scale; call flush() first, or change the scale after the update.");
 }
 
 }  // namespace devplace::train::detail

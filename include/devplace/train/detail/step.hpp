@@ -85,7 +85,7 @@ struct step_memory {
                     " targets; a batch has one target for each sample.");
 }
 [[noreturn]] inline void throw_other_targets_of_part(std::size_t samples, std::size_t targets) {
-  throw shape_error("trainer: the batch's part here has " + std::to_string(samples) + " samples and " +
+  throw shape_error("trainer: this place's part of the batch has " + std::to_string(samples) + " samples and " +
                     std::to_string(targets) + " targets; split samples and targets in the same way.");
 }
 [[noreturn]] inline void throw_moved_trainer() {
@@ -109,7 +109,7 @@ auto local_batch(const Samples& samples, const Targets& targets, std::size_t k) 
 }
 [[noreturn]] inline void throw_too_large(std::size_t rows) {
   throw argument_error("trainer: a batch of " + std::to_string(rows) +
-                       " samples on one place takes more memory than there are addresses; use a smaller one.");
+                       " samples on one place takes more memory than any machine can address; use a smaller one.");
 }
 
 /// Throws if a batch is divided among other participants than the communicator's.

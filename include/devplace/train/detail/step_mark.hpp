@@ -58,8 +58,8 @@ void require_no_difference(T flag) {
   if (flag != 0)
     throw communication_error(
         "trainer: in an earlier step a process had other options, another batch or other parameters than the rest. "
-        "Call the trainer's state() in all processes, which names what still differs, and restore all of them from a "
-        "state or a checkpoint of before.");
+        "Call the trainer's state() in all processes, which names the differences, and restore all of them from an "
+        "earlier state or checkpoint.");
 }
 
 }  // namespace devplace::train::detail
