@@ -112,9 +112,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   trainer& operator=(trainer&&) noexcept = default;
   ///@}
 
-  /// Allocates the memory for batches of up to `samples` samples, split evenly, and makes the plans of the libraries
-  /// that compute batches of just `samples`: call it for each size of batches. Optional: a step does what is missing
-  /// itself.
+  /// Allocates the memory for batches of up to `samples` samples, split evenly, and makes the libraries' plans for
+  /// batches of exactly `samples`; call it for each size of batches. Optional: steps do what is missing.
   template <detail::configured = detail::configuration>
   void prepare(std::size_t samples) {
     training_.prepare(samples);
