@@ -11,7 +11,6 @@
 #include <devplace/train/moving_average.hpp>
 #include <devplace/train/progress.hpp>
 #include <devplace/train/read_predictor.hpp>
-#include <devplace/train/summary.hpp>
 #include <devplace/train/training_log.hpp>
 
 namespace dp = devplace;
@@ -80,59 +79,33 @@ void save(model_type& model) {
 }
 #endif
 
-#if defined(CHECKPOINT_WITHOUT_A_POSITION)  // expect: GIVE_THE_TRAINER_THE_POSITION|devplace: save_checkpoint: a
-void save_without_position(model_type& model) {
-  auto step = step_of(model);
-  dp::save_checkpoint(step, "x");
-}
-#endif
-
-#if defined(CHECKPOINTS_WITHOUT_A_POSITION)  // expect: GIVE_THE_TRAINER_AND_THE_POSITION|devplace: checkpoints: save
-void save_without_position(model_type& model, const dp::checkpoints& saved) {
-  auto step = step_of(model);
-  saved.save(step);
-}
-#endif
-
-#if defined(CHECKPOINTS_AND_A_NUMBER)  // expect: NAME_THE_NUMBER_AS_IN_keep_3|deleted constructor
+#if defined(CHECKPOINTS_AND_A_NUMBER)  // expect: devplace: checkpoints: options are given by name
 void keep_three() {
   const dp::checkpoints saved{"x", 3};
 }
 #endif
 
-#if defined(AVERAGE_AND_A_NUMBER)  // expect: NAME_THE_DECAY_AS_IN_decay|deleted constructor
+#if defined(AVERAGE_AND_A_NUMBER)  // expect: devplace: moving_average: options are given by name
 void average_of(const dp::model<net, dp::on<dp::cpu>>& model) {
   dp::moving_average average{model, 0.999};
 }
 #endif
 
-#if defined(STOPPING_AND_A_NUMBER)  // expect: NAME_THE_PATIENCE_AS_IN_patience_3|deleted constructor
+#if defined(STOPPING_AND_A_NUMBER)  // expect: devplace: early_stopping: options are given by name
 void stop_early(const dp::model<net, dp::on<dp::cpu>>& model) {
   dp::early_stopping stopping{model, 3};
 }
 #endif
 
-#if defined(PROGRESS_OF_EPOCHS)  // expect: GIVE_THE_LOADER_OR_NAME_THE_NUMBER|deleted constructor
+#if defined(PROGRESS_OF_EPOCHS)  // expect: devplace: progress: give the number of epochs and the loader
 void show() {
   dp::progress progress{5};
 }
 #endif
 
-#if defined(LOG_OF_NAMES)  // expect: GIVE_THE_NAMES_IN_BRACES|deleted constructor
-void name() {
-  dp::training_log log{"x.csv", "step", "loss"};
-}
-#endif
-
-#if defined(LOG_OF_NUMBERS)  // expect: NAME_THE_COLUMNS_OF_THE_NUMBERS|devplace: training_log: a row has the columns'
+#if defined(LOG_OF_NUMBERS)  // expect: devplace: training_log: a row has the columns' names
 void write(dp::training_log& log) {
   log.append(100, 0.5);
-}
-#endif
-
-#if defined(SUMMARY_OF_NO_STREAM)  // expect: GIVE_A_STREAM_AND_A_MODEL|devplace: summary: give a stream and a model
-void describe(const model_type& model) {
-  dp::summary(model);
 }
 #endif
 
@@ -154,63 +127,9 @@ void move_model(const model_type& model) {
 }
 #endif
 
-#if defined(CHECKPOINTS_INTO_A_MODEL)  // expect: GIVE_THE_TRAINER_AS_IN_resume|devplace: checkpoints: resume takes a
+#if defined(CHECKPOINTS_INTO_A_MODEL)  // expect: devplace: checkpoint: checkpoints are made of a trainer
 void resume(model_type& model, const dp::checkpoints& saved) {
   const dp::training_position at = saved.resume(model);
-}
-#endif
-
-#if defined(CHECKPOINT_INTO_A_MODEL)  // expect: GIVE_THE_TRAINER_AND_THE_PATH|devplace: load_checkpoint: a checkpoint
-void load_into(model_type& model) {
-  dp::load_checkpoint(model, "x");
-}
-#endif
-
-#if defined(READ_PREDICTOR_WITHOUT_A_BATCH)  // expect: GIVE_THE_FILE_AND_THE_LARGEST_BATCH|devplace: read_predictor:
-void read_without_batch() {
-  auto p = dp::read_predictor<net, dp::on<dp::cpu>>("x");
-}
-#endif
-
-#if defined(READ_PREDICTOR_WITHOUT_A_PLACE)  // expect: NAME_THE_NETWORK_AND_A_PLACE|devplace: read_predictor: name the
-void read_without_place() {
-  auto p = dp::read_predictor<net>("x", dp::batch<4>{});
-}
-#endif
-
-#if defined(READ_PREDICTOR_OF_ITS_TYPE)  // expect: NAME_THE_NETWORK_AND_A_PLACE|devplace: read_predictor: name the
-void read_of_its_type() {
-  auto p = dp::read_predictor<dp::predictor<net, dp::cpu>>("x", dp::batch<4>{});
-}
-#endif
-
-#if defined(READ_PREDICTOR_FOR_A_NUMBER)  // expect: GIVE_THE_FILE_AND_THE_LARGEST_BATCH|devplace: read_predictor:
-void read_for_a_number() {
-  auto p = dp::read_predictor<net, dp::on<dp::cpu>>("x", 256);
-}
-#endif
-
-#if defined(PATH_BEFORE_THE_MODEL)  // expect: GIVE_THE_MODEL_BEFORE_THE_PATH|devplace: load_parameters: the model is
-void load_by_path(model_type& model) {
-  dp::load_parameters("x", model);
-}
-#endif
-
-#if defined(MODEL_WITHOUT_A_PATH)  // expect: GIVE_THE_MODEL_AND_THE_PATH|devplace: save_parameters: give the model and
-void save_nowhere(const model_type& model) {
-  dp::save_parameters(model);
-}
-#endif
-
-#if defined(PATH_WITHOUT_A_MODEL)  // expect: GIVE_THE_MODEL_AND_THE_PATH|devplace: load_parameters: parameters are read
-auto load_nothing() {
-  return dp::load_parameters("x");
-}
-#endif
-
-#if defined(FILE_OF_A_PREDICTOR)  // expect: A_PREDICTOR_IS_SAVED_BY_as_model|devplace: save_parameters: a predictor has
-void save(const model_type& model) {
-  dp::save_parameters(dp::predictor<net, dp::on<dp::cpu>>{model, dp::batch<4>{}}, "x");
 }
 #endif
 

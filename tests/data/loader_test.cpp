@@ -491,7 +491,6 @@ concept has_epoch_without_number = requires(Loader& batches) {
   batches.epoch();
 };
 static_assert(!has_epoch_of_temporary<dp::loader<here>> && !has_epoch_without_number<dp::loader<here>>);
-static_assert(!std::is_constructible_v<dp::loader<here>, dp::image_set, dp::loader_options>);
 static_assert(std::is_constructible_v<dp::loader<here>, const dp::image_set&, dp::loader_options>);
 static_assert(!std::is_copy_constructible_v<dp::loader<here>> && !std::is_move_constructible_v<dp::loader<here>>);
 static_assert(std::is_nothrow_move_constructible_v<dp::loader<here>::batch_type> &&

@@ -252,7 +252,7 @@ TEST_CASE("batches may be split by explicit sizes, growing from step to step", "
   }
   CHECK_THROWS_WITH(
       step_of_three(distribute<where>(x, dp::split::sizes{1, 2, 9}), distribute<where>(y)),
-      Catch::Matchers::ContainsSubstring("replica 0 of 3 (cuda:0): trainer: the batch's part here has 1 "
+      Catch::Matchers::ContainsSubstring("replica 0 of 3 (cuda:0): trainer: this place's part of the batch has 1 "
                                          "samples and 4 targets; split samples and targets in the same way."));
   CHECK(std::isfinite(step_of_three(distribute<where>(x), distribute<where>(y)).item()));
 }

@@ -551,8 +551,8 @@ TEMPLATE_TEST_CASE("the sums of marks are zero for equal steps of any number of 
       INFO(participants << " participants");
       const auto equal = sums(participants, participants, backwards);
       CHECK(equal == std::vector<TestType>(16));
-      CHECK_FALSE(dp::train::detail::tells_of_difference(equal.data()));
+      CHECK_FALSE(dp::train::detail::marks_differ(equal.data()));
       for (const std::size_t other : {std::size_t{0}, std::size_t{1}, participants - 1})
-        CHECK(dp::train::detail::tells_of_difference(sums(participants, other, backwards).data()));
+        CHECK(dp::train::detail::marks_differ(sums(participants, other, backwards).data()));
     }
 }

@@ -20,16 +20,17 @@ namespace devplace {
 /// Options of a distributed_sampler, with PyTorch's defaults.
 struct distributed_sampler_options {
   shuffle_seed shuffle = seed{0};  ///< of the random orders; std::nullopt for the order of the data
-  bool drop_last = false;          ///< leaves samples out, instead of repeating some, if the number does not divide
+  bool drop_last = false;          ///< if the number does not divide: leaves samples out instead of repeating some
 };
 
-/// The lists of indices of PyTorch's DistributedSampler, number by number, for comparisons with programs that use it.
-/// Every process gets as many samples: some are repeated, or left out with `drop_last`, if the number of samples is not
-/// a multiple of the processes'. `loader<across<...>>` needs no sampler and does neither. Not part of all.hpp.
+/// Gives exactly the indices of PyTorch's DistributedSampler, for comparisons with programs that use it. Every process
+/// gets the same number of samples: if the number of samples is not a multiple of the number of processes, some are
+/// repeated, or left out with `drop_last`. `loader<across<...>>` needs no sampler and does neither. Not part of
+/// all.hpp.
 class distributed_sampler {
  public:
   /// For `samples` samples and process `rank` of `size`. Throws argument_error unless 0 <= rank < size, and for more
-  /// samples than PyTorch shuffles in this way, 214,748,363.
+  /// than 214,748,363 samples, which PyTorch shuffles by another algorithm.
   distributed_sampler(std::size_t samples, int size, int rank, const distributed_sampler_options& options = {})
       : options_(options), stride_(static_cast<std::size_t>(size)), first_(static_cast<std::size_t>(rank)) {
     if (rank < 0 || rank >= size)
@@ -37,7 +38,7 @@ class distributed_sampler {
                            std::to_string(size) + "; processes count from 0.");
     if (options.shuffle && samples >= 0xffffffff / 20)
       throw argument_error("distributed_sampler: PyTorch shuffles " + std::to_string(samples) +
-                           " samples in another way, which is not repeated here; loader<across<...>> shuffles them.");
+                           " samples by another algorithm, which is not supported; loader<across<...>> shuffles them.");
     order_.resize(samples);
     std::iota(order_.begin(), order_.end(), std::int64_t{0});
     own_.resize(samples / stride_ + (!options.drop_last && samples % stride_ != 0 ? 1 : 0));
@@ -47,11 +48,11 @@ class distributed_sampler {
                       const distributed_sampler_options& options = {})
       : distributed_sampler(samples, processes.size(), processes.rank(), options) {}
 
-  /// Number of this process's samples in an epoch: the same in all processes.
+  /// Number of this process's samples in an epoch; equal in all processes.
   std::size_t size() const { return own_.size(); }
 
-  /// The indices of this process's samples in an epoch: those of DistributedSampler after `set_epoch(epoch)`. Valid
-  /// until the next call. Throws argument_error for a negative epoch.
+  /// Indices of this process's samples in an epoch, as of DistributedSampler after `set_epoch(epoch)`. Valid until the
+  /// next call. Throws argument_error for a negative epoch.
   std::span<const std::int64_t> order(int epoch) & DEVPLACE_LIFETIMEBOUND {
     if (epoch < 0) throw argument_error("epoch " + std::to_string(epoch) + " was asked for; epochs count from 0.");
     if (options_.shuffle) permute(options_.shuffle->value + static_cast<std::uint64_t>(epoch));
@@ -61,7 +62,7 @@ class distributed_sampler {
   }
 
  private:
-  /// The permutation of torch.randperm with a CPU generator of this seed, of which it uses the low 32 bits.
+  /// Permutes as torch.randperm with a CPU generator of this seed, which uses the low 32 bits.
   void permute(std::uint64_t seed) {
     std::mt19937 numbers(static_cast<std::uint32_t>(seed));
     std::iota(order_.begin(), order_.end(), std::int64_t{0});

@@ -12,7 +12,6 @@
 #include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -21,12 +20,12 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Reads an IDX file (the format of MNIST) into a tensor on the CPU:
 /// `auto images = dp::read_idx<std::uint8_t, dp::extents<dp::dyn, 28, 28>>("train-images-idx3-ubyte")`.
 ///
-/// A file may be compressed with gzip: this is detected from its first bytes and needs the component zlib. If `path`
-/// does not exist but `path`.gz does, the latter is read. Element types are uint8, int32, float and double; the file's
-/// must be `T`, and its shape must have the rank and the static extents of `Extents`. Throws file_error, naming what
-/// was found and what was expected, for anything else and for a missing, truncated, damaged or overlong file. Type,
-/// shape and size are checked before memory is allocated: the file's size, and for a compressed file the largest that
-/// can be compressed so far. Pipes and devices are read only if all extents are static.
+/// Files compressed with gzip are detected from their first bytes and need the component zlib. If `path` does not
+/// exist, `path`.gz is read. The file's element type (uint8, int32, float or double) must be `T`, and its shape must
+/// have the rank and the static extents of `Extents`. Throws file_error, naming what was found and what was expected,
+/// for anything else and for a missing, truncated, damaged or overlong file. Type, shape and size are checked before
+/// memory is allocated; for a compressed file, the largest possible uncompressed size. Pipes and devices are read only
+/// if all extents are static.
 template <class T = void, class Extents = void>
 auto read_idx(std::string path) try {
   constexpr bool is_type = detail::idx_element<T>, is_shape = extents_like<Extents>;
@@ -54,10 +53,5 @@ auto read_idx(std::string path) try {
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the tensor of read_idx");
 }
-
-/// The rank as a number.
-template <class T, int Rank, class FIX = WRITE_dextents_OF_THE_RANK>
-detail::refusal read_idx(const std::string&)
-    DEVPLACE_REFUSED("read_idx: a rank is given as extents, as in read_idx<std::uint8_t, dextents<3>>(path).");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -13,8 +13,8 @@ struct labelled_batch {
 
 namespace detail {
 
-/// A batch in host memory from which devices copy. Features are elements of the network's type or, if the data is uint8
-/// and the devices convert it, the bytes themselves; the unused one of the two tensors has no rows.
+/// A batch in host memory, from which devices copy. Features are elements of the network's type in `images` or, if the
+/// data is uint8 and the devices convert it, bytes in `bytes`; the unused tensor has no rows.
 template <class Images, class Bytes, class Labels>
 struct staged_batch {
   Images images;

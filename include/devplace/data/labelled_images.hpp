@@ -3,27 +3,23 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include <devplace/config.hpp>
 #include <devplace/data/idx.hpp>
 #include <devplace/data/sampler.hpp>
 #include <devplace/data/shuffle_seed.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
-
-/// Appears in the compiler's message when a set is copied.
-struct USE_clone_OF_ITS_images_AND_OF_ITS_labels;
 
 /// Grey images of one size with one label each. Move-only, as its tensors.
 struct image_set {
@@ -32,14 +28,13 @@ struct image_set {
 
   /// No images.
   image_set() = default;
-  /// Takes both tensors, or those of another set.
+  /// Moves both tensors, or another set.
   ///@{
   image_set(decltype(images)&& given_images, decltype(labels)&& given_labels)
       : images(std::move(given_images)), labels(std::move(given_labels)) {}
   image_set(image_set&&) noexcept = default;
   image_set& operator=(image_set&&) noexcept = default;
   ///@}
-  image_set(const image_set&, USE_clone_OF_ITS_images_AND_OF_ITS_labels* = nullptr) = delete;
 
   /// Number of images.
   std::size_t size() const { return labels.size(); }
@@ -53,10 +48,10 @@ struct image_set {
   }
 };
 
-/// Images to train with and images held out.
+/// A training set and a test set.
 struct labelled_images {
-  image_set train;  ///< to train with
-  image_set test;   ///< held out
+  image_set train;  ///< training images
+  image_set test;   ///< images held out
 
   /// Number of classes that the labels of both sets need: 10 for MNIST.
   std::size_t classes() const { return std::max(train.classes(), test.classes()); }
@@ -67,7 +62,7 @@ struct labelled_images {
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Reads images, uint8 (count, height, width), and their labels, uint8 (count), from two IDX files, as read_idx does.
-/// Throws file_error when the counts differ.
+/// Throws file_error if the counts differ.
 inline image_set read_image_set(const std::string& images_path, const std::string& labels_path) {
   image_set set{read_idx<std::uint8_t, extents<dyn, dyn, dyn>>(images_path),
                 read_idx<std::uint8_t, extents<dyn>>(labels_path)};
@@ -78,14 +73,9 @@ inline image_set read_image_set(const std::string& images_path, const std::strin
   return set;
 }
 
-/// Other arguments, such as the name of one file.
-template <class... GIVE_THE_FILE_OF_IMAGES_AND_THE_FILE_OF_LABELS>
-detail::refusal read_image_set(...) DEVPLACE_REFUSED(
-    "read_image_set: give the names of two files, the images and their labels: read_image_set(images, labels).");
-
 /// Reads MNIST, or a set with its file names (Fashion-MNIST), from a folder: `train-images-idx3-ubyte`,
 /// `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`, each plain or, with the component
-/// zlib, as `.gz`. Throws file_error as read_image_set does, and when train and test images differ in size.
+/// zlib, as `.gz`. Throws file_error as read_image_set does, and if train and test images differ in size.
 inline labelled_images read_mnist(const std::string& folder) try {
   const auto read = [&](const std::string& part) {
     return read_image_set(folder + "/" + part + "-images-idx3-ubyte", folder + "/" + part + "-labels-idx1-ubyte");
@@ -102,10 +92,12 @@ inline labelled_images read_mnist(const std::string& folder) try {
   detail::fail_without_memory("the sets of read_mnist");
 }
 
-/// Holds out the last `held_out` images of a set as test images or, with a seed, as many images drawn at random (the
-/// same ones for the same seed). Both parts are copies. Throws argument_error if the set has fewer than `held_out`
-/// images or if its numbers of images and labels differ.
-inline labelled_images hold_out(const image_set& all, std::size_t held_out, shuffle_seed shuffle = {}) try {
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// Copies the last (or drawn) `held_out` images and the others into two sets.
+inline labelled_images split_images(const image_set& all, std::size_t held_out, shuffle_seed shuffle) try {
   if (all.images.extent(0) != all.labels.extent(0))
     throw argument_error("hold_out: the set has " + std::to_string(all.images.extent(0)) + " images and " +
                          std::to_string(all.labels.extent(0)) + " labels; give one label for each image.");
@@ -130,24 +122,28 @@ inline labelled_images hold_out(const image_set& all, std::size_t held_out, shuf
   const std::span<const std::int64_t> indices = order.order(0);
   return {copies_of(indices.first(all.size() - held_out)), copies_of(indices.last(held_out))};
 } catch (const std::bad_alloc&) {
-  detail::fail_without_memory("the sets of hold_out");
+  fail_without_memory("the sets of hold_out");
 }
 
-/// The same for a fraction of the images, rounded to the nearest number: `hold_out(set, 0.2)`. Throws argument_error
-/// for a fraction that does not lie between 0 and 1.
-template <std::floating_point Fraction>
-labelled_images hold_out(const image_set& all, Fraction fraction, shuffle_seed shuffle = {}) {
-  if (!(fraction >= 0 && fraction <= 1))
-    throw argument_error("hold_out: the fraction " + detail::format_number(fraction) +
-                         " does not lie between 0 and 1; a number of images is written without a decimal point.");
-  const double images = static_cast<double>(fraction) * static_cast<double>(all.size());
-  return hold_out(all, static_cast<std::size_t>(images + 0.5), shuffle);
-}
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
-/// Other arguments, such as tensors.
-template <class... GIVE_AN_image_set_AND_HOW_MANY_IMAGES>
-detail::refusal hold_out(...) DEVPLACE_REFUSED(
-    "hold_out: give an image_set and how many images: hold_out(image_set{std::move(images), std::move(labels)}, 360, "
-    "seed{1}); of other tensors x.slice(first, last) is a part, and take_rows(x, indices) are chosen rows.");
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
+/// Holds out the last images of a set as test images or, with a seed, images drawn at random, which depend only on the
+/// seed. `held_out` is their number or, if its type is a floating-point type, their fraction, rounded to the nearest
+/// number of images: `hold_out(set, 0.2)`. Both parts are copies. Throws argument_error if the set has fewer images, if
+/// the fraction does not lie between 0 and 1, or if the numbers of images and labels differ.
+template <class Amount>
+labelled_images hold_out(const image_set& all, Amount held_out, shuffle_seed shuffle = {}) {
+  if constexpr (std::is_floating_point_v<Amount>) {
+    if (!(held_out >= 0 && held_out <= 1))
+      throw argument_error("hold_out: the fraction " + detail::format_number(held_out) +
+                           " does not lie between 0 and 1; a number of images is written without a decimal point.");
+    const double images = static_cast<double>(held_out) * static_cast<double>(all.size());
+    return detail::split_images(all, static_cast<std::size_t>(images + 0.5), shuffle);
+  } else {
+    return detail::split_images(all, static_cast<std::size_t>(held_out), shuffle);
+  }
+}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -26,44 +26,25 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message for a loop over a loader, or a call of epoch(), without the epoch's number.
-struct LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER;
-/// Appears in the compiler's message for an epoch of a temporary loader, which would be destroyed before its batches.
-struct KEEP_THE_LOADER_IN_A_VARIABLE;
-/// Appears in the compiler's message for a loader of temporary data, which would be destroyed before the first batch.
-struct KEEP_THE_DATA_IN_A_VARIABLE;
-/// Appears in the compiler's message for a loader of other data or without options.
-struct GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64;
-/// Appears in the compiler's message for a loader of two tensors.
-struct USE_make_loader_FOR_TENSORS;
-/// Appears in the compiler's message for make_loader without a place, or of what is no tensor.
-struct GIVE_A_PLACE_AND_TENSORS_AS_IN_make_loader_on_cpu;
-/// Appears in the compiler's message for make_loader without options.
-struct GIVE_THE_OPTIONS_TOO_AS_IN_batch_64;
-
-/// Refuses other arguments.
+/// Rejects other template arguments.
 template <class Where, class T = float, class Source = image_set>
 class loader {
   static_assert(
       detail::accepted<Where>,
-      "devplace: loader: say where it gives the batches, on the model's placement, and of which floating-point "
-      "type unless it is float: loader<on<cpu>> batches{data.train, {.batch = 64}}.");
+      "devplace: loader: name the placement of the batches, which is the model's, and a floating-point type unless "
+      "it is float: loader<on<cpu>> batches{data.train, {.batch = 64}}.");
 
  public:
-  /// Take what the assertion has rejected.
-  ///@{
   template <class... Any>
   loader(const Source&, const loader_options&, const Any&...) {}
-  detail::refusal size() const;
-  detail::refusal epoch(int);
-  ///@}
+  detail::refusal epoch(int);  ///< avoids a second error
 };
-/// A loader whose place was forgotten.
+/// A loader without a place, which the primary template rejects.
 template <class Data, class... Any>
 loader(const Data&, const loader_options&, const Any&...) -> loader<void, float, Data>;
 
-/// Yields batches where a model on `Where` needs them: on its place, or split along axis 0 over its places as the
-/// option `split` says.
+/// Yields batches where a model on `Where` takes them: on its place, or split along axis 0 over its places by the
+/// option `split`.
 /// ```
 /// dp::loader<Where> batches{data.train, {.batch = 64, .shuffle = dp::seed{2}}};
 /// for (int epoch = 0; epoch < 5; ++epoch)
@@ -72,17 +53,17 @@ loader(const Data&, const loader_options&, const Any&...) -> loader<void, float,
 /// Images (n, height, width) become `T`, by default divided by 255; labels stay uint8. The loader refers to the data
 /// and does not copy it, so the data must outlive the loader. For data in plain tensors use make_loader.
 ///
-/// Batches are made in host memory, by the calling thread or ahead of it by `workers` threads, which the destructor
-/// joins; order and bits are the same either way. For devices that memory is pinned: the requested batch is copied into
-/// one of two device buffers on a stream of the loader, while the device works on the previous batch; the host does not
-/// wait and makes the next batch meanwhile. uint8 features without a transform are copied as bytes and become `T` on
-/// the device (on the host in files compiled as C++, which have no kernels). The constructor allocates all memory. A
-/// batch is valid until the next one is requested; it may be read on the stream that was the thread's current one when
-/// the loader was made. Only one epoch can be read at a time.
+/// Batches are made in host memory, by the calling thread or ahead by `workers` threads, which the destructor joins;
+/// order and bits do not depend on this. For devices this memory is pinned: the requested batch is copied into one of
+/// two device buffers on a stream of the loader, while the device works on the previous batch; the host does not wait.
+/// uint8 features without a transform are copied as bytes and become `T` on the device (on the host in files compiled
+/// as C++, which have no kernels). The constructor allocates all memory. A batch is valid until the next one is
+/// requested; read it on the stream that was the thread's current stream when the loader was made. Only one epoch can
+/// be read at a time.
 ///
-/// On `across<...>` it yields batches over the processes of this thread's process_scope: each process makes the samples
-/// of its participants alone, of the batches that one process with as many places would read, and nothing is repeated
-/// or left out. All processes have the same data and options, and read the same epochs.
+/// On `across<...>` batches are divided over the processes of this thread's process_scope: each process makes only the
+/// samples of its participants. The whole batches are those of one process with as many places; no sample is repeated
+/// or left out. All processes must have the same data and options, and read the same epochs.
 ///
 /// One thread at a time; loaders of the same data may be used by different threads.
 template <placement Where, floating_element T, class Source>
@@ -106,16 +87,15 @@ class loader<Where, T, Source> {
   using batch_type = labelled_batch<tensor<sample_element, typename maker::features_extents, batch_placement_type>,
                                     tensor<target, typename maker::targets_extents, batch_placement_type>>;
 
-  /// Optionally with `transform(std::span<T> sample, std::size_t index, int epoch)`, which changes a sample in place
-  /// after it was scaled, for example to shift or mirror an image. `index` is the sample's index in the data, so that
-  /// random changes can depend only on the index and the epoch. Workers call it concurrently. Its exceptions are thrown
-  /// to the caller that requests the sample's batch. Throws argument_error if an option is out of its range or the
+  /// The optional `transform(std::span<T> sample, std::size_t index, int epoch)` changes a sample in place after
+  /// scaling, for example to shift or mirror an image. `index` is the sample's index in the data, so that random
+  /// changes can depend only on the index and the epoch. Workers call the transform concurrently. Its exceptions are
+  /// thrown where the sample's batch is requested. Throws argument_error if an option is out of its range or the
   /// numbers of samples and labels differ.
   template <class... Transform, detail::configured = detail::configuration>
     requires(sizeof...(Transform) <= 1)
   loader(typename source::kept data DEVPLACE_LIFETIMEBOUND, const loader_options& options, Transform... transform)
-  try : data_(std::forward<typename source::kept>(data)),
-      note_(detail::note_of_loader<Where>(source::views(data_), options, transform...)),
+  try : data_(std::move(data)), note_(detail::note_of_loader<Where>(source::views(data_), options, transform...)),
       maker_(source::views(data_), options, erased(std::move(transform)...),
              detail::provided<backend_type, op::for_each>, share(options)),
       on_devices_(maker_) {
@@ -128,22 +108,6 @@ class loader<Where, T, Source> {
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the loader");
   }
-
-  template <class... More, class FIX = KEEP_THE_DATA_IN_A_VARIABLE>
-    requires(std::is_same_v<Source, image_set>)
-  loader(const Source&&, const loader_options&, const More&...)
-  = delete;
-
-  template <class Data, class... Transform, class FIX = GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64>
-    requires(!std::is_same_v<Data, Source>)
-  loader(const Data&, const loader_options&, const Transform&...)
-  = delete;
-  template <class FIX = GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64, class Data, class... Wrong>
-    requires(sizeof...(Wrong) == 0 || !(std::is_convertible_v<Wrong, loader_options> || ...))
-  explicit loader(const Data&, const Wrong&...) = delete;
-  template <tensor_like Features, tensor_like Targets, class... Transform, class FIX = USE_make_loader_FOR_TENSORS>
-  loader(const Features&, const Targets&, const loader_options&, const Transform&...) = delete;
-
   loader(const loader&) = delete;
   loader& operator=(const loader&) = delete;
 
@@ -151,27 +115,21 @@ class loader<Where, T, Source> {
   template <class Configuration>
   using epoch_range = detail::epoch_range<loader, Configuration>;
 
-  /// The batches of epoch `number`, which counts from 0 and chooses the random order. The batches before `first` are
-  /// left out and not made: a training that was stopped goes on in the middle of an epoch. Throws argument_error for a
-  /// negative number or a first batch above size(), and error while another epoch is being read.
+  /// The batches of epoch `number`, counted from 0, which chooses the random order. Batches before `first` are not
+  /// made: a resumed training continues in the middle of an epoch. Throws argument_error for a negative number or a
+  /// first batch above size(), and error while another epoch is being read. Not for temporary loaders, to which the
+  /// range would refer.
   template <detail::configured = detail::configuration>
   epoch_range<detail::configuration> epoch(int number, std::size_t first = 0) & DEVPLACE_LIFETIMEBOUND {
     return detail::naming_bad_alloc("an epoch of the loader",
                                     [&] { return epoch_range<detail::configuration>(*this, number, first); });
   }
-  template <class FIX = KEEP_THE_LOADER_IN_A_VARIABLE>
-      epoch_range<detail::configuration> epoch(int, std::size_t = 0) &&
-      DEVPLACE_REFUSED(
-          "loader: an epoch refers to its loader, which would be destroyed before its batches; keep the loader in a "
-          "variable.");
-  template <class FIX = LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER>
-  detail::refusal epoch() const DEVPLACE_REFUSED("loader: give the epoch's number: batches.epoch(0).");
-  /// Refused: a loop takes an epoch.
+
+  /// Rejects loops over the loader itself, for which compilers list the begin and end of all libraries otherwise.
   ///@{
-  template <class FIX = LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER>
-  const batch_type* begin() const {
-    // Not a refused overload, for which clang explains in addition why a loop calls begin().
-    static_assert(detail::accepted<FIX>,
+  template <class Batch = batch_type>
+  const Batch* begin() const {
+    static_assert(detail::accepted<Batch>,
                   "devplace: loader: loop over an epoch: for (const auto& [images, labels] : batches.epoch(0)).");
     return nullptr;
   }
@@ -180,7 +138,7 @@ class loader<Where, T, Source> {
 
   /// Number of batches in an epoch.
   std::size_t size() const { return maker_.batches(); }
-  /// Number of samples in an epoch, of all processes: those of the data, less what drop_last leaves out.
+  /// Number of samples in an epoch over all processes, without those that drop_last leaves out.
   std::size_t samples() const { return maker_.samples(); }
   /// Number of samples in the largest batch.
   std::size_t batch_capacity() const { return maker_.capacity(); }
@@ -201,18 +159,23 @@ class loader<Where, T, Source> {
   using transform_type = detail::sample_transform<sample_element>;
   static transform_type erased() { return {}; }
   template <class Transform>
-  static transform_type erased(Transform&& transform) {
-    static_assert(std::is_invocable_v<const Transform&, std::span<sample_element>, std::size_t, int>,
+  static transform_type erased([[maybe_unused]] Transform&& transform) {
+    constexpr bool mixes_numbers =
+        !detail::mixing_transform<Transform> || (floating_element<sample_element> && floating_element<target>);
+    constexpr bool callable =
+        !mixes_numbers || std::is_invocable_v<const Transform&, std::span<sample_element>, std::size_t, int>;
+    static_assert(
+        mixes_numbers,
+        "devplace: a loader's transforms mix features and targets by mixup, which integers cannot be; give tensors of "
+        "floating-point targets, for classes their probabilities, by make_loader.");
+    static_assert(callable,
                   "devplace: a loader's transform is called as transform(std::span<T> sample, std::size_t index, int "
                   "epoch), T being the loader's element type or that of integer features, and is const, because "
                   "workers call it at the same time; give it these parameters and no `mutable`.");
-    constexpr bool mixed =
-        !detail::mixing_transform<Transform> || (floating_element<sample_element> && floating_element<target>);
-    static_assert(
-        mixed,
-        "devplace: a loader's transforms mix features and targets by mixup, which integers cannot be; give tensors of "
-        "floating-point targets, for classes their probabilities, by make_loader.");
-    return transform_type::from(std::move(transform));
+    if constexpr (mixes_numbers && callable)
+      return transform_type::from(std::move(transform));
+    else
+      return {};
   }
 
   template <detail::configured = detail::configuration>
@@ -237,30 +200,38 @@ class loader<Where, T, Source> {
     }
   }
 
-  typename source::kept data_;  // before the maker, which reads the elements
+  typename source::kept data_;  // before the maker, which reads it
   parallel::batch_note note_;
   maker maker_;
   [[no_unique_address]] device_batches_type
       on_devices_;  // destroyed first: waits for its copies from the maker's memory
 };
 
-/// A loader of samples and targets in two tensors (or views) on the CPU with the same first extent, and with any
-/// further axes. Features of float, double or uint8 become `T`; int32 and int64, such as the tokens of a text, stay
-/// what they are. Integer targets, one label for each sample or for each of its tokens or pixels, keep their type;
-/// floating-point targets become `T`. The loader owns tensors that are moved in; others must outlive it.
+/// Makes a loader of features and targets in two tensors (or views) on the CPU with equal first extents and any further
+/// axes. Features of float, double or uint8 become `T`; int32 and int64, such as tokens of a text, keep their type.
+/// Integer targets, one label for each sample or for each of its tokens or pixels, keep their type; floating-point
+/// targets become `T`. The loader owns tensors that are moved in; others must outlive it.
 /// ```
 /// auto batches = dp::make_loader<Where>(features, targets, {.batch = 64});
 /// ```
 ///@{
-template <placement Where, floating_element T = float, tensor_like Features, tensor_like Targets, class... Transform>
+template <class Where = void, class T = float, class Features, class Targets, class... Transform>
   requires(sizeof...(Transform) <= 1)
 auto make_loader(Features&& features, Targets&& targets, const loader_options& options, Transform... transform) {
-  using source = detail::features_and_targets<detail::kept_t<Features>, detail::kept_t<Targets>>;
-  return loader<Where, T, source>(
-      source{detail::kept(std::forward<Features>(features)), detail::kept(std::forward<Targets>(targets))}, options,
-      std::move(transform)...);
+  constexpr bool of_tensors = placement<Where> && floating_element<T> && tensor_like<Features> && tensor_like<Targets>;
+  static_assert(of_tensors,
+                "devplace: make_loader: name the placement of the batches, and give two tensors or views, features and "
+                "targets: make_loader<on<cpu>>(features, targets, {.batch = 64}); a std::vector is viewed by wrap.");
+  if constexpr (of_tensors) {
+    using source = detail::features_and_targets<detail::kept_t<Features>, detail::kept_t<Targets>>;
+    return loader<Where, T, source>(
+        source{detail::kept(std::forward<Features>(features)), detail::kept(std::forward<Targets>(targets))}, options,
+        std::move(transform)...);
+  } else {
+    return detail::refusal{};
+  }
 }
-// For two variables: clang warns if one of them ends before the loader. Views and moved tensors need no warning.
+// For two variables: clang warns if the loader outlives one. Views and moved tensors need no warning.
 template <placement Where, floating_element T = float, class X, class Y, class... Transform>
   requires(detail::is_tensor<std::remove_const_t<X>>&& detail::is_tensor<std::remove_const_t<Y>> &&
            sizeof...(Transform) <= 1)
@@ -269,19 +240,6 @@ auto make_loader(X& features DEVPLACE_LIFETIMEBOUND, Y& targets DEVPLACE_LIFETIM
   return make_loader<Where, T>(detail::as_view(features), detail::as_view(targets), options, std::move(transform)...);
 }
 ///@}
-
-template <class Where = void, class T = float, class Features, class Targets, class... Transform,
-          class FIX = GIVE_A_PLACE_AND_TENSORS_AS_IN_make_loader_on_cpu>
-  requires(!(placement<Where> && floating_element<T> && tensor_like<Features> && tensor_like<Targets>))
-detail::refusal make_loader(const Features&, const Targets&, const loader_options&, const Transform&...)
-DEVPLACE_REFUSED(
-    "make_loader: it takes where it gives the batches and two tensors or views, features and targets: "
-    "make_loader<on<cpu>>(features, targets, {.batch = 64}); a std::vector is viewed by wrap.");
-template <class Where = void, class T = float, class Features, class Targets,
-          class FIX = GIVE_THE_OPTIONS_TOO_AS_IN_batch_64>
-detail::refusal make_loader(const Features&, const Targets&) DEVPLACE_REFUSED(
-    "make_loader: the options follow features and targets, and `batch` has no default: "
-    "make_loader<on<cpu>>(features, targets, {.batch = 64}).");
 
 namespace detail {
 

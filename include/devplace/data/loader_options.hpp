@@ -10,9 +10,9 @@
 
 namespace devplace {
 
-/// How a loader makes batches. Only `batch` must be given: `{.batch = 64, .shuffle = dp::seed{2}}`.
+/// Options of a loader. Only `batch` must be given: `{.batch = 64, .shuffle = dp::seed{2}}`.
 struct loader_options {
-  /// Samples in a batch, at least 1; the last batch of an epoch has those that remain.
+  /// Samples in a batch, at least 1; the last batch of an epoch has the rest.
   std::size_t batch = 0;
   /// Seed of the random order, which differs from epoch to epoch; without it, samples come in the order of the data.
   shuffle_seed shuffle = {};
@@ -23,21 +23,16 @@ struct loader_options {
   int workers = 0;
   /// Batches that each worker prepares ahead. At least 1.
   int prefetch = 2;
-  /// Features are `(x * scale - mean) / standard_deviation`, of finite numbers. Unset: 1/255 for uint8, 1 for
+  /// Factor of features: `(x * scale - mean) / standard_deviation`, all finite. Unset: 1/255 for uint8, 1 for
   /// floating-point features. int32 and int64 are not scaled.
   std::optional<double> scale = {};
-  /// Subtracted after scaling.
+  /// Subtracted from scaled features.
   double mean = 0;
-  /// The divisor, after `mean` was subtracted. Greater than 0.
+  /// Divides features after `mean` was subtracted. Greater than 0.
   double standard_deviation = 1;
   /// How a batch is split over the places of a replicated model: evenly, or as torch.nn.DataParallel does
   /// (`split::torch`), which can leave the last places with fewer samples or none. Without effect on one place.
   split::rule split = split::even;
-  /// Refused: PyTorch's names.
-  ///@{
-  detail::option_of_pytorch batch_size = {};
-  detail::option_of_pytorch num_workers = {};
-  ///@}
 };
 
 }  // namespace devplace

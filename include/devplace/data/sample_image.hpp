@@ -12,7 +12,7 @@
 
 namespace devplace {
 
-/// One sample as an image, which steps of transforms change in place: channels, each with rows of pixels.
+/// One sample as an image (channels of rows of pixels), which steps of transforms change in place.
 template <floating_element T>
 struct sample_image {
   T* data;               ///< the first pixel; the others follow, row by row and channel by channel
@@ -26,11 +26,11 @@ struct sample_image {
   T* row(std::size_t channel, std::size_t y) const { return data + (channel * height + y) * width; }
 };
 
-/// The random numbers of one step for one sample in one epoch: functions of these alone, whoever draws them and in
-/// whatever order samples are made (Philox4x32-10).
+/// The random numbers of one step for one sample in one epoch (Philox4x32-10). They depend only on these, not on the
+/// thread or the order in which samples are made.
 class sample_random {
  public:
-  /// `step` is the position of the step among those of its transforms.
+  /// `step` is the step's position in its transforms.
   constexpr sample_random(seed start, int epoch, std::size_t index, std::size_t step)
       : step_(static_cast<std::uint32_t>(step)), index_(index) {
     // "transfor" in ASCII: other uses of the same seed have other streams.

@@ -16,8 +16,8 @@
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Steps of transforms (data/transforms.hpp). Each is called as step(image, random), and its options are checked once by
-// check(channels, height, width).
+// Steps of transforms (data/transforms.hpp). Each is called as step(image, random); check(channels, height, width)
+// checks its options once.
 
 namespace devplace {
 
@@ -31,7 +31,7 @@ inline void check_probability(const char* step, double probability) {
     fail_step(step, "the probability is " + detail::format_number(probability) + "; give a number from 0 to 1.");
 }
 
-/// Moves the image by rows and columns; pixels that come from outside of it get the value `fill`.
+/// Moves the image by rows and columns; pixels from outside get the value `fill`.
 template <class T>
 void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff_t right, T fill) {
   const auto height = static_cast<std::ptrdiff_t>(image.height), width = static_cast<std::ptrdiff_t>(image.width);
@@ -56,8 +56,8 @@ void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff
     }
 }
 
-/// Turns the image around its centre, counterclockwise by an angle in radians: bilinear between the four nearest
-/// pixels, those outside of the image having the value 0.
+/// Rotates the image around its centre, counterclockwise by an angle in radians. Interpolates bilinearly; pixels
+/// outside of the image are 0.
 template <class T>
 void rotate_image(const sample_image<T>& image, double angle) {
   thread_local std::vector<T> before;  // grows once for each thread that makes samples
@@ -122,8 +122,8 @@ struct normalize_channels {
   ///@}
 };
 
-/// Surrounds the image by `padding` pixels of the value `fill` on each side and takes a part of the image's size at a
-/// random place, as torchvision's RandomCrop with padding.
+/// Pads the image by `padding` pixels of the value `fill` on each side and crops it to its size at a random position,
+/// as torchvision's RandomCrop with padding.
 struct random_crop {
   std::size_t padding = 0;  ///< at least 1
   double fill = 0;          ///< of pixels from outside
@@ -164,8 +164,8 @@ struct horizontal_flip {
   ///@}
 };
 
-/// Turns the image by a random angle between -`degrees` and `degrees`, bilinear and with zeros from outside, as
-/// torchvision's RandomRotation with InterpolationMode.BILINEAR.
+/// Rotates the image by a random angle between -`degrees` and `degrees`, with zeros from outside, as torchvision's
+/// RandomRotation with InterpolationMode.BILINEAR.
 struct random_rotation {
   double degrees = 0;  ///< above 0, up to 180
 
@@ -185,7 +185,7 @@ struct random_rotation {
   ///@}
 };
 
-/// Sets a square of `size` pixels around a random pixel to a value; what would lie outside of the image is left out.
+/// Sets a square of `size` x `size` pixels around a random pixel to a value, as far as it lies in the image.
 struct cutout {
   std::size_t size = 0;  ///< at least 1
   double value = 0;      ///< of the square's pixels
@@ -212,14 +212,14 @@ struct cutout {
   ///@}
 };
 
-/// Mixes each sample and its target with those of another sample, which is drawn from all data: `weight * a + (1 -
-/// weight) * b`, the weight from the distribution Beta(alpha, alpha) (Zhang et al., mixup, ICLR 2018). The other sample
-/// is as it is in this epoch itself, but not mixed. Only as the last step, and with floating-point targets; for
-/// classes, tensors of probabilities.
+/// Mixes each sample and its target with another one, drawn from all data: `weight * a + (1 - weight) * b`, the weight
+/// from the distribution Beta(alpha, alpha) (Zhang et al., mixup, ICLR 2018). The other sample has passed the same
+/// epoch's steps before mixup. Only as the last step, and with floating-point targets; for classes, give tensors of
+/// probabilities.
 struct mixup {
   double alpha = 0.2;  ///< above 0, up to 4; the larger, the nearer to halves
 
-  /// The other sample and the weight of the first one.
+  /// Returns the index of the other sample and the weight of the first one.
   std::pair<std::size_t, double> partner(std::size_t samples, sample_random& random) const {
     const std::size_t other = random.below(samples);
     // Jöhnk's method. Logarithms, because powers of 1 / alpha would be zero for a small alpha.

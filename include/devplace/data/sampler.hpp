@@ -18,8 +18,8 @@
 
 namespace devplace {
 
-/// The order in which an epoch visits the samples: that of the data or, with a seed, a random one that depends only on
-/// the seed, the epoch and the number of samples. The constructor allocates all memory.
+/// The order in which an epoch visits the samples: the order of the data or, with a seed, a random order that depends
+/// only on the seed, the epoch and the number of samples. The constructor allocates all memory.
 class sampler {
  public:
   /// For `samples` samples; with a seed, in random orders.
@@ -49,7 +49,7 @@ class sampler {
   /// The random stream of an epoch's order: `permutation_into(order, seed, sampler::stream(epoch))` (permutation.hpp)
   /// draws the same order on a device.
   static constexpr std::uint64_t stream(int epoch) {
-    // The high half separates the streams of the epochs from those that the program derives from the same seed.
+    // The high half separates the streams of epochs from other streams of the seed.
     return std::uint64_t{0x73616d70} << 32 | static_cast<std::uint32_t>(epoch);
   }
 

@@ -20,10 +20,10 @@
 
 namespace devplace {
 
-/// A step of transforms: `step(sample_image<T>, sample_random&)` changes an image in place, and is const, because the
-/// workers of a loader call it at the same time. Optionally `check(channels, height, width)`, which throws if its
-/// options do not fit the images, and `for_each_option(f)`, which calls f(name, value) for each option, for processes
-/// to compare. Users write steps of their own.
+/// A step of transforms: `step(sample_image<T>, sample_random&)` changes an image in place, and is const, because a
+/// loader's workers call it concurrently. Optional members: `check(channels, height, width)` throws if its options do
+/// not fit the images, and `for_each_option(f)` calls f(name, value) for each option, for processes to compare. Users
+/// may write steps of their own.
 template <class Step>
 concept sample_step = std::is_invocable_v < const Step&,
         const sample_image<float>
@@ -34,10 +34,10 @@ concept sample_step = std::is_invocable_v < const Step&,
 /// dp::transforms augment{dp::extents<28, 28>{}, dp::seed{3}, dp::random_crop{.padding = 2}, dp::horizontal_flip{}};
 /// dp::loader<Where> batches{data.train, {.batch = 64, .shuffle = dp::seed{2}, .workers = 2}, augment};
 /// ```
-/// The extents are a sample's: rows and columns of an image, or channels, rows and columns, known at compile time or
-/// not. What a step draws depends on the seed, the epoch, the sample's index in the data and the step's position alone,
-/// so that samples have the same bits with any number of workers, on any number of places and in any order. Samples are
-/// made by the CPU, in the calling thread or by the loader's workers, after they were scaled.
+/// The extents, static or dynamic, are those of a sample: rows and columns, or channels, rows and columns. A step's
+/// random numbers depend only on the seed, the epoch, the sample's index in the data and the step's position, so
+/// samples have the same bits with any number of workers or places and in any order. The CPU runs the steps after
+/// scaling, in the calling thread or the loader's workers.
 ///
 /// The constructor throws argument_error for options out of their ranges; making a sample of another size throws
 /// shape_error.
@@ -73,7 +73,7 @@ class transforms {
     });
   }
 
-  /// Changes sample `index` of the data as in epoch `epoch`: what a loader calls. Does not mix.
+  /// Changes sample `index` of the data as in epoch `epoch`; loaders call it. Does not mix.
   template <floating_element T>
   void operator()(std::span<T> sample, std::size_t index, int epoch) const {
     if (sample.size() != extents_.size())
@@ -98,7 +98,7 @@ class transforms {
     });
   }
 
-  /// With which of all samples a sample is mixed in an epoch.
+  /// Returns the sample with which a sample is mixed in an epoch, and the weight.
   detail::sample_mix partner(std::size_t index, int epoch, std::size_t samples) const requires(mixes) {
     sample_random random(seed_, epoch, index, count - 1);
     const auto [other, weight] = std::get<count - 1>(steps_).partner(samples, random);

@@ -23,22 +23,22 @@ namespace devplace {
 /// A line of a chart.
 struct chart_curve {
   std::string name;         ///< in the legend
-  std::vector<double> y;    ///< what is beyond 1e300, NaN, or not above 0 on a logarithmic axis, is left out
-  std::vector<double> x{};  ///< not negative; none: 1, 2, 3, ...
+  std::vector<double> y;    ///< skipped: beyond 1e300, NaN, and not above 0 on a logarithmic axis
+  std::vector<double> x{};  ///< not negative; empty: 1, 2, 3, ...
 };
 
-/// Curves over one vertical axis. Curves at the same position in different panels have the same style, and a panel with
-/// the names of the one above it, or without any, has no legend.
+/// Curves over one vertical axis. Curve k has the same style in every panel. A panel without names, or with those of
+/// the panel above, has no legend.
 struct chart_panel {
   std::string title;                ///< quantity and unit
   std::vector<chart_curve> curves;  ///< at most five
-  bool rises = false;               ///< the curves end high, so that the legend is better low
-  bool logarithmic = true;          ///< the axis has powers of ten
+  bool rises = false;               ///< whether the curves end high: puts the legend at the bottom
+  bool logarithmic = true;          ///< whether the axis has powers of ten
 };
 
 namespace detail {
 
-/// The drawing of a chart.
+/// Draws a chart as SVG text.
 class chart_text {
  public:
   chart_text(const std::string& x_name, const std::vector<chart_panel>& panels) {
@@ -72,9 +72,8 @@ class chart_text {
  private:
   static constexpr double width = 960, left = 76, right = 936, top = 46, height = 270, distance = 326;
 
-  /// Colours that are distinguishable with a colour vision deficiency (Okabe and Ito). The first line is wide and pale
-  /// and the others have different dashes, so that coinciding curves all remain visible. A curve that is alone has the
-  /// second.
+  /// Colours for all colour visions (Okabe and Ito). The first line is wide and pale and the others have different
+  /// dashes, so that coinciding curves remain visible. A single curve has the second style.
   static constexpr std::array<const char*, 5> styles{
       "fill='none' stroke='#bbbbbb' stroke-width='7'",
       "fill='none' stroke='#0072b2' stroke-width='2'",
@@ -87,7 +86,7 @@ class chart_text {
     return styles[p.curves.size() == 1 ? 1 : curve];
   }
 
-  /// The vertical axis: between `first` and `last`, with ticks `step` apart; of powers of ten if it is logarithmic.
+  /// The vertical axis from `first` to `last`, with ticks `step` apart; exponents of ten if it is logarithmic.
   struct scale {
     double first, last, step;
   };
@@ -193,9 +192,8 @@ inline void check_panels(const std::vector<chart_panel>& panels) {
 
 }  // namespace detail
 
-/// Draws curves as an SVG file: the panels, one below the other, with a common horizontal axis from 0 on. An old file
-/// is replaced when the new one is complete, as by write_npy. Throws file_error, and argument_error for panels that
-/// cannot be drawn.
+/// Draws curves as an SVG file: panels one below the other, with a common horizontal axis from 0. Replaces an old file
+/// when the new one is complete, as write_npy does. Throws file_error, and argument_error for invalid panels.
 inline void write_chart(const std::string& path, const std::string& x_name, const std::vector<chart_panel>& panels) {
   detail::check_panels(panels);
   const std::string text = detail::chart_text(x_name, panels).str();

@@ -21,7 +21,7 @@ class csv_column {
   template <std::integral Number>
   csv_column(Number number) : number_(static_cast<std::size_t>(number)), by_name_(false) {}
   ///@}
-  /// Which of them was given, and what.
+  /// Whether the column was given by name, and its name or number.
   ///@{
   bool by_name() const { return by_name_; }
   const std::string& name() const { return name_; }
@@ -34,15 +34,15 @@ class csv_column {
   bool by_name_ = true;
 };
 
-/// How read_csv reads a file: `{.columns = {"height", "weight", 7}, .delimiter = ';'}`.
+/// Options of read_csv: `{.columns = {"height", "weight", 7}, .delimiter = ';'}`.
 struct csv_options {
-  /// The columns that are read, in this order; all of them if none is named.
+  /// The columns to read, in this order; empty: all.
   std::vector<csv_column> columns = {};
-  /// What separates fields: a comma, a semicolon, a tab or another character that numbers do not have.
+  /// Separates fields: a comma, a semicolon, a tab or another character that numbers do not contain.
   char delimiter = ',';
   /// Whether the first line has the columns' names.
   bool header = true;
-  /// What stands for fields that are empty or say NA, N/A, null, NULL or None. Unset: such a field is an error.
+  /// Replaces fields that are empty, NA, N/A, null, NULL or None. Unset: such a field is an error.
   std::optional<double> missing = {};
 };
 

@@ -18,7 +18,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/place/availability.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
@@ -28,26 +27,20 @@
 
 namespace devplace {
 
-/// Appear in compiler messages where the owner of exchanged memory is missing.
-///@{
-struct GIVE_THE_TENSOR_BY_std_move_OR_A_VIEW_AND_WHAT_OWNS_ITS_MEMORY;
-struct KEEP_THE_HANDLE_IN_A_VARIABLE;
-///@}
-
-/// The stream on which the consumer of a tensor on a cuda place works: the number that Python's
-/// `__dlpack__(stream=...)` is given, or a cudaStream_t as a number. 0 and 1 are CUDA's legacy default stream, that of
-/// PyTorch unless it is told another one; 2 is the default stream of each thread.
+/// The stream on which the consumer of a tensor on a cuda place works: the argument of Python's
+/// `__dlpack__(stream=...)`, or a cudaStream_t as a number. 0 and 1 are CUDA's legacy default stream, which PyTorch
+/// uses by default; 2 is the default stream of each thread.
 struct dlpack_consumer {
   std::uintptr_t stream = 1;  ///< must exist until the consumer gives the tensor back
 };
 
 namespace detail {
 
-/// A tensor for a consumer, with what it refers to.
+/// A tensor for a consumer, with the memory that it refers to.
 template <class Managed, class Owner, std::size_t Rank>
 struct exported_dlpack {
   Managed managed{};
-  std::array<std::int64_t, Rank + 1> shape{}, strides{};  // without axes too, there is an address
+  std::array<std::int64_t, Rank + 1> shape{}, strides{};  // not empty for scalars, to have an address
   Owner owner;
 
   explicit exported_dlpack(Owner&& given) : owner(std::move(given)) {}
@@ -56,8 +49,8 @@ struct exported_dlpack {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Where a place's elements lie, for DLPack. Memory of simulated devices is not called CUDA's: other libraries would
-/// pass its addresses to the GPU's driver.
+/// Returns DLPack's device of a place. Memory of simulated devices is not CUDA's: other libraries would pass its
+/// addresses to the GPU's driver.
 template <class P>
 dlpack::device dlpack_device() {
   using backend_type = backend_of_t<P>;
@@ -109,17 +102,30 @@ auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
   fail_without_memory("the tensor of to_dlpack");
 }
 
-template <class Managed, class T, class Extents, class P>
-auto export_dlpack(tensor<T, Extents, P>&& x, [[maybe_unused]] dlpack_consumer consumer) {
-  if constexpr (works_apart_from_the_host<P>) {
-    constexpr std::uintptr_t legacy = 1;  // of which 0 is another name in CUDA; here null is the place's own stream
-    block_access::of(x).record_stream(reinterpret_cast<void*>(consumer.stream == 0 ? legacy : consumer.stream));
+template <class Managed, class X>
+std::unique_ptr<Managed, dlpack::give_back> export_dlpack(X&& x, [[maybe_unused]] dlpack_consumer consumer) {
+  constexpr bool is_given_away = [] {
+    if constexpr (is_tensor<X>)
+      return single_place<typename X::placement_type>;
+    else
+      return false;
+  }();
+  static_assert(is_given_away,
+                "devplace: to_dlpack: the consumer keeps the memory; give a tensor on one place away, "
+                "to_dlpack(std::move(x)), or a view with what owns its memory, such as a std::shared_ptr.");
+  if constexpr (is_given_away) {
+    if constexpr (works_apart_from_the_host<typename X::placement_type>) {
+      constexpr std::uintptr_t legacy = 1;  // CUDA's other name of stream 0; null is the place's own stream here
+      block_access::of(x).record_stream(reinterpret_cast<void*>(consumer.stream == 0 ? legacy : consumer.stream));
+    }
+    const auto elements = x.view();
+    return export_dlpack<Managed>(elements, std::move(x));
+  } else {
+    return {};
   }
-  const auto elements = x.view();
-  return export_dlpack<Managed>(elements, std::move(x));
 }
 
-/// A tensor's address, extents and strides after all checks.
+/// The checked address, extents and strides of a tensor.
 template <class Extents>
 struct imported_dlpack {
   void* data;
@@ -163,8 +169,8 @@ imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* opera
   return {data, extents, strides};
 }
 
-/// Work on the device that uses the memory may be pending, and the producer does not know of it. At the end of the
-/// process the device may be gone, so errors are ignored.
+/// Gives memory back to its producer, after pending work on the device, of which the producer does not know. Ignores
+/// errors, since the device may be gone at the end of the process.
 template <class P, class Managed>
 void give_back_dlpack(const block_record& block) noexcept {
   const std::unique_ptr<Managed, dlpack::give_back> handle(static_cast<Managed*>(block.owner));
@@ -194,31 +200,31 @@ constexpr bool may_be_imported() {
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Gives a tensor away to another library, without copying elements: `PyCapsule_New(to_dlpack(std::move(x)).release(),
-/// "dltensor_versioned", destructor)`. The consumer frees it, by the handle's deleter, at any time and on any thread,
-/// also when nothing else of the program is left.
+/// "dltensor_versioned", destructor)`. The consumer frees the tensor by the handle's deleter, at any time and on any
+/// thread, even when no other object of the program is left.
 ///
-/// A cuda place is CUDA's device `id`, the number that CUDA's runtime gives it, whatever the place's ordinal. The call
-/// waits for the place's work, so that the consumer may use any stream at once; when the consumer gives the tensor
-/// back, its memory is freed after the work that `consumer.stream` has been given by then. Memory of simulated devices
-/// is DLPack's `kDLExtDev`, which other libraries refuse.
-template <element T, extents_like Extents, single_place P>
-dlpack_handle to_dlpack(tensor<T, Extents, P>&& x, dlpack_consumer consumer = {}) {
-  return detail::export_dlpack<dlpack::managed_tensor_versioned>(std::move(x), consumer);
+/// A cuda place has the device number of CUDA's runtime, whatever the place's ordinal. The call waits for the place's
+/// work, so that the consumer may use any stream at once. When the consumer gives the tensor back, its memory is freed
+/// after the work enqueued on `consumer.stream` by then. Memory of simulated devices is DLPack's `kDLExtDev`, which
+/// other libraries refuse.
+template <class X>
+dlpack_handle to_dlpack(X&& x, dlpack_consumer consumer = {}) {
+  return detail::export_dlpack<dlpack::managed_tensor_versioned>(std::forward<X>(x), consumer);
 }
 
-/// The same for a view, also with strides, whose memory exists as long as a copy of `owner` does: a std::shared_ptr, or
-/// any other value, which is kept until the consumer gives the tensor back. Views of const elements may only be read by
-/// the consumer. On a cuda place, `owner` is destroyed while work of the consumer may still be pending.
+/// Shares a view, which may have strides, with another library. `owner` (a std::shared_ptr or any other value) keeps
+/// the view's memory alive and is stored until the consumer gives the tensor back. Views of const elements are
+/// read-only for the consumer. On a cuda place, `owner` may be destroyed while work of the consumer is pending.
 template <class T, extents_like Extents, single_place P, view_layout Layout, class Owner>
 dlpack_handle to_dlpack(const view<T, Extents, P, Layout>& x, Owner owner) {
   return detail::export_dlpack<dlpack::managed_tensor_versioned>(x, std::move(owner));
 }
 
-/// The same for consumers from before DLPack 1.0, such as NumPy 1: in Python a capsule named `dltensor`.
+/// As to_dlpack, for consumers from before DLPack 1.0, such as NumPy 1: in Python a capsule named `dltensor`.
 ///@{
-template <element T, extents_like Extents, single_place P>
-dlpack_unversioned_handle to_dlpack_unversioned(tensor<T, Extents, P>&& x, dlpack_consumer consumer = {}) {
-  return detail::export_dlpack<dlpack::managed_tensor>(std::move(x), consumer);
+template <class X>
+dlpack_unversioned_handle to_dlpack_unversioned(X&& x, dlpack_consumer consumer = {}) {
+  return detail::export_dlpack<dlpack::managed_tensor>(std::forward<X>(x), consumer);
 }
 template <class T, extents_like Extents, single_place P, view_layout Layout, class Owner>
 dlpack_unversioned_handle to_dlpack_unversioned(const view<T, Extents, P, Layout>& x, Owner owner) {
@@ -226,28 +232,15 @@ dlpack_unversioned_handle to_dlpack_unversioned(const view<T, Extents, P, Layout
 }
 ///@}
 
-/// A tensor or view alone, whose memory would be gone before the consumer's use of it.
-///@{
-template <tensor_like X, class FIX = GIVE_THE_TENSOR_BY_std_move_OR_A_VIEW_AND_WHAT_OWNS_ITS_MEMORY>
-detail::refusal to_dlpack(const X&) DEVPLACE_REFUSED(
-    "to_dlpack: the consumer keeps the memory; give the tensor away, to_dlpack(std::move(x)), or a view with what owns "
-    "its memory, such as a std::shared_ptr.");
-template <tensor_like X, class FIX = GIVE_THE_TENSOR_BY_std_move_OR_A_VIEW_AND_WHAT_OWNS_ITS_MEMORY>
-detail::refusal to_dlpack_unversioned(const X&) DEVPLACE_REFUSED(
-    "to_dlpack: the consumer keeps the memory; give the tensor away, to_dlpack(std::move(x)), or a view with what owns "
-    "its memory, such as a std::shared_ptr.");
-///@}
-
-/// A tensor whose memory is that of another library, without copying elements:
-/// `from_dlpack<float, extents<dyn, 3>, on<cuda<0>>>(dlpack_handle(pointer))`, on the cpu unless a place is given. It
-/// is used as any other tensor; its destructor waits for the work of its cuda place and then calls the producer's
-/// deleter. Work of the producer on a device must be complete, or ordered before the place's current stream, whose
-/// number Python's `__dlpack__(stream=...)` is given: `stream<cuda<0>>::current().native_handle()`.
+/// Makes a tensor of another library's memory, without copying elements:
+/// `from_dlpack<float, extents<dyn, 3>, on<cuda<0>>>(dlpack_handle(pointer))`; the default place is the cpu. The
+/// tensor's destructor waits for the work of its cuda place and then calls the producer's deleter. Work of the producer
+/// on a device must be complete, or ordered before the place's current stream: pass
+/// `stream<cuda<0>>::current().native_handle()` to Python's `__dlpack__(stream=...)`.
 ///
-/// The elements must be `T`, row-major, aligned for `T`, of the rank and the static extents of `Extents`, on the
-/// place's device (on<cpu> takes pinned memory too), and not read-only. Throws argument_error or shape_error, naming
-/// what was found and what to do, for anything else and for major versions of DLPack other than 1; the handle is then
-/// given back.
+/// The elements must be `T`, row-major, aligned, on the place's device (on<cpu> also takes pinned memory) and writable,
+/// with the rank and the static extents of `Extents`, and DLPack's major version must be 1. Otherwise throws
+/// argument_error or shape_error, naming what was found and what to do, and gives the handle back.
 template <class T = void, class Extents = void, class P = on<cpu>, class Managed>
 auto from_dlpack(std::unique_ptr<Managed, dlpack::give_back> handle) {
   if constexpr (detail::may_be_imported<T, Extents, P>()) {
@@ -269,13 +262,16 @@ auto from_dlpack(std::unique_ptr<Managed, dlpack::give_back> handle) {
   }
 }
 
-/// A view of another library's memory, which must not be used after the handle's destruction:
+/// Returns a view of another library's memory, valid until the handle's destruction:
 /// `view_dlpack<const float, extents<dyn, 3>>(handle)`. As from_dlpack, but the elements may have strides, none of them
-/// negative, and those of a view of const elements may be read-only. With `row_major` as the layout, they must be
-/// row-major.
-template <class T = void, class Extents = void, class P = on<cpu>, class Layout = strided, class Managed>
-auto view_dlpack(const std::unique_ptr<Managed, dlpack::give_back>& handle DEVPLACE_LIFETIMEBOUND) {
-  if constexpr (detail::may_be_imported<T, Extents, P>()) {
+/// negative, and may be read-only for a view of const elements. The layout `row_major` requires row-major elements.
+template <class T = void, class Extents = void, class P = on<cpu>, class Layout = strided, class Handle>
+  requires std::is_same_v<typename std::remove_cvref_t<Handle>::deleter_type, dlpack::give_back>
+auto view_dlpack([[maybe_unused]] Handle&& handle DEVPLACE_LIFETIMEBOUND) {
+  constexpr bool is_variable = std::is_lvalue_reference_v<Handle>;
+  static_assert(is_variable,
+                "devplace: view_dlpack: the view refers to the handle's memory; keep the handle in a variable.");
+  if constexpr (is_variable && detail::may_be_imported<T, Extents, P>()) {
     constexpr bool packed = std::is_same_v<Layout, row_major>;
     static_assert(packed || std::is_same_v<Layout, strided>,
                   "devplace: view_dlpack: the layout is strided or row_major.");
@@ -288,11 +284,5 @@ auto view_dlpack(const std::unique_ptr<Managed, dlpack::give_back>& handle DEVPL
     return 0;
   }
 }
-
-/// Of a temporary handle, which would give the memory back before the view is used.
-template <class T, class Extents, class P = on<cpu>, class Layout = strided, class Managed,
-          class FIX = KEEP_THE_HANDLE_IN_A_VARIABLE>
-detail::refusal view_dlpack(const std::unique_ptr<Managed, dlpack::give_back>&&)
-    DEVPLACE_REFUSED("view_dlpack: the view refers to the handle's memory; keep the handle in a variable.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

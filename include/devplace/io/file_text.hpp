@@ -8,7 +8,7 @@
 
 namespace devplace::detail {
 
-/// The path in quotes, as in every message about a file. (Not named `quoted`: ADL would find std::quoted for strings.)
+/// Returns the path in quotes, as in every message about a file. (Not `quoted`: ADL would find std::quoted.)
 inline std::string in_quotes(std::string_view path) {
   std::string text = "'";  // not "'" + std::string(path): g++ 12 gives a false -Wrestrict warning
   text += path;
@@ -16,7 +16,7 @@ inline std::string in_quotes(std::string_view path) {
   return text;
 }
 
-/// At most 40 bytes of a text from a file, those that would garble a terminal as ?.
+/// Returns at most 40 bytes of a text from a file, with control characters as ?.
 inline std::string printable(std::string_view text) {
   std::string result(text.substr(0, 40));
   for (char& c : result)

@@ -20,13 +20,13 @@
 
 namespace devplace::detail {
 
-/// A sequence of bytes that is read once, such as a file or the contents of a compressed one.
+/// A sequence of bytes that is read once, such as a file or a decompressed file.
 class byte_source {
  public:
-  /// How many bytes follow.
+  /// A bound of the bytes that follow.
   struct rest {
     std::uint64_t most;
-    bool exact;  ///< exactly `most`
+    bool exact;  ///< whether exactly `most` follow
   };
 
   byte_source() = default;
@@ -36,7 +36,7 @@ class byte_source {
   /// Reads the next `bytes` bytes, fewer only at the end; returns their number. Throws file_error.
   virtual std::size_t read(void* to, std::size_t bytes) = 0;
 
-  /// What is known without reading.
+  /// Returns what is known about the rest without reading it.
   virtual rest following() const = 0;
 
  protected:
@@ -46,12 +46,12 @@ class byte_source {
 /// A file open for reading. `operation` and `path` appear in its messages.
 class input_file final : public byte_source {
  public:
-  /// Opens the file. If `any_size`, only a regular file, because nothing else limits how much a pipe or a device such
-  /// as /dev/zero gives. Throws file_error.
+  /// Opens the file. If `any_size`, it must be a regular file: nothing limits the bytes of a pipe or of a device such
+  /// as /dev/zero. Throws file_error.
   input_file(std::string path, std::string_view operation, bool any_size)
       : path_(std::move(path)), operation_(operation) {
     struct stat status;
-    // Asked before opening, which would wait for the other end of a pipe. A folder is refused when it is read.
+    // Before opening, which would wait for the other end of a pipe. Reading fails for a folder.
     if (any_size && ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
       throw file_error(operation_ + ": " + in_quotes(path_) +
                        " is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it to a "
@@ -75,8 +75,8 @@ class input_file final : public byte_source {
     return used;
   }
 
-  /// Reads `bytes` bytes of a regular file from `offset` on, fewer only at its end; returns their number. Does not move
-  /// where read() goes on. Several threads may call it at once. Throws file_error.
+  /// Reads `bytes` bytes of a regular file at `offset`, fewer only at its end; returns their number. Does not move the
+  /// position of read(). Threads may call it concurrently. Throws file_error.
   std::size_t read_at(std::uint64_t offset, void* to, std::size_t bytes) const {
     return repeated(to, bytes, [&](char* at, std::size_t left, std::size_t used) {
       return ::pread(file_, at, left, static_cast<off_t>(offset + used));
@@ -85,14 +85,14 @@ class input_file final : public byte_source {
 
   rest following() const override { return rest_; }
 
-  /// False if nothing has this name.
+  /// Whether anything has this name.
   static bool exists(const std::string& path) {
     struct stat status;
     return ::stat(path.c_str(), &status) == 0 || errno != ENOENT;
   }
 
  private:
-  /// Calls `read_some(to, bytes left, bytes read)` until all is read or the file ends.
+  /// Calls `read_some(to, bytes left, bytes read)` until all bytes are read or the file ends.
   template <class ReadSome>
   std::size_t repeated(void* to, std::size_t bytes, ReadSome&& read_some) const {
     std::size_t used = 0;

@@ -15,13 +15,12 @@
 #include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The array of a whole .npy file. Throws file_error.
+/// Reads the array of a whole .npy file. Throws file_error.
 template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_npy_from(byte_source& source, std::string_view operation, std::string_view name) {
   const npy_origin from{operation, name};
@@ -41,12 +40,12 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Reads a file written by `np.save` into a tensor on the CPU:
 /// `auto x = dp::read_npy<float, dp::extents<dp::dyn, 784>>("x.npy")`.
 ///
-/// The file's element type must be `T` (float, double, half, int32, int64 or uint8, in either byte order), its shape
-/// must have the rank and the static extents of `Extents`. Elements in Fortran order are put in C order while they are
-/// read. Format versions 1.0, 2.0 and 3.0, with headers of at most 64 KiB. All of this and the file's size are checked
-/// before memory is allocated. Throws file_error, naming what was found and what was expected, for anything else, for a
-/// file that cannot be read and for one that is truncated or too long. Pipes and devices are read only if all extents
-/// are static. Use `to<Where>` to bring the tensor to another place.
+/// The file's element type must be `T` (float, double, half, int32, int64 or uint8, in either byte order), and its
+/// shape must have the rank and the static extents of `Extents`. Fortran order becomes C order. Reads format
+/// versions 1.0, 2.0 and 3.0 with headers of at most 64 KiB. Header and file size are checked before memory is
+/// allocated. Throws file_error, naming what was found and what was expected, for anything else and for an unreadable,
+/// truncated or overlong file. Pipes and devices are read only if all extents are static. Use `to<Where>` to bring the
+/// tensor to another place.
 template <class T = void, class Extents = void, class... Other>
 auto read_npy(const std::string& path) try {
   constexpr bool is_type = detail::is_element<T>, is_shape = extents_like<Extents>, only = sizeof...(Other) == 0;
@@ -63,17 +62,12 @@ auto read_npy(const std::string& path) try {
   detail::fail_without_memory("the tensor of read_npy");
 }
 
-/// The rank as a number.
-template <class T, int Rank, class FIX = WRITE_dextents_OF_THE_RANK>
-detail::refusal read_npy(const std::string&)
-    DEVPLACE_REFUSED("read_npy: a rank is given as extents, as in read_npy<float, dextents<2>>(path).");
-
 /// Writes a tensor or view on the CPU as a .npy file, byte for byte as `np.save` does (format version 1.0, C order).
 ///
-/// The file is written under a temporary name, brought to the disk and then renamed: whoever reads `path` meanwhile, or
-/// after a power failure, sees the old file or the new one. The old file's mode is kept, and a symbolic link is
-/// followed. Throws file_error, leaving the old file unchanged, if the folder is not writable or full, or if `path` is
-/// a folder, a pipe or a device. Copy a tensor on another place to the CPU first: `write_npy(path, to<on<cpu>>(x))`.
+/// The file is written under a temporary name, synced to the disk and then renamed: readers of `path` see the old file
+/// or the new one, even after a power failure. The old file's mode is kept, and a symbolic link is followed. Throws
+/// file_error, leaving the old file unchanged, if the disk is full, if the folder is not writable, or if `path` is a
+/// folder, a pipe or a device. Copy a tensor on another place to the CPU first: `write_npy(path, to<on<cpu>>(x))`.
 template <tensor_like Source>
 void write_npy(const std::string& path, const Source& source) try {
   using value_type = typename Source::value_type;
@@ -93,7 +87,7 @@ void write_npy(const std::string& path, const Source& source) try {
   detail::fail_without_memory("the file of write_npy");
 }
 
-/// Anything that is no tensor.
+/// Rejects arguments that are no tensor.
 template <class Path, class X>
   requires(!tensor_like<X>)
 void write_npy(const Path&, const X&) {

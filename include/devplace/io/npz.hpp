@@ -17,7 +17,6 @@
 #include <devplace/io/npy.hpp>
 #include <devplace/io/read_array.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -26,10 +25,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// A file written by `np.savez` or `np.savez_compressed`, open for reading: `const dp::npz_file file("data.npz")`, then
 /// `auto x = file.read<float, dp::extents<dp::dyn, 784>>("images")`.
 ///
-/// The directory of the file is checked when it is opened, a member when it is read: its size, before memory is
-/// allocated, and its checksum. Compressed members need the component zlib. Files above 4 GiB (zip64) are read;
-/// encrypted and divided ones, other ways to compress, and members that announce more than they can hold are refused.
-/// Several threads may read at once.
+/// The constructor checks the file's directory; read() checks a member's size, before it allocates memory, and its
+/// checksum. Compressed members need the component zlib. Files above 4 GiB (zip64) are read. Encrypted and multi-part
+/// files, other compression methods, and members that announce more than they can hold are errors. Threads may read
+/// concurrently.
 class npz_file {
  public:
   /// Opens a regular file and reads its directory. Throws file_error, naming what was found and what was expected.
@@ -42,11 +41,11 @@ class npz_file {
     detail::fail_without_memory("the directory of npz_file");
   }
 
-  /// The names of all arrays in the file's order: those given to np.savez, or `arr_0` and so on.
+  /// The names of all arrays in the file's order, as given to np.savez, or `arr_0` and so on.
   const std::vector<std::string>& names() const DEVPLACE_LIFETIMEBOUND { return names_; }
 
-  /// The array of this name, on the CPU, as read_npy reads a file of its own. Throws file_error, naming what was found
-  /// and what was expected, also the names that the file has.
+  /// Reads the array of this name to the CPU, as read_npy does. Throws file_error, naming what was found, what was
+  /// expected, and the file's names.
   template <class T = void, class Extents = void>
   auto read(std::string_view name) const try {
     constexpr bool is_type = detail::is_element<T>, is_shape = extents_like<Extents>;
@@ -65,10 +64,6 @@ class npz_file {
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the tensor of npz_file");
   }
-  /// The type of an array is not in the program, as it is in Python.
-  template <class FIX = WRITE_file_read_float_dextents_2_OF_THE_NAME>
-  detail::refusal operator[](std::string_view) const DEVPLACE_REFUSED(
-      "npz_file: an array is read with its element type and extents: file.read<float, dextents<2>>(name).");
 
  private:
   static std::uint64_t bytes_of(const detail::input_file& file, const std::string& path) {

@@ -21,30 +21,30 @@
 
 namespace devplace::detail {
 
-/// Waits until a file is on the disk; true also where the file system has no such call.
-inline bool brought_to_disk(int file) {
+/// Syncs a file to the disk. Returns true also where the file system cannot sync.
+inline bool synced_to_disk(int file) {
   while (::fsync(file) != 0)
     if (errno != EINTR) return errno == EINVAL || errno == ENOTSUP;
   return true;
 }
 
-/// The same of a folder, with the names in it; errno says why not. One that may be written and not read is left out,
-/// because it cannot be opened.
-inline bool folder_brought_to_disk(const char* path) {
+/// Syncs a folder, with the names in it; on failure errno has the reason. Skips a folder without read permission, which
+/// cannot be opened.
+inline bool folder_synced_to_disk(const char* path) {
   const int folder = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return true;
-  const bool safe = brought_to_disk(folder);
+  const bool safe = synced_to_disk(folder);
   const int reason = errno;
   ::close(folder);
   errno = reason;
   return safe;
 }
 
-/// Writes a file under another name in its destination's folder and renames it when it is complete and on the disk: a
-/// reader sees the old file or the new one, never a part, also after a power failure. The old file's mode is kept, and
+/// Writes a file under a temporary name in its destination's folder and renames it when it is complete and on the disk:
+/// readers see the old file or the new one, never a part, even after a power failure. The old file's mode is kept, and
 /// a symbolic link is followed. Without commit() the unfinished file is removed and the old one is kept. The writer
-/// holds a lock on its unfinished file; one without a lock is left from a program that was ended, and the next writer
-/// of the same path removes it.
+/// locks its unfinished file; the next writer of the path removes unfinished files without a lock, which are left over
+/// from programs that ended.
 class file_written_aside {
  public:
   file_written_aside(std::string path, std::string operation)
@@ -84,18 +84,18 @@ class file_written_aside {
     }
   }
 
-  /// Brings the file to the disk, renames it to its destination and brings the folder to the disk.
+  /// Syncs the file, renames it to its destination and syncs the folder.
   void commit() {
-    if (!brought_to_disk(file_)) fail_unchanged("cannot be written", errno);
+    if (!synced_to_disk(file_)) fail_unchanged("cannot be written", errno);
     if (std::rename(aside_.c_str(), path_.c_str()) != 0) fail_unchanged("cannot be renamed to its final name", errno);
     ::close(std::exchange(file_, -1));
-    if (!folder_brought_to_disk(folder_.c_str()))
-      fail("was written, but its folder cannot be brought to the disk: " + std::string(std::strerror(errno)) +
+    if (!folder_synced_to_disk(folder_.c_str()))
+      fail("was written, but its folder cannot be synced to the disk: " + std::string(std::strerror(errno)) +
            ". Write it again, or check the disk.");
   }
 
  private:
-  /// Writers of one path at a time.
+  /// Largest number of concurrent writers of one path.
   static constexpr int most_writers = 32;
 
   void follow_link() {
@@ -120,7 +120,7 @@ class file_written_aside {
       file_ = ::open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
       if (file_ < 0 && errno == EEXIST) continue;
       if (file_ < 0) fail_unchanged("cannot be created", errno);
-      // Until it is locked, another writer may take it for left over. A file system without locks gives another error.
+      // Before the lock another writer may remove it as left over. File systems without locks give another error.
       const bool locked = ::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
       struct stat status;
       if (locked && ::fstat(file_, &status) == 0 && status.st_nlink != 0) return;
@@ -129,12 +129,12 @@ class file_written_aside {
     fail("is being written by " + std::to_string(most_writers) + " others. Write it from one thread.");
   }
 
-  /// Removes an unfinished file whose writer has gone.
+  /// Removes an unfinished file that no writer holds.
   static void remove_left_over(const char* name) {
     const int file = ::open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) return;
     struct stat opened, named;
-    // The name may refer to another file meanwhile, because the one that was opened got its final name.
+    // The name may refer to another file by now, if the opened one was renamed to its destination.
     if (::flock(file, LOCK_EX | LOCK_NB) == 0 && ::fstat(file, &opened) == 0 && S_ISREG(opened.st_mode) &&
         ::lstat(name, &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
       ::unlink(name);
@@ -153,7 +153,7 @@ class file_written_aside {
   [[noreturn]] void fail_unchanged(const char* what, int reason) const {
     throw file_error(operation_ + ": " + in_quotes(aside_) + " " + what + ": " + std::strerror(reason) + ". " +
                      in_quotes(path_) +
-                     " was left as it was; free space, check that its folder exists and is writable, or choose another "
+                     " is unchanged; free space, check that its folder exists and is writable, or choose another "
                      "path.");
   }
 

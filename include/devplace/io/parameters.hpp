@@ -22,7 +22,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
@@ -35,13 +34,13 @@
 
 namespace devplace {
 
-/// How load_parameters and read_predictor take files that are not exactly the model's: `{.convert = true}`.
+/// Options of load_parameters and read_predictor for files that differ from the model: `{.convert = true}`.
 struct load_options {
   bool convert = false;        ///< converts float, double, half and bf16 to the parameters' type, rounded to nearest
-  bool ignore_others = false;  ///< leaves out tensors that the model does not have
-  /// For other names, a table of which the first entry that applies to a name is used: `{.renames = {{"features.", ""},
-  /// {"classifier.1.weight", "8.weight"}}}`. Entries that apply to no name in the file are differences, too, and so are
-  /// two tensors that get one name.
+  bool ignore_others = false;  ///< skips tensors that the model does not have
+  /// Renames the file's tensors: `{.renames = {{"features.", ""}, {"classifier.1.weight", "8.weight"}}}`. The first
+  /// entry that applies to a name is used. Entries that apply to no name, and two tensors that get one name, are
+  /// errors.
   std::vector<parameter_rename> renames = {};
 };
 
@@ -49,11 +48,11 @@ struct load_options {
 
 namespace devplace::detail {
 
-/// A parameter or buffer of a network, and where it lies in its arena.
+/// A parameter or buffer of a network and its offset in the arena.
 struct kept_parameter {
   safetensors_entry entry;
   bool is_buffer;
-  std::size_t at;  ///< in elements
+  std::size_t at;  ///< offset in elements
 
   template <class T>
   T* in(T* parameters, T* buffers) const {
@@ -61,7 +60,7 @@ struct kept_parameter {
   }
 };
 
-/// Parameters, then buffers, of elements of type T.
+/// Lists a network's parameters, then its buffers, with elements of type T.
 template <class Net, class T>
 std::vector<kept_parameter> kept_parameters() {
   std::vector<kept_parameter> result;
@@ -78,7 +77,7 @@ std::vector<kept_parameter> kept_parameters() {
   return result;
 }
 
-/// PyTorch's count of a batch norm's training passes, which is no number of its function; devplace has none.
+/// Whether this is PyTorch's count of a batch norm's training passes, which has no effect on it; devplace has none.
 inline bool is_batch_count(const safetensors_entry& entry) {
   return entry.dtype == "I64" && entry.extents.empty() && entry.name.ends_with(".num_batches_tracked");
 }
@@ -89,7 +88,7 @@ bool with_floating_type(std::string_view dtype, const auto& f) {
   return call(float{}) || call(double{}) || call(half{}) || call(bf16{});
 }
 
-/// The tensors of a file that are exactly these; throws file_error with all differences otherwise.
+/// Returns the tensors of a file, renamed. Throws file_error with all differences from those that are wanted.
 inline renamed_tensors fitting_tensors(const safetensors_file& file, const std::vector<kept_parameter>& wanted,
                                        const load_options& options, const std::string& path) {
   renamed_tensors result(file, options.renames);
@@ -117,55 +116,12 @@ inline renamed_tensors fitting_tensors(const safetensors_file& file, const std::
 
 }  // namespace devplace::detail
 
-namespace devplace {
-
-/// Appears in the compiler's message for a predictor whose parameters are saved or loaded.
-struct A_PREDICTOR_IS_SAVED_BY_as_model_AND_READ_BY_read_predictor;
-/// Appears in the compiler's message for a path in front of the model.
-struct GIVE_THE_MODEL_BEFORE_THE_PATH;
-/// Appears in the compiler's message for a model without a path, and for a path without a model.
-struct GIVE_THE_MODEL_AND_THE_PATH;
-
-/// Refuse predictors, whose memory is planned when they are made.
-///@{
-template <class Net, class Where, class P, class FIX = A_PREDICTOR_IS_SAVED_BY_as_model_AND_READ_BY_read_predictor>
-detail::refusal save_parameters(const predictor<Net, Where, P>&, const std::string&) DEVPLACE_REFUSED(
-    "save_parameters: a predictor has its parameters as a model: save_parameters(p.as_model(), file).");
-template <class Net, class Where, class P, class FIX = A_PREDICTOR_IS_SAVED_BY_as_model_AND_READ_BY_read_predictor>
-detail::refusal load_parameters(const predictor<Net, Where, P>&, const std::string&) DEVPLACE_REFUSED(
-    "load_parameters: a predictor is made from a file by read_predictor<net, Where>(file, batch<256>{}), or takes the "
-    "parameters of a model by predictor.assign(model).");
-///@}
-
-/// Refuse a path in front of the model.
-///@{
-template <class Net, class Where, class P, class FIX = GIVE_THE_MODEL_BEFORE_THE_PATH>
-detail::refusal save_parameters(const std::string&, const model<Net, Where, P>&)
-    DEVPLACE_REFUSED("save_parameters: the model is the first argument: save_parameters(model, path).");
-template <class Net, class Where, class P, class FIX = GIVE_THE_MODEL_BEFORE_THE_PATH>
-detail::refusal load_parameters(const std::string&, const model<Net, Where, P>&)
-    DEVPLACE_REFUSED("load_parameters: the model is the first argument: load_parameters(model, path).");
-///@}
-
-/// Refuse a model without a path, and a path without a model.
-///@{
-template <class X, class FIX = GIVE_THE_MODEL_AND_THE_PATH>
-detail::refusal save_parameters(const X&)
-    DEVPLACE_REFUSED("save_parameters: give the model and the path of the file: save_parameters(model, path).");
-template <class X, class FIX = GIVE_THE_MODEL_AND_THE_PATH>
-detail::refusal load_parameters(const X&) DEVPLACE_REFUSED(
-    "load_parameters: parameters are read into a model that exists: load_parameters(model, path); read_predictor makes "
-    "a predictor.");
-///@}
-
-}  // namespace devplace
-
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Writes the parameters and buffers of a model on any placement (of several replicas the first's) as a safetensors
-/// file, with PyTorch's names: `safetensors.torch.load_file(path)` gives a state_dict. In mixed precision these are the
-/// master parameters, in float. Seed, passes and optimizers are not in the file. Waits for the places. An old file is
-/// replaced when the new one is complete, as by write_npy. Throws file_error, and failures of the places.
+/// Writes the parameters and buffers of a model on any placement (of the first replica) as a safetensors file with
+/// PyTorch's names: `safetensors.torch.load_file(path)` returns a state_dict. In mixed precision writes the master
+/// parameters, in float. Seed, passes and optimizers are not in the file. Waits for the places. Replaces an old file
+/// when the new one is complete, as write_npy does. Throws file_error, and failures of the places.
 template <class Net, placement Where, precision P, detail::configured = detail::configuration>
 void save_parameters(const model<Net, Where, P>& m, const std::string& path) try {
   using backend_type = placement_backend_t<Where>;
@@ -193,12 +149,12 @@ void save_parameters(const model<Net, Where, P>& m, const std::string& path) try
   detail::fail_without_memory("the file of save_parameters");
 }
 
-/// Reads parameters and buffers that save_parameters, or `safetensors.torch.save_file(module.state_dict(), path)`, has
-/// written to every place of a model; of several processes each reads the file. Its trainers and optimizers go on with
-/// them. Complete when it returns. Throws file_error, which lists every name that is missing, unknown or of another
-/// type or shape, and failures of the places; the model is unchanged then unless a place failed. `num_batches_tracked`
-/// of PyTorch's batch norms is left out, and so is what a checkpoint of a training has besides parameters and buffers.
-/// `options` are for files of another precision, with other names or with more tensors.
+/// Reads parameters and buffers to every place of a model, from a file that save_parameters or
+/// `safetensors.torch.save_file(module.state_dict(), path)` has written; each process reads the file. The model's
+/// trainers and optimizers continue with them. Complete when it returns. Throws file_error, which lists every name that
+/// is missing, unknown or of another type or shape, and failures of the places; unless a place failed, the model is
+/// unchanged then. Skips `num_batches_tracked` of PyTorch's batch norms, and all but parameters and buffers of a
+/// checkpoint. `options` are for files of another precision, with other names or with more tensors.
 template <class Net, placement Where, precision P, detail::configured = detail::configuration>
 void load_parameters(model<Net, Where, P>& m, const std::string& path, const load_options& options = {}) try {
   using plan = runtime::network_plan<Net>;

@@ -19,18 +19,9 @@
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
-
-/// Appears in the compiler's message for a file that is read with a number in place of extents.
-struct WRITE_dextents_OF_THE_RANK;
-/// Appears in the compiler's message for `file["name"]` of a file of several arrays.
-struct WRITE_file_read_float_dextents_2_OF_THE_NAME;
-
-}  // namespace devplace
-
 namespace devplace::detail {
 
-/// Throws file_error unless `rest` can be the elements of the array, and unless they fit this machine's memory.
+/// Throws file_error unless `rest` can be the array's elements and these fit this machine's memory.
 inline void check_elements(const stored_array& array, byte_source::rest rest, std::string_view operation,
                            std::string_view name) {
   const auto fail = [&](const std::string& found) {
@@ -51,7 +42,7 @@ inline void check_elements(const stored_array& array, byte_source::rest rest, st
          ". Give the right file, or divide it.");
 }
 
-/// Reads the elements of a column-major array to `to`, in row-major order; returns the number of bytes read.
+/// Reads the elements of a column-major array to `to` in row-major order. Returns the number of bytes read.
 inline std::size_t read_column_major(byte_source& source, const stored_array& array, unsigned char* to) {
   const std::size_t rank = array.extents.size(), width = array.type->bytes;
   std::vector<std::size_t> index(rank, 0), strides(rank, width);
@@ -91,8 +82,8 @@ inline void read_elements(byte_source& source, const stored_array& array, void* 
     std::reverse(bytes + at, bytes + at + array.type->bytes);
 }
 
-/// A tensor with the elements, which must be of type T, that follow in `source`. Shape and size are checked before
-/// memory is allocated. Throws file_error.
+/// Reads the elements that follow in `source`, of type T, into a tensor. Checks shape and size before it allocates
+/// memory. Throws file_error.
 template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_array(byte_source& source, const stored_array& array, std::string_view operation,
                                        std::string_view name) {

@@ -14,17 +14,17 @@
 
 namespace devplace {
 
-/// A name in a file and the name that a model has for it: `{"features.0.weight", "0.weight"}`. If the first ends with a
-/// dot, or is empty, both are beginnings of names: `{"module.", ""}`, `{"", "net."}`.
+/// A tensor's name in a file and in a model: `{"features.0.weight", "0.weight"}`. If the first ends with a dot, or is
+/// empty, both are prefixes: `{"module.", ""}`, `{"", "net."}`.
 struct parameter_rename {
-  std::string in_file;   ///< the name, or its beginning, in the file
-  std::string in_model;  ///< what stands in the model instead
+  std::string in_file;   ///< the name or prefix in the file
+  std::string in_model;  ///< its replacement in the model
 
-  /// Whether it renames this name of a file.
+  /// Whether it applies to this name of a file.
   bool applies_to(std::string_view name) const {
     return in_file.empty() || in_file.ends_with('.') ? name.starts_with(in_file) : name == in_file;
   }
-  /// The name in the model.
+  /// Returns the name in the model.
   std::string applied_to(std::string_view name) const { return in_model + std::string(name.substr(in_file.size())); }
 };
 
@@ -32,7 +32,7 @@ struct parameter_rename {
 
 namespace devplace::detail {
 
-/// The tensors of a file under the names that a model has for them, and how they differ from those that are wanted.
+/// The tensors of a file under the model's names, and their differences from the wanted ones.
 class renamed_tensors {
  public:
   explicit renamed_tensors(const safetensors_file& file, const std::vector<parameter_rename>& renames = {}) {
@@ -52,15 +52,15 @@ class renamed_tensors {
       if (!used[i]) append(unused(file, renames[i].in_file));
   }
 
-  /// The tensor that the model has under this name; null if there is none.
+  /// Returns the tensor with this name in the model, or null.
   const safetensors_entry* find(std::string_view name) const {
     const auto at = position_of(name);
     return at == tensors_.size() ? nullptr : tensors_[at].entry;
   }
 
-  /// Notes a difference.
+  /// Adds a difference.
   void append(const std::string& difference) { differences_ += (differences_.empty() ? "" : "; ") + difference; }
-  /// There shall be this tensor.
+  /// Requires this tensor.
   void require(const safetensors_entry& wanted) {
     const auto at = position_of(wanted.name);
     if (at == tensors_.size()) return append(json_string(wanted.name) + " is missing");
@@ -69,14 +69,14 @@ class renamed_tensors {
     if (found.dtype != wanted.dtype || found.extents != wanted.extents)
       append(described(tensors_[at]) + " is " + type_and_shape(found) + " instead of " + type_and_shape(wanted));
   }
-  /// There shall be no others, except for those of which `left_out(entry)` is true; they are not in the `owner`.
+  /// Reports all other tensors as not in the `owner`, unless `left_out(entry)`.
   template <class LeftOut>
   void refuse_others(const char* owner, const LeftOut& left_out) {
     for (const tensor& t : tensors_)
       if (!t.wanted && !left_out(*t.entry)) append(described(t) + " is not in the " + owner);
   }
 
-  /// All differences; empty if there are none.
+  /// All differences as text.
   const std::string& differences() const { return differences_; }
 
  private:

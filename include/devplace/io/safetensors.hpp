@@ -20,7 +20,6 @@
 #include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -29,10 +28,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// A safetensors file open for reading: `const dp::safetensors_file file("model.safetensors")`, then
 /// `auto w = file.read<float, dp::extents<128, 784>>("fc1.weight")`.
 ///
-/// The whole header is checked when the file is opened, as the reference implementation does: at most 100 MB of JSON,
-/// known element types, sizes, and tensors that cover the file to its end without holes and overlaps. Names given twice
-/// and keys other than dtype, shape and data_offsets, of which that one takes the last and none, are refused too.
-/// Several threads may read at once.
+/// The constructor checks the whole header, as the reference implementation does: at most 100 MB of JSON, known element
+/// types, sizes, and tensors that cover the file to its end without holes and overlaps. Unlike the reference, it also
+/// rejects duplicate names and keys other than dtype, shape and data_offsets. Threads may read concurrently.
 class safetensors_file {
  public:
   /// Opens a regular file and reads its header. Throws file_error, naming what was found and what was expected.
@@ -45,21 +43,21 @@ class safetensors_file {
     detail::fail_without_memory("the header of safetensors_file");
   }
 
-  /// All tensors, as the header has them in turn.
+  /// All tensors, in the header's order.
   const std::vector<safetensors_entry>& tensors() const DEVPLACE_LIFETIMEBOUND { return header_.tensors; }
 
-  /// The text about the file as a whole; empty if it has none.
+  /// The file's metadata; empty if it has none.
   const safetensors_metadata& metadata() const DEVPLACE_LIFETIMEBOUND { return header_.metadata; }
 
-  /// The tensor of this name; null if there is none.
+  /// Returns the entry of the tensor of this name, or null.
   const safetensors_entry* find(std::string_view name) const DEVPLACE_LIFETIMEBOUND {
     const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
                                      [](auto* entry, std::string_view wanted) { return entry->name < wanted; });
     return at != by_name_.end() && (*at)->name == name ? *at : nullptr;
   }
 
-  /// The tensor of this name, on the CPU. Its element type must be `T` (F32 is float, F64 double, F16 half, BF16 bf16,
-  /// I32 int32, I64 int64, U8 uint8), its shape must have the rank and the static extents of `Extents`. Throws
+  /// Reads the tensor of this name to the CPU. Its element type must be `T` (F32 is float, F64 double, F16 half, BF16
+  /// bf16, I32 int32, I64 int64, U8 uint8), its shape must have the rank and the static extents of `Extents`. Throws
   /// file_error, naming what was found and what was expected, before memory is allocated. Use `to<Where>` to bring the
   /// tensor to another place.
   template <class T = void, class Extents = void>
@@ -85,13 +83,9 @@ class safetensors_file {
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the tensor of safetensors_file");
   }
-  /// The type of a tensor is not in the program, as it is in Python.
-  template <class FIX = WRITE_file_read_float_dextents_2_OF_THE_NAME>
-  detail::refusal operator[](std::string_view) const DEVPLACE_REFUSED(
-      "safetensors_file: a tensor is read with its element type and extents: file.read<float, dextents<2>>(name).");
 
-  /// Reads the elements of a tensor of this file as they lie in it, `entry.bytes` bytes: to memory of the user's, or of
-  /// a type that tensors do not have. Throws file_error.
+  /// Reads the elements of a tensor unchanged, `entry.bytes` bytes, for example of a type that tensors do not have.
+  /// Throws file_error.
   void read_elements(const safetensors_entry& entry, void* to) const {
     if (file_.read_at(entry.offset, to, entry.bytes) < entry.bytes)
       detail::fail_safetensors(path_, "was truncated after it was opened. Write it under another name and rename it.");
@@ -129,10 +123,10 @@ class safetensors_file {
   std::vector<const safetensors_entry*> by_name_;  ///< sorted
 };
 
-/// A tensor or view on the CPU with the name that it gets in a file, for write_safetensors. Refers to the tensor.
+/// A tensor or view on the CPU with its name in a file, for write_safetensors. Refers to the tensor.
 class named_tensor {
  public:
-  /// Of a tensor or view that the host can read and that exists until the file is written.
+  /// Refers to a tensor or view that the host can read and that must exist until the file is written.
   template <tensor_like Source>
   named_tensor(std::string name, const Source& source DEVPLACE_LIFETIMEBOUND) {
     using value_type = typename Source::value_type;
@@ -150,7 +144,7 @@ class named_tensor {
     }
   }
 
-  /// What is written: name, type, extents and data.
+  /// The name, type, extents and data to write.
   const detail::safetensors_source& source() const { return source_; }
 
  private:
@@ -160,11 +154,10 @@ class named_tensor {
 /// Writes tensors and views on the CPU as a safetensors file:
 /// `write_safetensors("x.safetensors", {{"weight", w}, {"bias", b}}, {{"format", "pt"}})`.
 ///
-/// The header has the tensors in the order in which they are given. The data begin at a multiple of 8 bytes and have
-/// tensors of larger elements first, so that all elements are aligned. As write_npy, it replaces an old file only when
-/// the new one is complete and on the disk. Throws file_error, leaving the old file unchanged, also for names or
-/// metadata that are not UTF-8 and for equal names. Copy a tensor on another place to the CPU first:
-/// `{"weight", to<on<cpu>>(x)}`.
+/// The header keeps the order of `tensors`. The data begin at a multiple of 8 bytes, larger elements first, so that all
+/// elements are aligned. Replaces an old file when the new one is complete and on the disk, as write_npy does. Throws
+/// file_error, leaving the old file unchanged, also for names or metadata that are not UTF-8 and for equal names. Copy
+/// a tensor on another place to the CPU first: `{"weight", to<on<cpu>>(x)}`.
 inline void write_safetensors(const std::string& path, const std::vector<named_tensor>& tensors,
                               const safetensors_metadata& metadata = {}) try {
   std::vector<detail::safetensors_source> sources;

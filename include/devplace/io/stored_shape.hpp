@@ -41,17 +41,17 @@ constexpr const stored_type* stored_type_of() {
   return type;
 }
 
-/// An array in a file according to the file's header.
+/// An array as described by a file's header.
 struct stored_array {
   const stored_type* type = nullptr;
   std::vector<std::size_t> extents;
   std::size_t bytes = 0;      ///< of its elements
-  bool swapped = false;       ///< the bytes of an element are in the opposite order of this machine's
-  bool column_major = false;  ///< the first index changes fastest, and several extents exceed 1
+  bool swapped = false;       ///< whether the byte order is not this machine's
+  bool column_major = false;  ///< whether the first index changes fastest and several extents exceed 1
 };
 
-/// Size in bytes of an array with these extents; empty if no machine can address it. Extents of zero are deliberately
-/// left out of the product that is checked for overflow, because strides are products of the other extents.
+/// Returns the size in bytes of an array with these extents, or nothing if no machine can address it. The overflow
+/// check skips extents of zero, because strides are products of the other extents.
 inline std::optional<std::size_t> stored_bytes(std::span<const std::size_t> extents, std::size_t element_bytes) {
   constexpr std::size_t largest = std::numeric_limits<std::ptrdiff_t>::max();
   std::size_t product = element_bytes;
@@ -67,7 +67,7 @@ inline std::optional<std::size_t> stored_bytes(std::span<const std::size_t> exte
   return empty ? 0 : product;
 }
 
-/// The extents type as it is written in C++: `extents<dyn, 28, 28>`.
+/// Returns the name of the extents type in C++: `extents<dyn, 28, 28>`.
 template <extents_like Extents>
 std::string extents_text() {
   std::string text = "extents<";
@@ -79,7 +79,8 @@ std::string extents_text() {
   return text + ">";
 }
 
-/// The extents of a stored array as `Extents`; throws a file_error naming both if the rank or a static extent differs.
+/// Converts a stored array's extents to `Extents`. Throws file_error naming both if the rank or a static extent
+/// differs.
 template <extents_like Extents>
 Extents checked_extents(std::span<const std::size_t> stored, std::string_view operation, std::string_view path) {
   bool fits = stored.size() == Extents::rank;

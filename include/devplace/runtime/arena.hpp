@@ -12,11 +12,11 @@
 
 namespace devplace::runtime {
 
-/// Elements after the gradients in their arena, which are reduced together with the gradients: the sums of the samples'
-/// weights and of their losses, and four by which processes compare their steps (train/detail/step_mark.hpp).
+/// Number of elements after the gradients in their arena that are reduced with the gradients: the sums of the samples'
+/// weights and losses, and four by which processes compare their steps (train/detail/step_mark.hpp).
 inline constexpr std::size_t gradient_tail = element_alignment;
 
-/// Bytes for the two sums of a replica's last loss, and the note of a difference behind them: a cache line.
+/// Bytes of the two sums of a replica's last loss and of the flag for differing processes behind them: a cache line.
 inline constexpr std::size_t loss_sums_bytes = devplace::detail::alignment;
 
 /// Sets elements to zero.
@@ -30,7 +30,7 @@ void set_to_zero(int ordinal, T* data, std::size_t elements) {
   devplace::detail::for_each_index<Backend>(ordinal, elements, 4096, zero_functor<T>{data});
 }
 
-/// An arena of zeros on a device.
+/// Allocates an arena of zeros on a device.
 template <class T, class Backend>
 devplace::detail::memory_block zeros(int ordinal, std::size_t elements, memory_purpose purpose) {
   auto block = devplace::detail::allocate<Backend>(ordinal, elements * sizeof(T), purpose);
@@ -45,7 +45,7 @@ void copy_arena(const devplace::detail::memory_block& to, int ordinal, const dev
   devplace::detail::copy_bytes<Backend, FromBackend>(ordinal, to.data(), from_ordinal, from.data(), from.bytes());
 }
 
-/// Stores a loss's sums after the gradients, the sum of weights first; `add`: adds them.
+/// Stores a loss's sums after the gradients, the sum of weights first, or adds them if `add`.
 template <class Gradient, class Sum>
 struct tail_functor {
   Gradient* tail;
@@ -57,7 +57,7 @@ struct tail_functor {
   }
 };
 
-/// A loss from its two sums, of losses and of weights. NaN has no sign.
+/// Computes a loss from its sums of losses and of weights. NaN has no sign.
 template <class T>
 T loss_from(double sum, double weights, reduction how) {
   return devplace::detail::without_sign_of_nan(static_cast<T>(how == reduction::mean ? sum / weights : sum));

@@ -48,10 +48,10 @@ constexpr bool can_be_batch() {
     return true;
 }
 
-/// What is wrong with an argument that should be a batch, as far as the types tell; the first that applies.
+/// The first error in the type of a batch argument.
 enum class batch_fault : unsigned char { none, no_tensor, placement, elements, own_elements, sample };
 
-/// `Whole`: a copy on every place is a batch, too.
+/// Returns the first error in the type `Batch`. If `Whole`, a batch may also be copied on every place.
 template <class Model, class Batch, bool Whole>
 constexpr batch_fault fault_of_batch() {
   if constexpr (!tensor_like<Batch>) {
@@ -71,12 +71,12 @@ constexpr batch_fault fault_of_batch() {
   }
 }
 
-/// Rejects at compile time what a model does not take. A function that takes a batch asks first and does nothing if
-/// this is false, so that there is one error, which names the caller's line.
+/// Returns whether a model takes the batch; fails to compile where it does not. Callers do nothing if this is false, so
+/// that compilers print one error, which names the caller's line.
 template <class Model, class Batch, bool Whole>
 constexpr bool accepts_batch() {
   constexpr batch_fault fault = fault_of_batch<Model, Batch, Whole>();
-  // Names, because clang explains comparisons in three more lines.
+  // Named, because clang explains comparisons in three more lines.
   constexpr bool is_tensor = fault != batch_fault::no_tensor;
   constexpr bool in_parts = fault != batch_fault::placement || Whole;
   constexpr bool in_place = fault != batch_fault::placement || !Whole;
@@ -104,11 +104,11 @@ constexpr bool accepts_batch() {
   return fault == batch_fault::none;
 }
 
-/// The result of a function whose arguments were rejected, so that no other errors follow; never called.
+/// Declared for functions whose arguments were rejected, to avoid further errors; never called.
 template <class Result>
 Result rejected();
 
-/// Number of samples in a local batch; throws if a run-time sample size is not the network's.
+/// Returns the number of samples in a local batch. Throws shape_error if a run-time sample size is not the network's.
 template <class Sample, class Part>
 std::size_t checked_rows(const Part& x) {
   const std::size_t rows = x.extent(0);
@@ -119,8 +119,8 @@ std::size_t checked_rows(const Part& x) {
   return rows;
 }
 
-/// The random key for place k's part of a batch: samples are numbered within the whole batch. A copy starts at sample
-/// 0, so random layers draw the same numbers on every place.
+/// Returns the random key for place k's part of a batch. Samples are numbered within the whole batch; a copy starts at
+/// sample 0, so that random layers draw the same numbers on every place.
 template <class Batch>
 random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
   if constexpr (requires { batch.first_row(k); })
@@ -130,7 +130,7 @@ random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
   return key;
 }
 
-/// Runs the training pass of one replica on its local batch `x`, allocating the workspace; copies the outputs to the
+/// Allocates the workspace, runs the training pass of one replica on its local batch `x`, and copies the outputs to the
 /// view `output`.
 template <class Net, class P, class Backend, class Part, class Output>
 pass<P> run_forward(const typename engine<Net, P, Backend>::replica_type& r, const Part& x,
@@ -146,14 +146,14 @@ pass<P> run_forward(const typename engine<Net, P, Backend>::replica_type& r, con
   return p;
 }
 
-/// Where a pass that needs no gradient of the input writes place k's part of it.
+/// Stands for the gradient of the input where it is not needed: null on every place.
 struct no_input_gradient {
   std::nullptr_t operator()(std::size_t) const { return nullptr; }
 };
 
-/// Runs the backward pass of one replica; writes or accumulates the gradients, and writes that of the input to `dx`
-/// unless it is null. The caller stores the loss's two sums, which follow them. Calls `after` as nothing_after says, at
-/// last for the whole arena.
+/// Runs the backward pass of one replica: writes or accumulates the gradients, and writes the gradient of the input to
+/// `dx` unless it is null. The caller stores the loss's two sums. Calls `after` (see nothing_after), at last for the
+/// whole arena.
 template <class Net, class P, class Backend, class After = nothing_after>
 void run_backward(const pass<P>& p, const typename engine<Net, P, Backend>::replica_type& r, const void* x,
                   const element_of_t<P>* dy, bool add, element_of_t<P>* dx = nullptr, After after = {}) {

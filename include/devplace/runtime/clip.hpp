@@ -15,14 +15,14 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal, clip_numbers)`: the norm of the gradients and the factor that reduces it to the maximum.
+/// `run(ordinal, clip_numbers)` computes the norm of the gradients and the factor that reduces it to the maximum.
 struct clip {};
 
 }  // namespace op
 
 namespace runtime {
 
-/// Sizes of the workspace of the CPU's sum of squares: number of groups of lanes, and number of lanes.
+/// Sizes of the workspace of the CPU's sum of squares: the numbers of groups of lanes and of lanes.
 ///@{
 constexpr std::size_t norm_groups(std::size_t n) {
   return n < (std::size_t{1} << 22) ? 64 : 256;
@@ -41,8 +41,8 @@ struct clip_result {
   T* norm;
   loss_scale* scaler = nullptr;  ///< null: gradients are not scaled
   scaling_rule scaling = {};
-  double unscaled = 1;                    ///< what gradients were divided by when they were scaled
-  norm_statistics* statistics = nullptr;  ///< null: not wanted
+  double unscaled = 1;                    ///< the divisor of the gradients when they were scaled
+  norm_statistics* statistics = nullptr;  ///< null: not collected
 
   DEVPLACE_HD void operator()(double sum_of_squares) const {
     // The squares of finite floats have a finite sum in double.

@@ -14,7 +14,7 @@
 
 namespace devplace::runtime {
 
-/// Types and sizes of a pass through `Net` in precision `P`, the same for all backends.
+/// Types and sizes of a pass through `Net` in precision `P` on any backend.
 template <class Net, class P>
 struct pass_layout {
   using roles = precision_traits<P>;
@@ -42,7 +42,8 @@ struct pass_layout {
   }
 };
 
-/// The computations of one replica of `Net` in precision `P`, for all devices of a backend, whose ordinal is a value.
+/// The computations of one replica of `Net` in precision `P`. One instance serves all devices of a backend: the ordinal
+/// is a value.
 template <class Net, class P, class Backend>
 struct engine : pass_layout<Net, P> {
   using layout = pass_layout<Net, P>;
@@ -54,7 +55,7 @@ struct engine : pass_layout<Net, P> {
   using replica_type = replica<typename roles::storage>;
   using activation = typename roles::activation;
 
-  /// One pass over `batch` samples in a workspace.
+  /// Describes a pass over `batch` samples in a workspace.
   static pass<P> make_pass(const replica_type& r, void* workspace, std::size_t batch, mode m, const random_key& key) {
     pass<P> p;
     p.batch = batch;
@@ -71,17 +72,19 @@ struct engine : pass_layout<Net, P> {
     return p;
   }
 
-  /// Address of the network's output after a pass.
+  /// Returns the address of the network's output after a pass.
   static output_element* output_of(const pass<P>& p) {
     return static_cast<output_element*>(static_cast<void*>(p.saved + layout::saved_bytes(p.batch, p.mode)));
   }
 
+  /// Runs the pass, with the output in the workspace or at `y`. A backward pass may read the output in the workspace.
+  ///@{
   static void forward(const pass<P>& p, const input_element* x) { forward(p, x, output_of(p)); }
-  /// The same with the output elsewhere; not before a backward pass, which may read it.
   static void forward(const pass<P>& p, const input_element* x, output_element* y) {
     for_each_phase(p, [x, y](const pass<P>& q) { forward_phase(q, x, y); });
   }
-  /// One phase of a pass that meets others.
+  ///@}
+  /// Runs one phase of a pass that the places synchronise.
   static void forward_phase(const pass<P>& p, const input_element* x, output_element* y) {
     if constexpr (layout::rounds_input)
       if (p.phase == 0)
@@ -90,13 +93,13 @@ struct engine : pass_layout<Net, P> {
   }
 
   /// Writes (or adds) the gradients of the sum of the losses to the replica's arena, and writes the gradient of the
-  /// input unless `dx` is null. Calls `after` for the layers of a chain, as nothing_after says.
+  /// input unless `dx` is null. Calls `after` for the layers of a chain (see nothing_after).
   template <class After = nothing_after>
   static void backward(const pass<P>& p, const replica_type& r, const input_element* x, const activation* dy, bool add,
                        activation* dx = nullptr, After after = {}) {
     for_each_phase(p, [&](const pass<P>& q) { backward_phase(q, r, x, dy, add, dx, after); });
   }
-  /// One phase of a pass that meets others.
+  /// Runs one phase of a backward pass that the places synchronise.
   template <class After = nothing_after>
   static void backward_phase(const pass<P>& p, const replica_type& r, const input_element* x, const activation* dy,
                              bool add, activation* dx = nullptr, After after = {}) {
@@ -134,7 +137,7 @@ struct engine : pass_layout<Net, P> {
   }
 
  private:
-  /// Where a pass keeps the rounded samples, from forward to backward.
+  /// Returns the address of the rounded samples, which a pass keeps from forward to backward.
   static first_element* rounded_of(const pass<P>& p) {
     return static_cast<first_element*>(static_cast<void*>(p.scratch - layout::rounded_bytes(p.batch)));
   }

@@ -19,8 +19,8 @@
 
 namespace devplace {
 
-/// The placement of the gradients that a model on `Where` computes from a batch on `Batch`: from a split batch each
-/// place has a summand, from a replicated one the whole.
+/// The placement of the gradients of a model on `Where` and a batch on `Batch`: with a split batch each place has a
+/// summand, with a replicated batch the whole gradient.
 template <placement Where, placement Batch>
 using gradient_placement_from_t = std::conditional_t<std::is_same_v<Batch, Where>, Where, gradient_placement_t<Where>>;
 
@@ -37,10 +37,10 @@ struct gradient_access;
 /// error unless the lease is passed to it, in which case it accumulates. `Where` is the gradients' placement: `partial`
 /// for a replicated model and a split batch until `synchronize` makes them whole (optimizers do not accept partial
 /// ones); `replicated` for a replicated batch, from which every place computes the whole gradient. Gradients are sums
-/// over the samples; the optimizer divides by the sum of the samples' weights, which follows them in the arena. One
-/// thread at a time.
+/// over the samples; the optimizer divides by the sum of the samples' weights, which follows the gradients in the
+/// arena. One thread at a time.
 template <class Net, placement Where, precision P>
-class [[nodiscard]] gradients {
+class [[nodiscard]] gradients : public runtime::undivided {
   using T = typename precision_traits<P>::gradient;
 
  public:
@@ -67,8 +67,8 @@ class [[nodiscard]] gradients {
   reduction how() const { return how_; }
 
   /// Gradient number `Index` (in the order of the model's `parameter_names()`) on place `k` of the placement: a sum
-  /// over samples, not yet divided. Before `synchronize` it is a summand_view, since other places have the rest; over
-  /// several places it can only be read.
+  /// over samples, not yet divided. Before `synchronize` the result is a summand_view, since other places have the
+  /// rest; over several places it is read-only.
   ///@{
   template <std::size_t Index>
   auto local(std::size_t k = 0) {
@@ -86,8 +86,8 @@ class [[nodiscard]] gradients {
   }
   ///@}
 
-  /// The same as an ordinary view that may be written to, of a summand or one of several copies too: for collectives of
-  /// your own.
+  /// Returns gradient `Index` on place `k` as an ordinary view, also of a summand or of one of several copies: for
+  /// collectives of your own.
   ///@{
   template <std::size_t Index>
   auto only_on(std::size_t k) {
@@ -97,18 +97,6 @@ class [[nodiscard]] gradients {
   auto only_on(std::size_t k) const {
     return window<const T, Index>(k);
   }
-  ///@}
-
-  /// Refused: a mean's gradient is divided by the optimizer.
-  ///@{
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  detail::refusal operator/(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  detail::refusal operator*(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  detail::refusal operator/=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  detail::refusal operator*=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
   ///@}
 
   /// The model's arenas; throws if the lease was moved from.
@@ -141,14 +129,14 @@ class [[nodiscard]] gradients {
 
 namespace runtime {
 
-/// For backward and collectives, which know whether gradients are whole.
+/// Access for backward and collectives, which know whether gradients are whole.
 struct gradient_access {
-  /// The lease of the model with this state; `how` is the loss's reduction.
+  /// Leases the arenas of the model with this state; `how` is the loss's reduction.
   template <class Gradients>
   static Gradients lease(std::shared_ptr<typename Gradients::state_type> state, reduction how) {
     return Gradients(std::move(state), how);
   }
-  /// The lease with another placement.
+  /// Converts the lease to another placement.
   template <placement Other, class Net, class Where, class P>
   static gradients<Net, Other, P> as(gradients<Net, Where, P>&& lease) {
     static_cast<void>(lease.arena());

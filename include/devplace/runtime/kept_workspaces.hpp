@@ -15,9 +15,9 @@
 
 namespace devplace::runtime {
 
-/// Memory that a model keeps for its predictions, so that only the first call allocates. Calls of several threads at
-/// the same time get a workspace each. One is used again only on the stream that has used it, whose order protects it
-/// from work that is still pending.
+/// The workspaces that a model keeps for its predictions, so that only the first call allocates. Concurrent calls get a
+/// workspace each. A workspace is used again only on the stream that has used it, whose order protects it from pending
+/// work.
 class kept_workspaces {
   struct workspace {
     int ordinal;
@@ -26,7 +26,7 @@ class kept_workspaces {
   };
 
  public:
-  /// A workspace for the current stream of a device, given back when the lease ends.
+  /// A workspace for the current stream of a device; returned when the lease ends.
   template <class Backend>
   class lease {
    public:
@@ -35,7 +35,7 @@ class kept_workspaces {
     lease& operator=(const lease&) = delete;
     ~lease() { owner_.give(std::move(held_)); }
 
-    /// Its memory, of at least `bytes`; a smaller block is freed first.
+    /// Returns memory of at least `bytes`; a smaller block is freed first.
     void* at_least(std::size_t bytes) {
       if (held_.block.bytes() < bytes) {
         held_.block = {};
@@ -56,13 +56,13 @@ class kept_workspaces {
     workspace held_;
   };
 
-  /// Leaves a workspace of at least `bytes` for calls on the current stream of a device, which then allocate none if
-  /// they come one at a time.
+  /// Allocates a workspace of at least `bytes` for the current stream of a device, so that calls there, one at a time,
+  /// do not allocate.
   template <class Backend>
   void prepare(int ordinal, std::size_t bytes) {
     lease<Backend>(*this, ordinal).at_least(bytes);
     const std::lock_guard lock(mutex_);
-    idle_.reserve(idle_.size() + 1);  // what take() reserves for a call
+    idle_.reserve(idle_.size() + 1);  // as take() does
   }
 
  private:

@@ -10,25 +10,26 @@
 
 namespace devplace::runtime {
 
-/// How the scale of losses changes; see optim::loss_scaling.
+/// Parameters of the changes of a loss scale; see optim::loss_scaling.
 struct scaling_rule {
   double growth_factor, backoff_factor;
   std::int64_t growth_interval;
 };
 
-/// The scale of losses on a place, which decides there whether a step counts: the arithmetic of
-/// torch.amp.GradScaler.update(), except that the scale does not fall below `smallest`. GradScaler's falls to 0, from
-/// which it cannot grow again.
+/// The scale of losses on a place, where it decides whether a step is skipped. Computes as
+/// torch.amp.GradScaler.update(), but does not fall below `smallest`; GradScaler's falls to 0, from which it cannot
+/// grow again.
 struct loss_scale {
   static constexpr float smallest = std::numeric_limits<float>::min();
 
   float scale;                  ///< of the next step's gradients
   std::uint32_t skips;          ///< whether the last step is skipped
   std::int64_t growth_tracker;  ///< steps with finite gradients since the scale changed or gradients were not finite
-  std::int64_t skipped_steps;   ///< of all
+  std::int64_t skipped_steps;   ///< since the start
 
-  /// After a step's gradients were seen, and before its update. `finite`: whether the gradients are. `undone`: whether
-  /// the factor that undoes the scale is finite; the reciprocal of a very small scale is not, and the step is skipped.
+  /// Decides about the step, between its gradients and its update. `finite`: whether all gradients are. `undone`:
+  /// whether the factor that undoes the scale is finite. The reciprocal of a very small scale is not, and the step is
+  /// skipped.
   DEVPLACE_HD void decide(const scaling_rule& rule, bool finite, bool undone = true) {
     skips = finite && undone ? 0 : 1;
     skipped_steps += skips;

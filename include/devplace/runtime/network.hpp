@@ -8,7 +8,7 @@
 namespace devplace {
 
 // Defined in nn/model.hpp, nn/predictor.hpp and runtime/gradients.hpp; code below nn needs only their names.
-template <class NETWORK_TYPE_OR_decltype_OF_AN_OBJECT, class Where = void, class P = float>
+template <class Net, class Where = void, class P = float>
 class model;
 template <class Net, placement Where, precision P>
 class predictor;

@@ -7,13 +7,13 @@
 
 namespace devplace::runtime {
 
-/// What a place knows of the norms of gradients since they were set to zero. All of one type, to be copied as an array.
+/// Statistics of the norms of gradients on a place, since the last reset. All of one type, to be copied as an array.
 struct norm_statistics {
   static constexpr int numbers = 5;
 
   double last;
-  double sum, largest;    ///< of those that are finite
-  double finite, others;  ///< how many there were
+  double sum, largest;    ///< of the finite norms
+  double finite, others;  ///< numbers of finite norms and of other norms
 
   DEVPLACE_HD void add(double norm) {
     last = norm;

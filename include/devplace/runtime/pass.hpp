@@ -10,11 +10,11 @@
 
 namespace devplace::runtime {
 
-/// Whether backward follows the pass.
+/// Whether a backward pass follows.
 enum class mode : unsigned char { train, predict };
 
-/// The key of random layers: their numbers depend only on this and on an element's position in the whole batch, not on
-/// the device or thread that draws them.
+/// The key of random layers. Their numbers depend only on the key and on an element's position in the whole batch, not
+/// on the device or thread.
 struct random_key {
   std::uint64_t seed = 0;          ///< the model's seed
   std::uint64_t step = 0;          ///< number of the training pass
@@ -29,12 +29,13 @@ constexpr std::size_t padded(std::size_t elements) {
   return (elements + element_alignment - 1) / element_alignment * element_alignment;
 }
 
-/// The size of a buffer in a workspace, padded because each begins at a multiple of 64 bytes.
+/// Rounds the size of a buffer in a workspace up: each buffer begins at a multiple of 64 bytes.
 constexpr std::size_t padded_bytes(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-/// Bytes of one element of the first layer's input, of activations, and of what layers save and compute besides them.
+/// Bytes of one element of the first layer's input, of activations, and of what layers save and compute besides
+/// activations.
 struct element_sizes {
   std::size_t input;
   std::size_t activation;
@@ -45,22 +46,22 @@ struct element_sizes {
 template <class Extents>
 inline constexpr std::size_t sample_size = Extents{}.size();
 
-/// What the passes of all places reduce where they meet: `count` numbers from this address on, each place's own, become
-/// those of `op` over the places. Integers, so that the results do not depend on the order of the places. No numbers:
-/// there is nothing to reduce.
+/// The numbers that the passes of all places reduce at a synchronisation point: `count` numbers of each place at this
+/// address are replaced by their reduction `op` over the places. Integers, so that the results do not depend on the
+/// order of the places. `count` 0: nothing to reduce.
 struct meeting {
   std::int64_t* numbers = nullptr;
   std::size_t count = 0;
   reduction op = reduction::sum;
 };
 
-/// All data that a pass through a layer uses: pointers to one replica's arenas and workspace, as run-time values, so
-/// that passes are compiled once for all devices. P is the precision of products.
+/// The data of a pass through a layer: pointers to one replica's arenas and workspace, as run-time values, so that
+/// passes are compiled once for all devices. P is the precision of products.
 ///
-/// A network with layers that compute over the samples of all places has passes in several phases, plan::meetings + 1
-/// of them: forward, or backward, is called once for each, and between two of them the passes of all places meet, and
-/// what they left in `reduced` is reduced over them. A place without samples takes part in the phases of such layers. A
-/// pass that is alone has all phases, too, and nothing is reduced.
+/// Layers that compute over the samples of all places divide a network's passes into plan::meetings + 1 phases.
+/// Forward, or backward, is called once for each phase; between two phases the places synchronise and reduce the
+/// numbers in `reduced`. Places without samples take part. A pass on one place has all phases, too, and reduces
+/// nothing.
 template <class P>
 struct pass {
   using roles = precision_traits<P>;
@@ -72,17 +73,17 @@ struct pass {
   std::byte* scratch = nullptr;
   runtime::mode mode = runtime::mode::predict;
   random_key key{};
-  const typename roles::parameter* master_parameters = nullptr;  ///< as the optimizer has them
-  std::size_t phase = 0;       ///< of the network's, or seen from a layer of the layer's
-  std::size_t samples = 0;     ///< of all places whose passes meet
-  bool first = true;           ///< whether it is the first place of these
-  meeting* reduced = nullptr;  ///< null if the pass is alone
-  std::size_t frozen = 0;      ///< elements from there to the parameters that are not trained
-  bool planning = false;       ///< whether operations make plans only, and layers without products are left out
+  const typename roles::parameter* master_parameters = nullptr;  ///< the optimizer's
+  std::size_t phase = 0;                                         ///< counted by the network; in a layer, by the layer
+  std::size_t samples = 0;                                       ///< of all places that synchronise
+  bool first = true;                                             ///< whether this is the first of these places
+  meeting* reduced = nullptr;                                    ///< null on one place
+  std::size_t frozen = 0;  ///< offset from `parameters` to those that are not trained, in elements
+  bool planning = false;   ///< whether operations only make plans, and layers without products are skipped
 };
 
-/// What a backward pass calls after each layer, if its caller need not know: `after(gradients)` says that the gradients
-/// from this address on are complete, up to the end of the arena.
+/// The default callback of a backward pass, which does nothing. `after(gradients)` is called after each layer: the
+/// gradients from this address to the end of the arena are complete.
 struct nothing_after {
   constexpr void operator()(const void*) const {}
 };

@@ -20,16 +20,16 @@
 #include <devplace/runtime/working_copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 
-// Predictions, in tiles of rows: the workspace of a tile stays in the caches of a CPU, and its size does not depend on
-// the batch.
+// Predictions run in tiles of rows: the workspace of a tile stays in the caches of a CPU, and its size does not depend
+// on the batch.
 
 namespace devplace::runtime {
 
-/// Number of rows on each place that are computed at once unless the caller says otherwise.
+/// Default number of rows in a tile on each place.
 template <class Backend>
 inline constexpr std::size_t tile_rows = std::is_same_v<Backend, backend::cpu> ? 1024 : 16384;
 
-/// The number of rows on each of `places` in a tile of `Samples` samples.
+/// Returns the number of rows on each of `places` in a tile of `Samples` samples.
 template <std::size_t Samples>
 constexpr std::size_t rows_of_tile(batch<Samples>, std::size_t places) {
   static_assert(Samples > 0, "devplace: predict_into: a tile has at least one sample; give a batch<N> with N above 0.");
@@ -42,15 +42,15 @@ constexpr std::size_t tile_bytes(std::size_t rows) {
   return pass_layout<Net, P>::workspace_bytes(rows, mode::predict);
 }
 
-/// Bytes in front of it for the samples of a tile, where the batch is a view with strides.
+/// Bytes in front of the workspace for the samples of a tile, where the batch is a view with strides.
 template <class Net, class P>
 constexpr std::size_t packed_tile_bytes(std::size_t rows) {
   using layout = pass_layout<Net, P>;
   return padded_bytes(rows * sample_size<typename layout::input_extents> * sizeof(typename layout::input_element));
 }
 
-/// Computes one replica's outputs `y` for its rows `x`. Views with strides are copied tile by tile; other results are
-/// written where they belong.
+/// Computes one replica's outputs `y` for its rows `x`. Views with strides are copied tile by tile; other views are
+/// read and written directly.
 template <class Net, class P, class Backend, class Y, class X>
 void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_workspaces& memory, std::size_t tile,
                   const Y& y, const X& x) {
@@ -90,8 +90,8 @@ void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_
   }
 }
 
-/// Allocates what one replica's predictions in tiles of `tile` rows need, and makes the plans of the libraries that
-/// compute a whole tile.
+/// Allocates the memory of one replica's predictions in tiles of `tile` rows, and makes the libraries' plans for a
+/// whole tile.
 template <class Net, class P, class Backend>
 void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r, kept_workspaces& memory,
                          std::size_t tile) {
@@ -109,13 +109,13 @@ void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r
   }
 }
 
-// Messages are built outside of templates.
+// No template, to build the message once.
 [[noreturn]] inline void throw_other_output(std::span<const std::size_t> given, std::span<const std::size_t> wanted) {
   throw shape_error("predict_into: the result is " + devplace::detail::sizes_text(given) +
                     ", and the outputs for this batch are " + devplace::detail::sizes_text(wanted) + ".");
 }
 
-/// Rejects results that the outputs of `Model` for `batch` do not fit into.
+/// Throws shape_error, or fails to compile, unless the outputs of `Model` for `samples` fit into `output`.
 template <class Model, class Output, class Batch>
 void check_output(Output& output, const Batch& samples) {
   using extents_type = devplace::detail::prepend_t<dyn, typename Model::output_extents>;
@@ -136,8 +136,8 @@ void check_output(Output& output, const Batch& samples) {
     devplace::detail::require_same_split("predict_into", output, samples);
 }
 
-/// Computes the outputs of `Model` for `samples`, in tiles of `tile` rows on each place; 0: of tile_rows, or of fewer
-/// if there are fewer samples.
+/// Computes the outputs of `Model` for `samples` in tiles of `tile` rows on each place. `tile` 0: of tile_rows, at most
+/// of as many as there are samples.
 template <class Model, class State, class Output, class Batch>
 void predict_tiles(State& state, Output& outputs, const Batch& samples, std::size_t tile = 0) {
   using backend_type = placement_backend_t<typename Model::placement_type>;
@@ -150,7 +150,7 @@ void predict_tiles(State& state, Output& outputs, const Batch& samples, std::siz
   });
 }
 
-/// The same after checks of the user's arguments.
+/// Checks the user's arguments and computes the outputs.
 template <class Model, class State, class Output, class Batch>
 void predict_into(State& state, Output& outputs, const Batch& samples, std::size_t tile) {
   constexpr bool is_tensor = tensor_like<Output>;

@@ -10,8 +10,8 @@
 
 namespace devplace::runtime {
 
-/// Reads elements that other processes or threads may change meanwhile: each by a relaxed atomic load, so that every
-/// element is a value that someone has written, and elements may be of different updates.
+/// Reads elements that other processes or threads may change concurrently, each by a relaxed atomic load: every element
+/// is a value that was written, and elements may come from different updates.
 template <class T>
 struct relaxed_load_functor {
   T* to;
@@ -19,7 +19,7 @@ struct relaxed_load_functor {
   void operator()(std::size_t i) const { to[i] = std::atomic_ref<T>(from[i]).load(std::memory_order_relaxed); }
 };
 
-/// The same for two arenas of the CPU.
+/// Copies an arena on the CPU by relaxed atomic loads.
 template <class T>
 void relaxed_copy(const devplace::detail::memory_block& to, const devplace::detail::memory_block& from) {
   devplace::detail::for_each_index<backend::cpu>(

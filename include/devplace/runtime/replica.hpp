@@ -21,9 +21,9 @@
 
 namespace devplace::runtime {
 
-/// One replica's arenas: parameters, the copy of them that layers read, gradients (followed by two sums) and buffers,
-/// each one block with the same constexpr offsets on every place; and the sums of its last loss. `S` is the storage of
-/// a precision (precision_traits), which names the types.
+/// One replica's arenas: parameters, their working copy, which layers read, gradients (followed by two sums) and
+/// buffers, each one block with the same constexpr offsets on every place; and the sums of its last loss. `S` is the
+/// storage of a precision (precision_traits), which names the types.
 template <class S>
 struct replica {
   using roles = precision_traits<S>;
@@ -61,10 +61,10 @@ struct model_state {
   std::uint64_t step = 0;             ///< number of training passes so far; keys random layers
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
   std::uint64_t updates = 0;   ///< optimizer steps and assignments so far: activations saved before one are stale
-  std::uint64_t failures = 0;  ///< failures of the model's devices when it was made: any more make it unusable
+  std::uint64_t failures = 0;  ///< failures of the model's devices when it was made; later ones make it unusable
   void (*settle_after_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/settle.hpp
   bool working_copies_are_old = true;                     ///< whether passes round the parameters first
-  std::mutex renewal;                                     ///< held while passes look at this flag and round
+  std::mutex renewal;                                     ///< protects the flag and the rounding
   bool replaced = false;                                  ///< whether the model was assigned another one
   bool gradients_out = false;                             ///< whether a lease of the gradient arenas exists
   kept_workspaces workspaces;                             ///< of predictions
@@ -72,8 +72,8 @@ struct model_state {
   std::atomic<const char*> unusable = nullptr;            ///< why the model can no longer be used; null if it can
 };
 
-/// The only call that trains or changes a model; throws if another thread's call does that now. Calls that only read
-/// parameters, such as predict, are not counted.
+/// Lock of a call that trains or changes a model; throws if another thread's call holds it. Calls that only read
+/// parameters, such as predict, do not take it.
 class sole_use {
  public:
   template <class S>
@@ -92,7 +92,7 @@ class sole_use {
   std::atomic<bool>& in_use_;
 };
 
-/// Replica k; throws if it does not exist.
+/// Returns replica k. Throws argument_error if it does not exist.
 template <class S>
 const replica<S>& replica_at(const model_state<S>& state, std::size_t k) {
   if (k >= state.replicas.size())
@@ -101,7 +101,7 @@ const replica<S>& replica_at(const model_state<S>& state, std::size_t k) {
   return state.replicas[k];
 }
 
-/// Calls `f(k)` for the first `count` replicas; if the model has several, adds the replica to exceptions.
+/// Calls `f(k)` for the first `count` replicas. If the model has several, exceptions name the replica.
 ///@{
 template <class Backend>
 void for_each_replica(std::span<const int> ordinals, std::size_t count,

@@ -10,7 +10,7 @@
 
 namespace devplace::runtime {
 
-/// Converts `n` elements to another type, rounded to nearest. Asynchronous.
+/// Converts `n` elements to another type, rounding to nearest. Asynchronous.
 template <class Backend, class To, class From>
 void round_elements(int ordinal, To* to, const From* from, std::size_t n) {
   const extents<dyn> all{n};
@@ -18,7 +18,7 @@ void round_elements(int ordinal, To* to, const From* from, std::size_t n) {
                    cast<To>(devplace::detail::view_at<Backend>(ordinal, from, all)));
 }
 
-/// The same, divided by a number and multiplied by one that is on the place.
+/// Converts `n` elements after dividing them by a number and multiplying them by one that lies on the place.
 template <class Backend, class To, class From>
 void round_scaled(int ordinal, To* to, const From* from, std::size_t n, From divisor, const From* factor) {
   const extents<dyn> all{n};

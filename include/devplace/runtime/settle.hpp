@@ -11,7 +11,7 @@
 
 namespace devplace::runtime {
 
-/// Number of failures so far of these devices.
+/// Returns the number of failures of these devices so far.
 template <class Backend>
 std::uint64_t failures_of(std::span<const int> ordinals) {
   std::uint64_t failures = 0;
@@ -21,7 +21,7 @@ std::uint64_t failures_of(std::span<const int> ordinals) {
 }
 
 /// Waits for all places of a model. If a device has failed since the model was made, marks the model as unusable and
-/// throws the failure, with the name of the replica where it began, or, if another caller was thrown that before, an
+/// throws: the failure, with the name of the replica where it began, or, if another caller has received the failure, an
 /// error that the model cannot be used.
 template <class Backend, class S>
 void settle(model_state<S>& state) {
@@ -32,7 +32,7 @@ void settle(model_state<S>& state) {
   require_usable(state);
 }
 
-/// The same, but returns without waiting if no device has failed so far.
+/// Calls settle() if a device has failed; does not wait otherwise. Throws if the model is unusable.
 template <class Backend, class S>
 void settle_after_failures(model_state<S>& state) {
   require_usable(state);

@@ -15,7 +15,7 @@
 
 namespace devplace::runtime {
 
-/// Number of elements of a replica's arenas, including padding. Frozen parameters follow the others, and have no
+/// Numbers of elements of a replica's arenas, including padding. Frozen parameters follow the trained ones, and have no
 /// gradients.
 struct arena_sizes {
   std::size_t parameters;
@@ -39,7 +39,8 @@ replica<S> make_replica(int ordinal, const arena_sizes& sizes) {
   return r;
 }
 
-/// Replicas of zeros on these devices; throws earlier failures of them. The caller fills them and then calls settle().
+/// Allocates replicas of zeros on these devices; throws earlier failures of the devices. The caller fills the replicas
+/// and then calls settle().
 template <class S, class Backend>
 std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const arena_sizes& sizes) {
   auto state = std::make_shared<model_state<S>>();
@@ -54,8 +55,8 @@ std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const
   return state;
 }
 
-/// Allocates the gradients of replicas that have none: for the first use in training, because a model that only
-/// predicts needs none. Waits for the places then.
+/// Allocates the gradients at the first use in training, because a model that only predicts needs none; waits for the
+/// places then.
 template <class Backend, class S>
 void require_gradients(model_state<S>& state) {
   bool more = false;
@@ -68,8 +69,8 @@ void require_gradients(model_state<S>& state) {
   if (more) settle<Backend>(state);
 }
 
-/// Copies the parameters and buffers of the first replica of `from` to every replica of `state` and waits: bitwise, or
-/// rounded to nearest to another type. From another precision the copy goes by the host's memory.
+/// Copies the parameters and buffers of the first replica of `from` to every replica of `state` and waits. Copies are
+/// bitwise, or rounded to nearest if the type differs; between precisions they go through the host's memory.
 template <class Backend, class FromBackend, class S, class FromS>
 void copy_parameters(model_state<S>& state, const model_state<FromS>& from) {
   if (static_cast<const void*>(&state) == &from) return;
@@ -88,13 +89,13 @@ void copy_parameters(model_state<S>& state, const model_state<FromS>& from) {
   };
   copy(&replica<S>::parameters, first.parameters);
   copy(&replica<S>::buffers, first.buffers);
-  ++state.updates;  // what forward saved before is stale
+  ++state.updates;  // makes saved activations stale
   state.working_copies_are_old = true;
   settle<Backend>(state);
 }
 
-/// Replicas on these devices with the parameters, buffers and counters of the first replica of `from`, as
-/// copy_parameters copies them. Gradients are not copied.
+/// Allocates replicas on these devices and copies the parameters, buffers and counters of the first replica of `from`
+/// (see copy_parameters). Gradients are not copied.
 template <class S, class Backend, class FromBackend, class FromS>
 std::shared_ptr<model_state<S>> copied_state(std::span<const int> ordinals, const model_state<FromS>& from) {
   const replica<FromS>& first = from.replicas.front();

@@ -12,21 +12,21 @@
 
 namespace devplace::runtime {
 
-/// Elements on a place that change a step: by what gradients are multiplied, and whether it is skipped; null: nothing.
+/// Elements on a place that change a step: a factor of the gradients, and whether the step is skipped. Null: no change.
 template <class T>
 struct step_factors {
   const T* factor = nullptr;
   const std::uint32_t* skip = nullptr;
 };
 
-/// Scales gradients before they are used. A divisor of 0 means a batch in which all samples are ignored: its gradients
+/// Scales gradients before the update. A divisor of 0 means that all samples of the batch are ignored: the gradients
 /// are 0, and dividing would make them NaN.
 template <class T>
 struct gradient_source {
   const T* gradients;
   const T* divisor;
   const T* gradient_factor;
-  const std::uint32_t* skip = nullptr;  ///< one element; if not 0, the step changes nothing (null: it does)
+  const std::uint32_t* skip = nullptr;  ///< one element: whether the step is skipped; null: it is not
 
   DEVPLACE_HD bool skipped() const { return skip != nullptr && *skip != 0; }
   DEVPLACE_HD T factor() const {
@@ -37,7 +37,7 @@ struct gradient_source {
 };
 
 /// A place's record of its optimizer's steps, in the memory that step_arguments provides to a rule. An update reads its
-/// factors here and stores those of the next step, so that the same launch can be repeated. `Rule` contains the
+/// factors here and stores the factors of the next step, so that one launch can be repeated. `Rule` has the
 /// hyperparameters in double; its `set(factors, t)` computes the factors of step t.
 template <class Rule, class T>
 struct step_record {
@@ -54,8 +54,8 @@ struct step_record {
     rule.set(next, at);
     ticket = 0;
   }
-  /// The same with other hyperparameters at the place's own next step, where steps are skipped that the host has
-  /// counted. A rule that starts something in a step, its member `first`, keeps the step that this place has noted.
+  /// Sets other hyperparameters at this place's next step; the place may have skipped steps that the host counted. A
+  /// rule with a start, its member `first`, keeps the step that this place has noted.
   DEVPLACE_HD void resume(const Rule& with, std::int64_t at) {
     if (step == 0) return begin(with, at);
     Rule resumed = with;
@@ -69,8 +69,8 @@ struct step_record {
   }
 };
 
-/// The first argument of a formula for one element: the factor of its gradient, and square roots. Backends call the
-/// formula for vectors of elements, too, with an arithmetic of their own.
+/// The first argument of a formula for one element: the factor of its gradient, and square roots. Backends also call
+/// the formula for vectors of elements, with an arithmetic of their own.
 template <class T>
 struct element_arithmetic {
   T factor;
@@ -78,7 +78,7 @@ struct element_arithmetic {
   DEVPLACE_HD static void take_root(T& x) { x = std::sqrt(x); }
 };
 
-/// Where an update writes the rounded parameters that layers read: nowhere, or elements of another type.
+/// Destination of the rounded parameters that layers read: elements of another type, or none (void).
 template <class Working>
 struct working_parameters {
   Working* data;
@@ -93,8 +93,8 @@ struct working_parameters<void> {
   DEVPLACE_HD void store(std::size_t, T) const {}
 };
 
-/// An enqueued update: the factors that `steps` has when it runs are a formula, which is called for each element as
-/// `factors(arithmetic, gradient, parameter, state...)` and changes the parameter and the state.
+/// An enqueued update. When it runs, it calls the factors in `steps` as a formula for each element,
+/// `factors(arithmetic, gradient, parameter, state...)`, which changes the parameter and the state.
 template <class Rule, class T, std::size_t Arrays, class Working = void>
 struct update {
   using value_type = T;
@@ -111,13 +111,13 @@ struct update {
     call(formula, factor, i, array_numbers{});
   }
 
-  /// A copy of the formula, which `at` gives for every element.
+  /// A copy of the formula; `at` returns it for every element.
   struct formulas_type {
     factors formula;
     DEVPLACE_HD const factors& at(std::size_t) const { return formula; }
   };
   DEVPLACE_HD formulas_type formulas() const { return {steps->next}; }
-  /// Calls f(update, begin, end) for elements with one formula.
+  /// Calls f(update, begin, end) for each range of elements with one formula.
   template <class F>
   void for_each_group(std::size_t begin, std::size_t end, F&& f) const {
     f(*this, begin, end);
@@ -133,14 +133,14 @@ struct update {
   }
 };
 
-/// The same for parameters in groups with options of their own: `steps` has a record for each group. Parameters begin
-/// at multiples of element_alignment, so that so many elements are always in one group.
+/// An update of parameters in groups with options of their own: `steps` has a record for each group. Parameters begin
+/// at multiples of element_alignment, so each block of element_alignment elements is in one group.
 template <class Rule, class T, std::size_t Arrays, class Working = void>
 struct grouped_update : update<Rule, T, Arrays, Working> {
   using typename update<Rule, T, Arrays, Working>::factors;
   using records = const step_record<Rule, T>*;
 
-  const std::uint8_t* group_of;  ///< of each element_alignment elements of the model's arena
+  const std::uint8_t* group_of;  ///< for each block of element_alignment elements of the model's arena
   std::size_t first;             ///< the first element that is updated
   unsigned groups;
 

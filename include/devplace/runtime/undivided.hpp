@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/config.hpp>
 #include <devplace/place/detail/refusal.hpp>
 
 namespace devplace {
@@ -12,7 +11,38 @@ struct THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM;
 
 }  // namespace devplace
 
-/// What the gradients of losses and of parameters say when a program divides them.
+/// The sentence for a program that scales the gradient of a loss or of parameters as a whole.
 #define DEVPLACE_DETAIL_UNDIVIDED                                                                                   \
   "gradients are sums over the samples, and the optimizer divides those of a mean by the samples' weights: do not " \
   "divide them again; scale the learning rate, or give weights to the loss."
+
+namespace devplace::runtime {
+
+/// Fails to compile: the optimizer divides the gradient of a mean.
+template <class X>
+devplace::detail::refusal reject_scaling() {
+  static_assert(devplace::detail::accepted<X>, "devplace: " DEVPLACE_DETAIL_UNDIVIDED);
+  return {};
+}
+
+/// Base of gradients, whose operators reject scaling. Without them compilers list all operators of the library.
+struct undivided {
+  template <class X>
+  auto operator*(const X&) const {
+    return reject_scaling<X>();
+  }
+  template <class X>
+  auto operator/(const X&) const {
+    return reject_scaling<X>();
+  }
+  template <class X>
+  auto operator*=(const X&) const {
+    return reject_scaling<X>();
+  }
+  template <class X>
+  auto operator/=(const X&) const {
+    return reject_scaling<X>();
+  }
+};
+
+}  // namespace devplace::runtime

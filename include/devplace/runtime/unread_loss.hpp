@@ -2,30 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/config.hpp>
 #include <devplace/place/detail/refusal.hpp>
 
-namespace devplace {
+namespace devplace::runtime {
 
-/// Appear in the compiler's message when a loss is used as a number or as in PyTorch.
-///@{
-struct CALL_item_TO_READ_THE_LOSS;
-struct THE_TRAINER_HAS_DONE_IT_OR_CALL_model_backward;
-///@}
-
-namespace runtime {
-
-/// What is refused of losses: reading one waits for its places, so it has a name. The conversion is no template, which
-/// arithmetic and clang's attribute would pass over.
-template <class FIX = CALL_item_TO_READ_THE_LOSS>
+/// Base of losses. Rejects the conversion to a number, since reading a loss waits for its places and so has a name;
+/// without this conversion compilers list all operators of the library for `sum += loss`. A template, so that only a
+/// use of the conversion instantiates the assertion.
+template <class Loss = void>
 struct unread_loss {
-  operator double() const DEVPLACE_REFUSED(
-      "a loss stays on its places until it is read; call loss.item(), or step.mean_loss() after the epoch.");
-  template <class FIX_BACKWARD = THE_TRAINER_HAS_DONE_IT_OR_CALL_model_backward, class... Any>
-  devplace::detail::refusal backward(const Any&...) const DEVPLACE_REFUSED(
-      "a step of a trainer runs backward and updates the parameters; without a trainer it is "
-      "model.backward(std::move(saved), gradient).");
+  operator double() const {
+    static_assert(
+        devplace::detail::accepted<Loss>,
+        "devplace: a loss stays on its places until it is read; call loss.item(), or step.mean_loss() after the "
+        "epoch.");
+    return 0;
+  }
 };
 
-}  // namespace runtime
-}  // namespace devplace
+}  // namespace devplace::runtime

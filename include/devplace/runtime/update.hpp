@@ -11,8 +11,8 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal, n, update)`: an optimizer's update of n elements with the factors of its step, followed by the factors
-/// of the next step (runtime::update in runtime/step_record.hpp).
+/// `run(ordinal, n, update)` updates n elements with the factors of an optimizer's step, and computes the factors of
+/// the next step (runtime::update in runtime/step_record.hpp).
 struct update {};
 
 }  // namespace op

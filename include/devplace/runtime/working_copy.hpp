@@ -11,18 +11,17 @@
 
 namespace devplace::runtime {
 
-/// Rounds a replica's first `elements` parameters to the copy that layers read. Asynchronous.
+/// Rounds a replica's first `elements` parameters into its working copy. Asynchronous.
 template <class Backend, class S>
 void round_working_copy(const replica<S>& r, std::size_t elements) {
   round_elements<Backend>(r.ordinal, r.working_data(),
                           static_cast<const typename replica<S>::parameter*>(r.parameter_data()), elements);
 }
 
-/// Updates the copies of the parameters that layers read, if they have another type and the parameters may have changed
-/// since. Called by every pass before its first layer. Code that changes parameters (initialisation, a user's view)
-/// only marks the copies as old; an update leaves those of what it updates up to date. Threads may call it
-/// concurrently.
-/// Asynchronous, unless `Wait`: for passes of several streams, which the current streams do not order after it.
+/// Updates the working copies if the parameters may have changed. Every pass calls it before its first layer. Code that
+/// changes parameters (initialisation, a user's view) only marks the copies as old; optimizers update them. Threads may
+/// call it concurrently. Asynchronous, unless `Wait`: for passes on several streams, which the current streams do not
+/// order after it.
 template <class Backend, bool Wait = false, class S>
 void renew_working_copies(model_state<S>& state) {
   if constexpr (replica<S>::has_working_copy) {

@@ -7,12 +7,12 @@
 namespace devplace {
 
 /// Gradient accumulation: a trainer with `accumulate<k>` updates the parameters in every k-th call, with the gradient
-/// of the k batches together: the step of a k times larger batch with the memory of one batch.
+/// of all k batches. This is the step of a k times larger batch with the memory of one batch.
 template <std::size_t Batches>
 struct accumulate {
   static_assert(static_cast<std::ptrdiff_t>(Batches) > 0,
                 "devplace: accumulate<k> adds up the gradients of k batches; k is at least 1.");
-  /// The number as a value.
+  /// k as a value.
   static constexpr std::size_t batches = Batches;
 };
 

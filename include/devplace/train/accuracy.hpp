@@ -24,8 +24,8 @@
 
 namespace devplace::detail {
 
-/// 1 for a class that precedes its row's label in the order of top_k, and for every class if the label is no class or
-/// the ignored one: the sum along a row is the number of classes that would be chosen before the label's.
+/// Returns 1 for a class before its row's label in the order of top_k, and for every class if the label is invalid or
+/// ignored. The sum along a row is the label's rank.
 template <class T, class Label>
 struct classes_before_label {
   const T* logits;
@@ -45,9 +45,9 @@ struct classes_before_label {
   }
 };
 
-/// 1 if a label is another one, else 0.
+/// Returns 1 for labels that are not ignored, else 0.
 template <class Label>
-struct other_label_source {
+struct counted_label_source {
   const Label* labels;
   std::int64_t ignored;
   static constexpr bool has_only_runs = true;
@@ -57,7 +57,7 @@ struct other_label_source {
   }
 };
 
-/// 1 if a number is below a limit, else 0.
+/// Returns 1 for numbers below a limit, else 0.
 struct below_source {
   const std::int64_t* numbers;
   std::int64_t limit;
@@ -71,7 +71,7 @@ struct below_source {
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Adds to `right` the number of rows of logits [..., classes] whose label is among the first `top` of top_k and not
-/// the ignored one.
+/// ignored.
 template <class Logits, class Labels>
 void add_right(std::int64_t* right, const Logits& logits, const Labels& labels, std::int64_t top,
                std::int64_t ignored) {
@@ -91,14 +91,14 @@ void add_right(std::int64_t* right, const Logits& logits, const Labels& labels, 
 /// Adds to `count` the number of labels that are not `ignored`.
 template <class Labels>
 void add_counted(std::int64_t* count, const Labels& labels, std::int64_t ignored) {
-  using source = other_label_source<typename Labels::value_type>;
+  using source = counted_label_source<typename Labels::value_type>;
   using reducer = sum_reducer<std::int64_t>;
   reduce<typename Labels::backend_type>(
       labels.ordinal(),
       reduction_plan<source, reducer>{1, labels.size(), 1, source{labels.data(), ignored}, reducer{count, 1}});
 }
 
-/// How many labels of the batches on each place of Where are right, and how many count.
+/// On each place of Where: the number of right labels of its batches, and of labels that count.
 template <class Where>
 class label_counts {
   using backend_type = placement_backend_t<Where>;
@@ -113,7 +113,7 @@ class label_counts {
   std::int64_t* right(std::size_t k) { return of(k).data(); }
   std::int64_t* counted(std::size_t k) { return of(k).data() + 1; }
 
-  /// The sums over the places, for which it waits.
+  /// Returns the sums over the places; waits for them.
   numbers sums() {
     numbers result{};
     for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
@@ -178,7 +178,7 @@ concept epoch_like = requires(std::remove_cvref_t<X>& batches) {
   batches.begin();
 };
 
-/// What the argument `{}` initialises with less conversion than options.
+/// Selected by the argument `{}` rather than the option structs, since it needs a better conversion.
 enum empty_braces : unsigned char {};
 
 }  // namespace devplace::detail
@@ -187,10 +187,10 @@ namespace devplace {
 
 /// Options of accuracy(): `{.top = 5}`.
 struct accuracy_options {
-  /// A label counts as right if it is among this number of largest outputs, from 1 to the number of classes; of equal
-  /// outputs the first one is chosen first, and NaN counts as largest.
+  /// A label is right if it is among this number of largest outputs, from 1 to the number of classes. Of equal outputs
+  /// the first is chosen first; NaN counts as largest.
   std::size_t top = 1;
-  /// Labels that do not count, such as those of padding; give the number that the loss has as its `ignore_index`.
+  /// A label that does not count, such as that of padding; give the loss's `ignore_index`.
   std::optional<std::int64_t> ignore_index = {};
 };
 
@@ -198,13 +198,13 @@ struct accuracy_options {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The share of labels, from 0 to 1, that have the largest output of a model or predictor, or are among the `how.top`
-/// largest; NaN for no samples. A sample has one label if its output is one row of classes, and one for each row of an
-/// output [..., classes], as that of a network which labels tokens or pixels. The batches come from a loader for the
-/// model's placement: `accuracy(model, batches.epoch(0))`. Reads two numbers from each place at the end. Across the
-/// processes of this thread's process_scope all of them call it, each counts its samples, and all get the result;
-/// throws communication_error if their parameters or their loaders differ. Throws argument_error if `how.top` is out of
-/// range, or if the batches are those of another scope, and shape_error for another number of labels.
+/// Returns the share of labels, from 0 to 1, that have the largest output of a model or predictor, or are among the
+/// `how.top` largest; NaN for no samples. A sample has one label or, if its output is [..., classes], one for each row,
+/// as in networks that label tokens or pixels. The batches come from a loader for the model's placement:
+/// `accuracy(model, batches.epoch(0))`. Reads two numbers from each place at the end. All processes of this thread's
+/// process_scope call it; each counts its samples, and all get the result. Throws communication_error if their
+/// parameters or loaders differ, argument_error if `how.top` is out of range or the batches belong to another scope,
+/// and shape_error for another number of labels.
 template <detail::model_like Model, detail::epoch_like Batches>
 double accuracy(const Model& m, Batches&& batches, const accuracy_options& how = {}) {
   using Where = typename Model::placement_type;
@@ -260,10 +260,9 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& how =
   return detail::without_sign_of_nan(static_cast<double>(right) / all);
 }
 
-/// The same over a set of images, in batches of `options.batch` (default 256); pixels are scaled as the options say, so
-/// use those of the training. `accuracy(model, data.test, options, {.top = 5})`. Makes a loader for the call, whose
-/// memory on devices is memory_plan's `loader` for that batch; `accuracy(model, batches.epoch(0))` uses an existing
-/// one.
+/// Returns the accuracy over a set of images, in batches of `options.batch` (default 256): `accuracy(model, data.test,
+/// options, {.top = 5})`. Use the training's options, which scale the pixels. Makes a loader, whose memory on devices
+/// is memory_plan's `loader` for this batch.
 template <detail::model_like Model>
 double accuracy(const Model& m, const image_set& data, loader_options options = {.batch = 256},
                 const accuracy_options& how = {}) {
@@ -272,18 +271,18 @@ double accuracy(const Model& m, const image_set& data, loader_options options = 
   loader<typename Model::placement_type, typename Model::input_type> batches(data, options);
   return accuracy(m, batches.epoch(0), how);
 }
-/// The same with the loader's default scaling of pixels: `accuracy(model, data.test, {.top = 5})`.
+/// Returns the accuracy with the loader's default scaling of pixels: `accuracy(model, data.test, {.top = 5})`.
 template <detail::model_like Model>
 double accuracy(const Model& m, const image_set& data, const accuracy_options& how) {
   return accuracy(m, data, loader_options{.batch = 256}, how);
 }
-/// `{}` stands for the default options.
+/// Takes `{}` for the default options.
 template <detail::model_like Model>
 double accuracy(const Model& m, const image_set& data, detail::empty_braces) {
   return accuracy(m, data);
 }
 
-/// Other arguments, or another order; not deleted, because compilers would then list every other accuracy.
+/// Rejects other arguments and orders, for which compilers list all overloads otherwise.
 template <class First, class Second, class... More>
   requires(!(detail::is_model<First> && (std::is_same_v<Second, image_set> || detail::epoch_like<Second>)) ||
            (std::is_arithmetic_v<More> || ...))

@@ -18,7 +18,6 @@
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/detail/type_text.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
@@ -31,10 +30,10 @@
 
 namespace devplace {
 
-/// How far a training has come: `batches.epoch(at.epoch, at.batch)` are the batches that follow.
+/// The position of a training: `batches.epoch(at.epoch, at.batch)` yields the next batches.
 struct training_position {
-  int epoch = 0;          ///< the epoch, counted from 0
-  std::size_t batch = 0;  ///< number of its batches that were trained
+  int epoch = 0;          ///< counted from 0
+  std::size_t batch = 0;  ///< number of the epoch's batches that were trained
 
   /// Whether both are equal.
   friend bool operator==(const training_position&, const training_position&) = default;
@@ -47,16 +46,27 @@ namespace devplace::train::detail {
 /// The version of the format of checkpoints.
 inline constexpr const char* checkpoint_version = "1";
 
-/// Refuses models that several processes change at the same time, each with a trainer of its own.
-template <class Where>
-constexpr void require_own_memory() {
-  constexpr bool in_own_memory = !std::is_same_v<Where, shared_memory>;
-  static_assert(in_own_memory,
-                "devplace: checkpoint: the model is in shared memory, where other processes change it meanwhile and "
-                "have optimizers of their own; keep its parameters by save_parameters.");
+/// Whether checkpoints are made of X; fails to compile where they are not.
+template <class X>
+consteval bool has_checkpoints() {
+  constexpr bool is_trainer = requires {
+    typename X::model_type::placement_type;
+  };
+  static_assert(is_trainer,
+                "devplace: checkpoint: checkpoints are made of a trainer and loaded into one: save_checkpoint(step, "
+                "{epoch, batch}, path); for the parameters alone use save_parameters(model, path) and "
+                "load_parameters(model, path).");
+  if constexpr (is_trainer) {
+    constexpr bool in_own_memory = !std::is_same_v<typename X::model_type::placement_type, shared_memory>;
+    static_assert(in_own_memory,
+                  "devplace: checkpoint: the model is in shared memory, where other processes change it meanwhile and "
+                  "have optimizers of their own; keep its parameters by save_parameters.");
+    return in_own_memory;
+  }
+  return false;
 }
 
-/// A training's state of the right sizes, to be filled.
+/// Returns a training's state of the right sizes, to be filled.
 template <class Net, class Rule, class T>
 training_state<Rule, T> empty_training(const Rule& rule) {
   using plan = runtime::network_plan<Net>;
@@ -68,8 +78,8 @@ training_state<Rule, T> empty_training(const Rule& rule) {
   return whole;
 }
 
-/// The tensors of a checkpoint: parameters and buffers with the names that save_parameters gives them, and the state of
-/// the optimizer, `optimizer/0/fc1.weight`.
+/// Lists the tensors of a checkpoint: parameters and buffers with save_parameters' names, and the optimizer's state,
+/// `optimizer/0/fc1.weight`.
 template <class Net, class Rule, class T>
 std::vector<checkpoint_tensor> tensors_of(training_state<Rule, T>& whole) {
   std::vector<checkpoint_tensor> result;
@@ -90,7 +100,7 @@ std::vector<checkpoint_tensor> tensors_of(training_state<Rule, T>& whole) {
   return result;
 }
 
-/// The checksum of a checkpoint: of its metadata but the checksum itself, and of its tensors.
+/// Computes a checkpoint's checksum, of its metadata without the checksum and of its tensors.
 inline std::string checksum_of(const safetensors_metadata& metadata, const std::vector<checkpoint_tensor>& tensors) {
   checksum sum;
   for (const auto& [key, value] : metadata) {
@@ -145,7 +155,7 @@ training_position read_numbers(training_state<Rule, T>& whole, const checkpoint_
   return {from.number<int>("epoch"), from.number<std::size_t>("batch")};
 }
 
-/// Throws file_error, which lists all differences, unless the file is a checkpoint of a training with these tensors.
+/// Throws file_error with all differences unless the file is a checkpoint of a training with these tensors.
 template <class P, class Rule>
 void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
                const std::vector<checkpoint_tensor>& wanted, const std::string& path) {
@@ -169,7 +179,7 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
   if (!tensors.differences().empty())
     throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path) +
                      " does not fit the training, which was left unchanged: " + tensors.differences() +
-                     ". Make the model and the trainer as those that were saved, or load parameters alone by "
+                     ". Make a model and a trainer of the saved types, or load parameters alone by "
                      "load_parameters.");
 }
 
@@ -177,9 +187,9 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Writes what save_checkpoint(step, at, path) writes, of a state that `step.state()` returned before. The trainer only
-/// names the types and is not read, and no process is waited for, so that a child of fork() or another thread can write
-/// while the training goes on. Call it in one process. A child of fork() can read `extras` on the CPU alone.
+/// Writes the checkpoint of a state that `step.state()` returned before. The trainer only gives the types and is not
+/// read, and nothing waits for other processes, so that a child of fork() or another thread can write while the
+/// training continues. Call it in one process. A child of fork() can read `extras` only on the CPU.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras,
           detail::configured = detail::configuration>
 void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>&,
@@ -199,45 +209,40 @@ void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, acc
   detail::fail_without_memory("the checkpoint");
 }
 
-/// Writes all that a training goes on from to a file: parameters, buffers, the optimizer's state, steps and
-/// hyperparameters, the scale of losses and its counts in mixed<half>, the model's seed and passes, from which random
-/// layers draw, the mean loss, and how far the program has come. Options of the loss and of clipping, and the loader's,
-/// are the program's. The state is stored whole, whatever the placement and the policy; it is copied to the host first.
-/// The file is in the format safetensors, parameters under their names (docs/files.md); it replaces an old one when it
-/// is complete and on the disk, so that a program that is killed leaves the old file or the new one. Waits for the
-/// places. Across processes all call it, and the first one writes; what it throws is thrown there alone, and ends the
-/// others as every failure of a process does (docs/data_parallel.md). Throws file_error, failures of the places, and
-/// error between the batches of one accumulation.
+/// Writes the whole state of a training to a file: parameters, buffers, the optimizer's state, steps and
+/// hyperparameters, the loss scale and its counts in mixed<half>, the model's seed and passes, from which random layers
+/// draw, the mean loss, and the position. Options of the loss, of clipping and of the loader are not stored. The file
+/// does not depend on placement and policy; the state is copied to the host first. The format is safetensors, with
+/// parameters under their names (docs/files.md). A new file replaces the old one when it is complete and on the disk,
+/// so that a killed program leaves one of them. Waits for the places. All processes call it, and the first one writes.
+/// Its exceptions are thrown there alone, and end the others as every failure of a process does
+/// (docs/data_parallel.md). Throws file_error, failures of the places, and error between the batches of one
+/// accumulation.
 ///
-/// `extras` are objects beside the trainer that shall go on, too, as moving_average and early_stopping. One of your own
-/// has `for_checkpoint(of_model, of_number)`, which calls of_model(m) for models of its own and of_number(name, number)
-/// for numbers, all references to members, and `follow(updates)` if it compares the model's updates.
-template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras,
-          detail::configured = detail::configuration>
-void save_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,
-                     const training_position& at, const std::string& path, Extras&... extras) try {
-  train::detail::require_own_memory<Where>();
-  auto whole = step.state();
-  if (!spans_processes<Where> || is_main_process()) save_checkpoint(step, std::move(whole), at, path, extras...);
+/// `extras` are further objects with state, such as moving_average and early_stopping. Classes of your own need
+/// `for_checkpoint(of_model, of_number)`, which calls of_model(m) for its models and of_number(name, number) for its
+/// numbers, all references to members, and `follow(updates)` if the object compares the model's updates.
+template <class Trainer, class... Extras, detail::configured = detail::configuration>
+void save_checkpoint(Trainer& step, const training_position& at, const std::string& path, Extras&... extras) try {
+  if constexpr (train::detail::has_checkpoints<Trainer>()) {
+    auto whole = step.state();
+    if (!spans_processes<typename Trainer::model_type::placement_type> || is_main_process())
+      save_checkpoint(step, std::move(whole), at, path, extras...);
+  }
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");
 }
-/// Other arguments.
-template <class... GIVE_THE_TRAINER_THE_POSITION_AND_THE_PATH>
-detail::refusal save_checkpoint(...) DEVPLACE_REFUSED(
-    "save_checkpoint: a checkpoint is made of a trainer and of how far the program has come, and the path follows: "
-    "save_checkpoint(step, {epoch, batch}, path); save_parameters(model, path) keeps the parameters alone.");
 
-/// Makes a training go on from a file that save_checkpoint has written, on any placement and with any policy, and
-/// returns how far it had come. With the same placement, policy, batches and program the steps that follow give the
-/// bits of a training that was not interrupted. Throws file_error if the file is damaged, of which every byte is
-/// checked, or if network, precision or optimizer are others, with all differences; the training is unchanged then.
-/// Across processes all call it and each reads the file. `extras` are those that were saved, in the same order.
+/// Restores a training from a file of save_checkpoint, on any placement and with any policy, and returns its position.
+/// With the same placement, policy, batches and program, further steps have the bits of a training that was not
+/// interrupted. Throws file_error if the file is damaged (every byte is checked), or with all differences if network,
+/// precision or optimizer differ; the training is unchanged then. All processes call it and each reads the file.
+/// `extras` are the saved ones, in the same order.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras,
           detail::configured = detail::configuration>
 training_position load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,
                                   const std::string& path, Extras&... extras) try {
-  train::detail::require_own_memory<Where>();
+  static_cast<void>(train::detail::has_checkpoints<std::remove_cvref_t<decltype(step)>>());
   const safetensors_file file(path);
   const train::detail::checkpoint_texts texts(file.metadata(), path);
   auto whole =
@@ -258,10 +263,5 @@ training_position load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Poli
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");
 }
-/// Other arguments.
-template <class... GIVE_THE_TRAINER_AND_THE_PATH>
-detail::refusal load_checkpoint(...) DEVPLACE_REFUSED(
-    "load_checkpoint: a checkpoint is loaded into a trainer: training_position at = load_checkpoint(step, path); "
-    "load_parameters(model, path) reads the parameters alone.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

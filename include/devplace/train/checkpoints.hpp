@@ -13,7 +13,6 @@
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/parallel/process_group.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/train/checkpoint.hpp>
@@ -21,19 +20,12 @@
 
 namespace devplace {
 
-/// Appear in the compiler's message for a bare number, and for other arguments of save() and resume().
-///@{
-struct NAME_THE_NUMBER_AS_IN_keep_3;
-struct GIVE_THE_TRAINER_AND_THE_POSITION_AS_IN_save_step_at;
-struct GIVE_THE_TRAINER_AS_IN_resume_step;
-///@}
-
-/// How many checkpoints a folder keeps.
+/// Options of checkpoints.
 struct checkpoints_options {
-  std::size_t keep = 3;  ///< at least 1; two or more survive a disk that damages one
+  std::size_t keep = 3;  ///< number of checkpoints to keep, at least 1; with two or more, one may be damaged
 };
 
-/// The checkpoints of one training in a folder, of which the newest are kept:
+/// The checkpoints of one training in a folder; keeps the newest ones:
 /// ```
 /// const dp::checkpoints saved{"run7", {.keep = 3}};
 /// dp::training_position at = saved.resume(step);
@@ -45,68 +37,66 @@ struct checkpoints_options {
 ///   }
 /// }
 /// ```
-/// Started again after it was killed, the program goes on from the newest checkpoint and gives the bits of a run that
-/// was not interrupted. One training at a time uses a folder.
+/// When started again after it was killed, the program continues from the newest checkpoint and gives the bits of an
+/// uninterrupted run. Only one training at a time may use a folder.
 class checkpoints {
  public:
-  /// Makes the folder if it does not exist. Throws file_error, and argument_error if none were kept.
-  explicit checkpoints(const std::string& folder, const checkpoints_options& options = {})
-      : folder_(folder), keep_(options.keep) {
+  /// Makes the folder if it does not exist. Throws file_error, and argument_error if `keep` is 0.
+  template <class Options = checkpoints_options>
+  explicit checkpoints(const std::string& folder, const Options& options = {})
+      : folder_(folder), keep_(kept_number(options)) {
     if (keep_ == 0) throw argument_error("checkpoints: the option keep is 0; keep at least 1, as in {.keep = 3}.");
   }
 
-  template <class Number, class FIX = NAME_THE_NUMBER_AS_IN_keep_3>
-    requires std::is_arithmetic_v<Number> checkpoints(const std::string&, Number)
-  = delete;
-
-  /// Their paths, the newest first, for load_checkpoint.
+  /// Returns the checkpoints' paths, the newest first, for load_checkpoint.
   std::vector<std::string> paths() const { return folder_.paths(); }
 
-  /// Writes the newest checkpoint, as save_checkpoint, and then removes those before the `keep` newest. There is never
-  /// more than one in addition, also after programs that were killed.
+  /// Writes a checkpoint, as save_checkpoint, and then removes all but the `keep` newest ones. There is never more than
+  /// one in addition, even after programs were killed.
   template <class Trainer, class... Extras, detail::configured = detail::configuration>
-    requires requires {
-      typename Trainer::model_type;
-    }
   void save(Trainer& step, const training_position& at, Extras&... extras) const {
-    const bool writes = !spans_processes<typename Trainer::model_type::placement_type> || is_main_process();
-    if (writes) folder_.keep(keep_);  // what a program left that was killed before it removed an old one
-    save_checkpoint(step, at, folder_.next_path(), extras...);
-    if (writes) folder_.keep(keep_);
+    if constexpr (train::detail::has_checkpoints<Trainer>()) {
+      const bool writes = !spans_processes<typename Trainer::model_type::placement_type> || is_main_process();
+      if (writes) folder_.keep(keep_);  // removes the old one that a killed program has left
+      save_checkpoint(step, at, folder_.next_path(), extras...);
+      if (writes) folder_.keep(keep_);
+    }
   }
-  /// Other arguments.
-  template <class FIX = GIVE_THE_TRAINER_AND_THE_POSITION_AS_IN_save_step_at>
-  detail::refusal save(...) const DEVPLACE_REFUSED(
-      "checkpoints: save takes a trainer and how far the program has come: saved.save(step, {epoch, batch}), or "
-      "saved.save(step, at); objects that go on, too, as a moving_average, follow.");
 
-  /// Makes the training go on from the newest checkpoint, as load_checkpoint, and returns how far it had come; the
-  /// start, and nothing is changed, if there is none yet. Throws file_error if the newest one is damaged or does not
-  /// fit; the message names the one before it.
+  /// Restores the training from the newest checkpoint, as load_checkpoint, and returns its position. Without a
+  /// checkpoint, changes nothing and returns the start. Throws file_error if the newest one is damaged or does not fit;
+  /// the message names the one before it.
   template <class Trainer, class... Extras, detail::configured = detail::configuration>
-    requires requires {
-      typename Trainer::model_type;
-    }
   [[nodiscard]] training_position resume(Trainer& step, Extras&... extras) const {
-    const std::vector<std::string> all = paths();
-    if (all.empty()) return {};
-    try {
-      return load_checkpoint(step, all[0], extras...);
-    } catch (const file_error& failure) {
-      if (all.size() == 1) throw;
-      constexpr std::size_t prefix = std::string_view("devplace: ").size();
-      throw file_error(std::string(failure.what()).substr(prefix) + " The checkpoint before it is " +
-                       detail::in_quotes(all[1]) +
-                       ": move the newest one away to resume from that, or give its path to load_checkpoint.");
+    if constexpr (train::detail::has_checkpoints<Trainer>()) {
+      const std::vector<std::string> all = paths();
+      if (all.empty()) return {};
+      try {
+        return load_checkpoint(step, all[0], extras...);
+      } catch (const file_error& failure) {
+        if (all.size() == 1) throw;
+        constexpr std::size_t prefix = std::string_view("devplace: ").size();
+        throw file_error(std::string(failure.what()).substr(prefix) + " The checkpoint before it is " +
+                         detail::in_quotes(all[1]) +
+                         ": move the newest one away to resume from that, or give its path to load_checkpoint.");
+      }
+    } else {
+      return {};
     }
   }
-  /// Other arguments.
-  template <class FIX = GIVE_THE_TRAINER_AS_IN_resume_step>
-  detail::refusal resume(...) const DEVPLACE_REFUSED(
-      "checkpoints: resume takes a trainer: training_position at = saved.resume(step); load_parameters(model, path) "
-      "reads the parameters alone.");
 
  private:
+  template <class Options>
+  static std::size_t kept_number([[maybe_unused]] const Options& options) {
+    constexpr bool by_name = std::is_same_v<Options, checkpoints_options>;
+    static_assert(by_name,
+                  "devplace: checkpoints: options are given by name: checkpoints saved{\"run7\", {.keep = 3}}.");
+    if constexpr (by_name)
+      return options.keep;
+    else
+      return 1;
+  }
+
   train::detail::checkpoint_folder folder_;
   std::size_t keep_;
 };

@@ -17,14 +17,11 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message for early_stopping with a bare number.
-struct NAME_THE_PATIENCE_AS_IN_patience_3;
-
 /// Options of early_stopping.
 struct early_stopping_options {
-  std::int64_t patience = 5;  ///< metrics in a row without an improvement after which a training stops; at least 1
-  double min_delta = 0;       ///< an improvement is a metric that is better than the best one by more than this
-  bool maximize = false;      ///< whether larger metrics are better, as accuracies, and not smaller ones, as losses
+  std::int64_t patience = 5;  ///< stops after this number of metrics in a row without an improvement; at least 1
+  double min_delta = 0;       ///< an improvement exceeds the best metric by more than this
+  bool maximize = false;      ///< whether larger metrics are better (accuracies) or smaller ones (losses)
 
   /// Throws argument_error for a number out of its range.
   void validate() const {
@@ -35,21 +32,21 @@ struct early_stopping_options {
   }
 };
 
-/// What early_stopping knows besides the best parameters. For checkpoints.
+/// The state of early_stopping without the best parameters, for checkpoints.
 struct early_stopping_state {
-  double best = 0;            ///< the best metric; without meaning before the first one
-  std::int64_t best_at = -1;  ///< its number, from 0; -1: none
+  double best = 0;            ///< the best metric; meaningless before the first one
+  std::int64_t best_at = -1;  ///< number of the best metric, from 0; -1: none
   std::int64_t told = 0;      ///< number of metrics so far
 
   /// Whether all numbers are equal.
   friend bool operator==(const early_stopping_state&, const early_stopping_state&) = default;
 };
 
-/// Ends a training when a metric, of data that it does not train on, no longer improves, and has the parameters and
-/// buffers with the best one: `early_stopping stopping{model, {.patience = 3}}`, then after each epoch `if
-/// (stopping(loss, model)) break;`, and in the end `stopping.restore(model)`. A metric that is NaN is no improvement.
-/// The copy of the best parameters and buffers lies on the model's places; it is made when the metric improves, and the
-/// call waits for it. In several processes all must be told the same metrics. One thread at a time.
+/// Stops a training when a metric of validation data no longer improves, and keeps the best parameters and buffers:
+/// `early_stopping stopping{model, {.patience = 3}}`, then after each epoch `if (stopping(loss, model)) break;`, and at
+/// the end `stopping.restore(model)`. NaN is no improvement. The copy of the best parameters and buffers lies on the
+/// model's places; it is made when the metric improves, and the call waits for it. All processes must pass the same
+/// metrics. One thread at a time.
 template <class Model>
 class early_stopping {
   static constexpr bool in_own_memory = !std::is_same_v<typename Model::placement_type, shared_memory>;
@@ -59,14 +56,11 @@ class early_stopping {
 
  public:
   /// Copies the model. Waits for its places and throws their failures; argument_error for invalid options.
-  template <detail::configured = detail::configuration>
-  explicit early_stopping(const Model& m, const early_stopping_options& options = {})
+  template <class Options = early_stopping_options, detail::configured = detail::configuration>
+  explicit early_stopping(const Model& m, const Options& options = {})
       : options_(validated(options)), best_(to<typename Model::placement_type>(m)) {}
-  template <class Number, class FIX = NAME_THE_PATIENCE_AS_IN_patience_3>
-    requires std::is_arithmetic_v<Number> early_stopping(const Model&, Number)
-  = delete;
 
-  /// Notes the next metric, of this model's parameters; keeps them if it is the best one. Returns whether to stop.
+  /// Records the next metric, and keeps the model's parameters if it is the best one. Returns whether to stop.
   template <detail::configured = detail::configuration>
   bool operator()(double metric, const Model& m) {
     if (improves(metric)) {
@@ -78,7 +72,7 @@ class early_stopping {
     return stopped();
   }
 
-  /// Whether as many metrics in a row as the patience were no improvement.
+  /// Whether the last `patience` metrics were no improvements.
   bool stopped() const { return state_.told - state_.best_at > options_.patience; }
 
   /// Copies the best parameters and buffers to a model, whose trainers continue with them.
@@ -86,19 +80,19 @@ class early_stopping {
   void restore(Model& m) const {
     m.assign(best_);
   }
-  /// The model with the best parameters; before the first metric, with those at the start.
+  /// The model with the best parameters; before the first metric, with the initial ones.
   const Model& best() const DEVPLACE_LIFETIMEBOUND { return best_; }
 
-  /// The best metric and its number, and how many there were.
+  /// The best metric, its number, and the number of metrics.
   const early_stopping_state& state() const { return state_; }
-  /// Continues with a saved state and model, when a training is resumed.
+  /// Restores a saved state and model, to resume a training.
   template <class From, detail::configured = detail::configuration>
   void assign(const From& best, const early_stopping_state& state) {
     best_.assign(best);
     state_ = state;
   }
 
-  /// What checkpoints keep (train/checkpoint.hpp).
+  /// Visits the state for checkpoints (train/checkpoint.hpp).
   void for_checkpoint(auto&& of_model, auto&& of_number) {
     of_model(best_);
     of_number("best", state_.best);
@@ -107,9 +101,18 @@ class early_stopping {
   }
 
  private:
-  static const early_stopping_options& validated(const early_stopping_options& options) {
-    options.validate();
-    return options;
+  template <class Options>
+  static early_stopping_options validated([[maybe_unused]] const Options& options) {
+    constexpr bool by_name = std::is_same_v<Options, early_stopping_options>;
+    static_assert(
+        by_name,
+        "devplace: early_stopping: options are given by name: early_stopping stopping{model, {.patience = 3}}.");
+    if constexpr (by_name) {
+      options.validate();
+      return options;
+    } else {
+      return {};
+    }
   }
   bool improves(double metric) const {
     if (detail::is_nan(metric)) return false;
@@ -122,7 +125,7 @@ class early_stopping {
   early_stopping_state state_;
 };
 
-/// Refuses what is no model.
+/// Rejects other types than models.
 template <class Other>
   requires(!requires(const Other& m) { m.state().updates; })
 class early_stopping<Other> {
@@ -132,7 +135,7 @@ class early_stopping<Other> {
                 "epoch.");
 
  public:
-  /// Takes what the assertion has rejected.
+  /// Avoid further errors.
   ///@{
   explicit early_stopping(const Other&, const early_stopping_options& = {}) {}
   template <class... Any>

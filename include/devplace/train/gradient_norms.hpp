@@ -19,19 +19,19 @@
 
 namespace devplace {
 
-/// The norms of a training's gradients since trainer::measure_gradients: 2-norms over all gradients of an update,
-/// before clipping and without the scale of losses.
+/// Statistics of a training's gradients since trainer::measure_gradients: 2-norms over all gradients of an update,
+/// before clipping and without the loss scale.
 struct gradient_norms {
   double last = std::numeric_limits<double>::quiet_NaN();  ///< of the last update; NaN before the first one
   double mean = std::numeric_limits<double>::quiet_NaN();  ///< over the updates with a finite norm; NaN without any
-  double largest = 0;                                      ///< of these
-  std::int64_t updates = 0;                                ///< number of updates, all of them
-  std::int64_t not_finite = 0;                             ///< number of those with infinite or NaN gradients
+  double largest = 0;                                      ///< over the updates with a finite norm
+  std::int64_t updates = 0;                                ///< number of all updates
+  std::int64_t not_finite = 0;                             ///< number of updates with infinite or NaN gradients
 };
 
 namespace train::detail {
 
-/// A place's numbers, and the host's memory that they are copied to.
+/// A place's statistics, and the host's memory for copies of them.
 template <place P>
 class norms_on_place {
   using backend_type = backend_of_t<P>;
@@ -55,7 +55,7 @@ class norms_on_place {
                                        runtime::norm_statistics::numbers);
   }
 
-  /// Starts a copy behind the place's work so far, and returns its number.
+  /// Enqueues a copy behind the place's work so far. Returns its number.
   template <devplace::detail::configured = devplace::detail::configuration>
   std::uint64_t start() {
     devplace::detail::copy_out_async<backend_type>(ordinal, copy_.data(), numbers_.data(), bytes);
@@ -66,7 +66,7 @@ class norms_on_place {
   bool ready() const {
     return done_.ready();
   }
-  /// Waits for the copy of this number.
+  /// Waits for the copy with this number.
   template <devplace::detail::configured = devplace::detail::configuration>
   const runtime::norm_statistics& wait(std::uint64_t copy) const {
     if (copy != copies_)
@@ -85,23 +85,23 @@ class norms_on_place {
 
 }  // namespace train::detail
 
-/// Norms of gradients as they are after the updates that a trainer had made when it gave this object. item() waits for
-/// these alone, while the place goes on with later steps. On several places they are the first one's, of which the
-/// others have the same. Valid until the trainer's next gradient_norms(). One thread at a time.
+/// The norms of gradients up to the trainer's call of gradient_norms(). item() waits only for the updates before that
+/// call, while the place continues with later steps. On several places reads the first one's norms; the others' are
+/// equal. Valid until the trainer's next gradient_norms(). One thread at a time.
 template <place P>
 class [[nodiscard]] unread_gradient_norms {
  public:
-  /// Starts the copy of the place's numbers.
+  /// Enqueues the copy of the place's statistics.
   template <detail::configured = detail::configuration>
   explicit unread_gradient_norms(std::shared_ptr<train::detail::norms_on_place<P>> norms)
       : norms_(std::move(norms)), copy_(norms_->start()) {}
 
-  /// Whether item() would not wait.
+  /// Whether item() returns without waiting.
   template <detail::configured = detail::configuration>
   bool ready() const {
     return norms_->ready();
   }
-  /// The norms. Throws the place's failure; error after the trainer's next gradient_norms().
+  /// Returns the norms. Throws the place's failure, and error after the trainer's next gradient_norms().
   template <detail::configured = detail::configuration>
   gradient_norms item() const {
     const runtime::norm_statistics& of = norms_->wait(copy_);

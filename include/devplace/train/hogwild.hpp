@@ -19,9 +19,9 @@ namespace devplace {
 
 namespace train::detail {
 
-/// Adds what a step has changed to elements that others change too, without locks: a relaxed atomic load and store for
-/// each, of which the compiler makes ordinary instructions. Where nobody has changed an element since it was read, it
-/// becomes exactly `after`.
+/// Adds a step's changes to elements that others change concurrently, without locks: by a relaxed atomic load and store
+/// each, which compile to ordinary instructions. An element that nobody has changed since it was read becomes exactly
+/// `after`.
 template <class T>
 struct hogwild_functor {
   T* shared;
@@ -35,7 +35,7 @@ struct hogwild_functor {
   }
 };
 
-/// A copy of the parameters and buffers of a model in shared memory, and the same as they were when they were read.
+/// A copy of the parameters and buffers of a model in shared memory, and their values when they were read.
 template <class Net, class P>
 class hogwild_copies {
   using block = devplace::detail::memory_block;
@@ -47,7 +47,7 @@ class hogwild_copies {
   explicit hogwild_copies(shared_model& m)
       : shared_(m.shared_state()), own_(to<cpu>(std::as_const(m))), before_(to<cpu>(std::as_const(m))) {}
 
-  /// The copy, to be trained.
+  /// The copy that is trained.
   own_model& own() { return own_; }
 
   /// Reads the shared elements.
@@ -58,7 +58,7 @@ class hogwild_copies {
     }
     own_.state().working_copies_are_old = true;
   }
-  /// Adds what has changed in the copy to the shared elements.
+  /// Adds the changes of the copy to the shared elements.
   void write() const {
     for (const arena& of : arenas())
       devplace::detail::for_each_index<backend::cpu>(
@@ -85,15 +85,15 @@ class hogwild_copies {
 
 }  // namespace train::detail
 
-/// Trains a model in shared memory, which other processes or threads train at the same time, each with a trainer of its
+/// Trains a model in shared memory, which other processes or threads train concurrently, each with a trainer of its
 /// own: Hogwild (Niu, Recht, Re and Wright, 2011), as PyTorch's mnist_hogwild. A step reads the parameters, computes
-/// the gradients of its batch on a copy, updates that by the rule, and adds the differences to the shared parameters.
-/// There are no locks: elements are read and written by relaxed atomic operations, of which two at the same moment can
-/// lose one of two changes of an element. The state of the rule (momenta) is this trainer's. One trainer alone gives
-/// the bits of the same training on `on<cpu>`; several give results that differ from run to run. With `accumulate<k>`
-/// the parameters are read and updated at every k-th batch. Members that are not described here are those of a trainer
-/// on `on<cpu>`, of its own steps. It keeps two copies of the parameters, gradients and the rule's state in memory of
-/// this process. After fork() each process makes its own trainer.
+/// the gradients of its batch on a copy, updates the copy by the rule, and adds the differences to the shared
+/// parameters. There are no locks: elements are read and written by relaxed atomic operations, so simultaneous changes
+/// of one element can be lost. The state of the rule (momenta) is this trainer's. A single trainer gives the bits of
+/// the training on `on<cpu>`; with several, results differ from run to run. With `accumulate<k>` the parameters are
+/// read and updated at every k-th batch. Other members are those of a trainer on `on<cpu>` and concern its own steps.
+/// The trainer has two copies of the parameters, gradients and the rule's state in memory of this process. After fork()
+/// each process makes its own trainer.
 template <class Net, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batches>>
     : private train::detail::hogwild_copies<Net, P>,
@@ -119,11 +119,8 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
   trainer(model_type& m, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}
   ///@}
-  /// A temporary model would be destroyed after training: give it a name.
-  template <class FIX = KEEP_THE_MODEL_IN_A_VARIABLE, class... Rest>
-  trainer(const model_type&&, Rest&&...) = delete;
 
-  /// One step on a batch on `on<cpu>`, as a trainer's there; returns its loss.
+  /// Makes one step with a batch on `on<cpu>`; returns its loss.
   template <class Samples, class Targets, detail::configured = detail::configuration>
   auto operator()(const Samples& samples, const Targets& targets) {
     if (base::pending_batches() == 0) copies::read();
@@ -141,8 +138,8 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
   }
 };
 
-/// The plan of a trainer of a model in shared memory: its numbers are those of a training on `on<cpu>`, and `bytes` is
-/// all memory of one such process.
+/// The plan of a trainer of a model in shared memory. Its numbers are those of a training on `on<cpu>`; `bytes` is the
+/// memory of one process.
 template <class Net, class P, std::size_t Samples, class Rule, class Policy, class Processes>
   requires(!std::is_void_v<Rule>)
 struct memory_plan<model<Net, shared_memory, P>, batch<Samples>, Rule, Policy, Processes>
@@ -151,9 +148,9 @@ struct memory_plan<model<Net, shared_memory, P>, batch<Samples>, Rule, Policy, P
   using base = memory_plan<model<Net, cpu, P>, batch<Samples>, Rule, Policy, Processes>;
 
  public:
-  /// Parameters and buffers in shared memory, which all processes have in common.
+  /// Parameters and buffers in shared memory, once for all processes.
   static constexpr std::size_t shared = base::parameters + base::buffers;
-  /// The parameters as they were read, and what else that model and the shared one have.
+  /// The second copy of the parameters and buffers, and further memory of this copy and of the shared model.
   static constexpr std::size_t copies = shared + 2 * (base::working_copy + runtime::loss_sums_bytes);
   /// The total.
   static constexpr std::size_t bytes = base::bytes + shared + copies;

@@ -42,7 +42,7 @@ constexpr std::size_t operator""_GiB(unsigned long long n) {
 
 namespace train::detail {
 
-/// The memory that a trainer needs on a place besides model and optimizer, in bytes.
+/// Bytes of a trainer on a place besides model and optimizer.
 template <class Net, class P>
 struct step_layout {
   using run = runtime::pass_layout<Net, P>;
@@ -55,7 +55,7 @@ struct step_layout {
     return runtime::padded_bytes(runtime::sample_size<typename run::output_extents> * rows *
                                  sizeof(typename roles::activation));
   }
-  /// The rows of one output along its last axis: some losses have a value for each.
+  /// Number of rows of one output along its last axis: some losses have a value for each.
   static constexpr std::size_t rows_of_output = [] {
     using output = typename run::output_extents;
     if constexpr (output::rank == 0)
@@ -63,7 +63,7 @@ struct step_layout {
     else
       return runtime::sample_size<output> / std::max(output::static_extent(output::rank - 1), std::size_t{1});
   }();
-  /// Whether the loss computes with a copy of the outputs, since these are of 16 bits. Their gradient takes its place.
+  /// Whether the loss works on a copy of 16-bit outputs. Their gradient overwrites the copy.
   static constexpr bool copies_outputs = !std::is_same_v<typename roles::activation, typename roles::accumulator>;
   static constexpr std::size_t output_copy(std::size_t rows) {
     return copies_outputs ? runtime::padded_bytes(runtime::sample_size<typename run::output_extents> * rows *
@@ -80,8 +80,8 @@ struct step_layout {
 /// The sums of losses over steps, and the factor and norm of clipping: a cache line each.
 inline constexpr std::size_t scalar_bytes = 2 * devplace::detail::alignment;
 
-/// Workspace of operations on a GPU, per place and process: cuda_product_workspace and cuda_reduction_workspace
-/// (backend/cuda/workspace.hpp), which are not visible here.
+/// Workspace of operations on a GPU, per place and process: the sum of cuda_product_workspace and
+/// cuda_reduction_workspace (backend/cuda/workspace.hpp).
 inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (std::size_t{516} << 10);
 
 }  // namespace train::detail
@@ -92,23 +92,25 @@ struct processes {};
 
 /// Bytes that training needs on the place with the largest demand, known at compile time:
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts all allocations of model,
-/// optimizer and trainer, which is also their peak (`memory_usage::peak`). Not included are batches (`loader`), class
-/// weights, `clipping`, and allocations that exist once per process: on a GPU `gpu_workspace`, 32 MiB more if the
-/// network has convolutions, and 256 MiB more if some of cuDNN's engines need them, on the CPU the packing buffers of
-/// the matrix engine (one set per thread); nor the copies of gradients by which `collective::direct` works on devices
-/// without access to each other's memory, up to 1 MiB for each other place; nor what a model keeps after it has
-/// predicted, also for `accuracy`: `memory_plan<model_t, batch<n>>::activations`; nor what `accuracy` has while it runs
-/// (member `accuracy`). Without a rule, `memory_plan<model_t, batch<1024>>` is what the model and
-/// `predict_into(outputs, samples, batch<1024>{})` need, for row-major batches and one call at a time, and
-/// `memory_plan<predictor_t, batch<1024>>` what a predictor needs that was made for that batch.
+/// optimizer and trainer, which is also their peak (`memory_usage::peak`). Not included are:
+/// - batches (`loader`), class weights and `clipping`;
+/// - allocations once per process: on a GPU `gpu_workspace`, 32 MiB more if the network has convolutions, and 256 MiB
+///   more if cuDNN's engines need them; on the CPU the packing buffers of the matrix engine (one set per thread);
+/// - copies of gradients that `collective::direct` makes on devices without access to each other's memory, up to 1 MiB
+///   for each other place;
+/// - the workspace that a model keeps after a prediction, also of `accuracy`: `memory_plan<model_t,
+///   batch<n>>::activations`; and the memory of `accuracy` while it runs (member `accuracy`).
 ///
-/// For a model across processes the last argument is how many they are planned for, and the batch is that of all:
+/// Without a rule, `memory_plan<model_t, batch<1024>>` plans the model and `predict_into(outputs, samples,
+/// batch<1024>{})`, for row-major batches and one call at a time; `memory_plan<predictor_t, batch<1024>>` plans a
+/// predictor made for this batch.
+///
+/// For a model across processes the last argument is the number of processes, and the batch is that of all:
 /// `memory_plan<model<net, across<cuda<0>>>, batch<256>, optim::adam, collective::sharded_all_reduce<>, processes<4>>`.
-/// Memory by which processes exchange gradients is the host's, and not included (member `exchange`).
-template <class Model, class GIVE_THE_BATCH_AS_batch_64, class Rule = void, class Policy = collective::all_reduce<>,
-          class Processes = void>
+/// The host memory by which processes exchange gradients is not included (member `exchange`).
+template <class Model, class Batch, class Rule = void, class Policy = collective::all_reduce<>, class Processes = void>
 struct memory_plan {
-  static_assert(detail::accepted<GIVE_THE_BATCH_AS_batch_64>,
+  static_assert(detail::accepted<Batch>,
                 "devplace: memory_plan: the arguments are a model with its placement, a batch and an optimizer: "
                 "memory_plan<model<Net, Where>, batch<64>, optim::adam>.");
   static constexpr std::size_t bytes = 0;  ///< none
@@ -116,13 +118,13 @@ struct memory_plan {
 
 namespace train::detail {
 
-/// How many processes share a batch; `Processes` is void for one.
+/// Number of processes that share a batch; `Processes` is void for one.
 template <class Processes>
 inline constexpr std::size_t process_count = 1;
 template <std::size_t Count>
 inline constexpr std::size_t process_count<processes<Count>> = Count;
 
-/// What a model allocates on each place, in bytes, and the samples there.
+/// Bytes that a model allocates on each place, and the place's number of samples.
 template <class Net, class Where, class P, std::size_t Samples, class Processes>
 struct model_layout {
  protected:
@@ -142,20 +144,19 @@ struct model_layout {
  public:
   /// The parameters' arena, including padding between parameters.
   static constexpr std::size_t parameters = plan::arena_elements * sizeof(typename roles::parameter);
-  /// That part of it whose parameters are frozen: they have no gradients and no state of the optimizer.
+  /// The part of this arena with frozen parameters, which have no gradients and no optimizer state.
   static constexpr std::size_t frozen = plan::frozen_elements * sizeof(typename roles::parameter);
-  /// The copy of the parameters that layers read, where it has another type.
+  /// The working copy of the parameters, if layers read another type.
   static constexpr std::size_t working_copy =
       storage::has_working_copy ? plan::arena_elements * sizeof(typename roles::working) : 0;
-  /// The gradients, followed by the sums of the samples' weights and losses, and a mark of the step. A trainer, or the
-  /// first backward, allocates them.
+  /// The gradients, followed by the sums of the samples' weights and losses, and the step's mark. Allocated by a
+  /// trainer or the first backward.
   static constexpr std::size_t gradients =
       (plan::parameter_elements + runtime::gradient_tail) * sizeof(typename roles::gradient);
-  /// Untrained state of layers.
+  /// Buffers of layers.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(typename roles::parameter);
-  /// Additional while accuracy() runs over batches of this size, besides the workspace of their predictions,
-  /// `memory_plan<model, batch<n>>::activations`: a batch's outputs and the counts for each label. Batches belong to
-  /// the loader.
+  /// Additional while accuracy() runs over batches of this size: a batch's outputs and the counts for each label,
+  /// besides the workspace of predictions, `memory_plan<model, batch<n>>::activations`. Batches belong to the loader.
   static constexpr std::size_t accuracy = [] {
     using output = typename plan::output;
     constexpr std::size_t element = sizeof(typename plan::template output_element<P>);
@@ -166,7 +167,7 @@ struct model_layout {
 
 }  // namespace train::detail
 
-/// The plan of one model that predicts.
+/// The plan of a model that predicts.
 template <class Net, class Where, class P, std::size_t Samples, class Policy, class Processes>
 struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes>
     : train::detail::model_layout<Net, Where, P, Samples, Processes> {
@@ -174,18 +175,17 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes
   using base = train::detail::model_layout<Net, Where, P, Samples, Processes>;
 
  public:
-  /// None: training allocates them.
+  /// 0: only training allocates gradients.
   static constexpr std::size_t gradients = 0;
   /// The workspace of a tile.
   static constexpr std::size_t activations = runtime::tile_bytes<Net, P>(base::rows);
-  /// Sums of losses, which every model has.
+  /// Sums of losses; every model has them.
   static constexpr std::size_t sums = runtime::loss_sums_bytes;
   /// The total.
   static constexpr std::size_t bytes = base::parameters + base::working_copy + base::buffers + activations + sums;
 };
 
-/// The plan of a predictor for batches of `Samples` samples. Its workspace has room for the samples of a view with
-/// strides.
+/// The plan of a predictor for batches of `Samples` samples, including space for the samples of a view with strides.
 template <class Net, class Where, class P, std::size_t Samples, class Policy, class Processes>
 struct memory_plan<predictor<Net, Where, P>, batch<Samples>, void, Policy, Processes>
     : memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes> {
@@ -200,7 +200,7 @@ struct memory_plan<predictor<Net, Where, P>, batch<Samples>, void, Policy, Proce
   static constexpr std::size_t bytes = base::bytes + packed;
 };
 
-/// The plan of one model, batch and rule; all numbers are bytes on the place with the largest demand, the first one.
+/// The plan of a training. All numbers are bytes on the first place, which has the largest demand.
 template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy, class Processes>
 struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes>
     : train::detail::model_layout<Net, Where, P, Samples, Processes> {
@@ -219,8 +219,8 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   using base::rows;
 
  public:
-  /// The optimizer's arenas, its step memory and the table of parameters with options of their own; for the place's
-  /// shares only if the policy says so.
+  /// The optimizer's arenas, its step memory and the table of parameters with options of their own; under a policy of
+  /// shares only the place's shares.
   static constexpr std::size_t optimizer_state = [] {
     constexpr std::size_t element = Rule::state_arenas * sizeof(typename roles::state);
     using shares = parallel::bucket_shares<Net, typename roles::wire, policy_type>;
@@ -233,7 +233,7 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   }();
   /// Saved activations, outputs, their gradient, and scratch memory of layers.
   static constexpr std::size_t activations = layout::workspace(rows);
-  /// Sums of losses, of the last step and over steps, and the results of clipping.
+  /// Sums of losses of the last step and over steps, and the results of clipping.
   static constexpr std::size_t sums = runtime::loss_sums_bytes + train::detail::scalar_bytes;
   /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`,
   /// the gradients in 16 bits for `collective::wire`. Across processes that of `direct` and `ring` is the host's.
@@ -256,25 +256,25 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
       return std::max(engine::workspace_bytes(participants, bucket, sizeof(typename roles::wire)),
                       engine::workspace_bytes(participants, meeting, sizeof(std::int64_t)));
   }();
-  /// Additional if the trainer clips: the workspace of the norm. In mixed<half> every trainer has it, to find gradients
-  /// that are not finite, and `bytes` includes it.
+  /// Additional if the trainer clips: the workspace of the norm. In mixed<half> every trainer needs it, to detect
+  /// gradients that are not finite, and `bytes` includes it.
   static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
   /// The total of the above; `clipping` in mixed<half> only.
   static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gradients + optimizer_state +
                                        base::buffers + activations + sums + reduction_buffer +
                                        (scales_losses<P> ? clipping : 0);
-  /// Additional if a loader copies uint8 images (an image_set) to devices: two batches, and the bytes of one, which the
-  /// device scales. On the CPU batches belong to the loader.
+  /// Additional if a loader copies uint8 images (an image_set) to devices: two batches, and the bytes of one batch,
+  /// which the device scales. On the CPU batches belong to the loader.
   static constexpr std::size_t loader = std::is_same_v<placement_backend_t<Where>, backend::cpu>
                                             ? 0
                                             : rows * (runtime::sample_size<typename plan::input> *
                                                           (2 * sizeof(typename plan::template input_element<P>) + 1) +
                                                       2);
-  /// Additional on the host for each process of a group that launched_processes connects on one host: its part of
-  /// shared memory that all of them map. RSS counts the memory of all in each process, and PSS this number.
+  /// Additional on the host for each process of a group that launched_processes connects on one host: its part of the
+  /// shared memory that all processes map. RSS counts all parts in each process, PSS this number.
   static constexpr std::size_t exchange = parallel::shared_layout::usual_bytes(train::detail::process_count<Processes>);
-  /// Additional once per place on a GPU, however many models are trained there: workspace of products and reductions,
-  /// allocated at first use and kept. Simulated devices have none.
+  /// Additional once per place on a GPU, for any number of models: workspace of products and reductions, allocated at
+  /// first use and kept. Simulated devices have none.
   static constexpr std::size_t gpu_workspace = train::detail::gpu_workspace_bytes;
 };
 

@@ -17,13 +17,10 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message for a moving_average with a bare number.
-struct NAME_THE_DECAY_AS_IN_decay_0_999;
-
 /// Options of a moving_average.
 struct moving_average_options {
   double decay = 0.999;          ///< share of the average that an update keeps, at least 0 and less than 1
-  bool average_buffers = false;  ///< whether buffers are averaged, too; if not, they are the model's
+  bool average_buffers = false;  ///< whether to average buffers or to copy the model's
 
   /// Throws argument_error for a decay out of its range.
   void validate() const { detail::require_decay_rate(decay, "moving_average", "decay"); }
@@ -31,7 +28,7 @@ struct moving_average_options {
 
 namespace train::detail {
 
-/// Moves an average towards a value as torch.lerp does; all of the way, it copies the value, whatever the average was.
+/// Moves an average towards a value as torch.lerp does. With share 1 copies the value, even if the average is NaN.
 template <class T>
 struct average_functor {
   T* average;
@@ -50,12 +47,12 @@ struct average_functor {
 }  // namespace train::detail
 
 /// An exponential moving average of a model's parameters: `moving_average average{model, {.decay = 0.999}}`, and
-/// `average.update(model)` after each step; then `accuracy(average.model(), data.test)`. The arithmetic is that of
-/// torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn(decay): the first update copies the parameters, later
-/// ones multiply the average by the decay and add the rest of the model's parameters. Buffers are copied from the model
-/// (`use_buffers=False`) or averaged. The average is a model on the same places, of a second copy of the parameters and
-/// buffers; an update is one launch on each place for the parameters and one for the buffers, and neither waits nor
-/// allocates. One thread at a time.
+/// `average.update(model)` after each step; then `accuracy(average.model(), data.test)`. Computes as
+/// torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn(decay): the first update copies the parameters; later
+/// ones multiply the average by the decay and add (1 - decay) times the parameters. Buffers are copied from the model
+/// (`use_buffers=False`) or averaged. The average is a model on the same places, with its own parameters and buffers.
+/// An update is one launch on each place for the parameters and one for the buffers; it neither waits nor allocates.
+/// One thread at a time.
 template <class Model>
 class moving_average {
   using where = typename Model::placement_type;
@@ -68,15 +65,12 @@ class moving_average {
 
  public:
   /// Copies the model. Waits for its places and throws their failures; argument_error for a decay out of its range.
-  template <detail::configured = detail::configuration>
-  explicit moving_average(const Model& m, const moving_average_options& options = {})
+  template <class Options = moving_average_options, detail::configured = detail::configuration>
+  explicit moving_average(const Model& m, const Options& options = {})
       : options_(validated(options)), model_(to<where>(m)), seen_(m.state().updates) {}
-  template <class Number, class FIX = NAME_THE_DECAY_AS_IN_decay_0_999>
-    requires std::is_arithmetic_v<Number> moving_average(const Model&, Number)
-  = delete;
 
-  /// Takes the parameters of a model after an update of it; otherwise, between the batches of accumulate<k>, it does
-  /// nothing. Steps that mixed<half> skips count as updates. Asynchronous on devices.
+  /// Averages the model's parameters if they were updated; does nothing between the batches of accumulate<k>. Steps
+  /// that mixed<half> skips count as updates. Asynchronous on devices.
   template <detail::configured = detail::configuration>
   void update(const Model& m) {
     const auto& from = m.state();
@@ -95,31 +89,40 @@ class moving_average {
     ++updates_;
   }
 
-  /// The average, to predict with, to measure and to save; `model.assign(average.model())` trains on from there.
+  /// The average, to predict, measure and save; `model.assign(average.model())` continues the training with it.
   const Model& model() const DEVPLACE_LIFETIMEBOUND { return model_; }
 
   /// Number of updates so far.
   std::int64_t updates() const { return updates_; }
 
-  /// Continues with a saved average and its number of updates, when a training is resumed.
+  /// Restores a saved average and its number of updates, to resume a training.
   template <class From, detail::configured = detail::configuration>
   void assign(const From& saved, std::int64_t updates) {
     model_.assign(saved);
     updates_ = updates;
   }
 
-  /// What checkpoints keep (train/checkpoint.hpp).
+  /// Visits the state for checkpoints (train/checkpoint.hpp).
   void for_checkpoint(auto&& of_model, auto&& of_number) {
     of_model(model_);
     of_number("updates", updates_);
   }
-  /// After a checkpoint was loaded: the updates of the model so far are in the average.
+  /// Called after a checkpoint was loaded, whose average includes all updates of the model.
   void follow(std::uint64_t model_updates) { seen_ = model_updates; }
 
  private:
-  static const moving_average_options& validated(const moving_average_options& options) {
-    options.validate();
-    return options;
+  template <class Options>
+  static moving_average_options validated([[maybe_unused]] const Options& options) {
+    constexpr bool by_name = std::is_same_v<Options, moving_average_options>;
+    static_assert(
+        by_name,
+        "devplace: moving_average: options are given by name: moving_average average{model, {.decay = 0.999}}.");
+    if constexpr (by_name) {
+      options.validate();
+      return options;
+    } else {
+      return {};
+    }
   }
   static void average(int ordinal, const detail::memory_block& to, const detail::memory_block& from, T share) {
     detail::for_each_index<backend_type>(
@@ -129,11 +132,11 @@ class moving_average {
 
   moving_average_options options_;
   Model model_;
-  std::uint64_t seen_;  ///< updates of the other model at the last one
+  std::uint64_t seen_;  ///< the model's number of updates at the last update of the average
   std::int64_t updates_ = 0;
 };
 
-/// Refuses what is no model.
+/// Rejects other types than models.
 template <class Other>
   requires(!requires(const Other& m) { m.state().updates; })
 class moving_average<Other> {
@@ -143,7 +146,7 @@ class moving_average<Other> {
                 "step.");
 
  public:
-  /// Takes what the assertion has rejected.
+  /// Avoid further errors.
   ///@{
   explicit moving_average(const Other&, const moving_average_options& = {}) {}
   template <class... Any>

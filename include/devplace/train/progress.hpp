@@ -11,22 +11,17 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message for a progress of epochs alone, and with two numbers, which could be taken for
-/// each other.
-struct GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000;
-
 /// Destination and frequency of progress lines.
 struct progress_options {
   std::size_t samples = 0;                            ///< in an epoch, for a program without a loader
   std::FILE* stream = stdout;                         ///< null: prints nothing and reads no loss
   double terminal_interval = 0.1;                     ///< seconds between updates of the line on a terminal
-  double file_interval = 30;                          ///< seconds between lines elsewhere, besides one per epoch
+  double file_interval = 30;                          ///< seconds between lines elsewhere, in addition to one per epoch
   double (*clock)() = &detail::steady_clock_seconds;  ///< seconds of a monotonic clock
 };
 
-/// Prints the progress of a training: epoch, share done, loss, samples per second and time left. On a terminal it is
-/// one line per epoch, rewritten in place; elsewhere (a file, a pipe) plain lines, one per epoch and additional ones in
-/// long epochs. Nothing is printed unless a program creates this object.
+/// Prints the progress of a training: epoch, share done, loss, samples per second and time left. On a terminal rewrites
+/// one line per epoch; elsewhere (a file, a pipe) prints plain lines, one per epoch and more in long epochs.
 /// ```
 /// dp::progress progress{epochs, batches};
 /// for (int epoch = 0; epoch < epochs; ++epoch)
@@ -37,19 +32,16 @@ struct progress_options {
 /// ```
 /// Of several processes, those of this thread's process_scope, the first one prints.
 ///
-/// Reading a loss waits for the device, so it is done only when a line is printed. Samples per second are those of the
-/// current epoch; the time left is estimated from all the time so far, including time between epochs.
+/// Reads a loss, which waits for the device, only when a line is printed. Samples per second are those of the current
+/// epoch; the time left is estimated from all the time so far, including time between epochs.
 class progress {
  public:
-  /// Of epochs of a loader's samples, or of `options.samples`: `progress{5, batches}`, `progress{5, {.samples =
-  /// 60'000}}`. The clock starts here.
+  /// For epochs of a loader's samples or of `options.samples`: `progress{5, batches}`, `progress{5, {.samples =
+  /// 60'000}}`. Starts the clock.
   ///@{
-  template <class Batches>
-    requires requires(const Batches& batches) {
-      batches.samples();
-    }
-  progress(int epoch_count, const Batches& batches, progress_options options = {})
-      : progress(epoch_count, (options.samples = batches.samples(), options)) {}
+  template <class Batches = progress_options>
+  explicit progress(int epoch_count, const Batches& batches = {}, progress_options options = {})
+      : progress(epoch_count, (options.samples = samples_of(batches), options)) {}
   progress(int epoch_count, const progress_options& options)
       : options_(options),
         terminal_(options.stream != nullptr && detail::is_terminal(options.stream)),
@@ -60,11 +52,6 @@ class progress {
     if (!is_main_process()) options_.stream = nullptr;
   }
   ///@}
-  template <class Number, class FIX = GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000>
-    requires std::is_arithmetic_v<Number> progress(int, Number, const progress_options& = {})
-  = delete;
-  template <class FIX = GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000>
-  explicit progress(int) = delete;
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
   /// Ends a line that is being rewritten, so that later output starts on a new line.
@@ -96,6 +83,20 @@ class progress {
   }
 
  private:
+  template <class Batches>
+  static std::size_t samples_of([[maybe_unused]] const Batches& batches) {
+    constexpr bool has_samples = requires {
+      batches.samples();
+    };
+    static_assert(has_samples,
+                  "devplace: progress: give the number of epochs and the loader, or the samples of an epoch by name: "
+                  "progress{5, batches}, progress{5, {.samples = 60'000}}.");
+    if constexpr (has_samples)
+      return batches.samples();
+    else
+      return 0;
+  }
+
   void begin(int epoch) {
     if (line_open_) {  // the previous epoch was left early
       std::fputc('\n', options_.stream);
@@ -128,8 +129,8 @@ class progress {
     written_ = now;
   }
 
-  /// Measured from the epoch's first update, to exclude the time between epochs. An epoch with a single batch uses the
-  /// time since the start.
+  /// Returns samples per second, measured from the epoch's first update, to exclude the time between epochs. An epoch
+  /// with a single batch uses the time since the start.
   double rate(double now) const {
     if (done_ > first_ && now > first_time_) return static_cast<double>(done_ - first_) / (now - first_time_);
     const double all = static_cast<double>(epoch_) * static_cast<double>(samples_) + static_cast<double>(done_);

@@ -19,18 +19,18 @@
 
 namespace devplace {
 
-/// The loss of one call of a trainer, which stays on the places until `item()` reads it. Valid until the next call. One
-/// thread at a time may read it, and not during the next step.
+/// The loss of one call of a trainer, which stays on the places until `item()` reads it. Valid until the next call.
+/// Only one thread at a time may read it, and not during the next step.
 template <class S, placement Where>
 class step_loss : public runtime::unread_loss<> {
  public:
-  /// Made from the sums that the first `replicas` of the model hold: of the whole batch, or of their parts.
+  /// Refers to the sums on the model's first `replicas` replicas: of the whole batch, or of their parts.
   step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction how, std::size_t replicas)
       : state_(std::move(state)), step_(state_->step), how_(how), replicas_(replicas) {}
 
-  /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws a place's
-  /// failure, with its name; error if the model is unusable; error after the model's next pass, which overwrites the
-  /// loss; and communication_error if devices have found that processes trained differently.
+  /// Returns the loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws a
+  /// place's failure, with its name; error if the model is unusable or after its next pass, which overwrites the loss;
+  /// and communication_error if the devices detected that processes trained differently.
   template <detail::configured = detail::configuration>
   typename runtime::replica<S>::accumulator item() const {
     if (state_->step != step_)

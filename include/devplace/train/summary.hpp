@@ -14,7 +14,6 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/predictor.hpp>
 #include <devplace/optim/adam.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/tensor/bf16.hpp>
@@ -25,7 +24,7 @@ namespace devplace {
 
 namespace train::detail {
 
-/// The table of layers, with a last row of sums.
+/// Returns the table of layers, with a last row of sums.
 inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers) {
   std::vector<std::vector<std::string>> rows{{"layer", "type", "output", "parameters", "FLOPs"}};
   std::size_t parameters = 0, flops = 0, frozen = 0, buffers = 0;
@@ -43,7 +42,7 @@ inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers)
   return text;
 }
 
-/// The bytes of a network in a precision: parameters with buffers, a predictor, a training.
+/// Returns the bytes of a network in a precision: parameters with buffers, working copy, predictor, training.
 template <class Net, class P, class Batch, class Rule>
 std::vector<std::size_t> bytes_of_network() {
   using where = on<cpu>;
@@ -74,10 +73,10 @@ struct network_of<model<Net, Where, P>> {
 
 /// Prints two tables that describe a network, or the network of a model's type: `summary<net>(std::cout, batch<64>{})`.
 /// The first has each layer's name as in PyTorch, its type, the extents of one sample's output, its number of
-/// parameters, also frozen ones, and its FLOPs for one sample (nn::layer_summaries defines them, and has the numbers
-/// themselves). The second has bytes on a place in float, double and mixed<bf16>, which is also mixed<half> but for its
-/// scale: parameters and buffers with the padding of their arena, all of a predictor, and all of a training with
-/// `Rule`, both for batches of `Samples` samples (memory_plan).
+/// parameters (including frozen ones), and its FLOPs for one sample (defined by nn::layer_summaries, which returns the
+/// numbers). The second has bytes on a place in float, double and mixed<bf16> (mixed<half> also needs its scale):
+/// parameters and buffers with the padding of their arena, a predictor, and a training with `Rule`, both for batches of
+/// `Samples` samples (memory_plan).
 template <class Net, class Rule = optim::adam, std::size_t Samples = 1>
 void summary(std::ostream& out, batch<Samples> = {}) {
   using net = typename train::detail::network_of<Net>::type;
@@ -88,15 +87,10 @@ void summary(std::ostream& out, batch<Samples> = {}) {
   out << train::detail::table_of_layers(nn::layer_summaries<net>()) << '\n'
       << train::detail::table_of_bytes(Samples, bytes);
 }
-/// The same for a model: `summary(std::cout, model, batch<64>{})`.
+/// Describes the network of a model: `summary(std::cout, model, batch<64>{})`.
 template <class Rule = optim::adam, class Net, class Where, class P, std::size_t Samples = 1>
 void summary(std::ostream& out, const model<Net, Where, P>&, batch<Samples> of = {}) {
   summary<Net, Rule>(out, of);
 }
-/// Other arguments.
-template <class... GIVE_A_STREAM_AND_A_MODEL_AS_IN_summary_std_cout_model>
-detail::refusal summary(...) DEVPLACE_REFUSED(
-    "summary: give a stream and a model, or name the network: summary(std::cout, model), summary<net>(std::cout, "
-    "batch<64>{}).");
 
 }  // namespace devplace

@@ -27,22 +27,22 @@
 namespace devplace {
 
 /// A planned training step: `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, then `step(images, labels)` for
-/// each batch. It combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is
-/// allocated once: after the first batch of the largest size (or `prepare`) steps up to that size do not allocate, and
-/// nothing is read back until a loss is requested. On several places all run concurrently, each on its part of the
-/// batch, and `Policy` defines how they agree on the update: a policy other than the default follows the rule,
-/// `collective::all_reduce{}` or `collective::scatter_gather{}`, and `accumulate<k>{}` follows that. It shares the
-/// model's arenas, so the model may be moved. Across processes, those of this thread's process_scope, all make the
-/// trainer and all call it; batches are divided among all participants, and losses are those of whole batches (with
-/// `accumulate<k>` a step's own loss is that of this process's part).
+/// each batch. Combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is
+/// allocated once: after the first batch of the largest size (or `prepare`) steps up to that size do not allocate.
+/// Nothing is read back until a loss is requested. Several places run concurrently, each on its part of the batch, and
+/// `Policy` defines how they agree on the update: after the rule give `collective::all_reduce{}` (the default) or
+/// `collective::scatter_gather{}`, and then `accumulate<k>{}`. The trainer shares the model's arenas, so the model may
+/// be moved. All processes of this thread's process_scope make the trainer and call it. Batches are divided among all
+/// participants, and losses are those of whole batches (with `accumulate<k>` a step's own loss is that of this
+/// process's part).
 ///
-/// A failure of a device is thrown by the next call that waits or by the next step, with the replica's name, and makes
-/// every model on that device unusable. An exception on the host before the update leaves the parameters and the
-/// optimizer's state as they were, and the next step can run; gradients that were accumulated are lost, and the buffers
-/// of layers, as batch_norm's, may include the batch. An exception while the update is being enqueued makes the model
-/// unusable. Across processes an exception must leave the scope of the group: the others are in the step that this one
-/// left. Failures belong to a device: of two threads that use one device, either may be thrown the other's. One thread
-/// at a time may use a trainer or another trainer of its model; steps at the same time throw.
+/// The next step or waiting call throws a device's failure, with the replica's name; the failure makes every model on
+/// that device unusable. After an exception on the host before the update, parameters and optimizer state are
+/// unchanged, and the next step can run; accumulated gradients are lost, and buffers of layers, as batch_norm's, may
+/// include the batch. An exception while the update is being enqueued makes the model unusable. Across processes an
+/// exception must leave the scope of the group: the other processes are still in the step. Failures belong to a device:
+/// of two threads that use one device, either may receive the other's. Only one thread at a time may use the trainers
+/// of a model; concurrent steps throw.
 template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using plan = runtime::network_plan<Net>;
@@ -78,7 +78,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
                 "collective::all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
                 "policy must have.");
-  // After a failed assertion the default policy is used instead, to avoid follow-up errors.
+  // The default policy replaces a rejected one, to avoid further errors.
   using policy_type = std::conditional_t<is_policy, Policy, collective::all_reduce<>>;
   using training_type = train::detail::training<Net, Where, P, Loss, Rule, policy_type, Batches>;
   static constexpr bool scales = scales_losses<P>;
@@ -105,40 +105,32 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}
   ///@}
-  /// A temporary model would be destroyed after training: give it a name.
-  template <class FIX = KEEP_THE_MODEL_IN_A_VARIABLE, class... Rest>
-  trainer(const model_type&&, Rest&&...) = delete;
 
   /// Transfers its memory; the model is not affected.
   ///@{
   trainer(trainer&&) noexcept = default;
   trainer& operator=(trainer&&) noexcept = default;
   ///@}
-  trainer(const trainer&, MAKE_ANOTHER_TRAINER_OR_PASS_A_REFERENCE* = nullptr) = delete;
 
-  /// Allocates the memory for batches of up to `samples` samples, split evenly, and makes the plans of the libraries
-  /// that compute batches of just `samples`: call it for each size of batches. Optional: a step does what is missing
-  /// itself.
+  /// Allocates the memory for batches of up to `samples` samples, split evenly, and makes the libraries' plans for
+  /// batches of exactly `samples`; call it for each size of batches. Optional: steps do what is missing.
   template <detail::configured = detail::configuration>
   void prepare(std::size_t samples) {
     training_.prepare(samples);
   }
 
-  /// From now on gradients with a norm above `rule.max_norm` are scaled down to it before the optimizer's step.
+  /// Scales gradients with a norm above `rule.max_norm` down to it before each further update.
   template <detail::configured = detail::configuration>
   void clip(const optim::clip_norm& rule) {
     training_.clip(rule);
   }
-  template <class Number, class FIX = NAME_THE_NORM_AS_IN_max_norm_5>
-    requires std::is_arithmetic_v<Number> detail::refusal clip(Number)
-  DEVPLACE_REFUSED("trainer: clipping takes the norm by name: step.clip({.max_norm = 5}).");
 
-  /// From now on each update computes the 2-norm over all gradients on the places, in one launch, which clipping and
-  /// mixed<half> need anyway; a second call starts the statistics again. gradient_norms() starts to copy them to the
-  /// host and returns at once: `auto norms = step.gradient_norms()`, further steps, and `norms.item().mean`, which
-  /// waits for the steps before the first call alone. The gradients stay as they are. Across processes all call
-  /// measure_gradients(), and with collective::scatter_gather only the first knows the norms. They are no part of
-  /// checkpoints.
+  /// measure_gradients() makes each further update compute the 2-norm over all gradients on the places, in one launch,
+  /// which clipping and mixed<half> need anyway; a second call resets the statistics. gradient_norms() enqueues a copy
+  /// to the host and returns at once: `auto norms = step.gradient_norms()`, further steps, and `norms.item().mean`,
+  /// which waits only for the steps before gradient_norms(). The gradients do not change. All processes call
+  /// measure_gradients(); with collective::scatter_gather only the first has the norms. Checkpoints do not include
+  /// them.
   ///@{
   template <detail::configured = detail::configuration>
   void measure_gradients() {
@@ -150,48 +142,38 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   }
   ///@}
 
-  /// The scale of losses in mixed<half>, which the places change by themselves: steps whose gradients have an infinite
-  /// or NaN element on any place change no parameters. scale_losses() starts again with these options; without it the
-  /// defaults hold. scaler() reads the state, and set_scaler() restores it; they wait for the places and throw their
-  /// failures. Both changes throw error between the batches of one accumulation: call flush() first.
+  /// The loss scale in mixed<half>, which the places adapt: steps whose gradients have an infinite or NaN element on
+  /// any place change no parameters. scale_losses() restarts it with options other than the defaults. scaler() reads
+  /// the state, and set_scaler() restores it; both wait for the places and throw their failures. scale_losses() and
+  /// set_scaler() throw error between the batches of one accumulation: call flush() first.
   ///@{
   template <detail::configured = detail::configuration>
-  void scale_losses(const optim::loss_scaling& options) requires scales {
-    training_.scale_losses(options);
+  void scale_losses(const optim::loss_scaling& options) {
+    if constexpr (train::detail::has_scaler<P>()) training_.scale_losses(options);
   }
   template <detail::configured = detail::configuration>
-  optim::loss_scaler_state scaler() const requires scales {
-    return training_.scaler();
+  optim::loss_scaler_state scaler() const {
+    if constexpr (train::detail::has_scaler<P>())
+      return training_.scaler();
+    else
+      return {};
   }
   template <detail::configured = detail::configuration>
-  void set_scaler(const optim::loss_scaler_state& to) requires scales {
-    training_.set_scaler(to);
+  void set_scaler(const optim::loss_scaler_state& to) {
+    if constexpr (train::detail::has_scaler<P>()) training_.set_scaler(to);
   }
-  ///@}
-  /// Other precisions need no scale. Braces, of which no type is deduced, are the options or the state.
-  ///@{
-  template <class Options = optim::loss_scaling, class... Any, class FIX = LOSSES_ARE_SCALED_IN_mixed_half_ONLY>
-    requires(!scales)
-  detail::refusal scale_losses(const Options& = {}, const Any&...)
-  DEVPLACE_REFUSED(DEVPLACE_DETAIL_NO_SCALER);
-  template <class FIX = LOSSES_ARE_SCALED_IN_mixed_half_ONLY>
-    requires(!scales)
-  detail::refusal scaler()
-  const DEVPLACE_REFUSED(DEVPLACE_DETAIL_NO_SCALER);
-  template <class State = optim::loss_scaler_state, class... Any, class FIX = LOSSES_ARE_SCALED_IN_mixed_half_ONLY>
-    requires(!scales)
-  detail::refusal set_scaler(const State& = {}, const Any&...)
-  DEVPLACE_REFUSED(DEVPLACE_DETAIL_NO_SCALER);
   ///@}
 
-  /// One step on a batch: gradients of the loss, their reduction over the places, and the optimizer's update; with
-  /// `accumulate<k>` the update happens in every k-th call. Asynchronous on devices; the loss stays there until it is
-  /// read. The first step waits for the places and compares their copies of the parameters, and processes what they
-  /// train; it throws error if the program changed one of them alone, communication_error if processes differ. So does
-  /// each later step, before it changes parameters, if a process took another step or has other options or parameters;
-  /// with collective::nccl, for which the host does not wait, reading a loss throws, after parameters have changed.
-  /// `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement with the
-  /// same split.
+  /// Makes one step with a batch: computes the gradients of the loss, reduces them over the places, and updates the
+  /// parameters; with `accumulate<k>` in every k-th call. Asynchronous on devices; the loss stays there until it is
+  /// read. `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement
+  /// with equal splits.
+  ///
+  /// The first step waits for the places and compares their copies of the parameters, and the processes' trainings. It
+  /// throws error if the program changed one copy alone, and communication_error if processes differ. Each later step
+  /// throws communication_error before it changes parameters if a process took another step or has other options or
+  /// parameters. With collective::nccl, for which the host does not wait, reading a loss throws instead, after
+  /// parameters have changed.
   template <class Samples, class Targets, detail::configured = detail::configuration>
   auto operator()(const Samples& samples, const Targets& targets) {
     using train::detail::step_fault;
@@ -220,45 +202,31 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       return runtime::rejected<loss_type>();
   }
 
-  /// Not two arguments, and what PyTorch's optimizers have.
-  ///@{
-  template <class... Other, class FIX = GIVE_SAMPLES_AND_TARGETS_AS_IN_step_images_labels>
-    requires(sizeof...(Other) != 2)
-  detail::refusal operator()(const Other&...)
-      DEVPLACE_REFUSED("trainer: a step takes samples and targets: step(images, labels).");
-  template <class... Any, class FIX = CALL_THE_TRAINER_AS_IN_step_images_labels>
-  detail::refusal step(const Any&...) DEVPLACE_REFUSED(
-      "trainer: the trainer is called itself, which updates the parameters too: step(images, labels).");
-  template <class FIX = GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT>
-  detail::refusal zero_grad() DEVPLACE_REFUSED("gradients are written anew by each step; leave zero_grad() out.");
-  static constexpr train::detail::rate_of_rule learning_rate{};
-  ///@}
-
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
-  /// whose number of batches is not a multiple of `accumulate<k>`'s k. Returns whether there were any.
+  /// whose number of batches is no multiple of k. Returns whether there were any.
   template <detail::configured = detail::configuration>
   bool flush() {
     return training_.flush();
   }
 
-  /// The loss over all samples since the start or the last reset, except those of steps that threw, on the host; waits
-  /// for the places and throws their failures. Across processes that of all processes, without communication: of the
-  /// batches whose gradients were used.
+  /// Returns the loss over all samples since the start or the last reset, without steps that threw, on the host; waits
+  /// for the places and throws their failures. Across processes returns the loss over all of them, without
+  /// communication, of the batches whose gradients were used.
   template <detail::configured = detail::configuration>
   double mean_loss() const {
     return training_.mean_loss();
   }
   /// Restarts the mean loss, for example at the start of an epoch; waits for the places and throws their failures.
-  /// Across processes the sums of batches that wait for their update are counted afterwards: call flush() first.
+  /// Across processes batches that wait for their update count after the reset: call flush() first.
   template <detail::configured = detail::configuration>
   void reset_mean_loss() {
     training_.reset_mean_loss();
   }
 
-  /// All that the training goes on from, on the host, for checkpoints (train/checkpoint.hpp): a trainer of the same
-  /// network, precision and rule, on any placement and with any policy, goes on from it with restore(). Options of the
-  /// loss and of clip() are not part of it. Both wait for the places and throw their failures, and throw error between
-  /// the batches of one accumulation. Across processes all call them.
+  /// state() returns the whole state of the training on the host, for checkpoints (train/checkpoint.hpp). restore()
+  /// sets it in a trainer of an equal network, precision and rule, on any placement and with any policy. Options of the
+  /// loss and of clip() are not included. Both wait for the places and throw their failures, and throw error between
+  /// the batches of one accumulation. All processes call them.
   ///@{
   template <detail::configured = detail::configuration>
   auto state() {
@@ -278,7 +246,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// The optimizer, for its hyperparameters: `step.optimizer().rule().learning_rate = ...`.
   optimizer_type& optimizer() { return training_.optimizer(); }
 
-  /// @cond For trainers that are made of this one.
+  /// @cond For derived trainers.
  protected:
   /// Number of batches since the last update.
   std::size_t pending_batches() const { return training_.pending_batches(); }

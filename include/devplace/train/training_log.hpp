@@ -29,28 +29,21 @@
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/output_file.hpp>
 #include <devplace/parallel/process_group.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/train/detail/log_text.hpp>
 
 namespace devplace {
 
-/// Appear in the compiler's message for names that are not in braces, and for a row of bare numbers.
-///@{
-struct GIVE_THE_NAMES_IN_BRACES_AS_IN_step_loss;
-struct NAME_THE_COLUMNS_OF_THE_NUMBERS_AS_IN_step_100;
-///@}
-
-/// The number of one column in a row of a training_log: `{"loss", 0.25}`.
+/// A column's number in a row of a training_log: `{"loss", 0.25}`.
 struct log_value {
-  /// Of a number of any type, which becomes double.
+  /// Converts a number of any type to double.
   template <class Number>
     requires std::is_arithmetic_v<Number>
   constexpr log_value(std::string_view name, Number number) : column(name), value(static_cast<double>(number)) {}
 
-  std::string_view column;  ///< its name
-  double value;             ///< also NaN
+  std::string_view column;  ///< the column's name
+  double value;             ///< may be NaN
 };
 
 /// A table of numbers as CSV that grows while a program trains:
@@ -58,16 +51,16 @@ struct log_value {
 /// dp::training_log log{"training.csv", {"step", "epoch", "loss", "rate", "seconds"}};
 /// log.append({{"step", 100}, {"loss", step.mean_loss()}, {"rate", 1e-3}});
 /// ```
-/// The first line has the columns' names; columns that a row does not name are empty in it. The first column numbers
-/// the rows, each higher than the one before. A row is appended by one call of the system: after `kill -9` the file has
-/// every row whose append returned, and at most the last one in part, which the next training_log of the file removes.
-/// Rows that must survive a power failure: flush(). An existing file goes on, if it has the same columns; a training
-/// that is resumed at an earlier step calls rewind(step). Reading a loss waits for the places, so log every so many
-/// steps. Of several processes, those of this thread's process_scope, the first one writes.
+/// The first line has the columns' names; cells of columns that a row does not name are empty. The first column numbers
+/// the rows in increasing order. A row is appended by one system call: after `kill -9` the file has every row whose
+/// append returned, and at most a part of one more, which the next training_log of the file removes. Call flush() for
+/// rows that must survive a power failure. An existing file with the same columns is continued; a training that is
+/// resumed at an earlier step calls rewind(step). Reading a loss waits for the places, so do not log every step. Of
+/// several processes, those of this thread's process_scope, the first one writes.
 class training_log {
  public:
-  /// Opens or creates the file, and holds a lock on it. Throws file_error, and argument_error for names that are empty,
-  /// equal, or have commas, quotes or ends of lines.
+  /// Opens or creates the file and locks it. Throws file_error, and argument_error for names that are empty, equal, or
+  /// contain commas, quotes or line breaks.
   training_log(std::string path, std::vector<std::string> columns)
       : path_(std::move(path)), columns_(std::move(columns)) {
     train::detail::check_columns(columns_);
@@ -83,51 +76,28 @@ class training_log {
       throw;
     }
   }
-  template <class FIX = GIVE_THE_NAMES_IN_BRACES_AS_IN_step_loss, std::convertible_to<std::string>... Name>
-    requires(sizeof...(Name) != 0)
-  training_log(const std::string&, const Name&...)
-  = delete;
   training_log(const training_log&) = delete;
   training_log& operator=(const training_log&) = delete;
   ~training_log() {
     if (file_ >= 0) ::close(file_);
   }
 
-  /// Appends a row, of a list or a vector. Throws argument_error if the first column is missing, not finite or not
-  /// above that of the last row, for an unknown name and for one that is given twice, and file_error, without the row
-  /// in the file, if it cannot be written.
+  /// Appends a row, given as a list or a vector. Throws argument_error if the first column is missing, not finite or
+  /// not above that of the last row, and for unknown or repeated names. Throws file_error if the row cannot be written,
+  /// which is then not in the file.
   ///@{
-  void append(std::initializer_list<log_value> values) { append(std::span(values.begin(), values.size())); }
-  template <std::convertible_to<std::span<const log_value>> Row>
-  void append(const Row& row) {
-    const std::span<const log_value> values = row;
-    std::vector<std::string> cells(columns_.size());
-    for (const log_value& one : values) {
-      const auto column = std::find(columns_.begin(), columns_.end(), one.column);
-      if (column == columns_.end())
-        throw argument_error("training_log: there is no column \"" + std::string(one.column) + "\"; the columns are " +
-                             train::detail::joined(columns_) + ".");
-      std::string& cell = cells[static_cast<std::size_t>(column - columns_.begin())];
-      if (!cell.empty())
-        throw argument_error("training_log: column \"" + std::string(one.column) + "\" is given twice for one row.");
-      cell = train::detail::number_text(one.value);
-      if (column == columns_.begin()) check_order(one.value);
-    }
-    if (cells.front().empty())
-      throw argument_error("training_log: the row has no number in the first column, \"" + columns_.front() +
-                           "\", which numbers the rows.");
-    if (file_ < 0) return;
-    write(train::detail::joined(cells) + "\n");
-    last_ = train::detail::number_of(cells.front());
+  void append(std::initializer_list<log_value> values) { append_row(std::span(values.begin(), values.size())); }
+  template <class... Row>
+  void append(const Row&... row) {
+    constexpr bool named = sizeof...(Row) == 1 && (std::convertible_to<const Row&, std::span<const log_value>> && ...);
+    static_assert(
+        named, "devplace: training_log: a row has the columns' names: log.append({{\"step\", 100}, {\"loss\", 0.5}}).");
+    if constexpr (named) append_row(row...);
   }
   ///@}
-  template <class FIX = NAME_THE_COLUMNS_OF_THE_NUMBERS_AS_IN_step_100, class... Number>
-    requires(std::is_arithmetic_v<Number>&&...)
-  detail::refusal append(const Number&...)
-  DEVPLACE_REFUSED("training_log: a row has the columns' names: log.append({{\"step\", 100}, {\"loss\", 0.5}}).");
 
-  /// Removes the rows whose first column is `first` or above, for a training that goes on from there.
-  /// Throws argument_error for NaN, and file_error for a row before without a number.
+  /// Removes the rows whose first column is `first` or above, for a training that continues there. Throws
+  /// argument_error for NaN, and file_error for an earlier row without a number.
   void rewind(double first) {
     if (detail::is_nan(first))
       throw argument_error("training_log: rewind takes the number of the first row to remove, and this is NaN.");
@@ -146,18 +116,18 @@ class training_log {
     last_ = last;
   }
 
-  /// Returns when all rows are on the disk.
+  /// Waits until all rows are on the disk.
   void flush() {
     if (file_ < 0) return;
     while (::fsync(file_) != 0)
       if (errno != EINTR) {
-        if (errno != EINVAL && errno != ENOTSUP) fail("cannot be brought to the disk", errno, "Check the disk.");
-        return;  // a file system without such a call
+        if (errno != EINVAL && errno != ENOTSUP) fail("cannot be synced to the disk", errno, "Check the disk.");
+        return;  // the file system cannot sync
       }
   }
 
  private:
-  /// Goes on behind the last whole row of a file, or writes the first line.
+  /// Continues behind the last whole row of the file, or writes the first line.
   void begin() {
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       struct stat status = {};
@@ -176,12 +146,33 @@ class training_log {
     if (text.empty()) {
       write(header);
       const std::string folder = path_.substr(0, path_.rfind('/') + 1);  // npos + 1 is 0
-      if (!detail::folder_brought_to_disk(folder.empty() ? "./" : folder.c_str()))
-        fail("is in a folder that cannot be brought to the disk", errno, "Check the disk.");
+      if (!detail::folder_synced_to_disk(folder.empty() ? "./" : folder.c_str()))
+        fail("is in a folder that cannot be synced to the disk", errno, "Check the disk.");
     } else {
       const std::vector<double> numbers = train::detail::numbers_in(text, path_).front();
       if (!numbers.empty()) last_ = numbers.back();
     }
+  }
+
+  void append_row(std::span<const log_value> values) {
+    std::vector<std::string> cells(columns_.size());
+    for (const log_value& one : values) {
+      const auto column = std::find(columns_.begin(), columns_.end(), one.column);
+      if (column == columns_.end())
+        throw argument_error("training_log: there is no column \"" + std::string(one.column) + "\"; the columns are " +
+                             train::detail::joined(columns_) + ".");
+      std::string& cell = cells[static_cast<std::size_t>(column - columns_.begin())];
+      if (!cell.empty())
+        throw argument_error("training_log: column \"" + std::string(one.column) + "\" is given twice for one row.");
+      cell = train::detail::number_text(one.value);
+      if (column == columns_.begin()) check_order(one.value);
+    }
+    if (cells.front().empty())
+      throw argument_error("training_log: the row has no number in the first column, \"" + columns_.front() +
+                           "\", which numbers the rows.");
+    if (file_ < 0) return;
+    write(train::detail::joined(cells) + "\n");
+    last_ = train::detail::number_of(cells.front());
   }
 
   void check_order(double number) const {
@@ -222,15 +213,15 @@ class training_log {
   std::string path_;
   std::vector<std::string> columns_;
   double last_ = -std::numeric_limits<double>::infinity();  ///< the last row's number
-  int file_ = -1;                                           ///< none in processes that do not write
+  int file_ = -1;                                           ///< -1 in processes that do not write
 };
 
 /// The columns of a training_log's file.
 struct training_record {
   std::vector<std::string> columns;         ///< their names
-  std::vector<std::vector<double>> values;  ///< of each column the rows' numbers; NaN where it is empty
+  std::vector<std::vector<double>> values;  ///< for each column the rows' numbers; NaN for empty cells
 
-  /// The numbers of a column. Throws argument_error if there is none of this name.
+  /// Returns the numbers of a column. Throws argument_error for an unknown name.
   const std::vector<double>& operator[](std::string_view column) const {
     const auto found = std::find(columns.begin(), columns.end(), column);
     if (found == columns.end())
@@ -240,17 +231,17 @@ struct training_record {
   }
 };
 
-/// Reads what a training_log has written, also while it is being written: a last row that is not whole is left out.
-/// Throws file_error, which names the line and the column of what is no number.
+/// Reads a training_log's file, even while it is being written: skips an incomplete last row. Throws file_error, which
+/// names the line and the column, for cells that are no numbers.
 inline training_record read_training_log(const std::string& path) {
   std::string text = train::detail::text_of_file(path, "read_training_log");
   text.resize(text.rfind('\n') + 1);
   return {train::detail::names_in(text), train::detail::numbers_in(text, path)};
 }
 
-/// Draws columns of a training_log's file over its first one, as an SVG file: `write_training_chart("training.csv",
-/// "training.svg", {"loss", "accuracy"})`. Each has a panel, whose axis is logarithmic if its numbers are positive and
-/// the largest is ten times the smallest. Throws file_error and argument_error.
+/// Draws columns of a training_log's file over its first column as an SVG file: `write_training_chart("training.csv",
+/// "training.svg", {"loss", "accuracy"})`. Each column has a panel. Its axis is logarithmic if its numbers are positive
+/// and the largest is at least ten times the smallest. Throws file_error and argument_error.
 inline void write_training_chart(const std::string& log, const std::string& path,
                                  const std::vector<std::string>& columns) {
   const training_record record = read_training_log(log);

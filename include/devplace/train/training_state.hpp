@@ -10,15 +10,15 @@
 
 namespace devplace::train {
 
-/// All that a training goes on from, on the host: what a checkpoint keeps (train/checkpoint.hpp).
+/// The whole state of a training on the host, for checkpoints (train/checkpoint.hpp).
 template <class Rule, class T>
 struct training_state {
   std::uint64_t seed = 0;                     ///< of the model
-  std::uint64_t passes = 0;                   ///< of the model so far, from which random layers draw
-  std::vector<T> parameters;                  ///< the arena, of several replicas the first one's
-  std::vector<T> buffers;                     ///< the same
-  optim::optimizer_state<Rule, T> optimizer;  ///< whole
-  std::vector<double> losses;                 ///< of the mean loss: the sums of losses and of weights
+  std::uint64_t passes = 0;                   ///< of the model so far; keys random layers
+  std::vector<T> parameters;                  ///< the first replica's arena
+  std::vector<T> buffers;                     ///< the first replica's arena
+  optim::optimizer_state<Rule, T> optimizer;  ///< of all parameters
+  std::vector<double> losses;                 ///< sums of losses and of weights, for the mean loss
   optim::loss_scaling scaling = {};           ///< in mixed<half>
   optim::loss_scaler_state scaler = {};       ///< in mixed<half>
 };

@@ -31,7 +31,7 @@ namespace devplace {
 
 namespace detail {
 
-/// Extents of a batch of samples from a tensor with extents `Extents`: the first axis becomes dynamic.
+/// Extents of a batch of samples from a tensor with extents `Extents`: the first one is dynamic.
 template <extents_like Extents>
 using batch_extents_t = typename with_dynamic_axis<Extents>::type;
 
@@ -45,8 +45,8 @@ template <floating_element T, class Targets>
 using batch_target_t =
     std::conditional_t<floating_element<typename Targets::value_type>, T, typename Targets::value_type>;
 
-/// The part of a loader that does not involve devices: makes batches in host memory, in the calling thread or ahead of
-/// it. `Staged` batches are in `Memory`, from which devices copy them; other batches are yielded by the loader.
+/// The host part of a loader: makes batches in host memory, in the calling thread or ahead of it in workers. `Staged`
+/// batches lie in `Memory`, from which devices copy them; the loader yields other batches directly.
 template <floating_element T, class Features, class Targets, class Memory = on<cpu>, bool Staged = false>
 class batch_maker {
   using feature = typename Features::value_type;
@@ -69,10 +69,10 @@ class batch_maker {
   using batch_type = std::conditional_t<Staged, staged_batch<images_type, bytes_type, labels_type>,
                                         labelled_batch<images_type, labels_type>>;
 
-  /// `scaled_there`: the receivers of staged batches can convert bytes to `T`. Of each batch only `share` is made.
+  /// Makes only `share` of each batch. `device_scales`: whether devices can convert the bytes of staged batches to `T`.
   template <configured = configuration>
   batch_maker(const features_and_targets<Features, Targets>& data, const loader_options& options,
-              sample_transform<sample_element>&& transform, bool scaled_there, const batch_share& share = {})
+              sample_transform<sample_element>&& transform, bool device_scales, const batch_share& share = {})
       : data_(data),
         share_(share),
         batch_(checked(data, options)),
@@ -80,21 +80,21 @@ class batch_maker {
         batches_(visited_ / batch_ + (visited_ % batch_ != 0 ? 1 : 0)),
         scale_(options),
         transform_(std::move(transform)),
-        as_bytes_(Staged && std::is_same_v<feature, std::uint8_t> && scaled_there && !transform_),
+        as_bytes_(Staged && std::is_same_v<feature, std::uint8_t> && device_scales && !transform_),
         sampler_(data.features.extent(0), options.shuffle),
         slots_(make_slots(options)),
-        ahead_(static_cast<std::size_t>(options.workers), slots_.size(), &make, this) {}
+        prefetcher_(static_cast<std::size_t>(options.workers), slots_.size(), &make, this) {}
 
   std::size_t samples() const { return visited_; }
   std::size_t batches() const { return batches_; }
-  /// Number of rows of the largest batch, and its extents.
+  /// Number of rows and extents of the largest batch.
   std::size_t capacity() const { return std::min(batch_, visited_); }
   features_extents features_capacity() const { return with_rows(data_.features, capacity()); }
   targets_extents targets_capacity() const { return with_rows(data_.targets, capacity()); }
-  /// Number of rows of batch `number`, and which of them are made.
+  /// Number of rows of batch `number`, and this process's share of them.
   std::size_t rows(std::size_t number) const { return std::min(batch_, visited_ - number * batch_); }
   const batch_share& share() const { return share_; }
-  /// The number of the epoch that was started last.
+  /// Number of the epoch that was started last.
   int epoch() const { return epoch_; }
 
   /// Starts an epoch at batch `first`.
@@ -102,28 +102,28 @@ class batch_maker {
     if (first > batches_)
       throw argument_error("loader: an epoch of " + std::to_string(batches_) + " batches cannot begin at batch " +
                            std::to_string(first) +
-                           "; give the number of batches that the training has read of it, with the same data and "
+                           "; give the number of its batches that the training has read, with the same data and "
                            "options.");
     if (started_)
       throw error(
-          "loader: an epoch of it is being read, and its batches use the same memory; end that loop first, or make a "
+          "loader: another epoch is being read, and all epochs use the same memory; end that loop first, or make a "
           "second loader.");
     order_ = sampler_.order(epoch);
     epoch_ = epoch;
-    ahead_.start(batches_, first);
+    prefetcher_.start(batches_, first);
     started_ = true;
   }
   void stop() noexcept {
-    ahead_.stop();
+    prefetcher_.stop();
     started_ = false;
   }
 
-  /// Whether features stay bytes until they reach the device, and how the device scales them.
+  /// Whether features stay bytes until they reach the device, and the scaling that the device applies.
   bool as_bytes() const { return as_bytes_; }
   const feature_scale<feature, sample_element>& scale() const { return scale_; }
 
-  /// Number of slots: of batches that are being made or in use at the same time. Before a slot is refilled,
-  /// `wait(object, slot)` is called, in any thread.
+  /// Number of slots, one for each batch that is being made or in use. `wait(object, slot)` is called before a slot is
+  /// refilled, in any thread.
   std::size_t slots() const { return slots_.size(); }
   void wait_before_filling(void (*wait)(const void* object, std::size_t slot) noexcept, const void* object) {
     wait_ = wait;
@@ -132,9 +132,9 @@ class batch_maker {
 
   /// Makes batch `number`, or waits until a worker has made it, and returns its slot; the batch is valid until
   /// release(). Throws what the transform threw for one of its samples.
-  std::size_t get(std::size_t number) { return ahead_.wait(number); }
+  std::size_t get(std::size_t number) { return prefetcher_.wait(number); }
   const batch_type& in_slot(std::size_t slot) const { return slots_[slot]; }
-  void release(std::size_t number) { ahead_.release(number); }
+  void release(std::size_t number) { prefetcher_.release(number); }
 
  private:
   static std::size_t checked(const features_and_targets<Features, Targets>& data, const loader_options& options) {
@@ -169,7 +169,7 @@ class batch_maker {
 
   template <configured = configuration>
   std::vector<batch_type> make_slots(const loader_options& options) const {
-    // One slot is being read or copied while the others are filled; more slots than batches would stay unused.
+    // One slot is read or copied while the others are filled. At most one slot for each batch.
     const std::size_t ahead = static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.prefetch);
     const std::size_t wanted = Staged && ahead == 0 ? 2 : ahead + 1;
     const std::size_t count = std::max<std::size_t>(1, std::min(wanted, batches_));
@@ -216,7 +216,7 @@ class batch_maker {
       if (transform_.mixes()) mix_rows(batch.images, batch.labels, number);
   }
 
-  /// Mixes samples and targets with those of their partners, which are made once more for that.
+  /// Mixes samples and targets with those of their partners, which are made again for that.
   template <class Rows>
   void mix_rows(Rows& samples, labels_type& labels, std::size_t number) const {
     thread_local std::vector<T> partner;  // grows once for each thread that makes batches
@@ -255,8 +255,8 @@ class batch_maker {
     }
   }
 
-  /// Samples in random order are cache misses: prefetches the next sample while this one is made. Only the first KiB of
-  /// it, since the hardware prefetcher then follows by itself.
+  /// Prefetches the next sample while this one is made, since samples in random order miss the caches. Only its first
+  /// KiB; the hardware prefetcher follows.
   static void fetch(const feature* sample, std::size_t count) {
     const char* const bytes = reinterpret_cast<const char*>(sample);
     const std::size_t most = std::min<std::size_t>(count * sizeof(feature), 1024);
@@ -279,7 +279,7 @@ class batch_maker {
   int epoch_ = 0;
   bool started_ = false;
   std::vector<batch_type> slots_;
-  prefetcher ahead_;  // last, so destroyed first: its threads use the members above
+  prefetcher prefetcher_;  // last, so destroyed first: its threads use the other members
 };
 
 }  // namespace detail

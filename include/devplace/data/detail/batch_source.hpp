@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/config.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
@@ -25,7 +26,7 @@ using const_view_t =
     view<const typename std::remove_cvref_t<X>::value_type, typename std::remove_cvref_t<X>::extents_type,
          typename std::remove_cvref_t<X>::placement_type>;
 
-/// What a loader stores for an argument of type `X&&`: a tensor that is moved in, or else a view.
+/// The type that a loader stores for an argument of type `X&&`: a tensor that is moved in, or a view.
 template <class X>
 using kept_t = std::conditional_t<is_tensor<X>, X, const_view_t<X>>;
 template <class X>
@@ -40,18 +41,41 @@ kept_t<X> kept(X&& x) {
     return as_view(x);
 }
 
-/// How a loader sees a kind of data: the type that the loader keeps, and views of its features and targets.
+/// The images that a loader refers to: an image_set in a variable.
+class referenced_images {
+ public:
+  template <class Data>
+    requires(!std::is_same_v<std::remove_cvref_t<Data>, referenced_images>)
+  referenced_images([[maybe_unused]] Data&& data DEVPLACE_LIFETIMEBOUND) {
+    constexpr bool is_set = std::is_base_of_v<image_set, std::remove_cvref_t<Data>>;
+    constexpr bool is_variable = !is_set || std::is_lvalue_reference_v<Data>;
+    static_assert(is_set,
+                  "devplace: loader: it takes an image_set, as the member train of labelled_images, and options: "
+                  "loader<on<cpu>> batches{data.train, {.batch = 64}}; for tensors use make_loader.");
+    static_assert(is_variable,
+                  "devplace: loader: a loader refers to its data, and a temporary is destroyed before the first batch; "
+                  "keep the data in a variable.");
+    if constexpr (is_set) set_ = &data;
+  }
+
+  const image_set& operator*() const { return *set_; }
+
+ private:
+  const image_set* set_ = nullptr;
+};
+
+/// Describes a kind of data: the type that the loader stores, and views of its features and targets.
 template <class Source>
 struct batch_source;
 
 template <>
 struct batch_source<image_set> {
-  using kept = const image_set&;
+  using kept = referenced_images;
   using features = view<const std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>>;
   using targets = view<const std::uint8_t, extents<dyn>, on<cpu>>;
 
-  static features_and_targets<features, targets> views(const image_set& set) {
-    return {set.images.view(), set.labels.view()};
+  static features_and_targets<features, targets> views(const kept& set) {
+    return {(*set).images.view(), (*set).labels.view()};
   }
 };
 

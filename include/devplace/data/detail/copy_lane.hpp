@@ -12,22 +12,22 @@
 
 namespace devplace::detail {
 
-/// Copies batches to one place: a stream on which they are copied from a ring of slots in host memory into two buffers
-/// in turn, and the events that order these copies against the place's work and against the threads that fill the
-/// slots. "The place's work" is that on the stream that is current in the calling thread.
+/// Copies batches to one place: owns a stream, which copies from a ring of slots in host memory into two alternating
+/// buffers, and the events that order these copies with the place's work and with the threads that fill the slots. The
+/// place's work is the work on the calling thread's current stream.
 class copy_lane {
  public:
   copy_lane() = default;
   copy_lane(const copy_lane&) = delete;
   copy_lane& operator=(const copy_lane&) = delete;
-  /// Waits for the copies, because the slots are freed afterwards.
+  /// Waits for the copies, since the slots are freed next.
   ~copy_lane() {
     for (std::size_t slot = 0; slot < copied_.size(); ++slot)
       wait_for(slot);
   }
 
-  /// To be called once, after the buffers were allocated: the first copy into a buffer waits for what the place's
-  /// stream has been given so far (allocation is ordered by that stream).
+  /// Call it once, after the buffers were allocated: the first copy into a buffer waits for the work enqueued on the
+  /// place's stream so far, which orders the allocation.
   template <class Backend>
   void open(int ordinal, std::size_t slots) {
     ordinal_ = ordinal;
@@ -42,9 +42,9 @@ class copy_lane {
       copied_.push_back(make_event<Backend>(ordinal));
   }
 
-  /// Calls `copies`, which enqueues copies from a slot into a buffer on the lane's stream, ordered after the place's
-  /// work with the buffer's previous batch and before the place's work that follows. All work with the other buffer
-  /// must have been enqueued before. The host does not wait.
+  /// Calls `copies`, which enqueues copies from a slot into a buffer on the lane's stream. They run after the place's
+  /// work on the buffer's previous batch and before the place's later work. All work on the other buffer must have been
+  /// enqueued before. The host does not wait.
   template <class Backend, class Copies>
   void send(std::size_t slot, std::size_t buffer, const Copies& copies) {
     record_event<Backend>(used_[1 - buffer]);
@@ -62,12 +62,12 @@ class copy_lane {
     follow_event<Backend>(ordinal_, copied_[slot]);
   }
 
-  /// Waits on the host until the last copies from a slot are done, or skipped on a device that has failed. Callable
-  /// from any thread.
+  /// Waits on the host until the last copies from a slot are done, or skipped on a failed device. Callable from any
+  /// thread.
   void wait_for(std::size_t slot) const noexcept { wait_(copied_[slot]); }
 
  private:
-  /// Makes wait_for(slot) wait for the work that was enqueued so far on the lane's stream, which is the current one.
+  /// Makes wait_for(slot) wait for the work enqueued so far on the lane's stream, which is current.
   template <class Backend>
   void note_copies(std::size_t slot) {
     try {
@@ -83,7 +83,7 @@ class copy_lane {
     try {
       if (!events_of<Backend>().ready(copied.get(), copied.get_deleter().ordinal))
         events_of<Backend>().wait(copied.get(), copied.get_deleter().ordinal);
-    } catch (...) {  // the error is reported to whoever waits for the device's results
+    } catch (...) {  // callers that wait for the device's results get the error
     }
   }
 

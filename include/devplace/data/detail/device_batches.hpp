@@ -21,8 +21,8 @@
 
 namespace devplace::detail {
 
-/// The part of a loader that involves devices: two batches on `Where` (one place, or axis 0 split), filled in turn from
-/// batches in host memory while the places work. The constructor allocates all memory.
+/// The device part of a loader: two batches on `Where` (one place, or axis 0 split), filled alternately from batches in
+/// host memory while the places work. The constructor allocates all memory.
 template <class Where, class T, class FeaturesExtents, class Target, class TargetsExtents>
 class device_batches {
   using backend_type = placement_backend_t<Where>;
@@ -31,7 +31,7 @@ class device_batches {
  public:
   using batch_type = labelled_batch<tensor<T, FeaturesExtents, Where>, tensor<Target, TargetsExtents, Where>>;
 
-  /// For the batches of a maker, split over several places as its share says.
+  /// For the batches of a maker, split over several places by the rule of its share.
   template <class Maker, configured = configuration>
   explicit device_batches(const Maker& maker)
       : share_(maker.share()),
@@ -43,9 +43,9 @@ class device_batches {
       lanes_[k].template open<backend_type>(local_part(batches_[0].labels, k).ordinal(), maker.slots());
   }
 
-  /// Enqueues the copy of slot `slot`, this process's share of a batch of `rows`, and returns the batch that receives
-  /// it; later work on the places' current streams sees it. Valid until the next call; the slot may be refilled after
-  /// wait_for(). Bytes are scaled by `scale...`, which features of other types do not have.
+  /// Enqueues the copy of slot `slot`, this process's share of a batch of `rows` rows, and returns the batch that
+  /// receives it, which later work on the places' current streams may read. Valid until the next call; the slot may be
+  /// refilled after wait_for(). `scale...` scales bytes; features of other types have none.
   template <class Staged, class... Scale, configured = configuration>
   const batch_type& upload(const Staged& made, std::size_t slot, std::size_t rows, const Scale&... scale) {
     const std::size_t next = 1 - current_;
@@ -66,7 +66,7 @@ class device_batches {
     return to;
   }
 
-  /// Waits until no copy reads from the slot any more. Callable from any thread.
+  /// Waits for the copies from a slot. Callable from any thread.
   void wait_for(std::size_t slot) const noexcept {
     for (const copy_lane& lane : lanes_)
       lane.wait_for(slot);
@@ -104,7 +104,7 @@ class device_batches {
     }
   }
 
-  /// Enqueues a copy of the rows of the whole that belong to a part.
+  /// Enqueues a copy of a part's rows of the whole.
   template <class Part, class Whole, configured = configuration>
   static void copy_rows(const Part& part, const Whole& whole, std::size_t first) {
     const void* const from = whole.data() + first * whole.extents().stride(0);
@@ -136,7 +136,7 @@ class device_batches {
   std::array<copy_lane, places> lanes_;
 };
 
-/// Used instead when the maker's memory is where the batches are wanted.
+/// Replaces device_batches where the maker's memory is on the batches' place.
 struct no_device_batches {
   template <class Maker>
   explicit no_device_batches(const Maker&) {}

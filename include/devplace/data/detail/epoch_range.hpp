@@ -14,10 +14,10 @@ class epoch_range {
   using batch_type = typename Loader::batch_type;
 
  public:
-  /// An input iterator: the range has one position, which all copies share.
+  /// An input iterator; all copies share the range's position.
   class iterator {
    public:
-    /// What std::input_iterator asks for.
+    /// Requirements of std::input_iterator.
     ///@{
     using value_type = batch_type;
     using difference_type = std::ptrdiff_t;
@@ -29,13 +29,14 @@ class epoch_range {
     const batch_type& operator*() const { return *range_->current_; }
     const batch_type* operator->() const { return range_->current_; }
     ///@}
-    /// Throws what making the next batch threw; the batch after it can still be requested.
+    /// Requests the next batch. Throws the exception that ended its making; the batch after it can still be requested.
+    ///@{
     iterator& operator++() {
       range_->advance();
       return *this;
     }
-    /// The same.
     void operator++(int) { ++*this; }
+    ///@}
     /// Whether all batches have been read.
     friend bool operator==(const iterator& at, std::default_sentinel_t) { return at.range_->ended(); }
 
@@ -45,7 +46,7 @@ class epoch_range {
     epoch_range* range_;
   };
 
-  /// Moves before the first batch was requested, as std::views do: `batches.epoch(0) | std::views::take(3)`.
+  /// For moves before the first batch, as by std::views: `batches.epoch(0) | std::views::take(3)`.
   ///@{
   epoch_range(epoch_range&& other) noexcept
       : loader_(std::exchange(other.loader_, nullptr)),
@@ -67,7 +68,7 @@ class epoch_range {
     if (loader_ != nullptr) loader_->maker_.stop();
   }
 
-  /// The first unread batch, which is made now. Throws what making it threw.
+  /// Requests the first unread batch. Throws the exception that ended its making.
   iterator begin() {
     if (current_ == nullptr && number_ == first_) fetch();
     return iterator(*this);
@@ -77,7 +78,7 @@ class epoch_range {
 
   /// Whether all batches have been read.
   bool ended() const { return number_ >= loader_->size(); }
-  /// Number of batches, with those that were left out at the start.
+  /// Number of batches, including those before the first one.
   std::size_t size() const { return loader_->size(); }
 
  private:

@@ -14,11 +14,11 @@
 
 namespace devplace::detail {
 
-/// Features that are numbers of something, such as the tokens of a text, and are not scaled; uint8 are pixels.
+/// Integer features such as tokens of a text, which are not scaled; uint8 features are pixels.
 template <class T>
 concept numbering_element = std::integral<T> && !std::same_as<T, std::uint8_t>;
 
-/// `(x * scale - mean) / standard_deviation` of features of type From, as elements of type T.
+/// Computes `(x * scale - mean) / standard_deviation` of features of type From as elements of type T.
 template <element From, element T>
 class feature_scale {
  public:
@@ -40,7 +40,7 @@ class feature_scale {
   T factor_, offset_;
 };
 
-/// uint8 features, with the same bits as scale_bytes_into on any place. By default x / 255, correctly rounded, as
+/// Scales uint8 features, with the bits of scale_bytes_into on any place. By default x / 255, correctly rounded, as
 /// torchvision's ToTensor.
 template <floating_element T>
 class feature_scale<std::uint8_t, T> {
@@ -52,14 +52,14 @@ class feature_scale<std::uint8_t, T> {
     scale_byte_range(to, from, count, scale_);
   }
 
-  /// The parameters of the same scaling on a device.
+  /// The parameters of this scaling, for devices.
   const byte_scale<T>& bytes() const { return scale_; }
 
  private:
   byte_scale<T> scale_;
 };
 
-/// Integers stay as they are.
+/// Copies integer features.
 template <numbering_element T>
 class feature_scale<T, T> {
  public:

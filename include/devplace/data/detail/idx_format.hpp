@@ -41,10 +41,10 @@ inline std::string hexadecimal(unsigned char byte) {
   return {'0', 'x', digits[byte >> 4], digits[byte & 15]};
 }
 
-/// Size of the longest header that the format allows, that of 255 extents.
+/// Size of the longest header, with 255 extents.
 inline constexpr std::size_t longest_idx_header = 4 + 4 * 255;
 
-/// The header at the start of `bytes`. Throws file_error naming `name`, what was found and what was expected.
+/// Parses the header at the start of `bytes`. Throws file_error with `name`, what was found and what was expected.
 inline stored_array parse_idx_header(std::span<const unsigned char> bytes, std::string_view name) {
   if (bytes.empty()) fail_idx(name, "is empty; an IDX file starts with the bytes 0, 0, element type and rank.");
   for (std::size_t i = 0; i < 2 && i < bytes.size(); ++i)
@@ -77,7 +77,7 @@ inline stored_array parse_idx_header(std::span<const unsigned char> bytes, std::
   return {type, std::move(extents), *data_bytes, std::endian::native == std::endian::little};
 }
 
-/// Reads the rest of a header of which the first bytes, at most 4, were read already. Throws as parse_idx_header does.
+/// Reads a header whose first bytes, at most 4, are `begun`. Throws as parse_idx_header does.
 inline stored_array read_idx_header(byte_source& source, std::span<const unsigned char> begun, std::string_view name) {
   unsigned char header[longest_idx_header];
   std::copy(begun.begin(), begun.end(), header);
@@ -89,7 +89,7 @@ inline stored_array read_idx_header(byte_source& source, std::span<const unsigne
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Reads a plain or compressed file's header and calls `then(source, array)` with what the elements are read from.
+/// Reads a plain or compressed file's header and calls `then(source, array)`; `source` continues with the elements.
 template <class Then>
 auto read_idx_file(byte_source& file, std::string_view name, Then then) {
   unsigned char begun[4];

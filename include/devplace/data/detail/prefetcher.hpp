@@ -20,9 +20,9 @@
 namespace devplace::detail {
 
 /// Threads that make batches ahead of their reader, in a ring of slots: batch b lies in slot b % slots. One thread
-/// makes all of a batch and batches are read in order, so results do not depend on the threads' timing. After the
-/// constructor nothing is allocated unless making a batch throws. A child of fork() starts threads of its own when it
-/// needs them, and makes the batches again that its parent's threads had made ahead.
+/// makes a whole batch and batches are read in order, so results do not depend on timing. Only the constructor
+/// allocates, unless making a batch throws. A child of fork() starts threads of its own when it needs them, and makes
+/// again the batches that its parent's threads had made ahead.
 class prefetcher {
  public:
   using make_function = void (*)(void* object, std::size_t slot, std::size_t batch);
@@ -30,7 +30,7 @@ class prefetcher {
   /// Without workers, wait() makes the batch in the calling thread. `object` is not used before start().
   prefetcher(std::size_t workers, std::size_t slots, make_function make, void* object)
       : prefetcher(make, object, workers, slots) {
-    require_workers();  // an exception runs the destructor, which joins those that were started
+    require_workers();  // if it throws, the destructor joins the started threads
   }
   prefetcher(const prefetcher&) = delete;
   prefetcher& operator=(const prefetcher&) = delete;
@@ -56,7 +56,8 @@ class prefetcher {
     work_.notify_all();
   }
 
-  /// Waits until batch `batch` is made and returns its slot; throws what making it threw. Numbers must be increasing.
+  /// Waits until batch `batch` is made and returns its slot. Throws the exception that ended its making. Numbers must
+  /// be increasing.
   std::size_t wait(std::size_t batch) {
     const std::size_t slot = batch % results_.size();
     if (wanted_ == 0) {
@@ -112,8 +113,8 @@ class prefetcher {
     }
   }
 
-  /// In a child of fork(), whose copy of the mutex may be locked, and whose slots may be half filled, by threads that
-  /// only the parent has: the first batch that is made again is the one after the last that was read.
+  /// Resets the state in a child of fork(), where threads of the parent may have left the mutex locked and slots half
+  /// filled. Continues after the last batch that was read.
   void forget_workers_of_parent() {
     if (started_in_ == fork_count()) return;
     started_in_ = fork_count();
@@ -127,7 +128,7 @@ class prefetcher {
   }
 
   void work() {
-    const thread_team_scope inline_operations(the_serial_team);  // the process's team of threads is left to the model
+    const thread_team_scope inline_operations(the_serial_team);  // leaves the process's team to the model
     std::unique_lock lock(mutex_);
     for (;;) {
       work_.wait(lock, [this] { return ending_ || (next_ < batches_ && next_ < released_ + results_.size()); });

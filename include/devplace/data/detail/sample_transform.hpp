@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// Another sample with which a sample is mixed, and the weight of the first one; 1 does not mix.
+/// The index of the sample with which a sample is mixed, and the weight of the latter; weight 1 does not mix.
 struct sample_mix {
   std::size_t partner;
   double weight;

@@ -46,7 +46,7 @@ class csv_text {
     choose();
   }
 
-  /// Number of columns that are read, and of lines with numbers.
+  /// Numbers of chosen columns and of lines with numbers.
   std::size_t columns() const { return chosen_.size(); }
   std::size_t rows() {
     restart(start_);
@@ -94,7 +94,8 @@ class csv_text {
           "another one between the fields.");
   }
 
-  /// The next line, without its end. Blank lines are skipped; in a file of one column they are empty fields.
+  /// Finds the next line, without its end. Skips blank lines, except in a file of one column, where they are empty
+  /// fields.
   bool next_line(std::string_view& line) {
     while (!rest_.empty()) {
       const std::size_t end = rest_.find('\n');
@@ -110,7 +111,7 @@ class csv_text {
 
   bool is_space(char c) const { return (c == ' ' || c == '\t') && c != options_.delimiter; }
 
-  /// The field at `at`, which is moved behind the delimiter; past the line's end, behind the last field.
+  /// Returns the field at `at` and moves `at` behind the delimiter, or past the line's end behind the last field.
   field next_field(std::string_view line, std::size_t& at) const {
     while (at < line.size() && is_space(line[at]))
       ++at;
@@ -250,7 +251,7 @@ class csv_text {
     return end == text.data() + text.size() ? code : std::errc::invalid_argument;
   }
 
-  /// Whether a number that std::from_chars has read is between -1 and 1, however large its exponent is.
+  /// Whether a number that std::from_chars accepts lies between -1 and 1, with any exponent.
   static bool is_below_one(std::string_view text) {
     const std::size_t mantissa = std::min(text.find_first_of("eE"), text.size());
     const std::size_t first = text.find_first_of("123456789"), point = std::min(text.find('.'), mantissa);

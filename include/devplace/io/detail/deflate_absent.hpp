@@ -33,7 +33,7 @@ inline std::uint32_t zip_checksum(std::uint32_t before, const void* bytes, std::
   return ~crc;
 }
 
-/// Used without the component zlib: reading a compressed member throws an error that says what to link.
+/// Replaces the reader in programs without the component zlib: throws file_error, which says what to link.
 class deflate_reader final : public byte_source {
  public:
   deflate_reader(byte_source&, std::string_view operation, std::string_view name) {

@@ -20,14 +20,14 @@ inline std::uint32_t zip_checksum(std::uint32_t before, const void* bytes, std::
   return static_cast<std::uint32_t>(::crc32_z(before, static_cast<const Bytef*>(bytes), count));
 }
 
-/// Decompresses a member of a zip file while it is read: a stream of deflate alone, without header and checksum.
+/// Decompresses a member of a zip file while it is read: a raw deflate stream, without header and checksum.
 class deflate_reader final : public inflate_reader {
  public:
   /// `compressed`, `operation` and `name`, which appear in messages, must outlive the reader.
   deflate_reader(byte_source& compressed, std::string_view operation, std::string_view name)
       : inflate_reader(compressed, -MAX_WBITS, operation, name, "save it without compression, by np.savez.") {}
 
-  /// Fewer bytes only behind the end of the stream. Throws file_error for a damaged stream and for one without an end.
+  /// Reads fewer bytes only at the end of the stream. Throws file_error for a damaged or truncated stream.
   std::size_t read(void* to, std::size_t bytes) override {
     std::size_t used = 0;
     while (used < bytes && !ended_) {

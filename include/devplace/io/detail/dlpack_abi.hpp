@@ -5,28 +5,28 @@
 #include <cstdint>
 #include <memory>
 
-// The C structs of DLPack 1.x (https://dmlc.github.io/dlpack/latest/c_api.html), and the one from before version 1.0,
-// which older NumPy gives and takes. Not by Debian's libdlpack-dev, whose 0.6 has no versioned struct. A pointer to
-// dlpack.h's struct of the same contents is converted by reinterpret_cast.
+// The C structs of DLPack 1.x (https://dmlc.github.io/dlpack/latest/c_api.html), and the unversioned struct of older
+// NumPy. Debian's libdlpack-dev 0.6 has no versioned struct. reinterpret_cast converts pointers to and from dlpack.h's
+// structs.
 
 namespace devplace::dlpack {
 
-/// Of the struct, not of a library: consumers take every minor version of a major one that they know.
+/// The version of the struct, not of a library. Consumers accept every minor version of a known major version.
 struct version {
   std::uint32_t major;
   std::uint32_t minor;
 };
 
-/// Kinds of memory (`DLDeviceType`); others are refused with their number.
+/// Kinds of memory (`DLDeviceType`); for others devplace throws, with their number.
 enum class device_type : std::int32_t {
   cpu = 1,           ///< host memory
-  cuda = 2,          ///< memory of a GPU, whose number is that of CUDA's runtime
-  cuda_host = 3,     ///< host memory that is pinned
+  cuda = 2,          ///< memory of a GPU, numbered by CUDA's runtime
+  cuda_host = 3,     ///< pinned host memory
   extension = 12,    ///< here: memory of simulated devices
   cuda_managed = 13  ///< CUDA's managed memory
 };
 
-/// Where the elements lie.
+/// The device of the elements.
 struct device {
   device_type type;
   std::int32_t id;
@@ -50,7 +50,7 @@ struct data_type {
   std::uint16_t lanes;
 };
 
-/// Elements in memory. Strides count elements; null are those of row-major elements.
+/// Elements in memory. Strides count elements; null means row-major.
 struct tensor {
   void* data;
   dlpack::device device;
@@ -77,10 +77,10 @@ struct managed_tensor {
   void (*deleter)(managed_tensor*);
 };
 
-/// The consumer must not write the elements: a bit of managed_tensor_versioned::flags.
+/// Bit of managed_tensor_versioned::flags: the consumer must not write the elements.
 inline constexpr std::uint64_t read_only = 1;
 
-/// Tells the producer that its memory is not used any more.
+/// Deleter that gives the memory back to its producer.
 struct give_back {
   /// Calls the producer's deleter, if it has one.
   template <class Managed>
@@ -93,8 +93,8 @@ struct give_back {
 
 namespace devplace {
 
-/// The owner of a tensor that is exchanged by DLPack; its destructor calls the producer's deleter. `release()` is the
-/// pointer for a capsule, and a pointer from a capsule makes one.
+/// Owns a tensor exchanged by DLPack; the destructor calls the producer's deleter. `release()` returns the pointer for
+/// a capsule; construct a handle from a capsule's pointer.
 ///@{
 using dlpack_handle = std::unique_ptr<dlpack::managed_tensor_versioned, dlpack::give_back>;
 using dlpack_unversioned_handle = std::unique_ptr<dlpack::managed_tensor, dlpack::give_back>;

@@ -32,7 +32,7 @@ constexpr dlpack::data_type dlpack_type() {
     return {dlpack::type_code::integer, bits, 1};
 }
 
-/// The type as NumPy and PyTorch name it: `float32`, `bool`.
+/// Returns NumPy's and PyTorch's name of the type: `float32`, `bool`.
 inline std::string dlpack_type_text(dlpack::data_type type) {
   constexpr const char* kinds[] = {"int", "uint", "float", "opaque", "bfloat", "complex", "bool"};
   const auto code = static_cast<std::size_t>(type.code);
@@ -58,7 +58,7 @@ inline std::string dlpack_device_text(dlpack::device device) {
   return "on a device of DLPack's type " + std::to_string(static_cast<std::int32_t>(device.type));
 }
 
-/// What a program asks of a tensor that it is given.
+/// The requirements of a program for a tensor that it receives.
 struct dlpack_request {
   const char* operation;
   dlpack::data_type type;
@@ -66,7 +66,7 @@ struct dlpack_request {
   dlpack::device device;
   std::string place;
   std::size_t alignment;
-  std::span<const std::size_t> extents;  ///< dyn where any is taken
+  std::span<const std::size_t> extents;  ///< dyn: any
   std::string (*extents_text)();
   bool writable;
   bool row_major;
@@ -161,8 +161,8 @@ class dlpack_checks {
       fail_shape("has the shape " + shape + ", which no machine can address; its producer is wrong.");
   }
 
-  /// Strides of axes with fewer than two indices have no meaning, and are replaced by those of row-major elements.
-  /// Returns whether there are no elements.
+  /// Reads the strides. Those of axes with fewer than two indices have no meaning and become row-major. Returns whether
+  /// the tensor is empty.
   bool read_strides(std::span<const std::size_t> extents, std::span<std::size_t> strides) const {
     bool empty = false;
     std::size_t packed = 1, last = 0;
@@ -184,7 +184,7 @@ class dlpack_checks {
     return empty;
   }
 
-  /// Of elements that are broadcast, several positions are one element, which cannot be written one by one.
+  /// Throws if positions share an element, as in broadcast tensors: such elements cannot be written one by one.
   void check_distinct(std::span<const std::size_t> extents, std::span<const std::size_t> strides) const {
     for (std::size_t axis = 0; axis != extents.size(); ++axis)
       if (strides[axis] == 0 && extents[axis] > 1)
@@ -193,7 +193,7 @@ class dlpack_checks {
                    "or let the producer copy it.");
     check_nested(extents, strides);
   }
-  /// Elements are distinct if a step along an axis goes beyond all that the axes with smaller steps reach.
+  /// Requires each stride to exceed the reach of all axes with smaller strides, which makes the elements distinct.
   void check_nested(std::span<const std::size_t> extents, std::span<const std::size_t> strides) const {
     const auto before = [&](std::size_t a, std::size_t b) {
       return strides[a] != strides[b] ? strides[a] < strides[b] : a < b;

@@ -14,7 +14,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Used without the component zlib: reading a gzip file throws an error that says what to link.
+/// Replaces the reader in programs without the component zlib: throws file_error, which says what to link.
 class gzip_reader final : public byte_source {
  public:
   gzip_reader(byte_source&, std::span<const unsigned char>, std::string_view operation, std::string_view name) {

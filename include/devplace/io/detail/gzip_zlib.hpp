@@ -21,8 +21,8 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// Decompresses a gzip file while it is read.
 class gzip_reader final : public inflate_reader {
  public:
-  /// `begun`: the bytes that were read from `compressed` already, at most 16. `compressed`, `operation` and `name`,
-  /// which appear in messages, must outlive the reader.
+  /// `begun` has the bytes that were already read from `compressed`, at most 16. `compressed` and the texts, which
+  /// appear in messages, must outlive the reader.
   gzip_reader(byte_source& compressed, std::span<const unsigned char> begun, std::string_view operation,
               std::string_view name)
       : inflate_reader(compressed, gzip_only, operation, name, "decompress the file with gunzip.") {
@@ -31,7 +31,7 @@ class gzip_reader final : public inflate_reader {
     stream_.avail_in = static_cast<uInt>(begun.size());
   }
 
-  /// At the end, the stream is complete and has the right checksum.
+  /// Reads fewer bytes only at the end; the stream is then complete and its checksum correct. Throws file_error.
   std::size_t read(void* to, std::size_t bytes) override {
     std::size_t used = 0;
     while (used < bytes && !ended_) {
@@ -46,7 +46,7 @@ class gzip_reader final : public inflate_reader {
     return used;
   }
 
-  /// Deflate makes at most 1032 bytes of one.
+  /// Deflate expands a byte to at most 1032 bytes.
   rest following() const override {
     const rest compressed = compressed_.following();
     constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() / 1032 - (std::uint64_t{1} << 20);
@@ -55,12 +55,12 @@ class gzip_reader final : public inflate_reader {
 
  private:
   static constexpr int gzip_only = 16 + MAX_WBITS;
-  /// zlib may hold back as much as its window.
+  /// zlib may buffer its whole window.
   static constexpr std::uint64_t window_bytes = std::uint64_t{1} << 15;
-  /// Zeros are accepted after the last member, as by gzip, because files from tapes and archives have them.
+  /// Zeros accepted after the last member, as by gzip: files from tapes and archives have them.
   static constexpr std::size_t most_padding = std::size_t{1} << 20;
 
-  /// A gzip file may consist of several members, one after the other.
+  /// Continues with the next member of the gzip file, or ends.
   void next_member() {
     std::size_t padding = 0;
     for (feed(); stream_.avail_in != 0 && *stream_.next_in == 0; feed()) {

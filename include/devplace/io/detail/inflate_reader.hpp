@@ -17,7 +17,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// What the readers of gzip files and of members of zip files share: zlib's stream, which takes compressed bytes from a
+/// Base of the readers of gzip files and of members of zip files: zlib's stream, which reads compressed bytes from a
 /// source.
 class inflate_reader : public byte_source {
  public:
@@ -25,8 +25,8 @@ class inflate_reader : public byte_source {
   inflate_reader& operator=(const inflate_reader&) = delete;
 
  protected:
-  /// `compressed` and the texts, which appear in messages, must outlive the reader. `window` is inflateInit2's,
-  /// `remedy` what to do if there is no memory.
+  /// `compressed` and the texts, which appear in messages, must outlive the reader. `window` is inflateInit2's
+  /// argument; `remedy` is the advice when memory is exhausted.
   inflate_reader(byte_source& compressed, int window, std::string_view operation, std::string_view name,
                  std::string_view remedy)
       : compressed_(compressed), operation_(operation), name_(name), remedy_(remedy) {
@@ -40,7 +40,8 @@ class inflate_reader : public byte_source {
     stream_.avail_in = static_cast<uInt>(compressed_.read(input_.data(), input_.size()));
   }
 
-  /// Decompresses up to `bytes` bytes, which are added to `used`: zlib's status, but for the lack of memory.
+  /// Decompresses up to `bytes` bytes in total and adds their number to `used`. Returns zlib's status; throws
+  /// out_of_memory.
   int decompress(void* to, std::size_t bytes, std::size_t& used) {
     feed();
     const std::size_t room = std::min(bytes - used, std::size_t{1} << 30);  // zlib counts in 32 bits

@@ -16,7 +16,8 @@
 
 namespace devplace::detail {
 
-/// The number of leading bytes that are UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF).
+/// Returns the number of leading bytes that are UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing above
+/// U+10FFFF).
 inline std::size_t valid_utf8(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -36,7 +37,7 @@ inline std::size_t valid_utf8(std::string_view text) {
   return at;
 }
 
-/// A string of UTF-8 as it is written in JSON: in quotes, with only those characters escaped that must be.
+/// Writes a UTF-8 string in JSON: in quotes, escaping only where JSON requires it.
 inline std::string json_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -55,14 +56,14 @@ inline std::string json_string(std::string_view text) {
   return result + '"';
 }
 
-/// Reads JSON token by token for a format whose structure is known: values of other kinds are errors, not skipped, so
-/// that nothing nests deeper than the caller asks. The text must be UTF-8.
+/// Reads JSON token by token for a format of known structure. Unexpected values are errors, so nesting is never deeper
+/// than the caller asks for. The text must be UTF-8.
 class json_text {
  public:
   /// `subject` begins the messages of the errors.
   json_text(std::string_view text, std::string subject) : text_(text), subject_(std::move(subject)) {}
 
-  /// Whether the next character that is not white space is `c`, which is then read.
+  /// Skips white space and reads `c` if it follows. Returns whether it did.
   bool accept(char c) {
     skip_space();
     if (at_ == text_.size() || text_[at_] != c) return false;
@@ -79,7 +80,7 @@ class json_text {
     if (at_ != text_.size()) fail_expected("the end");
   }
 
-  /// A string, without escapes.
+  /// Reads a string and resolves its escapes.
   std::string string() {
     if (!accept('"')) fail_expected("a string in double quotes");
     std::string result;
@@ -97,7 +98,7 @@ class json_text {
     }
   }
 
-  /// A number that is neither negative nor fractional and below 2^64.
+  /// Reads an integer from 0 to 2^64 - 1.
   std::uint64_t integer() {
     skip_space();
     std::uint64_t result = 0;
@@ -118,13 +119,13 @@ class json_text {
     if (at_ == std::string_view::npos) at_ = text_.size();
   }
 
-  /// The next character of a string.
+  /// Reads the next character of a string.
   char next() {
     if (at_ == text_.size()) fail_expected("the closing '\"' of a string");
     return text_[at_++];
   }
 
-  /// Four hexadecimal digits.
+  /// Reads four hexadecimal digits.
   unsigned code_unit() {
     unsigned result = 0;
     for (int i = 0; i < 4; ++i) {
@@ -142,7 +143,7 @@ class json_text {
     return result;
   }
 
-  /// Appends what follows a backslash, as UTF-8.
+  /// Reads the escape behind a backslash and appends its character as UTF-8.
   void append_escaped(std::string& to) {
     constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
     const char c = next();

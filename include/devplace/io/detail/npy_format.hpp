@@ -31,7 +31,7 @@ static_assert(
     "devplace: .npy files are read and written on little-endian machines only; this machine is big-endian, so "
     "do not include devplace/io/npy.hpp.");
 
-/// What is read: for messages, the function that reads and the file's name, or the file's and the member's.
+/// Names for messages: the reading function, and the file or the file and its member.
 struct npy_origin {
   std::string_view operation, name;
 };
@@ -40,7 +40,7 @@ struct npy_origin {
   throw file_error(std::string(from.operation) + ": " + in_quotes(from.name) + " " + found);
 }
 
-/// How to save an array whose element type, without byte order, is not read.
+/// Returns advice for saving an array of an unsupported element type, given without byte order.
 inline std::string npy_advice(std::string_view kind) {
   const auto convert = [](const char* type, const char* what) {
     return "Convert " + std::string(what) + " with .astype('" + type + "') before np.save";
@@ -67,7 +67,7 @@ class npy_header_parser {
  public:
   npy_header_parser(std::string_view text, const npy_origin& from) : text_(text), from_(from) {}
 
-  /// Leaves `bytes` of the result 0.
+  /// Parses the dict; `bytes` of the result stays 0.
   stored_array parse() {
     bool has_type = false, has_order = false, has_shape = false;
     expect("{");
@@ -91,7 +91,7 @@ class npy_header_parser {
     if (at_ != text_.size()) fail("has text after its header's dict");
     if (!has_type || !has_order || !has_shape)
       fail("lacks one of the header's three keys 'descr', 'fortran_order' and 'shape'");
-    const auto& all = result_.extents;  // both orders of an array with one axis longer than 1 are the same
+    const auto& all = result_.extents;  // with at most one axis longer than 1 both orders are equal
     result_.column_major &= std::count_if(all.begin(), all.end(), [](std::size_t extent) { return extent > 1; }) > 1;
     return std::move(result_);
   }
@@ -177,7 +177,7 @@ class npy_header_parser {
   stored_array result_;
 };
 
-/// Size of the longest header that is read: NumPy's own are 128 bytes, more only for structured arrays.
+/// Limit of the header's size. NumPy's headers have 128 bytes, and more only for structured arrays.
 inline constexpr std::size_t longest_npy_header = std::size_t{1} << 16;
 
 /// Reads the header of a .npy file. Throws file_error naming where it is from, what was found and what was expected.
@@ -221,8 +221,8 @@ inline stored_array read_npy_header(byte_source& source, const npy_origin& from)
   return result;
 }
 
-/// The header that np.save writes for such an array: version 1.0, padded so that the elements start at a multiple of
-/// 64 bytes.
+/// Returns np.save's header for such an array: version 1.0, padded so that the elements start at a multiple of 64
+/// bytes.
 inline std::string npy_header(const stored_type& type, std::span<const std::size_t> extents) {
   std::string text = "{'descr': '";
   text += type.npy;
@@ -237,7 +237,7 @@ inline std::string npy_header(const stored_type& type, std::span<const std::size
   if (!extents.empty()) text.append(21 - std::to_string(extents[0]).size(), ' ');
   constexpr std::size_t prefix = 10;
   const std::size_t unpadded = prefix + text.size() + 1;
-  text.append(64 - unpadded % 64, ' ');  // NumPy pads by 1 to 64 characters, never by none
+  text.append(64 - unpadded % 64, ' ');  // NumPy pads by 1 to 64 characters
   text += '\n';
   if (text.size() > 0xffff)
     throw file_error("write_npy: the array has " + std::to_string(extents.size()) +

@@ -25,7 +25,7 @@
 
 namespace devplace {
 
-/// A tensor in a safetensors file, according to the file's header.
+/// A tensor as described by a safetensors file's header.
 struct safetensors_entry {
   std::string name;
   std::string_view dtype;            ///< as in the file: `F32`, `BF16`
@@ -72,7 +72,7 @@ inline constexpr std::size_t longest_safetensors_header = 100'000'000;
 inline constexpr std::string_view safetensors_metadata_key = "__metadata__";
 
 struct safetensors_header {
-  std::vector<safetensors_entry> tensors;  ///< as the header has them in turn
+  std::vector<safetensors_entry> tensors;  ///< in the header's order
   safetensors_metadata metadata;
 };
 
@@ -80,7 +80,7 @@ struct safetensors_header {
   throw file_error("safetensors_file: " + in_quotes(path) + " " + found);
 }
 
-/// Parses a header that `data_bytes` bytes follow.
+/// Parses a header that is followed by `data_bytes` bytes.
 class safetensors_parser {
  public:
   safetensors_parser(std::string_view text, std::string_view path)
@@ -167,7 +167,7 @@ class safetensors_parser {
                            ", whose size is not known. Write it as F32, F64, F16, BF16, I32, I64 or U8.");
   }
 
-  /// Compares the range of bytes with the shape.
+  /// Checks that the range of bytes fits the shape.
   void set_range(safetensors_entry& entry, const safetensors_type& type, const std::vector<std::uint64_t>& offsets) {
     const auto bytes = stored_bytes(entry.extents, type.bytes);
     if (!bytes) fail_tensor(entry, "is larger than any memory. The header is damaged; copy the file again.");
@@ -195,7 +195,7 @@ class safetensors_parser {
       fail("has " + json_string(*twice) + " twice in its header. Write it with a name of its own for each entry.");
   }
 
-  /// The tensors must cover the data from the first byte to the last without holes and overlaps.
+  /// Throws unless the tensors cover the data from the first byte to the last without holes and overlaps.
   void check_cover(std::uint64_t data_bytes) {
     std::vector<safetensors_entry*> in_order;
     in_order.reserve(result_.tensors.size());
@@ -234,8 +234,8 @@ class safetensors_parser {
   safetensors_header result_;
 };
 
-/// Reads and checks the header; `source` is then at the data. Memory is allocated only for a header that the file can
-/// contain. Throws file_error naming `path`, what was found and what was expected.
+/// Reads and checks the header, up to the data. Allocates memory only for a header that the file can contain. Throws
+/// file_error naming `path`, what was found and what was expected.
 inline safetensors_header read_safetensors_header(byte_source& source, std::string_view path) {
   const auto fail = [&](const std::string& found) { fail_safetensors(path, found); };
   unsigned char start[8];

@@ -18,7 +18,7 @@
 
 namespace devplace::detail {
 
-/// A tensor in memory that is to be written; its offset in the file is not known yet.
+/// A tensor in memory to be written; the entry's offset is not yet set.
 struct safetensors_source {
   safetensors_entry entry;
   const void* data = nullptr;
@@ -42,9 +42,8 @@ inline void check_json_keys(std::vector<std::string_view> names, const char* wha
     fail(std::string(what) + " " + json_string(*twice) + " twice. Give each a name of its own.");
 }
 
-/// Lays the tensors out; `subject` begins the messages of errors. The header has them as they are given. In the data
-/// those of larger elements come first, as the reference implementation sorts them, so that all elements are aligned;
-/// the order is kept otherwise.
+/// Lays the tensors out; `subject` begins the messages of errors. The header keeps the given order. The data are sorted
+/// stably by element size, largest first, as in the reference implementation, so that all elements are aligned.
 inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_source>& tensors,
                                               const safetensors_metadata& metadata, const std::string& subject) {
   std::vector<std::string_view> names, keys;
@@ -110,7 +109,8 @@ inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_sour
   return result;
 }
 
-/// Writes a file aside and renames it. Throws file_error, naming the operation, and leaves an old file unchanged then.
+/// Writes a file under a temporary name and renames it. Throws file_error with the operation's name, leaving an old
+/// file unchanged.
 inline void write_safetensors_file(const std::string& path, const char* operation,
                                    const std::vector<safetensors_source>& tensors,
                                    const safetensors_metadata& metadata) {

@@ -18,7 +18,7 @@
 
 namespace devplace::detail {
 
-/// A file, or bytes in memory, that is read at any offset.
+/// A file, or bytes in memory, with random access.
 struct zip_file {
   std::size_t (*read_some)(const void* object, std::uint64_t offset, void* to, std::size_t bytes);
   const void* object;
@@ -28,7 +28,7 @@ struct zip_file {
   [[noreturn]] void fail(const std::string& found) const {
     throw file_error("npz_file: " + in_quotes(path) + " " + found);
   }
-  /// Throws file_error if the file ends before that.
+  /// Reads bytes at an offset. Throws file_error if the file ends before.
   void read(std::uint64_t offset, void* to, std::size_t count) const {
     if (offset > bytes || count > bytes - offset || read_some(object, offset, to, count) < count)
       fail("is truncated: it ends inside its directory or one of its members. Copy or download it again.");
@@ -44,7 +44,7 @@ struct zip_entry {
   unsigned method = 0, flags = 0;
 };
 
-/// The number of `Bytes` bytes at `at`.
+/// Returns the number stored in `Bytes` bytes at `at`.
 template <int Bytes>
 std::uint64_t zip_number(const unsigned char* at) {
   std::uint64_t number = 0;
@@ -57,7 +57,7 @@ class zip_directory_reader {
  public:
   explicit zip_directory_reader(const zip_file& file) : file_(file) {}
 
-  /// All members in their order. Throws file_error for anything that is no whole, undamaged directory.
+  /// Reads all members in their order. Throws file_error for a damaged or incomplete directory.
   std::vector<zip_entry> read() const {
     const place_of_directory place = find();
     if (place.offset > place.before || place.bytes > place.before - place.offset)
@@ -83,7 +83,7 @@ class zip_directory_reader {
 
  private:
   struct place_of_directory {
-    std::uint64_t entries, bytes, offset, before;  ///< `before`: it ends there or earlier
+    std::uint64_t entries, bytes, offset, before;  ///< the directory ends at `before` or earlier
   };
   static constexpr std::size_t header_bytes = 46, end_bytes = 22, locator_bytes = 20, end64_bytes = 56;
   static constexpr std::size_t longest_comment = 0xffff;
@@ -124,7 +124,7 @@ class zip_directory_reader {
     return {zip_number<8>(end + 32), zip_number<8>(end + 40), zip_number<8>(end + 48), offset};
   }
 
-  /// The entry at `at`, which is moved behind it.
+  /// Reads the entry at `at` and moves `at` behind it.
   zip_entry entry(const std::vector<unsigned char>& directory, std::size_t& at) const {
     const auto need = [&](std::size_t bytes) {
       if (directory.size() - at < bytes)
@@ -150,7 +150,7 @@ class zip_directory_reader {
     return result;
   }
 
-  /// Takes the numbers of 64 bits, which stand in an extra field in this order where those of 32 bits are all ones.
+  /// Reads the 64-bit numbers, which an extra field has, in this order, for 32-bit numbers that are all ones.
   void widen(zip_entry& entry, const unsigned char* extra, std::size_t bytes) const {
     std::uint64_t* const numbers[] = {&entry.contents, &entry.compressed, &entry.header};
     const unsigned char* wide = nullptr;

@@ -20,7 +20,7 @@
 
 namespace devplace::detail {
 
-/// The bytes of a member as they lie in the file.
+/// The stored bytes of a member.
 class zip_bytes final : public byte_source {
  public:
   zip_bytes(const zip_file& file, const zip_entry& entry) : file_(file), left_(entry.compressed) {
@@ -51,7 +51,7 @@ class zip_bytes final : public byte_source {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// A member of a zip file, stored or deflated. When its last byte was read, its checksum has been compared.
+/// A member of a zip file, stored or deflated. Reading its last byte checks the checksum.
 class zip_member final : public byte_source {
  public:
   /// `label`, which appears in messages, and the other arguments must outlive the reader. Throws file_error.
@@ -63,7 +63,7 @@ class zip_member final : public byte_source {
     if (entry.method != stored && entry.method != deflated)
       fail("is compressed by method " + std::to_string(entry.method) +
            " of zip files; devplace reads stored (0) and deflated (8) members. Write it again with np.savez.");
-    // Deflate makes at most 1032 bytes of one, so no more memory is taken for a member than that.
+    // Deflate expands a byte to at most 1032 bytes, which limits the memory for a member.
     const bool possible =
         entry.method == stored ? entry.contents == entry.compressed : entry.contents / 1032 <= entry.compressed;
     if (!possible)

@@ -14,14 +14,14 @@
 
 namespace devplace::train::detail {
 
-/// Gradients that a trainer has accumulated since the last update.
+/// The gradients that a trainer has accumulated since the last update.
 struct accumulation {
   std::size_t batches = 0;   ///< number of batches
-  std::uint64_t writes = 0;  ///< the model's number of gradient writes after the last of them
+  std::uint64_t writes = 0;  ///< the model's number of gradient writes after the last batch
 };
 
-/// Throws if the model is unusable or was replaced, if its gradients are leased, or if gradients that are being
-/// accumulated were overwritten.
+/// Throws if the model is unusable or was replaced, if its gradients are leased, or if accumulated gradients were
+/// overwritten.
 template <class Backend, class S>
 void check_accumulation(runtime::model_state<S>& state, accumulation& a) {
   runtime::settle_after_failures<Backend>(state);
@@ -41,7 +41,7 @@ void check_accumulation(runtime::model_state<S>& state, accumulation& a) {
   }
 }
 
-/// The same, and waits for the places; throws if batches were accumulated since the last update.
+/// Checks the accumulation and waits for the places. Throws if batches were accumulated since the last update.
 template <class Backend, class S>
 void wait_between_updates(runtime::model_state<S>& state, accumulation& a) {
   check_accumulation<Backend>(state, a);
@@ -52,7 +52,8 @@ void wait_between_updates(runtime::model_state<S>& state, accumulation& a) {
   runtime::settle<Backend>(state);
 }
 
-/// Drops the accumulated gradients unless done() is called: after an exception only some places have added theirs.
+/// Drops the accumulated gradients unless done() is called: after an exception only some places have added their
+/// gradients.
 template <class S>
 class step_guard {
  public:

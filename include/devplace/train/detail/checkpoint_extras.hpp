@@ -19,14 +19,14 @@
 
 namespace devplace::train::detail {
 
-/// A tensor of a checkpoint, and its elements on the host.
+/// A tensor of a checkpoint and its elements on the host.
 struct checkpoint_tensor {
   safetensors_entry entry;
   void* data;
 };
 
-/// What a checkpoint has besides the training, of objects such as a moving average: models, whose elements are here on
-/// the host, and numbers. Texts are numbered in the order of the objects, and tensors in that of all their models.
+/// The part of a checkpoint for further objects, such as a moving average: their models, copied to the host, and their
+/// numbers. Keys of texts count the objects, names of tensors the models of all objects.
 class checkpoint_extras {
  public:
   /// Copies an object's models to the host and adds their tensors and its numbers.
@@ -47,12 +47,12 @@ class checkpoint_extras {
         [&](const char* name, auto& value) { metadata.emplace_back(key + name, exact_text(value)); });
   }
 
-  /// Adds the tensors of an object's models, to be read.
+  /// Adds the tensors of an object's models as those to read.
   template <class Extra>
   void expect(Extra& extra, std::vector<checkpoint_tensor>& tensors) {
     extra.for_checkpoint([&](auto& model) { append(model, tensors); }, [](const char*, auto&) {});
   }
-  /// Throws file_error unless there are the numbers of the next object.
+  /// Throws file_error unless the texts have the next object's numbers.
   template <class Extra>
   void check(Extra& extra, const checkpoint_texts& texts) {
     const std::string key = "extra." + std::to_string(checked_++) + ".";
@@ -62,7 +62,7 @@ class checkpoint_extras {
                          });
   }
 
-  /// Sets an object of those that were expected, in their order, beside a model with so many updates.
+  /// Restores the next expected object. `model_updates`: number of updates of the trained model.
   template <class Extra>
   void load(Extra& extra, const checkpoint_texts& texts, [[maybe_unused]] std::uint64_t model_updates) {
     const std::string key = "extra." + std::to_string(loaded_++) + ".";
@@ -87,7 +87,7 @@ class checkpoint_extras {
  private:
   using bytes = std::vector<std::byte>;
 
-  /// Memory for a model's parameters and buffers, with its tensors.
+  /// Allocates memory for a model's parameters and buffers and adds its tensors.
   template <class Net, class Where, class P>
   std::pair<void*, void*> append(const model<Net, Where, P>& m, std::vector<checkpoint_tensor>& tensors) {
     using T = typename precision_traits<P>::parameter;
@@ -103,7 +103,7 @@ class checkpoint_extras {
   }
 
   std::deque<std::pair<bytes, bytes>> arenas_;                            ///< of all models
-  std::size_t saved_ = 0, checked_ = 0, loaded_ = 0, loaded_models_ = 0;  ///< objects, and models
+  std::size_t saved_ = 0, checked_ = 0, loaded_ = 0, loaded_models_ = 0;  ///< numbers of objects, and of models
 };
 
 }  // namespace devplace::train::detail

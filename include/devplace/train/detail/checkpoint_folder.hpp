@@ -20,13 +20,13 @@
 
 namespace devplace::train::detail {
 
-/// The files of a folder that are named checkpoint-<number>.safetensors. A file has its name only when it is complete.
+/// The files checkpoint-<number>.safetensors of a folder. A file has this name only when it is complete.
 class checkpoint_folder {
  public:
-  /// Makes the folder if it does not exist, and those above it, and brings them to the disk.
+  /// Makes the folder and its parents if they do not exist, and syncs them to the disk.
   explicit checkpoint_folder(std::string path) : path_(std::move(path)) {
     std::error_code failure, none;
-    std::vector<std::filesystem::path> changed;  // folders in which a new one is made
+    std::vector<std::filesystem::path> changed;  // folders with a new entry
     for (auto at = std::filesystem::absolute(path_, none);
          at.has_relative_path() && !std::filesystem::exists(at, none);)
       changed.push_back(at = at.parent_path());
@@ -34,23 +34,23 @@ class checkpoint_folder {
     if (!std::filesystem::is_directory(path_, none))
       fail("is no folder and cannot be made one", failure, "Give the path of a folder that can be written");
     for (const std::filesystem::path& folder : changed)
-      if (!devplace::detail::folder_brought_to_disk(folder.c_str()))
-        fail("was made and cannot be brought to the disk", {errno, std::generic_category()}, "Check the disk");
+      if (!devplace::detail::folder_synced_to_disk(folder.c_str()))
+        fail("was made and cannot be synced to the disk", {errno, std::generic_category()}, "Check the disk");
   }
 
-  /// Their paths, the newest first.
+  /// Returns the files' paths, the newest first.
   std::vector<std::string> paths() const {
     std::vector<std::string> result;
     for (const std::uint64_t number : numbers())
       result.push_back(path_of(number));
     return result;
   }
-  /// The path of the next one: behind the newest, also if the program goes on from an older one.
+  /// Returns the path of the next file: its number follows the newest, even if the program resumed from an older one.
   std::string next_path() const {
     const std::vector<std::uint64_t> all = numbers();
     return path_of(all.empty() ? 1 : all.front() + 1);
   }
-  /// Removes all but the newest.
+  /// Removes all but the `newest` newest files.
   void keep(std::size_t newest) const {
     const std::vector<std::uint64_t> all = numbers();
     for (std::size_t i = newest; i < all.size(); ++i) {
@@ -71,7 +71,7 @@ class checkpoint_folder {
     return (std::filesystem::path(path_) / std::string(begin).append(text).append(end)).string();
   }
 
-  /// Their numbers, the largest first.
+  /// Returns the files' numbers, the largest first.
   std::vector<std::uint64_t> numbers() const {
     std::vector<std::uint64_t> result;
     std::error_code failure;

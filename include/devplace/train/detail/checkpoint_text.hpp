@@ -21,7 +21,7 @@
 
 namespace devplace::train::detail {
 
-/// A checksum of texts and data in their order. It finds damage, not intent: any single word that changed changes it.
+/// A checksum of texts and data in their order. Detects damage, not intent: every change of a single word changes it.
 class checksum {
  public:
   void add(const void* data, std::size_t bytes) {
@@ -47,7 +47,7 @@ class checksum {
   std::uint64_t value_ = devplace::detail::hash_of_nothing;
 };
 
-/// A number as text from which the same number is read.
+/// Writes a number as text that reads back exactly.
 template <class Number>
 std::string exact_text(Number number) {
   if constexpr (std::is_same_v<Number, bool>) {
@@ -59,7 +59,7 @@ std::string exact_text(Number number) {
   }
 }
 
-/// Reads a whole text as a number; false if it is none.
+/// Reads a whole text as a number. Returns whether it is one.
 template <class Number>
 bool read_number(std::string_view text, Number& number) {
   if constexpr (std::is_same_v<Number, bool>) {
@@ -71,12 +71,12 @@ bool read_number(std::string_view text, Number& number) {
   }
 }
 
-/// The texts of a checkpoint by their keys, and what differs from the training that is to go on from it.
+/// The texts of a checkpoint by their keys.
 class checkpoint_texts {
  public:
   checkpoint_texts(const safetensors_metadata& metadata, std::string_view path) : metadata_(metadata), path_(path) {}
 
-  /// The text of a key; null if there is none.
+  /// Returns the text of a key, or null.
   const std::string* find(std::string_view key) const {
     for (const auto& [name, value] : metadata_)
       if (name == key) return &value;
@@ -93,7 +93,7 @@ class checkpoint_texts {
       fail("has " + devplace::detail::in_quotes(text(key)) + " as " + std::string(key) + " in its metadata");
     return result;
   }
-  /// Numbers with spaces between them.
+  /// Reads numbers separated by spaces.
   std::vector<double> numbers(std::string_view key) const {
     std::vector<double> result;
     std::string_view rest = text(key);
@@ -124,8 +124,8 @@ void add_options(safetensors_metadata& to, const std::string& prefix, const Opti
     });
 }
 
-/// Sets the options that for_each_option passes as references to members of the object; copies of members, and
-/// constants, cannot be set.
+/// Sets the options that for_each_option passes as references to members of the object; skips copies of members and
+/// constants.
 template <class Options>
 void set_options(Options& options, const std::string& prefix, const checkpoint_texts& from) {
   if constexpr (requires { options.for_each_option([](const char*, const auto&) {}); })

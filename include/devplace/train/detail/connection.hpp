@@ -24,7 +24,7 @@
 
 namespace devplace::train::detail {
 
-/// Which places run the optimizer under a policy, and what a connection knows of their shares.
+/// The places that run the optimizer under a policy, and the shares that a connection stores.
 template <bool UpdatesShares, class Policy, class Shares>
 struct update_of {
   using who = std::conditional_t<Policy::every_place_updates, optim::on_every_place, optim::on_first_place>;
@@ -36,8 +36,8 @@ struct update_of<true, Policy, Shares> {
   using shares = std::optional<Shares>;
 };
 
-/// The communicator by which a trainer's policy reduces gradients; without function if there is one participant. It
-/// knows which places update which parameters.
+/// The communicator by which a trainer's policy reduces gradients; does nothing for one participant. Determines which
+/// places update which parameters.
 template <class Net, class Where, class P, class Policy>
 class connection {
   using roles = precision_traits<P>;
@@ -46,7 +46,7 @@ class connection {
   static constexpr bool connects = parallel::can_connect<Policy, Where>;
   static constexpr bool communicates = connects && (spans_processes<Where> || local_place_count<Where> > 1);
   static constexpr bool updates_shares = communicates && collective::updates_shares<Policy>;
-  /// Whether only one process has the place that updates.
+  /// Whether one place of one process updates.
   static constexpr bool updates_in_one = communicates && spans_processes<Where> && !Policy::every_place_updates;
   using bucket_shares = parallel::bucket_shares<Net, typename roles::wire, Policy>;
   using update = update_of<updates_shares, Policy, bucket_shares>;
@@ -58,13 +58,13 @@ class connection {
       "whose communicator knows this process's rank: collective::all_reduce<my_engine>{...}.");
 
  public:
-  /// Which places run the optimizer.
+  /// The places that run the optimizer.
   using who_updates = typename update::who;
-  /// Whether the processes are those of a process_scope, which compare what they train.
+  /// Whether the processes are those of a process_scope, which compare their trainings.
   static constexpr bool compares =
       connects && spans_processes<Where> && !parallel::spans_processes<typename Policy::engine_type>;
 
-  /// No connection is made by what is not a policy, which the trainer has refused.
+  /// Connects by a policy; does nothing for other types, which the trainer has rejected.
   template <class Given, devplace::detail::configured = devplace::detail::configuration>
   explicit connection([[maybe_unused]] const Given& policy) {
     if constexpr (compares) processes_ = parallel::current_processes("trainer").transport();
@@ -75,7 +75,7 @@ class connection {
     }
   }
 
-  /// The optimizer of the parameters that this process's places update.
+  /// Makes the optimizer of the parameters that this process's places update.
   template <class Optimizer, class Model, class Rule, devplace::detail::configured = devplace::detail::configuration>
   Optimizer optimizer(const Model& m, const Rule& rule) const {
     if constexpr (updates_shares)
@@ -90,16 +90,16 @@ class connection {
       return Optimizer(m, rule);
   }
 
-  /// The processes that compare what they train.
+  /// The processes that compare their trainings.
   process_group processes() const { return process_group(processes_); }
-  /// Whether the host has waited for the places when gradients are reduced.
+  /// Whether the host waits for the reduction of gradients.
   static constexpr bool host_waits() {
     return !requires {
       requires communicator_type<>::host_goes_on;
     };
   }
 
-  /// Whether a process has shares of the optimizer's state alone.
+  /// Whether each process has only shares of the optimizer's state.
   static constexpr bool shares_over_processes = updates_shares && spans_processes<Where>;
 
   /// The participants of this process.
@@ -111,14 +111,14 @@ class connection {
       return {0, 1};
   }
 
-  /// The number of this process's places, from the first on, that run the optimizer.
+  /// Number of this process's places that run the optimizer, counted from the first.
   template <devplace::detail::configured = devplace::detail::configuration>
   std::size_t updating_places() const {
     if constexpr (Policy::every_place_updates) return local_place_count<Where>;
     return participants().first == 0 ? 1 : 0;
   }
 
-  /// Allocates what reductions need.
+  /// Allocates the memory of reductions.
   template <devplace::detail::configured = devplace::detail::configuration>
   void prepare() {
     if constexpr (communicates) parallel::prepare_reductions<Net, Policy, typename roles::wire>(communicator());
@@ -126,9 +126,9 @@ class connection {
       communicator().prepare(runtime::network_plan<Net>::meeting_numbers, sizeof(std::int64_t));
   }
 
-  /// What reduces the buckets of a step while its backward pass goes on, if there are several and the communicator can
-  /// do that. `last`: the pass is that of the last batch before an update; `norm`: the places that update need all
-  /// gradients, for their norm.
+  /// Returns the reduction of a step's buckets that overlaps its backward pass, if there are several buckets and the
+  /// communicator supports it. `last`: whether the batch is the last one before an update. `norm`: whether the places
+  /// that update need all gradients, for their norm.
   template <devplace::detail::configured = devplace::detail::configuration>
   auto during_backward([[maybe_unused]] const state_type& state, [[maybe_unused]] bool last,
                        [[maybe_unused]] bool norm) {
@@ -144,10 +144,10 @@ class connection {
     }
   }
 
-  /// Whether layers of the network compute over the samples of all places, so that the places' passes meet.
+  /// Whether layers of the network compute over the samples of all places, so that the places' passes synchronise.
   static constexpr bool joins_passes = communicates && runtime::network_plan<Net>::meetings != 0;
 
-  /// Reduces over the places of all processes what the passes of this process's places left.
+  /// Reduces the numbers of this process's passes over the places of all processes.
   template <std::size_t Places, devplace::detail::configured = devplace::detail::configuration>
   void reduce([[maybe_unused]] const std::array<runtime::meeting, Places>& of) {
     if constexpr (joins_passes) {
@@ -165,7 +165,7 @@ class connection {
     }
   }
 
-  /// Makes the gradients whole where the policy updates, with what during_backward() gave for this pass.
+  /// Completes the gradients on the places that update. `started` is the result of during_backward() for this pass.
   template <class Started, devplace::detail::configured = devplace::detail::configuration>
   void reduce(state_type& state, [[maybe_unused]] bool norm, Started& started) {
     if constexpr (communicates) {
@@ -180,7 +180,7 @@ class connection {
     if constexpr (updates_in_one) parallel::broadcast_sums<Net>(communicator(), state, 0);
   }
 
-  /// Copies the new parameters to the places that did not update them.
+  /// Copies the updated parameters to the other places.
   template <devplace::detail::configured = devplace::detail::configuration>
   void spread(state_type& state) {
     if constexpr (updates_shares)
@@ -189,11 +189,11 @@ class connection {
       parallel::broadcast_parameters<Net>(communicator(), state);
   }
 
-  /// Copies the scale of losses to the places that did not update.
+  /// Copies the loss scale to the places that did not update.
   template <class Memory, devplace::detail::configured = devplace::detail::configuration>
   void spread_scale([[maybe_unused]] const Memory& memory) {
     if constexpr (communicates && !Policy::every_place_updates) {
-      using wire = typename roles::wire;  // copied by their bits
+      using wire = typename roles::wire;  // bits are copied
       std::array<wire*, std::tuple_size_v<Memory>> scales;
       for (std::size_t k = 0; k < scales.size(); ++k)
         scales[k] = static_cast<wire*>(static_cast<void*>(memory[k].scale()));

@@ -23,16 +23,17 @@
 
 namespace devplace::train::detail {
 
-/// Ensures that the processes of a training take equal steps: compares everything before the first step, and the marks
-/// of step_mark.hpp in every step.
+/// Ensures that the processes of a training take equal steps: compares the trainings before the first step, and the
+/// marks of step_mark.hpp in every step.
 template <class Training, devplace::detail::configured = devplace::detail::configuration>
 struct equal_steps {
   using network = typename Training::model_type::network_type;
   using backend = typename Training::backend_type;
   static constexpr bool compares = Training::connection_type::compares;
 
-  /// Marks a step, the `batches`-th batch of an update, before its passes, with a checksum of a 64th of the parameters:
-  /// of all in the first step of an epoch. On devices, which need a launch for that, of all in every 64th step.
+  /// Marks a step, the `batches`-th batch of an update, before its passes. The mark includes a checksum of a 64th of
+  /// the parameters, or of all in the first step of an epoch. On devices, where a checksum needs a launch, of all in
+  /// every 64th step.
   static void mark(Training& t, std::size_t batches) {
     std::uint64_t hash = batches;
     devplace::detail::add_to_hash(hash, t.optimizer_.steps());
@@ -55,31 +56,31 @@ struct equal_steps {
       memory.mark = {t.tail(k), hash, sums ? memory.checksum() : nullptr, scale, first + k, participants};
     }
   }
-  /// Marks the update of flush(), whose passes are done.
-  static void mark_again(Training& t) {
+  /// Marks the update of flush(), after its passes.
+  static void mark_flush(Training& t) {
     t.note_ = nullptr;
     mark(t, t.accumulation_.batches);
     for (std::size_t k = 0; k < Training::places; ++k)
       devplace::detail::for_each_index<backend>(t.replica(k).ordinal, 1, 1, t.memory_[k].mark);
   }
 
-  /// Throws if the reduced marks tell of different steps.
+  /// Throws if the reduced marks show different steps.
   static void require(Training& t) {
     typename Training::T tail[6];
     devplace::detail::copy_out<backend>(t.replica(0).ordinal, tail, t.tail(0), sizeof tail);
-    if (!tells_of_difference(tail)) return;
+    if (!marks_differ(tail)) return;
     compare(t);
     throw communication_error(
         "trainer: the processes took different steps with the same options. Make the same calls in all of them.");
   }
 
-  /// Compares all with the other processes, which all call it, and the places' copies of the parameters with each
-  /// other; throws if they differ.
+  /// Compares the training with the other processes, which all call it, and the places' copies of the parameters with
+  /// each other. Throws if they differ.
   static void compare(Training& t) {
     std::array<std::uint64_t*, Training::places> checksums;
     for (std::size_t k = 0; k < Training::places; ++k)
       checksums[k] = t.memory_[k].checksum();
-    // A difference within this process is told to the others, which would wait for it in their next call.
+    // The other processes learn of a difference within this one; they would wait for it in their next call.
     std::exception_ptr own;
     if constexpr (Training::places > 1) {
       try {
@@ -113,7 +114,7 @@ struct equal_steps {
   }
 
  private:
-  /// Calls f(name, value) for the options of the step, which must be equal. Does not allocate.
+  /// Calls f(name, value) for the step's options, which must be equal. Does not allocate.
   template <class F>
   static void each_value(const Training& t, const F& f) {
     each_option_of_step(t.optimizer_.rule(), t.optimizer_.steps(), f);

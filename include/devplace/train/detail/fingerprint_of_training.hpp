@@ -21,7 +21,7 @@ namespace devplace::train::detail {
 
 using devplace::detail::type_text;
 
-/// The options of a training that all processes must have in common.
+/// Returns the options of a training that must be equal in all processes.
 template <class Policy, class Loss>
 parallel::fingerprint fingerprint_of_options(const Loss& loss, std::size_t batches) {
   parallel::fingerprint result;
@@ -38,7 +38,7 @@ void add_rule(parallel::fingerprint& to, const Rule& rule) {
   to.add("optimizer", type_text<Rule>());
   to.add_options("optimizer's ", rule);
 }
-/// Calls f(name, value) for the options that a rule has in step number `step`, counted from 0.
+/// Calls f(name, value) for a rule's options in step number `step`, counted from 0.
 template <class Rule, class F>
 void each_option_of_step(const Rule& rule, std::int64_t step, const F& f) {
   if constexpr (requires { rule.at(step).for_each_option(f); })
@@ -47,7 +47,7 @@ void each_option_of_step(const Rule& rule, std::int64_t step, const F& f) {
     rule.for_each_option(f);
 }
 
-/// A loader, and which of its batches; none for null.
+/// Adds a batch's loader, epoch and number; nothing for null.
 inline void add_note(parallel::fingerprint& to, const parallel::batch_note* note) {
   if (note == nullptr) return;
   to.add(note->loader);
@@ -55,8 +55,8 @@ inline void add_note(parallel::fingerprint& to, const parallel::batch_note* note
   to.add("batch of the epoch", note->number);
 }
 
-/// Adds the names and types of parameters, the layers, and then sums of the values of the first place's parameters,
-/// which are copied to the host.
+/// Adds the names and types of parameters, the layers, and then checksums of the first place's parameters, which it
+/// copies to the host.
 template <class Net, class Backend, class S>
 void add_parameters(parallel::fingerprint& to, const runtime::model_state<S>& state) {
   using parameter = typename runtime::replica<S>::parameter;

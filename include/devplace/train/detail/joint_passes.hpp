@@ -14,19 +14,19 @@
 namespace devplace::train::detail {
 
 /// The passes of this process's replicas through a network with layers that compute over the samples of all places. All
-/// replicas do one phase after the other; between two of them `Connection` reduces what the layers left, over the
-/// places of all processes (runtime::pass).
+/// replicas run the phases in step; between two phases `Connection` reduces the layers' numbers over the places of all
+/// processes (runtime::pass).
 template <class Net, class P, class Backend, class State, class Connection, std::size_t Places>
 class joint_passes {
   using run = runtime::engine<Net, P, Backend>;
   using input = typename run::input_element;
 
  public:
-  /// Of a batch of `samples` samples in all.
+  /// For a batch of `samples` samples over all places.
   joint_passes(State& state, Connection& connection, std::size_t samples)
       : state_(state), connection_(connection), samples_(samples) {}
 
-  /// Place k's pass over its `rows` samples `x`; its memory has been prepared.
+  /// Adds place k's pass over its `rows` samples `x`; the memory must be prepared.
   template <class T>
   void add(std::size_t k, const step_memory<T>& memory, std::size_t rows, const input* x, const nn::random_key& key) {
     passes_[k] = run::make_pass(state_.replicas[k], memory.workspace.data(), rows, nn::mode::train, key);
@@ -40,7 +40,7 @@ class joint_passes {
   void forward() {
     in_phases([&](std::size_t k) { run::forward_phase(passes_[k], inputs_[k], run::output_of(passes_[k])); });
   }
-  /// From the gradients of the losses; gradients of parameters are as those of runtime::run_backward.
+  /// Writes or adds gradients as runtime::run_backward, from the gradients of the losses.
   template <class T>
   void backward(const std::array<step_memory<T>, Places>& memory, bool add) {
     in_phases([&](std::size_t k) {

@@ -22,7 +22,7 @@
 
 namespace devplace::train::detail {
 
-/// The shortest text that reads as the same number; whole numbers without an exponent.
+/// Returns the shortest text that reads back exactly; whole numbers have no exponent.
 inline std::string number_text(double number) {
   char text[32];
   if (number == std::floor(number) && std::abs(number) < 0x1p53)
@@ -30,14 +30,14 @@ inline std::string number_text(double number) {
   return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
-/// The number of a text that number_text has made.
+/// Reads a text of number_text.
 inline double number_of(std::string_view text) {
   double number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
 }
 
-/// The texts of a row, or the columns' names, as a line.
+/// Joins the texts of a row, or the columns' names, to a line.
 inline std::string joined(const std::vector<std::string>& cells) {
   std::string line = cells.front();
   for (std::size_t i = 1; i < cells.size(); ++i)
@@ -65,7 +65,7 @@ inline std::string text_of_file(const std::string& path, const char* operation) 
   return text;
 }
 
-/// The names in the first line.
+/// Returns the names in the first line.
 inline std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> names(1);
   for (const char c : text.substr(0, text.find('\n')))
@@ -76,8 +76,8 @@ inline std::vector<std::string> names_in(std::string_view text) {
   return names;
 }
 
-/// Calls `f(number, begin)` with the number of each row and where its line begins, until f returns false. Blank lines
-/// are rows only in a file of one column. Throws file_error for a row without a number, which no training_log writes.
+/// Calls `f(number, begin)` with each row's number and the offset of its line, until f returns false. Blank lines are
+/// rows only in a file of one column. Throws file_error for a row without a number.
 template <class F>
 void for_each_row(std::string_view text, const std::string& path, const F& f) {
   const bool one_column = text.substr(0, text.find('\n')).find(',') == text.npos;
@@ -98,7 +98,7 @@ void for_each_row(std::string_view text, const std::string& path, const F& f) {
   }
 }
 
-/// The numbers of each column; NaN for empty cells. Throws file_error.
+/// Returns the numbers of each column, NaN for empty cells. Throws file_error.
 inline std::vector<std::vector<double>> numbers_in(std::string_view text, const std::string& path) {
   for_each_row(text, path, [](double, std::size_t) { return true; });
   const csv_options options{.missing = std::numeric_limits<double>::quiet_NaN()};

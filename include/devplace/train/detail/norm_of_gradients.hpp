@@ -21,7 +21,7 @@
 
 namespace devplace::train::detail {
 
-/// For what a trainer uses the norm of all gradients: to clip them, to measure them, and, where losses are scaled, to
+/// The norm of all gradients, which a trainer uses to clip and to measure gradients and, where losses are scaled, to
 /// find out whether they are finite.
 template <class Net, place P, bool Scales>
 class norm_of_gradients {
@@ -30,11 +30,11 @@ class norm_of_gradients {
 
  public:
   void clip(const optim::clip_norm& rule) { clip_ = rule; }
-  /// `here`: whether a place of this process updates.
+  /// `updates`: whether a place of this process updates.
   template <devplace::detail::configured = devplace::detail::configuration>
-  void measure(bool here) {
+  void measure(bool updates) {
     measures_ = true;
-    if (!here) return;
+    if (!updates) return;
     if (measured_ == nullptr)
       measured_ = std::make_shared<norms_on_place<P>>();
     else
@@ -46,17 +46,17 @@ class norm_of_gradients {
       throw error("trainer: gradients are measured from measure_gradients() on; call it once before the steps.");
     if (measured_ == nullptr)
       throw error(
-          "trainer: the norms of gradients are known where the parameters are updated, and with this policy that is "
-          "not this process; call gradient_norms() in the process with rank 0.");
+          "trainer: only a process that updates parameters has the norms of gradients, and with this policy that is "
+          "the process with rank 0; call gradient_norms() there.");
     return unread_gradient_norms<P>(measured_);
   }
 
   /// Whether the places that update need the norm.
   bool used() const { return Scales || clip_ || measures_; }
-  /// What processes compare: the largest norm that is left as it is.
+  /// The largest norm without clipping, which processes compare.
   double largest() const { return clip_ ? clip_->max_norm : measures_ ? std::numeric_limits<double>::infinity() : 0; }
 
-  /// Allocates what computing it needs on the places that update.
+  /// Allocates the workspace on the places that update.
   template <class S, class T, std::size_t Places, devplace::detail::configured = devplace::detail::configuration>
   static void allocate(const runtime::model_state<S>& state, std::array<step_memory<T>, Places>& memory,
                        std::size_t updating) {
@@ -67,7 +67,7 @@ class norm_of_gradients {
             devplace::detail::allocate<backend_type>(state.replicas[k].ordinal, bytes, memory_purpose::workspace);
   }
 
-  /// Computes it on the places that update, and gives what changes their steps.
+  /// Computes the norm on the places that update; returns the factors of their steps.
   template <class S, class T, std::size_t Places, devplace::detail::configured = devplace::detail::configuration>
   std::array<runtime::step_factors<T>, Places> factors(const runtime::model_state<S>& state,
                                                        const std::array<step_memory<T>, Places>& memory,
@@ -81,7 +81,7 @@ class norm_of_gradients {
       if (!changes && statistics == nullptr) continue;
       const T* const factor =
           detail::clip<Net, backend_type, T>(rule, state.replicas[k], memory[k], how, scaled, statistics);
-      if (changes) result[k].factor = factor;  // only measured gradients stay as they are, also those that are NaN
+      if (changes) result[k].factor = factor;  // gradients that are only measured do not change, even if they are NaN
       if constexpr (Scales) result[k].skip = &memory[k].scale()->skips;
     }
     return result;
@@ -90,7 +90,7 @@ class norm_of_gradients {
  private:
   std::optional<optim::clip_norm> clip_;
   bool measures_ = false;
-  std::shared_ptr<norms_on_place<P>> measured_;  ///< of this process's first place, if that updates
+  std::shared_ptr<norms_on_place<P>> measured_;  ///< on this process's first place, if it updates
 };
 
 }  // namespace devplace::train::detail

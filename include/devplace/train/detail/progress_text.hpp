@@ -14,14 +14,14 @@
 
 namespace devplace::detail {
 
-/// Seconds of a clock that is never set. <chrono> would include <sstream> in every program.
+/// Returns the seconds of a monotonic clock. <chrono> would include <sstream> in every program.
 inline double steady_clock_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Streams without a file descriptor, such as those in memory, are not terminals.
+/// Whether a stream is a terminal. Streams without a file descriptor, such as those in memory, are not.
 inline bool is_terminal(std::FILE* stream) {
   const int descriptor = ::fileno(stream);
   return descriptor >= 0 && ::isatty(descriptor) != 0;
@@ -39,7 +39,7 @@ struct progress_state {
   bool ended = false;
 };
 
-/// `1.3 s` below a minute, then `2:05`, then `1:02:05`.
+/// Writes `1.3 s` below a minute, then `2:05`, then `1:02:05`.
 inline void write_duration(char (&text)[32], double seconds) {
   if (!(seconds < 360000000)) {
     std::snprintf(text, sizeof text, "?");
@@ -59,7 +59,8 @@ inline void write_duration(char (&text)[32], double seconds) {
 /// Maximum size of a progress line in bytes.
 inline constexpr std::size_t progress_text_size = 160;
 
-/// `epoch 2/5 41 % loss 0.1234 125000 samples/s 3.2 s left`: below 80 columns, so that a terminal does not wrap it.
+/// Writes `epoch 2/5 41 % loss 0.1234 125000 samples/s 3.2 s left`, in less than 80 columns, so that a terminal does
+/// not wrap it.
 inline void write_progress_text(char (&text)[progress_text_size], const progress_state& state) {
   char time[32];
   write_duration(time, state.ended ? state.elapsed : state.left);

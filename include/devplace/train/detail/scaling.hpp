@@ -13,27 +13,26 @@
 #include <devplace/runtime/replica.hpp>
 #include <devplace/train/detail/step.hpp>
 
-namespace devplace {
-
-/// Appears in the compiler's message for the scaler of a trainer that has none.
-struct LOSSES_ARE_SCALED_IN_mixed_half_ONLY;
-
-}  // namespace devplace
-
-#define DEVPLACE_DETAIL_NO_SCALER                                                                                    \
-  "trainer: this precision has no loss scaling, which is for mixed<half>: gradients in float, double and bf16 have " \
-  "the exponents of float or more; leave the scaler out."
-
 namespace devplace::train::detail {
 
-/// Sets a place's scale.
+/// Whether trainers in this precision scale losses; fails to compile where they do not.
+template <class P>
+consteval bool has_scaler() {
+  constexpr bool scales = scales_losses<P>;
+  static_assert(scales,
+                "devplace: trainer: this precision has no loss scaling, which is for mixed<half>: gradients in float, "
+                "double and bf16 have the exponents of float or more; leave the scaler out.");
+  return scales;
+}
+
+/// Sets a place's loss scale.
 struct set_scale_functor {
   runtime::loss_scale* to;
   runtime::loss_scale from;
   DEVPLACE_HD void operator()(std::size_t) const { *to = from; }
 };
 
-/// The scale of a trainer's losses in a precision that needs none.
+/// The loss scaling of a trainer in a precision without it.
 template <bool Scales>
 struct scaling {
   std::size_t divisor = 1;
@@ -44,12 +43,12 @@ struct scaling {
   }
 };
 
-/// The same in mixed<half>: the options, and how the batches that are being accumulated were scaled.
+/// The loss scaling in mixed<half>: the options, and the divisor of the batches that are being accumulated.
 template <>
 struct scaling<true> {
   optim::loss_scaling options = {};
-  /// Gradients of a mean are divided by this number and multiplied by the scale, as PyTorch's are, before they are
-  /// rounded: that of the first batch of an accumulation that has samples, and 0 before it.
+  /// As in PyTorch, gradients of a mean are divided by this number and multiplied by the scale before they are rounded.
+  /// Set by the first batch with samples of an accumulation; 0 before.
   std::size_t divisor = 1;
   bool of_samples = false;  ///< whether the mean is over the samples
 
@@ -57,8 +56,8 @@ struct scaling<true> {
   void divides_by([[maybe_unused]] const Loss& loss) {
     if constexpr (requires { loss.batchmean; }) of_samples = loss.batchmean;
   }
-  /// For the targets of a whole batch: the number of their elements, which are labels for losses of classes, or
-  /// samples.
+  /// Returns the divisor for the targets of a whole batch: the number of their elements (labels for losses of classes)
+  /// or of samples.
   template <class Targets>
   std::size_t divisor_for(const Targets& targets, reduction how) const {
     if (how != reduction::mean) return 1;
@@ -74,7 +73,7 @@ struct scaling<true> {
   }
 };
 
-/// Sets the scale of every place.
+/// Sets the loss scale of every place.
 template <class Backend, class S, class T, std::size_t Places>
 void set_scale(const runtime::model_state<S>& state, const std::array<step_memory<T>, Places>& memory,
                const optim::loss_scaler_state& to) {
@@ -84,7 +83,7 @@ void set_scale(const runtime::model_state<S>& state, const std::array<step_memor
         set_scale_functor{memory[k].scale(), {static_cast<float>(to.scale), 0, to.growth_tracker, to.skipped_steps}});
 }
 
-/// Reads a place's scale.
+/// Reads a place's loss scale.
 template <class Backend, class T>
 optim::loss_scaler_state read_scale(int ordinal, const step_memory<T>& memory) {
   runtime::loss_scale now;
@@ -92,7 +91,7 @@ optim::loss_scaler_state read_scale(int ordinal, const step_memory<T>& memory) {
   return {static_cast<double>(now.scale), now.growth_tracker, now.skipped_steps};
 }
 
-// A template, so that only programs that use it compile it.
+// A template, so that only programs that call it compile it.
 template <class State>
 void require_scaler_state(const State& to) {
   const auto scale = static_cast<float>(to.scale);
@@ -100,18 +99,16 @@ void require_scaler_state(const State& to) {
       to.skipped_steps < 0)
     throw argument_error(
         "trainer: a loss scaler's scale is a finite float of at least 1.18e-38, the smallest normal one, and its "
-        "counts "
-        "are not negative; give what step.scaler() returned.");
+        "counts are not negative; give the result of step.scaler().");
 }
 
-/// Throws if batches were accumulated, whose gradients have the scale that is to be changed.
+/// Throws if batches were accumulated, since their gradients have the old scale.
 template <class Accumulation>
 void require_no_batches(const Accumulation& accumulated) {
   if (accumulated.batches != 0)
     throw error(
-        "trainer: batches have been accumulated whose gradients have the present scale of losses, and an update "
-        "divides "
-        "all by one scale; call flush() first, or change the scale after the update.");
+        "trainer: batches have been accumulated with the current loss scale, and an update divides all gradients by "
+        "one scale; call flush() first, or change the scale after the update.");
 }
 
 }  // namespace devplace::train::detail

@@ -32,8 +32,8 @@
 namespace devplace::train::detail {
 
 /// Stores a batch's sums of losses and weights on its place, in one launch: after the gradients, for the update, with
-/// the step's mark, and in `pending`, for the mean loss. `add`: adds them to those of earlier batches since the last
-/// update. `counts`: the pending batches were used in an update, so their sums are added to the totals first.
+/// the step's mark, and in `pending`, for the mean loss. `add`: adds to the sums of earlier batches since the last
+/// update. `counts`: first adds the pending sums to the totals, since an update has used their batches.
 template <class Gradient, class Sum>
 struct loss_functor {
   runtime::tail_functor<Gradient, Sum> tail;
@@ -62,30 +62,30 @@ struct step_memory {
   devplace::detail::memory_block workspace;
   devplace::detail::memory_block scalars;
   devplace::detail::memory_block clipping;
-  std::optional<std::size_t> rows;  ///< number of samples that the workspace is large enough for
-  bool counts = false;              ///< whether the batches of pending() were used in an update
+  std::optional<std::size_t> rows;  ///< the workspace's capacity in samples
+  bool counts = false;              ///< whether an update has used the batches of pending()
   step_mark<T> mark;                ///< of the step
 
-  /// Two sums over the batches of all updates, followed by two over the pending batches.
+  /// Two sums over the batches of all updates, followed by two sums over the pending batches.
   double* totals() const { return static_cast<double*>(scalars.data()); }
   double* pending() const { return totals() + 2; }
   /// For the comparison of replicas and processes.
   std::uint64_t* checksum() const { return static_cast<std::uint64_t*>(scalars.data()) + 4; }
   T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
-  /// The scale of losses, behind the two results of clipping.
+  /// The loss scale, behind the two results of clipping.
   runtime::loss_scale* scale() const {
     return static_cast<runtime::loss_scale*>(
         static_cast<void*>(static_cast<std::byte*>(scalars.data()) + devplace::detail::alignment + 2 * sizeof(double)));
   }
 };
 
-// Messages are built outside of templates, to keep the code instantiated per trainer small.
+// No templates, to keep the code of each trainer small.
 [[noreturn]] inline void throw_other_targets(std::size_t samples, std::size_t targets) {
   throw shape_error("trainer: " + std::to_string(samples) + " samples and " + std::to_string(targets) +
                     " targets; a batch has one target for each sample.");
 }
-[[noreturn]] inline void throw_other_targets_here(std::size_t samples, std::size_t targets) {
-  throw shape_error("trainer: the batch's part here has " + std::to_string(samples) + " samples and " +
+[[noreturn]] inline void throw_other_targets_of_part(std::size_t samples, std::size_t targets) {
+  throw shape_error("trainer: this place's part of the batch has " + std::to_string(samples) + " samples and " +
                     std::to_string(targets) + " targets; split samples and targets in the same way.");
 }
 [[noreturn]] inline void throw_moved_trainer() {
@@ -100,19 +100,19 @@ struct part_of_batch {
   Y y;
 };
 template <class Input, class Samples, class Targets, devplace::detail::configured = devplace::detail::configuration>
-auto part_here(const Samples& samples, const Targets& targets, std::size_t k) {
+auto local_batch(const Samples& samples, const Targets& targets, std::size_t k) {
   const auto x = devplace::detail::local_part(samples, k);
   const auto y = devplace::detail::local_part(targets, k);
   const std::size_t rows = runtime::checked_rows<Input>(x);
-  if (rows != y.extent(0)) throw_other_targets_here(rows, y.extent(0));
+  if (rows != y.extent(0)) throw_other_targets_of_part(rows, y.extent(0));
   return part_of_batch<std::remove_const_t<decltype(x)>, std::remove_const_t<decltype(y)>>{rows, x, y};
 }
 [[noreturn]] inline void throw_too_large(std::size_t rows) {
   throw argument_error("trainer: a batch of " + std::to_string(rows) +
-                       " samples on one place takes more memory than there are addresses; use a smaller one.");
+                       " samples on one place takes more memory than any machine can address; use a smaller one.");
 }
 
-/// Throws if a batch is divided among other participants than those that the communicator connects.
+/// Throws if a batch is divided among other participants than the communicator's.
 inline void require_participants(const participants& samples, const participants& targets,
                                  const participants& connected) {
   if (samples == connected && targets == connected) return;
@@ -122,7 +122,7 @@ inline void require_participants(const participants& samples, const participants
                        std::to_string(connected.first) + " on; divide samples and targets among its participants.");
 }
 
-/// Makes a place's workspace large enough for `rows` samples, unless it is.
+/// Allocates a place's workspace unless it is large enough for `rows` samples.
 template <class Net, class P, class Backend, class T>
 void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
   if constexpr (std::is_same_v<Backend, backend::cpu>) devplace::detail::gemm_prepare();
@@ -130,15 +130,15 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
   using layout = step_layout<Net, P>;
   constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / layout::workspace(1);
   if (rows > limit) throw_too_large(rows);
-  memory.rows.reset();  // in case the allocation fails
+  memory.rows.reset();  // the allocation may fail
   devplace::detail::prepare_workspaces<Backend>(ordinal);
   memory.workspace = {};
   memory.workspace = devplace::detail::allocate<Backend>(ordinal, layout::workspace(rows), memory_purpose::activations);
   memory.rows = rows;
 }
 
-/// The address of the factor for one place's whole gradients, which clips them and undoes the scaling of the loss; it
-/// is computed there asynchronously. `Scaling` is that of the trainer; `statistics`, which may be null, take the norm.
+/// Returns the address of the factor that clips one place's whole gradients and undoes the loss scale; the place
+/// computes it asynchronously. `statistics`, which may be null, receive the norm.
 template <class Net, class Backend, class T, class S, class Scaling>
 const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const step_memory<T>& memory, reduction how,
               const Scaling& scaled, runtime::norm_statistics* statistics) {
@@ -160,8 +160,8 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   return arguments.factor;
 }
 
-/// Resets the two totals and the two pending sums that follow them. `waiting`: the pending batches wait for their
-/// update, which will add them to the totals again, so the totals begin at minus the pending sums.
+/// Resets the two totals and the two pending sums behind them. `waiting`: the pending batches wait for their update,
+/// which will add their sums to the totals, so the totals begin at minus these sums.
 struct reset_totals_functor {
   double* totals;
   bool waiting;
@@ -173,9 +173,9 @@ struct reset_totals_functor {
   }
 };
 
-/// Takes the sums of losses and weights of an update, which were reduced over all participants together with the
-/// gradients: for the mean loss, and as the loss of the batch, if the update is of one (`sums` is null otherwise).
-/// Notes in `differs` that the processes took different steps; it is null in one process.
+/// Takes an update's sums of losses and weights, which were reduced with the gradients, for the mean loss and, if the
+/// update has one batch, as the batch's loss (otherwise `sums` is null). Sets `differs`, which is null in one process,
+/// if the processes took different steps.
 template <class Gradient, class Sum>
 struct reduced_loss_functor {
   const Gradient* tail;
@@ -183,7 +183,7 @@ struct reduced_loss_functor {
   double* totals;
   Sum* differs;
   DEVPLACE_HD void operator()(std::size_t) const {
-    if (differs != nullptr && tells_of_difference(tail)) *differs = 1;
+    if (differs != nullptr && marks_differ(tail)) *differs = 1;
     for (int k = 0; k < 2; ++k) {
       if (sums != nullptr) sums[k] = static_cast<Sum>(tail[1 - k]);
       totals[k] += static_cast<double>(tail[1 - k]);
@@ -200,15 +200,15 @@ void take_reduced_loss(const runtime::replica<S>& r, const T* tail, const step_m
           tail, of_one_batch ? r.loss_sums() : nullptr, memory.totals(), compares ? r.loss_sums() + 2 : nullptr});
 }
 
-/// Where the loss's gradient is, in a workspace for `rows` samples.
+/// Returns the address of the loss's gradient in a workspace for `rows` samples.
 template <class Net, class P, class T>
 typename precision_traits<P>::activation* output_gradient_of(const step_memory<T>& memory, std::size_t rows) {
   void* const after_pass = static_cast<std::byte*>(memory.workspace.data()) + step_layout<Net, P>::pass(rows);
   return static_cast<typename precision_traits<P>::activation*>(after_pass);
 }
 
-/// The loss of one replica's part of the batch after the pass `p`, its gradient, and its sums. `add`: accumulates the
-/// sums. A loss that is scaled is divided by `divisor`, too.
+/// Computes the loss of one replica's part of the batch after the pass `p`, its gradient, and its sums. `add`:
+/// accumulates the sums. Loss scaling also divides by `divisor`.
 template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T>
 void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net, P, Backend>::replica_type& r,
                   step_memory<T>& memory, const PlacedLoss& loss, const Targets& targets, bool add,
@@ -257,9 +257,9 @@ void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net,
   memory.counts = false;
 }
 
-/// Forward, loss and backward of one replica on its part of the batch; ordinals are run-time values here. `add`:
-/// accumulates the gradients and sums. The loss's sums, which follow the gradients, are written before these, so that
-/// all is complete of which backward says so by calling `after` (runtime::nothing_after). `divisor`: see compute_loss.
+/// Runs forward, loss and backward of one replica on its part of the batch. `add`: accumulates the gradients and sums.
+/// Writes the loss's sums, which follow the gradients, first, so that the arena's end is complete whenever backward
+/// calls `after` (runtime::nothing_after). `divisor`: see compute_loss.
 template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T, class After>
 void forward_and_backward(const typename runtime::engine<Net, P, Backend>::replica_type& r, step_memory<T>& memory,
                           const PlacedLoss& loss, std::size_t rows,

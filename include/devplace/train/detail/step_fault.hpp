@@ -9,7 +9,7 @@
 
 namespace devplace::train::detail {
 
-/// What is wrong with the arguments of a step, as far as the types tell.
+/// The first error in the types of a step's arguments.
 enum class step_fault : unsigned char { none, swapped, samples, no_tensor, elsewhere };
 
 template <class Model, class Samples, class Targets>
@@ -26,7 +26,7 @@ constexpr step_fault fault_of_step() {
   return step_fault::none;
 }
 
-/// Whether a loss that takes class numbers (its constant `takes_class_numbers`, true) is given floating-point targets.
+/// Whether a loss that takes class numbers (`Loss::takes_class_numbers`) gets floating-point targets.
 template <class Loss, class Targets>
 constexpr bool misses_class_numbers() {
   if constexpr (tensor_like<Targets> && requires { requires Loss::takes_class_numbers; })

@@ -13,7 +13,7 @@
 
 namespace devplace::train::detail {
 
-/// Marks a step, so that the reduction of gradients tells whether all processes take the same step. The mark is four
+/// Marks a step, so that the reduction of gradients shows whether all processes take equal steps. The mark has four
 /// elements behind the two sums that follow the gradients. Each participant writes the 16-bit digits of a hash of the
 /// step; the first participant multiplies its digits by minus the number of the others. Equal hashes sum to zero in any
 /// order of summation, because all numbers are integers below 2^24.
@@ -39,27 +39,27 @@ struct step_mark {
   }
 };
 
-/// Whether the sums of the marks tell of different steps.
+/// Whether the sums of the marks show different steps.
 template <class T>
-DEVPLACE_HD bool tells_of_difference(const T* tail) {
+DEVPLACE_HD bool marks_differ(const T* tail) {
   return tail[2] != T{0} || tail[3] != T{0} || tail[4] != T{0} || tail[5] != T{0};
 }
 
-/// Clears what a device has noted of a difference, for a training that begins or goes on from a state.
+/// Clears a device's flag for differing processes, when a training begins or is restored.
 template <class Backend, class S>
-void forget_difference(const runtime::replica<S>& r) {
+void clear_difference(const runtime::replica<S>& r) {
   const typename runtime::replica<S>::accumulator none = 0;
   devplace::detail::copy_in<Backend>(r.ordinal, r.loss_sums() + 2, &none, sizeof none);
 }
 
-/// Throws if a device has noted a difference: `noted` is the number that follows the two sums of its last loss.
+/// Throws if a device has found a difference. `flag` is the number behind the two sums of its last loss.
 template <class T>
-void require_no_difference(T noted) {
-  if (noted != 0)
+void require_no_difference(T flag) {
+  if (flag != 0)
     throw communication_error(
         "trainer: in an earlier step a process had other options, another batch or other parameters than the rest. "
-        "Call the trainer's state() in all processes, which names what still differs, and restore all of them from a "
-        "state or a checkpoint of before.");
+        "Call the trainer's state() in all processes, which names the differences, and restore all of them from an "
+        "earlier state or checkpoint.");
 }
 
 }  // namespace devplace::train::detail

@@ -39,8 +39,8 @@ namespace devplace::train::detail {
 using devplace::detail::configuration;
 using devplace::detail::configured;
 
-/// What a trainer does behind its interface, whose functions have the same names and say more: it owns the memory of
-/// the steps on every place, runs the passes, and reduces, clips and updates.
+/// Implements trainer, which documents the functions: owns the memory of the steps on every place, runs the passes, and
+/// reduces, clips and updates.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
 class training {
   using plan = runtime::network_plan<Net>;
@@ -52,8 +52,8 @@ class training {
   using connection_type = connection<Net, Where, P, Policy>;
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr bool scales = scales_losses<P>;
-  /// Whether losses are read from the sums that the engine reduces with the gradients, so that they have the same bits
-  /// over processes and in one process with as many places. A single place has the sums of one batch itself.
+  /// Whether losses are read from the sums that the engine reduces with the gradients. Losses then have equal bits over
+  /// processes and in one process with as many places. A single place has the sums of one batch itself.
   static constexpr bool takes_reduced_loss = spans_processes<Where> || places > 1 || Batches > 1;
 
  public:
@@ -76,7 +76,7 @@ class training {
     }
     if constexpr (connection_type::compares) options_ = fingerprint_of_options<Policy>(loss, Batches);
     reset_mean_loss();
-    if constexpr (spans_processes<Where>) forget_difference<backend_type>(replica(0));
+    if constexpr (spans_processes<Where>) clear_difference<backend_type>(replica(0));
     if constexpr (scales) {
       scaling_.divides_by(loss);
       scale_losses({});
@@ -164,19 +164,19 @@ class training {
       joint_passes<Net, P, backend_type, state_type, connection_type, places> passes(state, connection_,
                                                                                      samples.extent(0));
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
-        const auto part = part_here<input>(samples, targets, k);
+        const auto part = local_batch<input>(samples, targets, k);
         detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, part.rows);
         passes.add(k, memory_[k], part.rows, part.x.data(), runtime::key_of_part(key, samples, k));
       });
       passes.forward();
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
         compute_loss<Net, P, backend_type>(passes[k], replica(k), memory_[k], *losses_[k],
-                                           part_here<input>(samples, targets, k).y, add, scaling_.divisor);
+                                           local_batch<input>(samples, targets, k).y, add, scaling_.divisor);
       });
       passes.backward(memory_, add);
     } else {
       runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
-        const auto part = part_here<input>(samples, targets, k);
+        const auto part = local_batch<input>(samples, targets, k);
         detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, part.rows);
         forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], part.rows, part.x.data(),
                                                    part.y, runtime::key_of_part(key, samples, k), add,
@@ -195,7 +195,7 @@ class training {
     check_accumulation<backend_type>(state, accumulation_);
     if (accumulation_.batches == 0) return false;
     optimizer_.validate();
-    if constexpr (connection_type::compares) equal_steps<training>::mark_again(*this);
+    if constexpr (connection_type::compares) equal_steps<training>::mark_flush(*this);
     [[maybe_unused]] const stay_awake<backend_type> awake{};
     const step_guard guard(state, accumulation_);
     parallel::no_bucket_reduction after_passes;
@@ -215,7 +215,7 @@ class training {
     }
     double sum[2] = {0, 0};
     for (std::size_t k = 0; k < places; ++k) {
-      // Across processes pending batches are known here only after their update.
+      // Across processes the sums of pending batches are reduced with their update.
       const bool more = !spans_processes<Where> && (memory_[k].counts || accumulation_.batches != 0);
       const auto totals = read_losses<backend_type>(replica(k).ordinal, memory_[k], more);
       for (std::size_t i = 0; i < 2; ++i)
@@ -247,7 +247,7 @@ class training {
     const runtime::sole_use use(state);
     wait_between_updates<backend_type>(state, accumulation_);
     write_training<Net, backend_type>(state, optimizer_, memory_, scaling_, from);
-    if constexpr (spans_processes<Where>) forget_difference<backend_type>(replica(0));
+    if constexpr (spans_processes<Where>) clear_difference<backend_type>(replica(0));
     runtime::settle<backend_type>(state);
     compared_ = false;
   }

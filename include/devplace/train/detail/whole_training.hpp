@@ -17,7 +17,7 @@
 
 namespace devplace::train::detail {
 
-/// A place's sums of losses and weights since the last reset; `pending`: with those of the batches after the last
+/// Reads a place's sums of losses and weights since the last reset. `pending`: includes the batches after the last
 /// update.
 template <class Backend, class T>
 std::array<double, 2> read_losses(int ordinal, const step_memory<T>& memory, bool pending) {
@@ -27,7 +27,7 @@ std::array<double, 2> read_losses(int ordinal, const step_memory<T>& memory, boo
   return {totals[0] + totals[2], totals[1] + totals[3]};
 }
 
-/// Completes an arena of which each process has its places' shares: by what copies the parameters to all places.
+/// Completes an arena of which each process has its places' shares, by the communication that gathers parameters.
 template <class Backend, class S, class Connection, class T>
 void gather_arena(const runtime::model_state<S>& state, Connection& connection, std::vector<T>& arena) {
   runtime::model_state<S> gathered;
@@ -45,7 +45,7 @@ void gather_arena(const runtime::model_state<S>& state, Connection& connection, 
                                       gathered.replicas.front().parameters.data(), bytes);
 }
 
-/// Copies a training to the host whose places are idle and have accumulated no batches.
+/// Copies a training to the host. Its places must be idle and have accumulated no batches.
 template <class Backend, class S, class Optimizer, class T, std::size_t Places, bool Scales, class Connection>
 auto read_training(const runtime::model_state<S>& state, const Optimizer& optimizer,
                    const std::array<step_memory<T>, Places>& memory, [[maybe_unused]] const scaling<Scales>& scaled,
@@ -74,7 +74,7 @@ auto read_training(const runtime::model_state<S>& state, const Optimizer& optimi
   return result;
 }
 
-/// Throws argument_error unless a state has the sizes of a training of this network. `what` takes it.
+/// Throws argument_error unless a state has the sizes of a training of this network. `what` begins the message.
 template <class Net, class Rule, class T>
 void require_fit(const training_state<Rule, T>& whole, const char* what) {
   using plan = runtime::network_plan<Net>;
@@ -85,7 +85,7 @@ void require_fit(const training_state<Rule, T>& whole, const char* what) {
     throw argument_error(std::string(what) + ": the state is another network's; give that of this network's trainer.");
 }
 
-/// Makes an idle training of the same types, on any placement, go on from `from`.
+/// Restores an idle training of these types, on any placement, from a state.
 template <class Net, class Backend, class S, class Optimizer, class Rule, class T, std::size_t Places, bool Scales>
 void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::array<step_memory<T>, Places>& memory,
                     [[maybe_unused]] scaling<Scales>& scaled, const training_state<Rule, T>& from) {
@@ -97,7 +97,7 @@ void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::a
   optimizer.restore(from.optimizer);
   state.seed = from.seed;
   state.step = from.passes;
-  ++state.updates;  // what forward saved before is stale
+  ++state.updates;  // makes saved activations stale
   state.working_copies_are_old = true;
   std::array<double, 4> totals[Places] = {};
   for (std::size_t i = 0; i < from.losses.size(); ++i)
