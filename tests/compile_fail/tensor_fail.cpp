@@ -243,9 +243,6 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(EXTENTS_AS_NUMBERS)  // expect: (EXTENTS_TYPE_SUCH_AS_extents|template type parameter must be a type)
   dp::tensor<float, 2, 3> of_numbers;
 #endif
-#if defined(COMPARISON_AS_A_CONDITION)  // expect: (USE_where_OR_item_OF_max|attempt to use a deleted|where.c, a, b.)
-  static_cast<void>(a == b ? 1 : 2);
-#endif
 #if defined(TENSOR_OF_A_LIST_ALONE)  // expect: devplace: the first argument of tensor is its element type
   { dp::tensor deduced{1.0f, 2.0f}; }
 #endif

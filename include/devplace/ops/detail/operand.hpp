@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <devplace/ops/detail/tree.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
@@ -199,41 +203,27 @@ inline constexpr bool same_placements = true;  // a number has no place
 template <elementwise_operand A, elementwise_operand B>
 inline constexpr bool same_placements<A, B> = std::is_same_v<placement_type_of<A>, placement_type_of<B>>;
 
-/// Two operands, or an operand and a number.
-template <class A, class B>
-concept elementwise_pair = (elementwise_operand<A> && (elementwise_operand<B> || number<B>)) ||
-                           (number<A> && elementwise_operand<B>);
-
-template <class A, class B>
-concept matching_pair = elementwise_pair<A, B> && same_placements<A, B> && same_values<A, B>;
-
-/// Beside a distributed operand: another one, a number, or, to be rejected with an error message, one on one place.
+/// An operand or a number.
 template <class X>
-concept beside_distributed_operand = operand_type<X> || number<X>;
+concept operand_or_number = operand_type<X> || number<X>;
 
-/// Two operands, at least one of them distributed.
-template <class A, class B>
-concept distributed_pair = (distributed_operand<A> && beside_distributed_operand<B>) ||
-                           (beside_distributed_operand<A> && distributed_operand<B>);
-
-/// What programs write beside an operand by mistake, besides operands of other places and types: other numbers,
-/// pointers, arrays and containers. Other classes may have operators with tensors of their own.
+/// Arrays, which programs pass to operations by mistake: wrap() makes a view of their elements.
 template <class X>
-concept mistaken_operand = beside_distributed_operand<const X&> || std::is_arithmetic_v<X> || std::is_pointer_v<X> ||
-    std::is_array_v<X> || requires(const X& x) {
-  x.begin();
-};
+inline constexpr bool is_foreign_array = std::is_pointer_v<X> || std::is_array_v<X>;
+template <class T, class Allocator>
+inline constexpr bool is_foreign_array<std::vector<T, Allocator>> = true;
+template <class T, std::size_t N>
+inline constexpr bool is_foreign_array<std::array<T, N>> = true;
+template <class T, std::size_t N>
+inline constexpr bool is_foreign_array<std::span<T, N>> = true;
 
-/// An operand and something that it cannot be combined with.
-template <class A, class B>
-concept unfit_pair = (operand_type<const A&> || operand_type<const B&>)&&!matching_pair<const A&, const B&> &&
-                     !distributed_pair<const A&, const B&> && mistaken_operand<A> && mistaken_operand<B>;
+/// Arguments that operations take or reject with an error message. Other classes may have operators of their own.
+template <class X>
+concept accepted_argument = operand_or_number<X> || is_foreign_array<std::remove_cvref_t<X>>;
 
-/// Operands of operators that tensors do not have.
+/// Arguments of a binary function: at least one operand. detail::binary checks the rest.
 template <class A, class B>
-concept pair_without_operator =
-    (operand_type<const A&> ||
-     operand_type<const B&>)&&beside_distributed_operand<const A&>&& beside_distributed_operand<const B&>;
+concept pair_with_operand = (operand_type<A> && accepted_argument<B>) || (accepted_argument<A> && operand_type<B>);
 
 /// The element type of an operation on two operands.
 template <class A, class B>
