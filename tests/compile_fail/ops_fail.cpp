@@ -73,8 +73,8 @@ void operations(matrix& a, const labels& classes) {
 #if defined(WHERE_WITHOUT_CHOICES)  // expect: WRITE_where_condition_a_b|where: write where.condition, a, b.
   dp::where(a > 0.0f);
 #endif
-#if defined(PERMUTATION_SWAPPED)  // expect: (WRITE_permutation_OF_A_NUMBER|permutation.n, seed)
-  dp::permutation(dp::seed{1}, 10);
+#if defined(PERMUTATION_OF_FLOATS)  // expect: devplace: permutation: the template argument must be one place
+  dp::permutation<float>(10, dp::seed{1});
 #endif
 #if defined(SORT_BY_A_FUNCTION)  // expect: GIVE_A_TENSOR_ON_ONE_PLACE|sort: give a tensor or view on one place
   dp::sort(a, std::greater<>{});
