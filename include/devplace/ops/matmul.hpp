@@ -187,18 +187,17 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// c must not overlap a, b or bias (argument_error). k = 0 gives then(beta c + bias). All on one
 /// place, in the order of its current stream. Except for such temporaries, it does not allocate after the first product
 /// of a thread on the CPU, or of each size on a GPU. Different run-time extents throw shape_error.
-template <tensor_like C, matrix_operand A, matrix_operand B,
-          precision P = detail::own_precision<void, detail::matrix_element_t<A>>>
+template <class C, class A, class B, precision P = typename detail::operand_precision<A>::type>
+  requires(detail::accepted_argument<const A&>&& detail::accepted_argument<const B&>)
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
-  using c_extents = detail::operand_extents_t<C>;
-  if constexpr (detail::check_product<P, A, B>()) {
+  constexpr bool stored = tensor_like<C>;
+  static_assert(stored, "devplace: matmul: the result, which is the first argument, must be a tensor or view.");
+  if constexpr (stored && detail::check_product<P, A, B>()) {
     using product = detail::product_extents_t<detail::operand_extents_t<A>, detail::operand_extents_t<B>>;
-    constexpr bool together = detail::on_one_device<C, A, B>, written = detail::writable<C>,
+    constexpr bool together = detail::on_one_device<C, A>, written = detail::writable<C>,
                    same = detail::result_of_product<detail::operand_element_t<C>, detail::matrix_element_t<A>>,
-                   fits = detail::compatible<c_extents, product>;
-    static_assert(
-        together,
-        "devplace: matmul: the operands live on different places; move them to one with to<on<...>>(x) first.");
+                   fits = detail::compatible<detail::operand_extents_t<C>, product>;
+    static_assert(together, DEVPLACE_DETAIL_PRODUCT_APART);
     static_assert(written, "devplace: matmul: the result's elements are const.");
     static_assert(same,
                   "devplace: matmul: the result's element type is not that of the operands, nor float for operands of "
@@ -216,8 +215,8 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
 /// The matrix product a b as a new tensor on the operands' place. Shapes: a [..., m, k], b [..., k, n], the result
 /// [..., m, n]; a and b may be views with strides, such as transposed(x). In the precision of the operands' element
 /// type, or in another, `matmul<tf32>(a, b)`. See matmul_into.
-template <detail::precision_or_own P = void, matrix_operand A, matrix_operand B>
-  requires(detail::multipliable_places<A, B>)
+template <detail::precision_or_own P = void, class A, class B>
+  requires detail::product_arguments<A, B>
 auto matmul(const A& a, const B& b) {
   if constexpr (detail::check_product<P, A, B>()) {
     using value = detail::matrix_element_t<A>;
@@ -229,22 +228,6 @@ auto matmul(const A& a, const B& b) {
     return detail::refusal{};
   }
 }
-
-/// Operands on different places: move one to the other's placement first, with to<placement_of_A>(b).
-template <matrix_operand A, matrix_operand B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
-  requires(!detail::multipliable_places<A, B>)
-detail::refusal matmul(const A& a, const B& b)
-DEVPLACE_REFUSED(
-    "matmul: the operands are on different places; move one to the other's placement first, with "
-    "to<placement>(x).");
-/// Other arguments, such as numbers and expressions.
-template <class... GIVE_THE_RESULT_AND_TWO_TENSORS_OR_VIEWS_OF_float_double_bf16_OR_half>
-detail::refusal matmul_into(...) DEVPLACE_REFUSED(
-    "matmul_into: give the result and two tensors or views of float, double, bf16 or half elements: matmul_into(c, a, "
-    "b).");
-template <class... GIVE_TWO_TENSORS_OR_VIEWS_AND_STORE_EXPRESSIONS_IN_A_tensor_FIRST>
-detail::refusal matmul(...) DEVPLACE_REFUSED(
-    "matmul: give two tensors or views; store an expression in a tensor first: dp::tensor sum = a + b;");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

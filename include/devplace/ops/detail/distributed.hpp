@@ -29,6 +29,16 @@ concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove
 template <class... X>
 concept none_distributed = (!distributed_tensor<X> && ...);
 
+/// Whether an operation on one place takes these arguments; if not, an assertion fails.
+template <class... X>
+constexpr bool takes_on_one_place() {
+  constexpr bool operands = (tensor_like<X> && ...) && none_distributed<X...>;
+  static_assert(operands,
+                "devplace: this operation takes tensors and views on one place; store an expression first, tensor sum "
+                "= a + b, and give x.local(k) or gather<cpu>(x) of a tensor over several places.");
+  return operands;
+}
+
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// An uninitialised tensor on Where for a result. If it is split, it is split like the operand `source`, now and, by

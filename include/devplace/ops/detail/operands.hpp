@@ -8,13 +8,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/ops/detail/operand.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
-
-/// Appears in the compiler's message when the operands of an operation are on different places.
-struct MOVE_ONE_OPERAND_FIRST_with_to_placement;
 
 namespace detail {
 
