@@ -18,10 +18,10 @@ struct attention {};
 /// `run(ordinal, attention_gradient_arguments<T>, columns_of_head<N>)`.
 struct attention_gradient {};
 
-/// Attention of 16-bit elements without dropout by a library, where a backend has one: `computes<T>(ordinal, shape,
-/// scale, training)` says whether it computes this shape, and the gradient if `training`; then `run(ordinal, shape,
-/// scale, short_attention_arguments<T>)` returns whether it did after all, with nothing enqueued otherwise, and
-/// `run(ordinal, shape, scale, short_attention_gradient_arguments<T>)` follows it.
+/// Attention of 16-bit elements without dropout by a backend's library. `computes<T>(ordinal, shape, scale, training)`
+/// returns whether the library supports the shape, and its gradient if `training`. `run(ordinal, shape, scale,
+/// short_attention_arguments<T>)` returns false, with nothing enqueued, if the library fails to after all; after true,
+/// `run(ordinal, shape, scale, short_attention_gradient_arguments<T>)` computes the gradient.
 struct short_attention {};
 
 }  // namespace devplace::op

@@ -21,9 +21,8 @@
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-// New tensors with given elements: `zeros<float, cpu>(extents<dyn, 3>{5})`. The place itself writes them, in the
-// order of its current stream; only `permutation` and random numbers of split tensors are computed on the
-// host and copied.
+// New tensors with given elements: `zeros<float, cpu>(extents<dyn, 3>{5})`. The place writes them, in the order of its
+// current stream; only `permutation` and random numbers of split tensors are computed on the host and copied.
 
 namespace devplace::detail {
 
@@ -59,7 +58,7 @@ struct creation {
     return everywhere(write, Extents(sizes...));
   }
 
-  /// Random elements: the whole on every place, or parts of the tensor that one place would have, made in host memory.
+  /// Random elements: all on every place, or parts of the tensor that one place would have, made in host memory.
   template <class Write>
   static type once(const Write& write, const Extents& extents) {
     constexpr form how = form_of<Where>;
@@ -82,7 +81,7 @@ struct creation {
   }
 };
 
-/// Rejects summands whose operation over equal elements would make another value.
+/// Rejects equal summands if their operation makes another value of them.
 template <class Where>
 constexpr void require_equal_elements() {
   using kind = typename placement_traits<Where>::kind;

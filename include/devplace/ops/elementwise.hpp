@@ -80,7 +80,7 @@ DEVPLACE_DETAIL_UNARY(abs, detail::unary<detail::elementary::absolute>);
 DEVPLACE_DETAIL_UNARY(square, detail::unary<detail::elementary::square>);
 /// max(x, 0); NaN stays NaN and -0 stays -0, as in PyTorch.
 DEVPLACE_DETAIL_UNARY(relu, detail::unary<detail::elementary::relu>);
-/// e to the power x, within 2 ulp; like the following functions for floating-point elements.
+/// e to the power x, within 2 ulp. This function and the following ones take floating-point elements.
 DEVPLACE_DETAIL_UNARY(exp, detail::unary<detail::elementary::exponential>);
 /// exp(x) - 1 within 3 ulp, also for small x.
 DEVPLACE_DETAIL_UNARY(expm1, detail::unary<detail::elementary::exponential_minus_one>);
@@ -104,8 +104,8 @@ constexpr auto cast(X&& x) {
   return detail::unary<detail::elementary::convert<T>>(std::forward<X>(x));
 }
 
-/// An expression that may have a name: `auto s = lazy(sigmoid(x)); y = s * (1 - s);`. It is computed at each use, from
-/// what its tensors hold then; other expressions cannot be used by a name. Of an expression with a name, it refers to
+/// Allows an expression to have a name: `auto s = lazy(sigmoid(x)); y = s * (1 - s);`. It is computed at each use, from
+/// its tensors' elements at that time; other named expressions are no operands. lazy() of a named expression refers to
 /// the tensors that the expression owns.
 template <detail::operand_type X>
   requires detail::is_expression_type<std::remove_cvref_t<X>>
@@ -152,8 +152,8 @@ concept assignable = is_view<std::remove_cvref_t<X>> ||
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Elements of `a` where the condition's element, a uint8, is not 0, elements of `b` elsewhere: `where(x > 0, x, 0)`.
-/// Only the selected element is used, so NaN in the other has no effect. `a` and `b` may be numbers.
+/// Elements of `a` where the condition's element, a uint8, is not 0, and elements of `b` elsewhere: `where(x > 0, x,
+/// 0)`. Uses only the selected element, so that NaN in the other has no effect. `a` and `b` may be numbers.
 template <class Condition, class A, class B>
   requires detail::choice<Condition, A, B>
 constexpr auto where(Condition&& condition, A&& a, B&& b) {

@@ -61,7 +61,8 @@ using matrix_element_t = operand_element_t<A>;
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The products of two arrays of matrices. `g` describes how `a` and `b` are read; the rows of `c` are contiguous.
+/// Computes the products of two arrays of matrices. `g` describes how `a` and `b` are read; the rows of `c` are
+/// contiguous.
 template <class C, class A, class B, class T, class Result>
 void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> g) {
   using backend_type = typename C::backend_type;
@@ -70,18 +71,18 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> 
   } else {
     shape axes = shape_of(c.extents());
     const shape whole = axes;
-    operand_layout lie[] = {layout_of(a, whole), layout_of(b, whole), layout_of(c, whole)};
+    operand_layout layouts[] = {layout_of(a, whole), layout_of(b, whole), layout_of(c, whole)};
     axes.rank -= 2;
-    for (operand_layout& operand : lie)
+    for (operand_layout& operand : layouts)
       operand.single = false;
-    collapse(axes, lie, 3);
+    collapse(axes, layouts, 3);
     gemm_batch<T, Result> batch{g};
     if (axes.rank != 0) {
       --axes.rank;  // the last axis becomes the batch
       batch.count = axes.extents[axes.rank];
-      batch.stride_a = lie[0].strides[axes.rank];
-      batch.stride_b = lie[1].strides[axes.rank];
-      batch.stride_c = lie[2].strides[axes.rank];
+      batch.stride_a = layouts[0].strides[axes.rank];
+      batch.stride_b = layouts[1].strides[axes.rank];
+      batch.stride_c = layouts[2].strides[axes.rank];
     }
     // Matrices stored consecutively and multiplied by the same matrix are one matrix.
     if (batch.stride_b == 0 && !g.transpose_a && batch.stride_a == g.m * g.lda && batch.stride_c == g.m * g.ldc) {
@@ -92,22 +93,22 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> 
     for (std::size_t axis = 0; axis != axes.rank; ++axis)
       others *= axes.extents[axis];
     for (std::size_t which = 0; which != others; ++which) {
-      gemm_batch<T, Result> here = batch;
+      gemm_batch<T, Result> products = batch;
       for (std::size_t axis = axes.rank, rest = which; axis-- != 0; rest /= axes.extents[axis]) {
         const std::size_t index = rest % axes.extents[axis];
-        here.first.a += index * lie[0].strides[axis];
-        here.first.b += index * lie[1].strides[axis];
-        here.first.c += index * lie[2].strides[axis];
+        products.first.a += index * layouts[0].strides[axis];
+        products.first.b += index * layouts[1].strides[axis];
+        products.first.c += index * layouts[2].strides[axis];
       }
-      if (here.count == 1)
-        dispatch<op::matmul, backend_type>(c.ordinal(), here.first);
-      else if (here.count != 0)
-        dispatch<op::matmul, backend_type>(c.ordinal(), here);
+      if (products.count == 1)
+        dispatch<op::matmul, backend_type>(c.ordinal(), products.first);
+      else if (products.count != 0)
+        dispatch<op::matmul, backend_type>(c.ordinal(), products);
     }
   }
 }
 
-/// Operands, or a result, with strides that BLAS does not support go through a row-major copy.
+/// Multiplies views. Operands, or a result, with strides that BLAS does not support go through a row-major copy.
 template <class C, class A, class B, class T, class Result>
 void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T, Result> g) {
   const auto as_read = [&](const auto& x, bool& transpose, const T*& data, std::size_t& ld, const auto& then) {
@@ -140,7 +141,7 @@ void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T, Result
   });
 }
 
-/// The view that operations are compiled for: one for all extents of a rank.
+/// Erases static extents, so that operations are compiled once for each rank.
 template <class T, class Extents, class Where, class Layout>
 auto with_dynamic_extents(const view<T, Extents, Where, Layout>& x) {
   return view<T, dextents<Extents::rank>, Where, Layout>(x);

@@ -31,7 +31,8 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// What a stream's number is combined with ("uniform" and "normal" in ASCII); permutations use the number itself.
+/// Constants that a stream's number is combined with ("uniform" and "normal" in ASCII); permutations use the number
+/// itself.
 inline constexpr std::uint64_t uniform_streams = 0x756e'6966'6f72'6d00, normal_streams = 0x6e6f'726d'616c'0000;
 
 template <tensor_like To>
@@ -97,8 +98,8 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::co
 
 /// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
 /// stream by the Box-Muller transform, computed in double and rounded once, for bf16 and half to float and once more.
-/// Elements lie within 9 standard deviations of the mean. Throws argument_error unless the standard deviation is not
-/// negative and such elements are finite.
+/// Elements lie within 9 standard deviations of the mean. Throws argument_error if the standard deviation is negative,
+/// or if such elements are not all finite.
 template <tensor_like To>
 void normal_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> mean,
                  detail::computed_of_destination<To> standard_deviation) {
@@ -172,7 +173,7 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
 
 /// Writes a random permutation of 0 to n-1 to host memory: the order in which index i has the i-th 64-bit number of the
 /// seed's stream as its sort key. All permutations are equally likely, within the limits of a 64-bit seed.
-/// permutation.hpp has it for every place.
+/// permutation.hpp computes it on any place.
 inline void permutation_into(std::int64_t* order, std::size_t n, seed start, std::uint64_t stream = 0) {
   const detail::memory_block workspace = detail::allocate<backend::cpu>(
       0, detail::random_order::workspace(n) * sizeof(std::uint64_t), memory_purpose::workspace);

@@ -98,7 +98,7 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
   carry_out(in_order.view, of.outer, of.count, of.inner);
 }
 
-/// A reduction on one place, as a new tensor.
+/// Reduces on one place, into a new tensor.
 template <class Operation, class X, class... Axes>
 auto reduced_on_place(const X& operand, Axes... axes) {
   const auto x = evaluated(operand);
@@ -127,8 +127,8 @@ inline void require_elements(const char* operation, std::size_t count) {
                          "; test the extent first.");
 }
 
-// The operations of the functions below: the kind of reduction in the algebra of placements, the result's elements, and
-// the reducer that computes each from `count` elements on one place.
+// The operations of the functions below: the kind of reduction in the algebra of placements, the type of the result's
+// elements, and the reducer that computes each of them from `count` elements on one place.
 
 struct sum_operation {
   static constexpr reducing kind = reducing::sum;
@@ -204,15 +204,15 @@ auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
   return result;
 }
 
-/// Why the algebra of placements does not allow a reduction; of one by numbers of axes, none.
+/// Why the algebra of placements rejects a reduction; mismatch::none for axes given as numbers.
 template <class Operation, class Where, class... Axes>
 inline constexpr mismatch why_not_reduced = mismatch::none;
 template <class Operation, placement Where, std::size_t... N>
 inline constexpr mismatch why_not_reduced<Operation, Where, axis<N>...> =
     reduction_result<Operation::kind, Where, N...>::why;
 
-/// Messages are here, one call below the functions that programs call, so that compilers need few lines to show the
-/// user's. `X` is deduced from a forwarding reference.
+/// Asserts one call below the public functions, so that compilers show the user's line within few lines. `X` is deduced
+/// from a forwarding reference.
 template <class Operation, class X, class... Axes>
 auto reduced(X&& x, const Axes&... axes) {
   constexpr bool operand_and_axes = reducible<X> && (axis_argument<Axes> && ...);

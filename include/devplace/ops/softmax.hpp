@@ -120,7 +120,7 @@ struct log_softmax_backward_row {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The common part of the four functions below: applies `Row` to every row of the result y and its operands.
+/// Applies `Row` to every row of the result y and its operands.
 /// `auto`: instantiated where it is called, so that the compiler shows the user's line.
 template <template <class> class Row, class Y, class... X>
 auto for_rows_of(const char* operation, const Y& y, const X&... x) {
@@ -152,7 +152,7 @@ auto for_rows_of(const char* operation, const Y& y, const X&... x) {
   }
 }
 
-/// The result for every row of x as a new tensor, which is distributed like x.
+/// Applies `Row` to every row of x, into a new tensor that is distributed like x.
 template <template <class> class Row, class X>
 auto with_rows_of(const char* operation, const X& x) {
   constexpr bool stored = tensor_like<X>;

@@ -29,7 +29,8 @@ namespace devplace {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Sorts each row of x and returns the first `kept`. A null pointer means that the result is not wanted.
+/// Sorts each row of x and stores the first `kept` elements, their positions, or both; pointers to unwanted results
+/// are null.
 template <class X>
 void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value_type* values,
                std::int64_t* positions) {

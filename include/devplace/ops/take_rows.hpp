@@ -83,7 +83,7 @@ void take_rows_into(Y&& y, const X& x, const Indices& indices) {
                         chosen.size(), columns});
 }
 
-/// The same into a new tensor on x's place.
+/// The rows of x with the given indices, as a new tensor on x's place. See take_rows_into.
 template <class X, class Indices>
   requires(detail::accepted_argument<const X&>&& detail::accepted_argument<const Indices&>)
 auto take_rows(const X& x, const Indices& indices) {

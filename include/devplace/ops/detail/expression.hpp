@@ -167,7 +167,7 @@ tensor(const expression<Where, F, Operands...>&)
     -> tensor<typename expression<Where, F, Operands...>::value_type,
               typename expression<Where, F, Operands...>::extents_type, Where>;
 
-/// A tensor made from what was refused: no other error follows.
+/// Deduces some tensor for a rejected operation, so that no other error follows.
 tensor(detail::refusal)->tensor<float, extents<>, on<cpu>>;
 
 }  // namespace devplace

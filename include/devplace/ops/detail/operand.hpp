@@ -25,7 +25,7 @@ class lazy_expression;
 
 namespace detail {
 
-// How an expression holds its operands. All have value_type, extents_type (of the whole), placement_type, `extents()`
+// Operands as stored in an expression. All have value_type, extents_type (of the whole), placement_type, `extents()`
 // and `borrowed()` (a non-owning version). On one place they have `visit(f)` (calls f(view) for each tensor, from left
 // to right) and `tree(make)` (the tree for the evaluation, with make(view) in place of each tensor, in the same order);
 // over several places `at(k)` (the operand on place k) and `like()` (a tensor with the operand's distribution).
@@ -136,7 +136,7 @@ inline constexpr bool is_expression_type<expression<Where, F, Operands...>> = tr
 template <class Expression>
 inline constexpr bool is_expression_type<lazy_expression<Expression>> = true;
 
-/// An expression without the mark of lazy().
+/// Removes the wrapper of lazy().
 ///@{
 template <class Where, class F, class... Operands>
 constexpr const expression<Where, F, Operands...>& unmarked(const expression<Where, F, Operands...>& x) {
@@ -148,7 +148,8 @@ constexpr expression<Where, F, Operands...>&& unmarked(expression<Where, F, Oper
 }
 ///@}
 
-/// Whether a placement, a view's, or that of an expression of numbers (void) is over several places.
+/// Whether a placement is over several places. `Where` may also be a view's placement, or void for an expression of
+/// numbers.
 template <class Where>
 inline constexpr bool over_several_places = false;
 template <placement Where>
@@ -173,7 +174,7 @@ template <class X>
 concept operand_type = is_view<std::remove_cvref_t<X>> ||
     ((is_tensor<std::remove_cvref_t<X>> || is_expression_type<std::remove_cvref_t<X>>)&&!is_const_temporary<X>);
 
-/// The same on one place, and over several.
+/// Operands on one place, and over several.
 ///@{
 template <class X>
 concept elementwise_operand = operand_type<X> && !over_several_places<placement_type_of<X>>;
@@ -246,7 +247,7 @@ template <class X, class Element>
 inline constexpr bool keeps_fraction =
     !number<X> || !std::is_integral_v<Element> || std::is_integral_v<std::remove_cvref_t<X>>;
 
-/// The operand for an argument: temporaries are moved in, all else is referred to. Numbers become elements of type T.
+/// Makes the operand of an argument: moves temporaries in, refers to others, and converts numbers to type T.
 template <class T, class X>
 constexpr auto make_operand(X&& x) {
   using plain = std::remove_cvref_t<X>;

@@ -91,7 +91,7 @@ void require_same_extents(const char* operation, const char* a_name, const A& a,
     throw_other_extents(operation, a_name, sizes_of(a.extents()), b_name, sizes_of(b.extents()));
 }
 
-/// The length of the rows along the last axis, and their number.
+/// Number of rows along the last axis, and their length.
 struct row_shape {
   std::size_t rows;
   std::size_t columns;

@@ -13,8 +13,8 @@
 
 namespace devplace::detail {
 
-// Expressions from one or two arguments. Messages are here, one call below the functions that programs call, so that
-// compilers need few lines to show the user's.
+// Expressions of one or two arguments. They assert one call below the public functions, so that compilers show the
+// user's line within few lines.
 
 /// Whether a function takes elements of a type: some are defined for floating-point numbers only.
 template <class F, class Element>
@@ -39,7 +39,7 @@ inline constexpr bool takes_elements = !std::is_integral_v<Element> || !requires
   "devplace: elementwise: a floating-point number cannot stand beside integer elements, which would cut off its " \
   "fraction; convert the tensor first, cast<float>(x), or write an integer."
 
-/// The functor F as it is applied to elements of type T.
+/// The functor for function F of elements of type T.
 template <class F, class T>
 struct function_of {
   using type = F;

@@ -4,8 +4,8 @@
 
 #include <devplace/place/algebra.hpp>
 
-// The algebra's refusals as error messages. Functions that programs call often assert them themselves, so that
-// compilers need few lines to show the user's.
+// Messages for what the algebra of placements rejects. Public functions often assert them in their own bodies, so that
+// compilers show the user's line within few lines.
 
 #define DEVPLACE_DETAIL_OTHER_PLACES                                                    \
   "devplace: the operands lie on different places; bring them to one placement first: " \
@@ -29,8 +29,8 @@
 
 namespace devplace::detail {
 
-/// For functions whose messages may be further from the user's line; `value` is true if the rule allows the operation.
-/// The compiler shows the rule, and with it the placements, as template arguments.
+/// Asserts that a rule allows an operation. The compiler shows the rule, and with it the placements, as template
+/// arguments.
 template <class Rule>
 struct common_result {
   static constexpr mismatch why = Rule::why;

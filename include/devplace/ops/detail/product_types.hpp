@@ -64,8 +64,7 @@ inline constexpr bool result_of_product = std::is_same_v<C, T> || (short_element
 #define DEVPLACE_DETAIL_PRODUCT_APART \
   "devplace: matmul: the operands live on different places; move them to one with to<on<...>>(x) first."
 
-/// Whether the types allow a product; called by functions that programs call, so that compilers need few lines to show
-/// the user's.
+/// Whether the types allow a product; if not, an assertion fails.
 template <class P, class A, class B>
 constexpr bool check_product() {
   constexpr bool stored = tensor_like<A> && tensor_like<B> && none_distributed<A, B>;
