@@ -68,7 +68,7 @@ void operations(matrix& a, const labels& classes) {
 #if defined(SUM_AXES_AND_NUMBERS)  // expect: devplace: a reduction takes its axes either as axis<N>
   dp::sum(a, dp::axis<0>{}, 1);
 #endif
-#if defined(ARGMAX_OF_AXES)  // expect: devplace: argmax and argmin: a position is one along one axis
+#if defined(ARGMAX_OF_AXES)  // expect: devplace: argmax and argmin: a position is a number along one axis
   dp::argmax(a, dp::axis<0>{}, dp::axis<1>{});
 #endif
 #if defined(STRIDED_WHERE_ROWS_ARE_NEEDED)  // expect: devplace: this operation takes tensors and row-major views
@@ -106,7 +106,7 @@ void operations(matrix& a, const labels& classes) {
     dp::matmul_into(b, b, b, dp::matmul_options<dp::tf32>{});
   }
 #endif
-#if defined(MATMUL_OF_HALF_INTO_BF16)  // expect: devplace: matmul: the result's element type is not
+#if defined(MATMUL_OF_HALF_INTO_BF16)  // expect: devplace: matmul: the result's element type must be
   {
     const dp::tensor<dp::half, dp::extents<3, 3>, on_cpu> x(dp::extents<3, 3>{});
     dp::tensor<dp::bf16, dp::extents<3, 3>, on_cpu> y(dp::extents<3, 3>{});

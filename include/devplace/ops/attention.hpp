@@ -6,9 +6,9 @@
 #include <devplace/ops/detail/attention_arguments.hpp>
 #include <devplace/place/backend.hpp>
 
-// Attention over blocks of keys with a running maximum and sum, so that no matrix of all queries and keys is stored,
-// and its gradient, which computes the probabilities of a block anew from log_sums (Dao et al., FlashAttention: fast
-// and memory-efficient exact attention with IO-awareness, NeurIPS 2022).
+// Attention over blocks of keys with a running maximum and sum: no matrix of all queries and keys is stored. The
+// gradient computes the probabilities of a block anew from log_sums (Dao et al., FlashAttention: fast and
+// memory-efficient exact attention with IO-awareness, NeurIPS 2022).
 
 namespace devplace::op {
 

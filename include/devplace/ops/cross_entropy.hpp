@@ -33,7 +33,7 @@ namespace devplace::detail {
   throw argument_error("cross_entropy: row " + std::to_string(row) + " has the label " + std::to_string(label) +
                        ", and the logits have " + std::to_string(classes) + " classes; labels are 0 to " +
                        std::to_string(classes == 0 ? 0 : classes - 1) +
-                       ", or the ignore_index of the options for rows that shall not count.");
+                       "; rows to be ignored have the ignore_index of the options.");
 }
 
 /// Row functor: computes the loss of a row, and its gradient unless `dlogits` is null.

@@ -201,8 +201,8 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
     static_assert(together, DEVPLACE_DETAIL_PRODUCT_APART);
     static_assert(written, "devplace: matmul: the result's elements are const.");
     static_assert(same,
-                  "devplace: matmul: the result's element type is not that of the operands, nor float for operands of "
-                  "bf16 or half.");
+                  "devplace: matmul: the result's element type must be that of the operands or, for bf16 and half, "
+                  "float.");
     static_assert(fits,
                   "devplace: matmul: the result, which is the first argument, must have the rows of the first operand "
                   "and the columns of the second.");

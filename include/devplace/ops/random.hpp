@@ -69,11 +69,11 @@ computed_t<T> rounded_up(computed_t<T> x) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Fills a tensor or view with uniformly distributed numbers in [low, high), from 2^24 equally spaced values for float,
-/// bf16 and half, and 2^53 for double, rounded to the nearest number of the element type that lies in the interval. If
-/// low and high are equal, every element is low, rounded to the element type. Element i is that of the seed's stream.
-/// Throws argument_error unless low <= high are finite as numbers of the element type, their difference is finite, and
-/// the interval holds a number of that type.
+/// Fills a tensor or view with uniformly distributed numbers in [low, high): one of 2^24 equally spaced values for
+/// float, bf16 and half, of 2^53 for double, rounded to the nearest number of the element type in the interval. If low
+/// and high are equal, every element is low, rounded to the element type. Element i is that of the seed's stream.
+/// Throws argument_error unless low <= high, both are finite in the element type, their difference is finite, and the
+/// interval holds a number of that type.
 template <tensor_like To>
 void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> low,
                   detail::computed_of_destination<To> high) {
@@ -97,9 +97,9 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::co
 }
 
 /// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
-/// stream by the Box-Muller transform, computed in double and rounded once, for bf16 and half to float and once more.
-/// Elements lie within 9 standard deviations of the mean. Throws argument_error if the standard deviation is negative,
-/// or if such elements are not all finite.
+/// stream by the Box-Muller transform. It is computed in double and rounded once; for bf16 and half to float and once
+/// more. Elements lie within 9 standard deviations of the mean. Throws argument_error if the standard deviation is
+/// negative, or if such elements are not all finite.
 template <tensor_like To>
 void normal_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> mean,
                  detail::computed_of_destination<To> standard_deviation) {

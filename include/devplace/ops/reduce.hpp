@@ -29,12 +29,12 @@ namespace devplace {
 // argmin over all elements or along one axis. Axes may also be numbers, `sum(x, 1)`, negative ones counted from the
 // end; the result's extents are then all dynamic: dextents<rank - 1>. Results are new tensors on x's place; to read one
 // on the CPU: `item(sum(x))`. reduce_into.hpp adds column sums to existing memory. Sums are accumulated in double
-// (int64 for integers) in blocks of fixed size, so that their error grows with the logarithm of the number of elements
-// and their bits depend neither on the number of threads nor on the run. Expressions and non-contiguous views are
-// evaluated into a row-major temporary first; so are arrays whose reduced axes are not adjacent.
+// (int64 for integers) in blocks of fixed size: their error grows with the logarithm of the number of elements, and
+// their bits depend neither on the number of threads nor on the run. Expressions and non-contiguous views are evaluated
+// into a row-major temporary first; so are arrays whose reduced axes are not adjacent.
 //
 // Of an operand over several places each place reduces its local tensor without communication, all places concurrently;
-// its axes are given as types. The result for a replicated operand is replicated. For a split one it is split along an
+// axes are given as types. The result for a replicated operand is replicated. For a split one it is split along an
 // axis that remains, and partial if the split axis is reduced: partial<sum> for sum, partial<max> for max, partial<min>
 // for min; mean and positions have no such form. Sums and means of partial sums are partial.
 
@@ -242,10 +242,9 @@ auto reduced(X&& x, const Axes&... axes) {
     static_assert(enough, "devplace: more axes are reduced than the array has.");
     static_assert(floating,
                   "devplace: mean: the mean of integers is not an integer; convert with cast<float>(x) first.");
-    static_assert(
-        one_axis,
-        "devplace: argmax and argmin: a position is one along one axis, or in the whole array; name one axis, "
-        "or reshape those that belong together to one.");
+    static_assert(one_axis,
+                  "devplace: argmax and argmin: a position is a number along one axis, or in the whole array; name one "
+                  "axis, or reshape several to one.");
     static_assert(linear, DEVPLACE_DETAIL_NONLINEAR);
     static_assert(mean_of_whole,
                   "devplace: mean: the parts of the split axis can differ in size, and then the mean of their means is "

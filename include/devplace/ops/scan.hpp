@@ -55,7 +55,7 @@ constexpr bool can_scan() {
                   "devplace: cumsum: result and operand live on different places; move one with to<on<...>>(x).");
     static_assert(written, "devplace: cumsum: the result's elements are const; pass a tensor or view to write to.");
     static_assert(same,
-                  "devplace: cumsum: the result has the wrong element type: sums have the operand's type, and int64 "
+                  "devplace: cumsum: the result has the wrong element type: sums have the operand's type, or int64 "
                   "for integers.");
     static_assert(one_axis,
                   "devplace: cumsum: the operand must have one axis: cumsum(x[i]) of a row, or of all elements in "

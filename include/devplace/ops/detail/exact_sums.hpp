@@ -10,10 +10,10 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/limits.hpp>
 
-// Sums whose bits do not depend on the order of the summands, nor on how they are divided among places: summands are
-// rounded to multiples of a unit that is a power of two, chosen by the largest of them, and sums of integers are exact.
-// The largest of all must be known first, which costs a reduction of its own. Compare Demmel and Nguyen, "Parallel
-// reproducible summation", 2015, who need one pass and several accumulators.
+// Sums whose bits do not depend on the order of the summands, nor on how they are divided among places. Summands are
+// rounded to multiples of a unit, a power of two chosen by the largest of them; sums of integers are exact. The largest
+// must be known first, which costs a reduction of its own. Compare Demmel and Nguyen, "Parallel reproducible
+// summation", 2015, who need one pass and several accumulators.
 
 namespace devplace::detail {
 

@@ -40,7 +40,7 @@ struct common_result {
   static_assert(why != mismatch::partial_and_split, DEVPLACE_DETAIL_SUMMANDS_AND_PARTS);
   static_assert(why != mismatch::reductions, DEVPLACE_DETAIL_OTHER_REDUCTIONS);
   static_assert(why != mismatch::parts_of_rows,
-                "devplace: softmax, log_softmax: they work along the last axis, and that is the split one; "
+                "devplace: softmax and log_softmax work along the last axis, which is the split one; "
                 "all_gather(x) first.");
   static constexpr bool value = why == mismatch::none;
 };

@@ -92,8 +92,8 @@ constexpr bool check_product() {
                      inner = compatible<extents<columns_in<a>>, extents<rows_in<b>>>,
                      leading = broadcast_pair<leading_extents_t<a>, leading_extents_t<b>>::fits;
       static_assert(precise,
-                    "devplace: matmul: the operands' elements are not those of the precision: tf32 is for float, and "
-                    "float and double each for their own; convert with cast<float>(x) first.");
+                    "devplace: matmul: the operands' elements are not those of the precision: tf32 takes float, "
+                    "every other precision its own type; convert with cast<float>(x) first.");
       static_assert(inner,
                     "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
                     "transposed(x) for an operand that is stored the other way round.");

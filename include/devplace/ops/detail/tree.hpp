@@ -7,7 +7,7 @@
 
 #include <devplace/config.hpp>
 
-// The form in which an expression is evaluated: a trivially copyable tree of pointers, numbers and functors whose type
+// The form in which an expression is evaluated: a trivially copyable tree of pointers, numbers and functors. Its type
 // depends only on element types, functors and integers, so that one kernel serves all places and extents.
 namespace devplace::detail {
 
