@@ -75,7 +75,7 @@ TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
   CHECK(best(0) == 2);
   dp::tensor q = dp::where(a > 3.0f, a, 0.0f);
   dp::tensor both = (a > 0.0f) * (a < 3.0f);
-  dp::tensor either = dp::maximum(a < 0.0f, a > 3.0f);
+  dp::tensor either = dp::maximum(a > 3.0f, a < 0.0f);
   dp::tensor inverse = (a > 0.0f) == 0;
   CHECK((both(0, 0) == 1 && both(0, 1) == 0 && either(0, 1) == 1 && inverse(0, 0) == 0));
   auto inner = dp::sum(a * b);
