@@ -21,13 +21,13 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
   dp::matmul(a, a);
   dp::matmul(b, b);
   dp::matmul(c, c);
-#if defined(MATMUL_CPU_AND_CUDA)  // expect: MOVE_ONE_OPERAND_FIRST|matmul: the operands are on
+#if defined(MATMUL_CPU_AND_CUDA)  // expect: devplace: matmul: the operands live on different places
   dp::matmul(a, b);
 #endif
-#if defined(MATMUL_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST|matmul: the operands are on
+#if defined(MATMUL_TWO_DEVICES)  // expect: devplace: matmul: the operands live on different places
   dp::matmul(b, c);
 #endif
-#if defined(MATMUL_TRANSPOSED_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST|matmul: the operands are on
+#if defined(MATMUL_TRANSPOSED_TWO_DEVICES)  // expect: devplace: matmul: the operands live on different places
   dp::matmul(b, dp::transposed(c));
 #endif
 #if defined(MATMUL_INTO_ANOTHER_PLACE)  // expect: devplace: matmul: the operands live on different places
@@ -45,19 +45,19 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
 #if defined(INDICES_ON_ANOTHER_PLACE)  // expect: devplace: take_rows: the operand and the indices live on different
   dp::take_rows(b, labels<dp::cpu>{0, 1, 2});
 #endif
-#if defined(SORT_OVER_PLACES)  // expect: GIVE_A_TENSOR_ON_ONE_PLACE|give a tensor or view on one place
+#if defined(SORT_OVER_PLACES)  // expect: devplace: this operation takes tensors and views on one place
   {
     dp::tensor<float, dp::extents<4>, dp::sharded<dp::axis<0>, 0, 1>> parts(dp::extents<4>{});
     dp::sort(parts);
   }
 #endif
-#if defined(PERMUTATION_OVER_PLACES)  // expect: DRAW_IT_ON_ONE_PLACE_AND_broadcast_OR_scatter_IT
+#if defined(PERMUTATION_OVER_PLACES)  // expect: devplace: permutation: the numbers are drawn on one place
   {
     dp::tensor<std::int64_t, dp::extents<4>, dp::replicated<0, 1>> copies(dp::extents<4>{});
     dp::permutation_into(copies, dp::seed{1});
   }
 #endif
-#if defined(CUMSUM_OVER_PLACES)  // expect: GIVE_ONE_TENSOR_ON_ONE_PLACE|cumsum: give one operand of one axis
+#if defined(CUMSUM_OVER_PLACES)  // expect: devplace: this operation takes tensors and views on one place
   {
     dp::tensor<float, dp::extents<4>, dp::sharded<dp::axis<0>, 0, 1>> parts(dp::extents<4>{});
     dp::cumsum(parts);

@@ -29,7 +29,7 @@ auto step_of(model_type& model) {
   return dp::trainer{model, nn::mse{}, dp::optim::sgd{}};
 }
 
-#if defined(ADD_SHARED_AND_OWN)  // expect: MOVE_ONE_OPERAND_FIRST|elementwise: the operands do not fit: move
+#if defined(ADD_SHARED_AND_OWN)  // expect: devplace: elementwise: the operands are on different places
 void add(const vector& x, const dp::tensor<float, dp::extents<6>, dp::on<dp::cpu>>& y) {
   dp::tensor z = x + y;
 }

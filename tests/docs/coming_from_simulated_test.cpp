@@ -39,6 +39,7 @@ TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
   auto ones = dp::ones<float, gpu>(2, 3);
   auto y = dp::full<float, cpu>(dp::extents<2, 3>{}, 0.5f);
   auto n = dp::normal<float, cpu>(dp::extents<2, 3>{}, dp::seed{1});
+  auto u = dp::uniform<float, cpu>(dp::extents<2, 3>{}, dp::seed{1});
   dp::tensor<float, dp::extents<2, 3>, cpu> a{{1, 2, 3}, {4, 5, 6}};
   auto b = a.clone();
   auto on_gpu = dp::to<gpu>(a);
@@ -50,6 +51,9 @@ TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
   CHECK(a.size() == 6);
   dp::tensor c = dp::exp(a) + 2.0f * b;
   a = a * 2.0f;
+  dp::tensor squares = dp::square(a);
+  dp::tensor clamped = dp::minimum(dp::maximum(a, 0.0f), 1.0f);
+  CHECK((squares(1, 2) == 144 && clamped(1, 2) == 1));
   dp::tensor product = dp::matmul(a, dp::transposed(b));
   CHECK(product(0, 0) == 28);
   auto v = a.reshape(dp::extents<6>{});
@@ -70,6 +74,12 @@ TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
   CHECK((means(0) == 5 && means(1) == 7 && means(2) == 9));
   CHECK(best(0) == 2);
   dp::tensor q = dp::where(a > 3.0f, a, 0.0f);
+  dp::tensor both = (a > 0.0f) * (a < 3.0f);
+  dp::tensor either = dp::maximum(a > 3.0f, a < 0.0f);
+  dp::tensor inverse = (a > 0.0f) == 0;
+  CHECK((both(0, 0) == 1 && both(0, 1) == 0 && either(0, 1) == 1 && inverse(0, 0) == 0));
+  auto inner = dp::sum(a * b);
+  CHECK(dp::item(inner) == 182);
   auto probabilities = dp::softmax(a);
   const auto [values, indices] = dp::top_k(a, 2);
   dp::tensor halves = dp::cast<dp::bf16>(a);
@@ -87,7 +97,7 @@ TEST_CASE("docs: tensors as in PyTorch and NumPy", "[docs]") {
   CHECK(static_cast<float>(halves(1, 2)) == 12);
   CHECK((x(1, 2) == 0 && y(1, 2) == 0.5F && dp::to<cpu>(ones)(1, 2) == 1));
   CHECK(c(0, 2) == Catch::Approx(std::exp(3.0) + 6));
-  CHECK(n(0, 0) != n(0, 1));
+  CHECK((n(0, 0) != n(0, 1) && u(0, 0) != u(0, 1)));
 }
 
 TEST_CASE("docs: devices as in PyTorch", "[docs]") {

@@ -9,8 +9,8 @@
 
 namespace devplace {
 
-/// x Phi(x), Phi being the standard normal distribution, within 10 ulp also for large negative x, where the product of
-/// x and 1 + erf cancels; 0 for -infinity.
+/// x Phi(x), where Phi is the standard normal distribution; 0 for -infinity. Within 10 ulp also for large negative x,
+/// where x (1 + erf) would cancel.
 template <detail::operand_type X>
 constexpr auto gelu(X&& x) {
   return detail::unary<detail::elementary::gated<detail::elementary::normal>>(std::forward<X>(x));

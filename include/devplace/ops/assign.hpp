@@ -29,8 +29,8 @@ template <class Where, class F, class... Operands>
 inline constexpr std::size_t tensor_count<expression<Where, F, Operands...>> = (std::size_t{0} + ... +
                                                                                 tensor_count<Operands>);
 
-/// Whether the types allow some tensor in the expression to be traversed with strides other than those of a row-major
-/// result of extents `Result`.
+/// Whether the types allow a tensor in the expression to have strides other than those of a row-major result of extents
+/// `Result`.
 template <class X, class Result>
 inline constexpr bool may_need_strides =
     !is_single<typename X::extents_type>() && !(Result::is_static && std::is_same_v<typename X::extents_type, Result>);
@@ -178,20 +178,19 @@ void evaluate(const view<T, Extents, Where, Layout>& destination, const Expressi
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
-/// What assignments say in their own bodies: the compiler then shows the user's line next to it.
+/// Asserted in the bodies of assignments, so that the compiler shows the user's line next to the message.
 #define DEVPLACE_DETAIL_ASSIGNED_CONST                                                                               \
   "devplace: assign: the destination's elements are const; pass a tensor or view that may be changed; x.only_on(k) " \
-  "is "                                                                                                              \
-  "one of several copies, and writing to it leaves the others as they are."
+  "is one of several copies, and writing to it would leave the others unchanged."
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Computes an expression (ops/elementwise.hpp) into the elements of a view: one pass over the operands, enqueued on
 /// the device's current stream, without allocating. The expression's extents must equal the destination's or broadcast
 /// to them: static ones that differ do not compile, run-time ones throw shape_error. The result is as if the expression
-/// had been computed before anything is written: an operand that is the destination itself is read element by element,
-/// and one that overlaps it otherwise causes a temporary, which is allocated. `expression` may also be a view: copy()
-/// and to() call it if one of the views is strided.
+/// were computed before anything is written: an operand that is the destination is read element by element, and one
+/// that overlaps it otherwise costs a temporary. `expression` may also be a view: copy() and to() call assign() if one
+/// of the views is strided.
 template <class T, class Extents, class Where, class Layout, class Expression>
   requires(detail::is_view<std::remove_cvref_t<Expression>> || std::remove_cvref_t<Expression>::is_expression)
 auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& expression) {
@@ -230,7 +229,7 @@ void fill(To&& destination, detail::computed_t<typename std::remove_cvref_t<To>:
   constexpr bool written = !std::is_const_v<typename view_type::element_type>;
   static_assert(written,
                 "devplace: fill: the destination's elements are const; pass a tensor or view that may be changed; "
-                "x.only_on(k) is one of several copies, and writing to it leaves the others as they are.");
+                "x.only_on(k) is one of several copies, and writing to it would leave the others unchanged.");
   if constexpr (written)
     detail::evaluate(to, detail::scalar_operand<typename view_type::value_type>{typename view_type::value_type(value)});
 }

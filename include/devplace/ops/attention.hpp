@@ -6,9 +6,9 @@
 #include <devplace/ops/detail/attention_arguments.hpp>
 #include <devplace/place/backend.hpp>
 
-// Attention over blocks of keys with a running maximum and sum, so that no matrix of all queries and keys is stored,
-// and its gradient, which computes the probabilities of a block anew from log_sums (Dao et al., FlashAttention: fast
-// and memory-efficient exact attention with IO-awareness, NeurIPS 2022).
+// Attention over blocks of keys with a running maximum and sum: no matrix of all queries and keys is stored. The
+// gradient computes the probabilities of a block anew from log_sums (Dao et al., FlashAttention: fast and
+// memory-efficient exact attention with IO-awareness, NeurIPS 2022).
 
 namespace devplace::op {
 
@@ -18,10 +18,10 @@ struct attention {};
 /// `run(ordinal, attention_gradient_arguments<T>, columns_of_head<N>)`.
 struct attention_gradient {};
 
-/// Attention of 16-bit elements without dropout by a library, where a backend has one: `computes<T>(ordinal, shape,
-/// scale, training)` says whether it computes this shape, and the gradient if `training`; then `run(ordinal, shape,
-/// scale, short_attention_arguments<T>)` returns whether it did after all, with nothing enqueued otherwise, and
-/// `run(ordinal, shape, scale, short_attention_gradient_arguments<T>)` follows it.
+/// Attention of 16-bit elements without dropout by a backend's library. `computes<T>(ordinal, shape, scale, training)`
+/// returns whether the library supports the shape, and its gradient if `training`. `run(ordinal, shape, scale,
+/// short_attention_arguments<T>)` returns false, with nothing enqueued, if the library fails to after all; after true,
+/// `run(ordinal, shape, scale, short_attention_gradient_arguments<T>)` computes the gradient.
 struct short_attention {};
 
 }  // namespace devplace::op

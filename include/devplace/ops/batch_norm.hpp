@@ -15,22 +15,22 @@
 
 namespace devplace::detail {
 
-/// What maps elements of each channel to their normalised values: (x - shift - rest) * scale. The mean is shift + rest,
-/// so that its rounding does not matter where it is large beside the deviations.
+/// Maps elements of each channel to normalised values: (x - shift - rest) * scale. The mean is shift + rest, so that
+/// its rounding does not matter if it is large compared with the deviations.
 template <class F>
 struct channel_scales {
   F* shift;
   F* rest;
   F* scale;
 
-  /// In 3 * channels elements from `memory` on.
+  /// Uses 3 * channels elements at `memory`.
   DEVPLACE_HD static channel_scales in(F* memory, std::size_t channels) {
     return {memory, memory + channels, memory + 2 * channels};
   }
 };
 
-/// Stores a channel's statistics and updates the running ones, whose variance is the unbiased one: each becomes
-/// (1 - momentum) running + momentum new.
+/// Stores a channel's statistics and updates the running ones, (1 - momentum) running + momentum new. The running
+/// variance is the unbiased one.
 template <class F>
 struct statistics_of_batch {
   channel_scales<F> scales;
@@ -38,7 +38,7 @@ struct statistics_of_batch {
   F* running_variance;
   double momentum, epsilon;
 
-  /// Of `count` elements: `rest` is the mean of x - shift, and `square` that of its square.
+  /// Of `count` elements, `rest` is the mean of x - shift, and `square` the mean of (x - shift)^2.
   DEVPLACE_HD void store(std::size_t c, F shift, double rest, double square, double count) const {
     const double difference = square - rest * rest, variance = difference < 0 ? 0 : difference;
     scales.shift[c] = shift;
@@ -85,7 +85,7 @@ struct moment_terms {
   DEVPLACE_HD F shift(std::size_t c) const { return static_cast<F>(x[c * extent]); }
 };
 
-/// The statistics of predictions, from the running ones.
+/// Statistics for predictions, from the running ones.
 template <class F>
 struct running_scales_functor {
   channel_scales<F> scales;
@@ -139,7 +139,7 @@ struct scale_channels_functor {
   }
 };
 
-/// For each element of a channel dy and dy times normalised x.
+/// Returns dy and dy times normalised x for each element of a channel.
 template <class X, class F>
 struct batch_norm_products {
   const X* x;
@@ -156,8 +156,8 @@ struct batch_norm_products {
   DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return of(x[i], dy[i]); }
 };
 
-/// Takes a channel's sums of dy and of dy times normalised x: they are the gradients of bias and weight, and, divided
-/// by the number of elements, what the gradient of x needs.
+/// Stores a channel's sums of dy and of dy times normalised x: as gradients of bias and weight, and their means for the
+/// gradient of x.
 template <class G, class F>
 struct gradients_of_batch {
   G* weight_gradient;
@@ -167,7 +167,7 @@ struct gradients_of_batch {
   std::size_t channels;
   double count;
 
-  /// `share` is what this place adds to the gradients of weight and bias.
+  /// `share` is the factor of this place's contribution to the gradients of weight and bias.
   DEVPLACE_HD void store(std::size_t c, const pair_of<double>& sums, double share) const {
     add(bias_gradient[c], share * sums.first);
     add(weight_gradient[c], share * sums.second);
@@ -181,7 +181,7 @@ struct gradients_of_batch {
   }
 };
 
-/// The sums of gradients_of_batch, for channel_sums.
+/// Sums for gradients_of_batch, by channel_sums.
 template <class X, class G, class F>
 struct batch_norm_gradient_terms {
   using value_type = double;
@@ -205,7 +205,7 @@ struct batch_norm_gradient_functor {
   const X* dy;
   channel_scales<F> scales;
   const F* weight;
-  const F* means;  // as batch_norm_gradient_terms gives them
+  const F* means;  // from batch_norm_gradient_terms
 
   DEVPLACE_HD void operator()(std::size_t i) const { dx[i] = of_channel(shape.channel_of(i))(x[i], dy[i]); }
   void range(std::size_t from, std::size_t until) const {

@@ -10,14 +10,14 @@
 #include <devplace/ops/detail/exact_sums.hpp>
 #include <devplace/ops/detail/limits.hpp>
 
-// Batch normalisation with the statistics of several places' samples. Each place computes integers of its samples,
-// which are reduced over the places: first the range of the elements, then sums of multiples of a unit that follows
-// from it (detail/exact_sums.hpp). So bits do not depend on how the samples are divided. F, X and W are as in
-// batch_norm.hpp.
+// Batch normalisation with statistics over the samples of several places. Each place computes integers from its
+// samples, which are reduced over the places: first the range of the elements, then sums of multiples of a unit chosen
+// from that range (detail/exact_sums.hpp). The bits therefore do not depend on how samples are divided. F, X and W are
+// as in batch_norm.hpp.
 
 namespace devplace::detail {
 
-/// For channel_sums, which finds the largest numbers, or NaN, and stores their keys.
+/// Reduction of channel_sums: finds the largest numbers, or NaN, and stores their keys.
 struct largest_keys {
   using value_type = double;
   std::int64_t* result;  // two for each channel
@@ -30,7 +30,7 @@ struct largest_keys {
   }
 };
 
-/// The same for exact sums.
+/// Reduction of channel_sums: adds integers.
 struct integer_sums {
   using value_type = std::int64_t;
   std::int64_t* result;
@@ -133,7 +133,7 @@ struct gradient_range_terms : largest_keys {
   DEVPLACE_HD summand of_channel(std::size_t c) const { return {{x, dy, scales, c}}; }
 };
 
-/// Their sums, normalised.
+/// The normalised sums of dy and of dy times normalised x.
 template <class X, class F>
 struct exact_gradient_terms : integer_sums {
   const X* x;

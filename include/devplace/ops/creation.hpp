@@ -21,9 +21,8 @@
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-// New tensors with given elements: `zeros<float, cpu>(extents<dyn, 3>{5})`. The place itself writes them, in the
-// order of its current stream; only `permutation` and random numbers of split tensors are computed on the
-// host and copied.
+// New tensors with given elements: `zeros<float, cpu>(extents<dyn, 3>{5})`. The place writes them, in the order of its
+// current stream; only `permutation` and random numbers of split tensors are computed on the host and copied.
 
 namespace devplace::detail {
 
@@ -59,7 +58,7 @@ struct creation {
     return everywhere(write, Extents(sizes...));
   }
 
-  /// Random elements: the whole on every place, or parts of the tensor that one place would have, made in host memory.
+  /// Random elements: all on every place, or parts of the tensor that one place would have, made in host memory.
   template <class Write>
   static type once(const Write& write, const Extents& extents) {
     constexpr form how = form_of<Where>;
@@ -82,7 +81,7 @@ struct creation {
   }
 };
 
-/// Rejects summands whose operation over equal elements would make another value.
+/// Rejects equal summands if their operation makes another value of them.
 template <class Where>
 constexpr void require_equal_elements() {
   using kind = typename placement_traits<Where>::kind;
@@ -91,6 +90,29 @@ constexpr void require_equal_elements() {
   static_assert(one_value,
                 "devplace: full: the value of a partial tensor is its operation over the summands, and equal "
                 "summands make another value; make zeros, or a replicated tensor.");
+}
+
+/// Checks the template arguments and sizes of functions that make tensors.
+template <class T, class Where, class... Size>
+constexpr bool can_create() {
+  constexpr bool of_elements = element<T>, placed = placement<Where>, sized = extents_of_sizes<Size...>::valid;
+  static_assert(of_elements,
+                "devplace: the first template argument must be an element type, as in zeros<float, cpu>(3, 4): float, "
+                "double, std::int32_t, std::int64_t, std::uint8_t, bf16 or half.");
+  static_assert(placed, "devplace: the second template argument must be a placement, as in zeros<float, cpu>(3, 4).");
+  static_assert(sized,
+                "devplace: a tensor's size must be given as extents, or as one integer for each axis, as in "
+                "zeros<float, cpu>(3, 4) and full<float, cpu>(extents(3, 4), 7).");
+  return of_elements && placed && sized;
+}
+
+/// Checks the arguments of functions that make tensors of random numbers.
+template <class T, class Where, class Extents>
+constexpr bool can_draw() {
+  constexpr bool shaped = extents_like<Extents>;
+  static_assert(shaped,
+                "devplace: random numbers take extents and a seed, as in uniform<float, cpu>(extents(3, 4), seed{1}).");
+  return shaped && can_create<T, Where, Extents>();
 }
 
 /// `creation` for a function's template arguments and the types of its sizes.
@@ -103,56 +125,38 @@ using creation_of = creation<T, typename extents_of_sizes<Size...>::type, Where>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Appears in the compiler's message for a shape in braces.
-struct WRITE_SIZES_AS_IN_zeros_float_cpu_3_4;
-
 /// A tensor with all elements equal, on one or several places. Summands other than 0 are allowed for max and min only.
-template <element T, placement Where, class Extents>
-  requires(detail::extents_of_sizes<Extents>::valid)
+template <class T, class Where, class Extents>
 auto full(const Extents& extents, detail::computed_t<T> value) {
-  detail::require_equal_elements<Where>();
-  return detail::creation_of<T, Where, Extents>::everywhere([value = T(value)](const auto& part) { fill(part, value); },
-                                                            extents);
+  if constexpr (detail::can_create<T, Where, Extents>()) {
+    detail::require_equal_elements<Where>();
+    return detail::creation_of<T, Where, Extents>::everywhere(
+        [value = T(value)](const auto& part) { fill(part, value); }, extents);
+  } else {
+    return detail::refusal{};
+  }
 }
 
 /// A tensor of zeros, on one or several places: copies, parts or summands. Extents, or a number for each axis:
 /// `zeros<float, cpu>(3, 4)`.
-template <element T, placement Where, class... Size>
-  requires(detail::extents_of_sizes<Size...>::valid)
+template <class T, class Where, class... Size>
 auto zeros(const Size&... sizes) {
-  return detail::creation_of<T, Where, Size...>::everywhere([](const auto& part) { fill(part, T{0}); }, sizes...);
+  if constexpr (detail::can_create<T, Where, Size...>())
+    return detail::creation_of<T, Where, Size...>::everywhere([](const auto& part) { fill(part, T{0}); }, sizes...);
+  else
+    return detail::refusal{};
 }
 
 /// A tensor of ones; see zeros, and full for several places.
-template <element T, placement Where, class... Size>
-  requires(detail::extents_of_sizes<Size...>::valid)
+template <class T, class Where, class... Size>
 auto ones(const Size&... sizes) {
-  detail::require_equal_elements<Where>();
-  return detail::creation_of<T, Where, Size...>::everywhere([](const auto& part) { fill(part, T{1}); }, sizes...);
+  if constexpr (detail::can_create<T, Where, Size...>()) {
+    detail::require_equal_elements<Where>();
+    return detail::creation_of<T, Where, Size...>::everywhere([](const auto& part) { fill(part, T{1}); }, sizes...);
+  } else {
+    return detail::refusal{};
+  }
 }
-
-/// Other arguments, and shapes in braces, are refused by a sentence.
-///@{
-#define DEVPLACE_DETAIL_HOW_TO_CREATE                                                                         \
-  "zeros<float, cpu>(3, 4), ones<float, cpu>(extents<3, 4>{}), full<float, cpu>(extents(3, 4), 7): give the " \
-  "element type (float, double, std::int32_t, std::int64_t, std::uint8_t, bf16, half), the placement and the extents."
-template <class... GIVE_ELEMENT_TYPE_PLACE_AND_SIZES_AS_IN_zeros_float_cpu_3_4>
-detail::refusal zeros(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
-template <class T, class Where, class FIX = WRITE_SIZES_AS_IN_zeros_float_cpu_3_4, std::size_t Rank>
-detail::refusal zeros(const std::size_t (&)[Rank]) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
-template <class... GIVE_ELEMENT_TYPE_PLACE_AND_SIZES_AS_IN_ones_float_cpu_3_4>
-detail::refusal ones(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
-template <class T, class Where, class FIX = WRITE_SIZES_AS_IN_zeros_float_cpu_3_4, std::size_t Rank>
-detail::refusal ones(const std::size_t (&)[Rank]) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
-template <class... GIVE_ELEMENT_TYPE_PLACE_extents_AND_VALUE>
-detail::refusal full(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
-template <class T, class Where, class FIX = WRITE_SIZES_AS_IN_zeros_float_cpu_3_4, class... Value, std::size_t Rank>
-detail::refusal full(const std::size_t (&)[Rank], const Value&...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
-#undef DEVPLACE_DETAIL_HOW_TO_CREATE
-/// Of PyTorch's, there is zeros_like.
-template <class... WRITE_full_T_PLACE_OF_x_extents_AND_1>
-detail::refusal ones_like(...) DEVPLACE_REFUSED("ones like x are full<float, cpu>(x.extents(), 1), or zeros_like(x).");
-///@}
 
 /// Zeros with the element type, extents, placement and split of a tensor or view.
 template <tensor_like X>
@@ -211,68 +215,66 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// start, start + step, start + 2 step, ... up to but not including stop, as numpy.arange; element i is start + i *
 /// step, rounded once.
-template <element T, single_place Where>
+template <class T, class Where = void>
 auto arange(detail::computed_t<T> start, detail::computed_t<T> stop, detail::computed_t<T> step = 1) {
-  using result_type = tensor<T, extents<dyn>, Where>;
-  result_type result(extents<dyn>(detail::arange_size(start, stop, step)));
-  detail::for_each_index<typename result_type::backend_type>(
-      result.view().ordinal(), result.size(), detail::elementwise_grain,
-      detail::arange_body<T>{detail::raw_data(result), start, step});
-  return result;
+  constexpr bool of_elements = element<T>, on_one_place = single_place<Where>;
+  static_assert(of_elements && on_one_place,
+                "devplace: arange: the template arguments must be an element type and one place, as in "
+                "arange<float, cpu>(10).");
+  if constexpr (of_elements && on_one_place) {
+    using result_type = tensor<T, extents<dyn>, Where>;
+    result_type result(extents<dyn>(detail::arange_size(start, stop, step)));
+    detail::for_each_index<typename result_type::backend_type>(
+        result.view().ordinal(), result.size(), detail::elementwise_grain,
+        detail::arange_body<T>{detail::raw_data(result), start, step});
+    return result;
+  } else {
+    return detail::refusal{};
+  }
 }
 
 /// 0, 1, 2, ... up to but not including stop.
-template <element T, single_place Where>
+template <class T, class Where = void>
 auto arange(detail::computed_t<T> stop) {
   return arange<T, Where>(0, stop, 1);
 }
-/// Other arguments.
-template <class... GIVE_ELEMENT_TYPE_PLACE_AND_STOP_AS_IN_arange_float_cpu_10>
-detail::refusal arange(...) DEVPLACE_REFUSED(
-    "arange<float, cpu>(10) or arange<float, cpu>(start, stop, step): give the element type, one place and numbers.");
-
 /// Uniformly distributed numbers in [low, high); see uniform_into. On several places: copies of the same numbers, or
 /// parts of the tensor that one place would have, made in host memory and copied.
-template <element T, placement Where, extents_like Extents>
+template <class T, class Where, class Extents>
 auto uniform(const Extents& extents, seed start, detail::computed_t<T> low = 0, detail::computed_t<T> high = 1) {
-  return detail::creation_of<T, Where, Extents>::once([&](const auto& to) { uniform_into(to, start, 0, low, high); },
-                                                      extents);
+  if constexpr (detail::can_draw<T, Where, Extents>())
+    return detail::creation_of<T, Where, Extents>::once([&](const auto& to) { uniform_into(to, start, 0, low, high); },
+                                                        extents);
+  else
+    return detail::refusal{};
 }
 
 /// Normally distributed numbers; see normal_into, and uniform for several places.
-template <element T, placement Where, extents_like Extents>
+template <class T, class Where, class Extents>
 auto normal(const Extents& extents, seed start, detail::computed_t<T> mean = 0,
             detail::computed_t<T> standard_deviation = 1) {
-  return detail::creation_of<T, Where, Extents>::once(
-      [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); }, extents);
+  if constexpr (detail::can_draw<T, Where, Extents>())
+    return detail::creation_of<T, Where, Extents>::once(
+        [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); }, extents);
+  else
+    return detail::refusal{};
 }
-
-/// Other arguments, and PyTorch's names, whose numbers come from a hidden state, are refused by a sentence.
-///@{
-template <class... GIVE_ELEMENT_TYPE_PLACE_extents_A_seed_AND_LIMITS>
-detail::refusal uniform(...) DEVPLACE_REFUSED(
-    "uniform<float, cpu>(extents(3, 4), seed{1}, low, high): random numbers take extents and a seed, then the limits, "
-    "which are 0 and 1 if not given.");
-template <class... GIVE_ELEMENT_TYPE_PLACE_extents_A_seed_MEAN_AND_DEVIATION>
-detail::refusal normal(...) DEVPLACE_REFUSED(
-    "normal<float, cpu>(extents(3, 4), seed{1}, mean, deviation): random numbers take extents and a seed, then mean "
-    "and standard deviation, which are 0 and 1 if not given.");
-template <class... USE_uniform_WITH_extents_AND_A_seed>
-detail::refusal rand(...) DEVPLACE_REFUSED("random numbers are uniform<float, cpu>(extents(3, 4), seed{1}).");
-template <class... USE_normal_WITH_extents_AND_A_seed>
-detail::refusal randn(...) DEVPLACE_REFUSED("normal random numbers are normal<float, cpu>(extents(3, 4), seed{1}).");
-///@}
 
 /// A random permutation of 0 to n-1; see permutation_into. Computed on the CPU and copied to `Where`; permutation.hpp
 /// has a version that the place computes itself.
-template <single_place Where = on<cpu>>
+template <class Where = on<cpu>>
 auto permutation(std::size_t n, seed start) {
-  tensor<std::int64_t, extents<dyn>, on<cpu>> order(extents<dyn>{n});
-  permutation_into(order.data(), n, start);
-  return to<Where>(std::move(order));
+  constexpr bool on_one_place = single_place<Where>;
+  static_assert(on_one_place,
+                "devplace: permutation: the template argument must be one place, as in permutation<cpu>(10, seed{1}); "
+                "broadcast or scatter the result to several.");
+  if constexpr (on_one_place) {
+    tensor<std::int64_t, extents<dyn>, on<cpu>> order(extents<dyn>{n});
+    permutation_into(order.data(), n, start);
+    return to<Where>(std::move(order));
+  } else {
+    return detail::refusal{};
+  }
 }
-/// Other arguments.
-template <class... WRITE_permutation_OF_A_NUMBER_AND_A_seed>
-detail::refusal permutation(...) DEVPLACE_REFUSED("permutation(n, seed{1}) takes the number of elements and a seed.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

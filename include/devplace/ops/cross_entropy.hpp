@@ -33,7 +33,7 @@ namespace devplace::detail {
   throw argument_error("cross_entropy: row " + std::to_string(row) + " has the label " + std::to_string(label) +
                        ", and the logits have " + std::to_string(classes) + " classes; labels are 0 to " +
                        std::to_string(classes == 0 ? 0 : classes - 1) +
-                       ", or the ignore_index of the options for rows that shall not count.");
+                       "; rows to be ignored have the ignore_index of the options.");
 }
 
 /// Row functor: computes the loss of a row, and its gradient unless `dlogits` is null.
@@ -135,35 +135,46 @@ struct cross_entropy_terms {
   }
 };
 
-// `auto`: instantiated where it is called, so that the compiler shows the user's line.
+/// Whether the types allow cross_entropy; if not, an assertion fails.
+/// `auto`: instantiated where it is called, so that the compiler shows the user's line.
 template <class Sums, class DLogits, class RowLosses, class Logits, class Labels>
 constexpr auto check_cross_entropy_types() {
   using value = operand_element_t<Logits>;
-  using label = operand_element_t<Labels>;
+  constexpr bool together = on_one_device<Logits, Labels, Sums, DLogits, RowLosses>,
+                 whole = std::is_integral_v<operand_element_t<Labels>>, floating = detail::is_floating<value>,
+                 same = std::is_same_v<operand_element_t<Sums>, value> &&
+                        std::is_same_v<operand_element_t<DLogits>, value> &&
+                        std::is_same_v<operand_element_t<RowLosses>, value>,
+                 written = writable<Sums> && writable<DLogits> && writable<RowLosses>,
+                 shaped = operand_extents_t<Logits>::rank == 2 && operand_extents_t<Labels>::rank == 1;
   static_assert(
-      on_one_device<Logits, Labels, Sums, DLogits, RowLosses>,
+      together,
       "devplace: cross_entropy: the operands live on different places; move them to one with to<on<...>>(x).");
-  static_assert(std::is_integral_v<label>,
+  static_assert(whole,
                 "devplace: cross_entropy: labels are class numbers, of type int64, int32 or uint8, not float; for "
                 "regression use mse.");
-  static_assert(detail::is_floating<value>,
+  static_assert(floating,
                 "devplace: cross_entropy: logits must be float or double; convert with cast<float>(x) first.");
-  static_assert(std::is_same_v<operand_element_t<Sums>, value> && std::is_same_v<operand_element_t<DLogits>, value> &&
-                    std::is_same_v<operand_element_t<RowLosses>, value>,
-                "devplace: cross_entropy: sums, gradient and row losses must have the logits' element type.");
-  static_assert(writable<Sums> && writable<DLogits> && writable<RowLosses>,
-                "devplace: cross_entropy: sums, gradient and row losses must not be const.");
+  static_assert(same, "devplace: cross_entropy: sums, gradient and row losses must have the logits' element type.");
+  static_assert(written, "devplace: cross_entropy: sums, gradient and row losses must not be const.");
   static_assert(
-      operand_extents_t<Logits>::rank == 2 && operand_extents_t<Labels>::rank == 1,
+      shaped,
       "devplace: cross_entropy: logits have the shape [rows, classes] and labels [rows]; as a loss it also takes "
       "logits [batch, ..., classes] with labels [batch, ...].");
-  static_assert(compatible<operand_extents_t<Logits>, operand_extents_t<DLogits>>,
-                "devplace: cross_entropy: the gradient must have the extents of the logits.");
-  using rows = extents<operand_extents_t<Logits>::static_extent(0)>;
-  static_assert(compatible<operand_extents_t<Labels>, rows> && compatible<operand_extents_t<RowLosses>, rows>,
-                "devplace: cross_entropy: labels and row losses must have one element for each row of the logits.");
-  static_assert(compatible<operand_extents_t<Sums>, extents<2>>,
-                "devplace: cross_entropy: the sums must have the extents [2]: of losses, of weights.");
+  if constexpr (together && whole && floating && same && written && shaped) {
+    using rows = extents<operand_extents_t<Logits>::static_extent(0)>;
+    constexpr bool gradient_fits = compatible<operand_extents_t<Logits>, operand_extents_t<DLogits>>,
+                   rows_fit =
+                       compatible<operand_extents_t<Labels>, rows> && compatible<operand_extents_t<RowLosses>, rows>,
+                   two_sums = compatible<operand_extents_t<Sums>, extents<2>>;
+    static_assert(gradient_fits, "devplace: cross_entropy: the gradient must have the extents of the logits.");
+    static_assert(rows_fit,
+                  "devplace: cross_entropy: labels and row losses must have one element for each row of the logits.");
+    static_assert(two_sums, "devplace: cross_entropy: the sums must have the extents [2]: of losses, of weights.");
+    return gradient_fits && rows_fit && two_sums;
+  } else {
+    return false;
+  }
 }
 
 }  // namespace devplace::detail
@@ -186,32 +197,33 @@ template <tensor_like Sums, tensor_like DLogits, tensor_like RowLosses, tensor_l
 void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, const Logits& logits,
                         const Labels& labels,
                         const cross_entropy_options<detail::operand_element_t<Logits>>& options = {}) {
-  detail::check_cross_entropy_types<Sums, DLogits, RowLosses, Logits, Labels>();
-  using value = detail::operand_element_t<Logits>;
-  using label = detail::operand_element_t<Labels>;
-  const auto x = detail::as_view(logits);
-  const auto y = detail::as_view(labels);
-  const auto dx = detail::as_view(dlogits);
-  const auto losses = detail::as_view(row_losses);
-  const auto totals = detail::as_view(sums);
-  detail::require_one_device("cross_entropy", x, y, dx, losses, totals);
-  detail::require_same_extents("cross_entropy", "the gradient", dx, "logits", x);
-  if (y.extent(0) != x.extent(0) || losses.extent(0) != x.extent(0) || totals.extent(0) != 2)
-    throw shape_error("cross_entropy: logits are " + detail::to_string(x.extents()) + ", labels " +
-                      detail::to_string(y.extents()) + ", row losses " + detail::to_string(losses.extents()) +
-                      " and sums " + detail::to_string(totals.extents()) +
-                      "; labels and row losses need one element for each row of the logits, sums two.");
-  detail::require_share(static_cast<double>(options.label_smoothing), "cross_entropy", "label_smoothing");
-  using backend = detail::operand_backend_t<Logits>;
-  const std::size_t rows = x.extent(0), n = x.extent(1);
-  detail::for_each_row<backend>(
-      x.ordinal(), rows, n, detail::row_grain(n, 8),
-      detail::cross_entropy_row<value, label>{detail::raw_data(dx), detail::raw_data(losses), detail::raw_data(x),
-                                              detail::raw_data(y), n, options});
-  detail::sum_losses<backend>(
-      x.ordinal(), rows, detail::raw_data(totals),
-      detail::cross_entropy_terms<value, label>{detail::raw_data(losses), detail::raw_data(y), options.class_weights, n,
-                                                options.ignore_index});
+  if constexpr (detail::check_cross_entropy_types<Sums, DLogits, RowLosses, Logits, Labels>()) {
+    using value = detail::operand_element_t<Logits>;
+    using label = detail::operand_element_t<Labels>;
+    const auto x = detail::as_view(logits);
+    const auto y = detail::as_view(labels);
+    const auto dx = detail::as_view(dlogits);
+    const auto losses = detail::as_view(row_losses);
+    const auto totals = detail::as_view(sums);
+    detail::require_one_device("cross_entropy", x, y, dx, losses, totals);
+    detail::require_same_extents("cross_entropy", "the gradient", dx, "logits", x);
+    if (y.extent(0) != x.extent(0) || losses.extent(0) != x.extent(0) || totals.extent(0) != 2)
+      throw shape_error("cross_entropy: logits are " + detail::to_string(x.extents()) + ", labels " +
+                        detail::to_string(y.extents()) + ", row losses " + detail::to_string(losses.extents()) +
+                        " and sums " + detail::to_string(totals.extents()) +
+                        "; labels and row losses need one element for each row of the logits, sums two.");
+    detail::require_share(static_cast<double>(options.label_smoothing), "cross_entropy", "label_smoothing");
+    using backend = detail::operand_backend_t<Logits>;
+    const std::size_t rows = x.extent(0), n = x.extent(1);
+    detail::for_each_row<backend>(
+        x.ordinal(), rows, n, detail::row_grain(n, 8),
+        detail::cross_entropy_row<value, label>{detail::raw_data(dx), detail::raw_data(losses), detail::raw_data(x),
+                                                detail::raw_data(y), n, options});
+    detail::sum_losses<backend>(
+        x.ordinal(), rows, detail::raw_data(totals),
+        detail::cross_entropy_terms<value, label>{detail::raw_data(losses), detail::raw_data(y), options.class_weights,
+                                                  n, options.ignore_index});
+  }
 }
 
 /// Cross-entropy of softmax(logits) [rows, n] against labels [rows], as a new scalar tensor on the logits' place:
@@ -225,9 +237,9 @@ auto cross_entropy(const Logits& logits, const Labels& labels,
   detail::loss_workspace<Logits, value> work("cross_entropy", logits.extent(0), how);
   const view<value, detail::operand_extents_t<Logits>, detail::operand_placement_t<Logits>> no_gradient(
       nullptr, logits.extents(), detail::as_view(logits).device());
-  detail::check_cross_entropy_types<decltype((work.sums)), decltype((no_gradient)), decltype((work.row_losses)), Logits,
-                                    Labels>();
-  cross_entropy_into(work.sums, no_gradient, work.row_losses, logits, labels, options);
+  if constexpr (detail::check_cross_entropy_types<decltype((work.sums)), decltype((no_gradient)),
+                                                  decltype((work.row_losses)), Logits, Labels>())
+    cross_entropy_into(work.sums, no_gradient, work.row_losses, logits, labels, options);
   return work.result(how);
 }
 

@@ -20,7 +20,7 @@ struct embedding_gradient {};
 namespace devplace::detail {
 
 /// gradient [rows, columns] = the sum of the rows i of dy [count, columns] with indices[i] == row, in order of i, + the
-/// old gradient if `accumulate`. Indices that name no row, or `without`, are left out.
+/// old gradient if `accumulate`. Ignores indices that name no row, and the index `without`.
 template <class T, class Gradient, class Index>
 struct embedding_gradient_arguments {
   const Index* indices;

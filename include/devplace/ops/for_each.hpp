@@ -19,7 +19,7 @@ struct for_each {};
 
 namespace detail {
 
-/// The CPU calls this instead of the functor for each index, if it exists.
+/// Functors with range(begin, end), which the CPU calls instead of the functor for each index.
 template <class F>
 concept range_functor = requires(const F& f, std::size_t i) {
   f.range(i, i);

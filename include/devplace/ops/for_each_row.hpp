@@ -9,8 +9,8 @@
 
 namespace devplace::detail {
 
-/// A functor of rows of `columns` elements, as the index functor that for_each gets. Where F::computes_much says that
-/// it is worth the compile time, the CPU runs rows by the best instructions that the processor has.
+/// Adapts a functor of rows of `columns` elements to for_each. If F::computes_much says that it is worth the compile
+/// time, the CPU runs it with the processor's best instruction set.
 template <class F>
 struct row_functor {
   static constexpr bool computes_much = requires { F::computes_much; };
@@ -26,8 +26,8 @@ struct row_functor {
   }
 };
 
-/// Runs `f(row)`, an index_functor that works on `columns` elements, for every row below `rows`. Devices on which one
-/// thread for a row is too little have an overload of `by_group` for `f` (backend/cuda/kernels/rows.hpp).
+/// Runs `f(row)`, an index_functor that works on `columns` elements, for every row below `rows`. Devices that need
+/// several threads per row have an overload of `by_group` for `f` (backend/cuda/kernels/rows.hpp).
 template <class Backend, index_functor F>
 void for_each_row(int ordinal, std::size_t rows, std::size_t columns, std::size_t grain, const F& f) {
   for_each_index<Backend>(ordinal, rows, grain, row_functor<F>{f, columns});

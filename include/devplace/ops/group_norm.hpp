@@ -9,10 +9,10 @@
 
 namespace devplace::detail {
 
-// Row functors of group normalisation (Wu and He 2018): a row are the elements of one group of one sample, `members`
-// channels of `extent` positions each, and is normalised as in layer normalisation; weight and bias are the channels'.
+// Row functors of group normalisation (Wu and He 2018). A row holds the elements of one group of one sample, `members`
+// channels of `extent` positions each, and is normalised as in layer normalisation; weight and bias are per channel.
 
-/// The groups of a sample, and which of the channels a row has.
+/// The groups of a sample, and the channels of a row.
 struct group_shape {
   std::size_t groups, members, extent;
 
@@ -20,7 +20,7 @@ struct group_shape {
   DEVPLACE_HD constexpr std::size_t first_channel(std::size_t row) const { return row % groups * members; }
 };
 
-/// `Element` is that of x and y: T, or one of 16 bits if T is float.
+/// `Element` is the type of x and y: T or, if T is float, a 16-bit type.
 template <class T, class Element = T>
 struct normalize_group {
   static constexpr bool computes_much = true;
@@ -46,8 +46,8 @@ struct normalize_group {
   }
 };
 
-/// terms = dy times the normalised x, of which the sums over a channel are the weight's gradient; and, unless dx is
-/// null, with g = w dy: dx = scale (g - mean of g - normalised x times the mean of g times it).
+/// terms = dy times normalised x, whose sums over a channel are the weight's gradient. Unless dx is null, dx = scale (g
+/// - mean of g - normalised x times the mean of g times normalised x) with g = w dy.
 template <class T, class Element = T>
 struct normalize_backward_group {
   static constexpr bool computes_much = true;
@@ -129,7 +129,7 @@ struct group_norm_gradient_terms {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Runs a row functor above for every group of `samples` samples.
+/// Runs one of the row functors above for every group of `samples` samples.
 template <class Backend, class Row>
 void for_each_group(int ordinal, std::size_t samples, const Row& row) {
   const std::size_t n = row.shape.row();

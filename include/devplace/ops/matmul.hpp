@@ -61,7 +61,8 @@ using matrix_element_t = operand_element_t<A>;
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The products of two arrays of matrices. `g` describes how `a` and `b` are read; the rows of `c` are contiguous.
+/// Computes the products of two arrays of matrices. `g` describes how `a` and `b` are read; the rows of `c` are
+/// contiguous.
 template <class C, class A, class B, class T, class Result>
 void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> g) {
   using backend_type = typename C::backend_type;
@@ -70,18 +71,18 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> 
   } else {
     shape axes = shape_of(c.extents());
     const shape whole = axes;
-    operand_layout lie[] = {layout_of(a, whole), layout_of(b, whole), layout_of(c, whole)};
+    operand_layout layouts[] = {layout_of(a, whole), layout_of(b, whole), layout_of(c, whole)};
     axes.rank -= 2;
-    for (operand_layout& operand : lie)
+    for (operand_layout& operand : layouts)
       operand.single = false;
-    collapse(axes, lie, 3);
+    collapse(axes, layouts, 3);
     gemm_batch<T, Result> batch{g};
     if (axes.rank != 0) {
       --axes.rank;  // the last axis becomes the batch
       batch.count = axes.extents[axes.rank];
-      batch.stride_a = lie[0].strides[axes.rank];
-      batch.stride_b = lie[1].strides[axes.rank];
-      batch.stride_c = lie[2].strides[axes.rank];
+      batch.stride_a = layouts[0].strides[axes.rank];
+      batch.stride_b = layouts[1].strides[axes.rank];
+      batch.stride_c = layouts[2].strides[axes.rank];
     }
     // Matrices stored consecutively and multiplied by the same matrix are one matrix.
     if (batch.stride_b == 0 && !g.transpose_a && batch.stride_a == g.m * g.lda && batch.stride_c == g.m * g.ldc) {
@@ -92,22 +93,22 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> 
     for (std::size_t axis = 0; axis != axes.rank; ++axis)
       others *= axes.extents[axis];
     for (std::size_t which = 0; which != others; ++which) {
-      gemm_batch<T, Result> here = batch;
+      gemm_batch<T, Result> products = batch;
       for (std::size_t axis = axes.rank, rest = which; axis-- != 0; rest /= axes.extents[axis]) {
         const std::size_t index = rest % axes.extents[axis];
-        here.first.a += index * lie[0].strides[axis];
-        here.first.b += index * lie[1].strides[axis];
-        here.first.c += index * lie[2].strides[axis];
+        products.first.a += index * layouts[0].strides[axis];
+        products.first.b += index * layouts[1].strides[axis];
+        products.first.c += index * layouts[2].strides[axis];
       }
-      if (here.count == 1)
-        dispatch<op::matmul, backend_type>(c.ordinal(), here.first);
-      else if (here.count != 0)
-        dispatch<op::matmul, backend_type>(c.ordinal(), here);
+      if (products.count == 1)
+        dispatch<op::matmul, backend_type>(c.ordinal(), products.first);
+      else if (products.count != 0)
+        dispatch<op::matmul, backend_type>(c.ordinal(), products);
     }
   }
 }
 
-/// Operands, or a result, with strides that BLAS does not support go through a row-major copy.
+/// Multiplies views. Operands, or a result, with strides that BLAS does not support go through a row-major copy.
 template <class C, class A, class B, class T, class Result>
 void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T, Result> g) {
   const auto as_read = [&](const auto& x, bool& transpose, const T*& data, std::size_t& ld, const auto& then) {
@@ -140,7 +141,7 @@ void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T, Result
   });
 }
 
-/// The view that operations are compiled for: one for all extents of a rank.
+/// Erases static extents, so that operations are compiled once for each rank.
 template <class T, class Extents, class Where, class Layout>
 auto with_dynamic_extents(const view<T, Extents, Where, Layout>& x) {
   return view<T, dextents<Extents::rank>, Where, Layout>(x);
@@ -187,22 +188,21 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// c must not overlap a, b or bias (argument_error). k = 0 gives then(beta c + bias). All on one
 /// place, in the order of its current stream. Except for such temporaries, it does not allocate after the first product
 /// of a thread on the CPU, or of each size on a GPU. Different run-time extents throw shape_error.
-template <tensor_like C, matrix_operand A, matrix_operand B,
-          precision P = detail::own_precision<void, detail::matrix_element_t<A>>>
+template <class C, class A, class B, precision P = typename detail::operand_precision<A>::type>
+  requires(detail::accepted_argument<const A&>&& detail::accepted_argument<const B&>)
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
-  using c_extents = detail::operand_extents_t<C>;
-  if constexpr (detail::check_product<P, A, B>()) {
+  constexpr bool stored = tensor_like<C>;
+  static_assert(stored, "devplace: matmul: the result, which is the first argument, must be a tensor or view.");
+  if constexpr (stored && detail::check_product<P, A, B>()) {
     using product = detail::product_extents_t<detail::operand_extents_t<A>, detail::operand_extents_t<B>>;
-    constexpr bool together = detail::on_one_device<C, A, B>, written = detail::writable<C>,
+    constexpr bool together = detail::on_one_device<C, A>, written = detail::writable<C>,
                    same = detail::result_of_product<detail::operand_element_t<C>, detail::matrix_element_t<A>>,
-                   fits = detail::compatible<c_extents, product>;
-    static_assert(
-        together,
-        "devplace: matmul: the operands live on different places; move them to one with to<on<...>>(x) first.");
+                   fits = detail::compatible<detail::operand_extents_t<C>, product>;
+    static_assert(together, DEVPLACE_DETAIL_PRODUCT_APART);
     static_assert(written, "devplace: matmul: the result's elements are const.");
     static_assert(same,
-                  "devplace: matmul: the result's element type is not that of the operands, nor float for operands of "
-                  "bf16 or half.");
+                  "devplace: matmul: the result's element type must be that of the operands or, for bf16 and half, "
+                  "float.");
     static_assert(fits,
                   "devplace: matmul: the result, which is the first argument, must have the rows of the first operand "
                   "and the columns of the second.");
@@ -216,8 +216,8 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
 /// The matrix product a b as a new tensor on the operands' place. Shapes: a [..., m, k], b [..., k, n], the result
 /// [..., m, n]; a and b may be views with strides, such as transposed(x). In the precision of the operands' element
 /// type, or in another, `matmul<tf32>(a, b)`. See matmul_into.
-template <detail::precision_or_own P = void, matrix_operand A, matrix_operand B>
-  requires(detail::multipliable_places<A, B>)
+template <detail::precision_or_own P = void, class A, class B>
+  requires detail::product_arguments<A, B>
 auto matmul(const A& a, const B& b) {
   if constexpr (detail::check_product<P, A, B>()) {
     using value = detail::matrix_element_t<A>;
@@ -229,22 +229,6 @@ auto matmul(const A& a, const B& b) {
     return detail::refusal{};
   }
 }
-
-/// Operands on different places: move one to the other's placement first, with to<placement_of_A>(b).
-template <matrix_operand A, matrix_operand B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
-  requires(!detail::multipliable_places<A, B>)
-detail::refusal matmul(const A& a, const B& b)
-DEVPLACE_REFUSED(
-    "matmul: the operands are on different places; move one to the other's placement first, with "
-    "to<placement>(x).");
-/// Other arguments, such as numbers and expressions.
-template <class... GIVE_THE_RESULT_AND_TWO_TENSORS_OR_VIEWS_OF_float_double_bf16_OR_half>
-detail::refusal matmul_into(...) DEVPLACE_REFUSED(
-    "matmul_into: give the result and two tensors or views of float, double, bf16 or half elements: matmul_into(c, a, "
-    "b).");
-template <class... GIVE_TWO_TENSORS_OR_VIEWS_AND_STORE_EXPRESSIONS_IN_A_tensor_FIRST>
-detail::refusal matmul(...) DEVPLACE_REFUSED(
-    "matmul: give two tensors or views; store an expression in a tensor first: dp::tensor sum = a + b;");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

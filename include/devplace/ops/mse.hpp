@@ -45,44 +45,47 @@ struct mse_terms {
   DEVPLACE_HD loss_term operator()(std::size_t row) const { return {static_cast<double>(losses[row]), elements}; }
 };
 
+// Also messages of nn::mse.
 #define DEVPLACE_DETAIL_MSE_OTHER_RANK                                                                                \
   "devplace: mse: the operands have different numbers of axes, such as [n, 1] and [n]; give one of them the extents " \
   "of the other by reshape(...), or take cross_entropy for class numbers."
-#define DEVPLACE_DETAIL_MSE_OTHER_ELEMENTS                                                                          \
-  "devplace: mse: the operands have different element types; convert with cast<T>(x) first, or take cross_entropy " \
-  "for class numbers."
 #define DEVPLACE_DETAIL_MSE_OTHER_EXTENTS "devplace: mse: the operands must have the same extents."
 
-/// Rejects operands of other extents; the compiler shows both as template arguments.
-template <class Output, class Target>
-struct extents_of_mse {
-  static_assert(Output::rank == Target::rank, DEVPLACE_DETAIL_MSE_OTHER_RANK);
-  static_assert(Output::rank != Target::rank || compatible<Output, Target>, DEVPLACE_DETAIL_MSE_OTHER_EXTENTS);
-};
-
-// False for other element types. `auto`: instantiated where it is called, so that the compiler shows the user's line.
+/// Whether the types allow mse; if not, an assertion fails.
+/// `auto`: instantiated where it is called, so that the compiler shows the user's line.
 template <class Sums, class DY, class RowLosses, class Y, class Target>
 constexpr auto check_mse_types() {
   using value = operand_element_t<Y>;
-  static_assert(on_one_device<Y, Target, Sums, DY, RowLosses>,
+  using output = operand_extents_t<Y>;
+  using wanted = operand_extents_t<Target>;
+  constexpr bool together = on_one_device<Y, Target, Sums, DY, RowLosses>, floating = detail::is_floating<value>,
+                 same = std::is_same_v<operand_element_t<Target>, value> &&
+                        std::is_same_v<operand_element_t<Sums>, value> &&
+                        std::is_same_v<operand_element_t<DY>, value> &&
+                        std::is_same_v<operand_element_t<RowLosses>, value>,
+                 written = writable<Sums> && writable<DY> && writable<RowLosses>, has_rows = output::rank > 0;
+  static_assert(together,
                 "devplace: mse: the operands live on different places; move them to one with to<on<...>>(x).");
-  static_assert(detail::is_floating<value>,
-                "devplace: mse: the elements must be float or double; convert with cast<float>(x) first.");
-  constexpr bool same_elements =
-      std::is_same_v<operand_element_t<Target>, value> && std::is_same_v<operand_element_t<Sums>, value> &&
-      std::is_same_v<operand_element_t<DY>, value> && std::is_same_v<operand_element_t<RowLosses>, value>;
-  static_assert(same_elements, DEVPLACE_DETAIL_MSE_OTHER_ELEMENTS);
-  static_assert(writable<Sums> && writable<DY> && writable<RowLosses>,
-                "devplace: mse: sums, gradient and row losses must not be const.");
-  static_assert(operand_extents_t<Y>::rank > 0, "devplace: mse: the operands need an axis of samples.");
-  if constexpr (same_elements)
-    static_cast<void>(sizeof(extents_of_mse<operand_extents_t<Y>, operand_extents_t<Target>>));
-  static_cast<void>(sizeof(extents_of_mse<operand_extents_t<Y>, operand_extents_t<DY>>));
-  static_assert(compatible<operand_extents_t<RowLosses>, extents<operand_extents_t<Y>::static_extent(0)>>,
-                "devplace: mse: row losses must have one element for each index of the first axis.");
-  static_assert(compatible<operand_extents_t<Sums>, extents<2>>,
-                "devplace: mse: the sums must have the extents [2]: of squares, of elements.");
-  return same_elements;
+  static_assert(floating, "devplace: mse: the elements must be float or double; convert with cast<float>(x) first.");
+  static_assert(same,
+                "devplace: mse: the operands have different element types; convert with cast<T>(x) first, or take "
+                "cross_entropy for class numbers.");
+  static_assert(written, "devplace: mse: sums, gradient and row losses must not be const.");
+  static_assert(has_rows, "devplace: mse: the operands need an axis of samples.");
+  if constexpr (together && floating && same && written && has_rows) {
+    constexpr bool same_rank = output::rank == wanted::rank,
+                   same_extents =
+                       !same_rank || (compatible<output, wanted> && compatible<output, operand_extents_t<DY>>),
+                   rows = compatible<operand_extents_t<RowLosses>, extents<output::static_extent(0)>>,
+                   two_sums = compatible<operand_extents_t<Sums>, extents<2>>;
+    static_assert(same_rank, DEVPLACE_DETAIL_MSE_OTHER_RANK);
+    static_assert(same_extents, DEVPLACE_DETAIL_MSE_OTHER_EXTENTS);
+    static_assert(rows, "devplace: mse: row losses must have one element for each index of the first axis.");
+    static_assert(two_sums, "devplace: mse: the sums must have the extents [2]: of squares, of elements.");
+    return same_rank && same_extents && rows && two_sums;
+  } else {
+    return false;
+  }
 }
 
 }  // namespace devplace::detail
@@ -129,8 +132,9 @@ auto mse(const Y& y, const Target& target, reduction how = reduction::mean) {
   detail::loss_workspace<Y, value> work("mse", y.extent(0), how);
   const view<value, detail::operand_extents_t<Y>, detail::operand_placement_t<Y>> no_gradient(
       nullptr, y.extents(), detail::as_view(y).device());
-  detail::check_mse_types<decltype((work.sums)), decltype((no_gradient)), decltype((work.row_losses)), Y, Target>();
-  mse_into(work.sums, no_gradient, work.row_losses, y, target);
+  if constexpr (detail::check_mse_types<decltype((work.sums)), decltype((no_gradient)), decltype((work.row_losses)), Y,
+                                        Target>())
+    mse_into(work.sums, no_gradient, work.row_losses, y, target);
   return work.result(how);
 }
 

@@ -13,11 +13,11 @@
 
 namespace devplace::detail {
 
-// Row functors of normalisations: y = w (x - mean) / sqrt(variance + epsilon) + b if Centred, as in layer normalisation
-// (Ba, Kiros and Hinton 2016), and y = w x / sqrt(mean of x^2 + epsilon) otherwise (Zhang and Sennrich 2019).
+// Row functors of normalisations: if Centred, y = w (x - mean) / sqrt(variance + epsilon) + b, layer normalisation (Ba,
+// Kiros and Hinton 2016); otherwise y = w x / sqrt(mean of x^2 + epsilon) (Zhang and Sennrich 2019).
 
-/// What maps an element of a row to its normalised value: (x - shift - rest) * scale. The mean is shift + rest, so that
-/// its rounding does not matter where it is large beside the deviations.
+/// Maps an element of a row to its normalised value: (x - shift - rest) * scale. The mean is shift + rest, so that its
+/// rounding does not matter if it is large compared with the deviations.
 template <class T, bool Centred>
 struct row_scale {
   T shift, rest, scale;
@@ -29,8 +29,9 @@ struct row_scale {
   DEVPLACE_HD T operator()(T x) const { return Centred ? ((x - shift) - rest) * scale : x * scale; }
 };
 
-/// In one pass: of differences from the first element, whose own distance from the mean is at most sqrt(n - 1) standard
-/// deviations. Sums in double then lose no digit that float has; in double a pass for the mean goes before.
+/// Computes a row's statistics in one pass over differences from the first element, which is at most sqrt(n - 1)
+/// standard deviations from the mean: sums in double then lose no digit that float has. For double, a pass for the mean
+/// precedes.
 template <class T, bool Centred, class Element>
 DEVPLACE_HD row_scale<T, Centred> scale_of_row(const Element* x, std::size_t n, double epsilon) {
   const double count = static_cast<double>(n);
@@ -45,7 +46,7 @@ DEVPLACE_HD row_scale<T, Centred> scale_of_row(const Element* x, std::size_t n, 
   return {shift, mean - static_cast<double>(shift), about.squares / count - distance * distance, epsilon};
 }
 
-/// `Element` is that of x and y: T, or one of 16 bits if T is float.
+/// `Element` is the type of x and y: T or, if T is float, a 16-bit type.
 template <class T, bool Centred, class Element = T>
 struct normalize_row {
   static constexpr bool computes_much = true;
@@ -53,7 +54,7 @@ struct normalize_row {
   Element* y;
   const Element* x;
   const T* weight;
-  const T* bias;  // of Centred alone
+  const T* bias;  // only if Centred
   std::size_t n;
   double epsilon;
 
@@ -73,8 +74,8 @@ struct normalize_row {
   }
 };
 
-/// terms = dy times the normalised x, whose column sums are the weight's gradient; and, unless dx is null, with g = w
-/// dy: dx = scale (g - mean of g - normalised x times the mean of g times it), without the first mean if not Centred.
+/// terms = dy times normalised x, whose column sums are the weight's gradient. Unless dx is null, with g = w dy, dx =
+/// scale (g - mean of g - normalised x times the mean of g times normalised x), without the first mean if not Centred.
 template <class T, bool Centred, class Element = T>
 struct normalize_backward_row {
   static constexpr bool computes_much = true;
@@ -114,7 +115,7 @@ struct normalize_backward_row {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Runs a row functor above for every row of `x` [rows, n], a view.
+/// Runs one of the row functors above for every row of `x` [rows, n], a view.
 template <class Row, class X>
 void for_normalized_rows(const X& x, const Row& row) {
   for_each_row<typename X::backend_type>(x.ordinal(), x.extent(0), x.extent(1), row_grain(x.extent(1), 2), row);

@@ -45,30 +45,32 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// for stream 0, that of a sampler's epoch for `sampler::stream(epoch)`. Scratch memory is allocated on the place and
 /// counted as workspace.
 template <tensor_like Order>
-  requires detail::none_distributed<Order>
 void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
-  static_assert(detail::writable<Order>,
-                "devplace: permutation: the elements are const; pass a tensor or view to write to.");
-  static_assert(std::is_same_v<detail::operand_element_t<Order>, std::int64_t>,
-                "devplace: permutation: the numbers are int64; pass a tensor of int64.");
-  static_assert(detail::operand_extents_t<Order>::rank == 1,
-                "devplace: permutation: the numbers have one axis; pass a tensor of rank 1, or a reshaped view.");
-  using backend_type = detail::operand_backend_t<Order>;
-  const auto to = detail::as_view(order);
-  if (to.size() == 0) return;
-  const detail::memory_block workspace = detail::allocate<backend_type>(
-      to.ordinal(), detail::permutation_workspace(to.size()) * sizeof(std::uint64_t), memory_purpose::workspace);
-  detail::dispatch<op::permutation, backend_type>(
-      to.ordinal(),
-      detail::permutation_plan{
-          detail::raw_data(to), to.size(), {start.value, stream}, static_cast<std::uint64_t*>(workspace.data())});
+  constexpr bool on_one_place = detail::none_distributed<Order>;
+  static_assert(on_one_place,
+                "devplace: permutation: the numbers are drawn on one place; draw them there and broadcast or scatter "
+                "the result.");
+  if constexpr (on_one_place) {
+    constexpr bool written = detail::writable<Order>,
+                   of_int64 = std::is_same_v<detail::operand_element_t<Order>, std::int64_t>,
+                   one_axis = detail::operand_extents_t<Order>::rank == 1;
+    static_assert(written, "devplace: permutation: the elements are const; pass a tensor or view to write to.");
+    static_assert(of_int64, "devplace: permutation: the numbers are int64; pass a tensor of int64.");
+    static_assert(one_axis,
+                  "devplace: permutation: the numbers have one axis; pass a tensor of rank 1, or a reshaped view.");
+    if constexpr (written && of_int64 && one_axis) {
+      using backend_type = detail::operand_backend_t<Order>;
+      const auto to = detail::as_view(order);
+      if (to.size() == 0) return;
+      const detail::memory_block workspace = detail::allocate<backend_type>(
+          to.ordinal(), detail::permutation_workspace(to.size()) * sizeof(std::uint64_t), memory_purpose::workspace);
+      detail::dispatch<op::permutation, backend_type>(
+          to.ordinal(),
+          detail::permutation_plan{
+              detail::raw_data(to), to.size(), {start.value, stream}, static_cast<std::uint64_t*>(workspace.data())});
+    }
+  }
 }
-
-/// Appears in the compiler's message for a permutation on several places.
-struct DRAW_IT_ON_ONE_PLACE_AND_broadcast_OR_scatter_IT;
-template <class FIX = DRAW_IT_ON_ONE_PLACE_AND_broadcast_OR_scatter_IT, tensor_like Order>
-  requires(!detail::none_distributed<Order>)
-void permutation_into(Order&&, seed, std::uint64_t = 0) = delete;
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

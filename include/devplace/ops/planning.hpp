@@ -8,22 +8,22 @@ namespace devplace {
 
 namespace op {
 
-/// Has no run, but a type `scope`: while an object of it exists, this thread's operations on the backend's devices make
-/// the plans of libraries and allocate the workspaces that they need, and enqueue nothing. Backends whose operations
-/// need no plans (the CPU's, and simulated devices') do not implement it.
+/// Provides a type `scope` in place of `run`: while a scope exists, this thread's operations on the backend's devices
+/// make library plans, allocate their workspaces, and enqueue nothing. Not implemented by backends whose operations
+/// need no plans (CPU, simulated devices).
 struct planning {};
 
 }  // namespace op
 
 namespace detail {
 
-/// Whether a backend's operations make plans at their first use, which can be made before it.
+/// Whether a backend's operations make plans at their first use, or before in a planning_scope.
 template <class Backend>
 constexpr bool makes_plans() {
   return provided<Backend, op::planning>;
 }
 
-/// While it exists, operations make plans only. Not to be nested.
+/// While a scope exists, operations only make plans. Scopes must not be nested.
 template <class Backend>
 using planning_scope = typename implementation<Backend, op::planning>::scope;
 

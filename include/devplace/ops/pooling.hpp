@@ -12,16 +12,16 @@
 #include <devplace/ops/detail/pooling_windows.hpp>
 #include <devplace/ops/for_each.hpp>
 
-// Functors of pooling layers, for op::for_each. On the CPU `range` computes rows at a time; sums of 16-bit elements are
-// computed one by one instead, in float.
+// Functors of pooling layers, for op::for_each. On the CPU `range` computes rows at a time, except for sums of 16-bit
+// elements, which are computed one by one in float.
 
 namespace devplace::detail {
 
 template <class T>
 inline constexpr T lowest_element = static_cast<T>(-infinity<computed_t<T>>);
 
-/// Whether `x` takes the place of `best` as the largest element so far: the first of equal ones stays, and the last NaN
-/// wins, as in PyTorch.
+/// Whether `x` replaces `best` as the largest element so far: the first of equal elements stays, and the last NaN wins,
+/// as in PyTorch.
 template <class T>
 DEVPLACE_HD constexpr bool takes_place(T x, T best) {
   return (static_cast<int>(x > best) | static_cast<int>(x != x)) != 0;
@@ -43,7 +43,7 @@ struct max_pool_functor {
     });
     to[i] = best;
   }
-  /// Of whole planes.
+  /// Elements from..until - 1, whole planes.
   void range(std::size_t from, std::size_t until) const {
     for_each_line(s, from / s.windows(), until / s.windows(), [this](const window_line& line) {
       T buffer[window_line::most];
@@ -60,7 +60,7 @@ struct max_pool_functor {
   }
 };
 
-/// dx = the gradient of max_pool's input: that of each window goes to its first largest element.
+/// dx = the gradient of max_pool's input: a window's gradient goes to its first largest element.
 template <class T>
 struct max_pool_gradient_functor {
   pooling_shape s;
@@ -78,7 +78,7 @@ struct max_pool_gradient_functor {
     });
     dx[i] = static_cast<T>(sum);
   }
-  /// Of whole planes.
+  /// Elements from..until - 1, whole planes.
   void range(std::size_t from, std::size_t until) const requires floating_element<T> {
     for (std::size_t i = from; i < until; ++i)
       dx[i] = T{0};
@@ -88,7 +88,7 @@ struct max_pool_gradient_functor {
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  /// Keeps the larger of best and a tap, and where it is, for each of `count` windows.
+  /// For each of `count` windows, keeps the larger of best and a tap, and its position.
   template <class Step>
   static void compare(const T* taps, std::uint32_t origin, std::uint32_t count, Step step, T* __restrict best,
                       std::uint32_t* __restrict found) {
@@ -140,7 +140,7 @@ struct average_pool_functor {
                        [&](std::size_t at) { sum += static_cast<computed_t<T>>(image[at]); });
     to[i] = static_cast<T>(sum / static_cast<computed_t<T>>(s.taps()));
   }
-  /// Of whole planes.
+  /// Elements from..until - 1, whole planes.
   void range(std::size_t from, std::size_t until) const requires floating_element<T> {
     for_each_line(s, from / s.windows(), until / s.windows(), [this](const window_line& line) {
       T buffer[window_line::most];
@@ -174,7 +174,7 @@ struct average_pool_gradient_functor {
     });
     dx[i] = static_cast<T>(sum);
   }
-  /// Of whole planes.
+  /// Elements from..until - 1, whole planes.
   void range(std::size_t from, std::size_t until) const requires floating_element<T> {
     for (std::size_t i = from; i < until; ++i)
       dx[i] = T{0};
@@ -191,7 +191,7 @@ struct average_pool_gradient_functor {
   }
 };
 
-/// Runs a functor for all of `planes` planes of `plane` elements, whole planes on each thread of the CPU.
+/// Runs a functor for all elements of `planes` planes of `plane` elements; each CPU thread gets whole planes.
 template <class Backend, class F>
 void for_each_in_planes(int ordinal, std::size_t planes, std::size_t plane, const F& f) {
   constexpr std::size_t worth_a_thread = 16384;

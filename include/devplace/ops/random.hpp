@@ -31,7 +31,8 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// What a stream's number is combined with ("uniform" and "normal" in ASCII); permutations use the number itself.
+/// Constants that a stream's number is combined with ("uniform" and "normal" in ASCII); permutations use the number
+/// itself.
 inline constexpr std::uint64_t uniform_streams = 0x756e'6966'6f72'6d00, normal_streams = 0x6e6f'726d'616c'0000;
 
 template <tensor_like To>
@@ -68,11 +69,11 @@ computed_t<T> rounded_up(computed_t<T> x) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Fills a tensor or view with uniformly distributed numbers in [low, high), from 2^24 equally spaced values for float,
-/// bf16 and half, and 2^53 for double, rounded to the nearest number of the element type that lies in the interval. If
-/// low and high are equal, every element is low, rounded to the element type. Element i is that of the seed's stream.
-/// Throws argument_error unless low <= high are finite as numbers of the element type, their difference is finite, and
-/// the interval holds a number of that type.
+/// Fills a tensor or view with uniformly distributed numbers in [low, high): one of 2^24 equally spaced values for
+/// float, bf16 and half, of 2^53 for double, rounded to the nearest number of the element type in the interval. If low
+/// and high are equal, every element is low, rounded to the element type. Element i is that of the seed's stream.
+/// Throws argument_error unless low <= high, both are finite in the element type, their difference is finite, and the
+/// interval holds a number of that type.
 template <tensor_like To>
 void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> low,
                   detail::computed_of_destination<To> high) {
@@ -96,9 +97,9 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::co
 }
 
 /// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
-/// stream by the Box-Muller transform, computed in double and rounded once, for bf16 and half to float and once more.
-/// Elements lie within 9 standard deviations of the mean. Throws argument_error unless the standard deviation is not
-/// negative and such elements are finite.
+/// stream by the Box-Muller transform. It is computed in double and rounded once; for bf16 and half to float and once
+/// more. Elements lie within 9 standard deviations of the mean. Throws argument_error if the standard deviation is
+/// negative, or if such elements are not all finite.
 template <tensor_like To>
 void normal_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> mean,
                  detail::computed_of_destination<To> standard_deviation) {
@@ -172,7 +173,7 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
 
 /// Writes a random permutation of 0 to n-1 to host memory: the order in which index i has the i-th 64-bit number of the
 /// seed's stream as its sort key. All permutations are equally likely, within the limits of a 64-bit seed.
-/// permutation.hpp has it for every place.
+/// permutation.hpp computes it on any place.
 inline void permutation_into(std::int64_t* order, std::size_t n, seed start, std::uint64_t stream = 0) {
   const detail::memory_block workspace = detail::allocate<backend::cpu>(
       0, detail::random_order::workspace(n) * sizeof(std::uint64_t), memory_purpose::workspace);

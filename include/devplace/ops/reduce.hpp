@@ -29,12 +29,12 @@ namespace devplace {
 // argmin over all elements or along one axis. Axes may also be numbers, `sum(x, 1)`, negative ones counted from the
 // end; the result's extents are then all dynamic: dextents<rank - 1>. Results are new tensors on x's place; to read one
 // on the CPU: `item(sum(x))`. reduce_into.hpp adds column sums to existing memory. Sums are accumulated in double
-// (int64 for integers) in blocks of fixed size, so that their error grows with the logarithm of the number of elements
-// and their bits depend neither on the number of threads nor on the run. Expressions and non-contiguous views are
-// evaluated into a row-major temporary first; so are arrays whose reduced axes are not adjacent.
+// (int64 for integers) in blocks of fixed size: their error grows with the logarithm of the number of elements, and
+// their bits depend neither on the number of threads nor on the run. Expressions and non-contiguous views are evaluated
+// into a row-major temporary first; so are arrays whose reduced axes are not adjacent.
 //
 // Of an operand over several places each place reduces its local tensor without communication, all places concurrently;
-// its axes are given as types. The result for a replicated operand is replicated. For a split one it is split along an
+// axes are given as types. The result for a replicated operand is replicated. For a split one it is split along an
 // axis that remains, and partial if the split axis is reduced: partial<sum> for sum, partial<max> for max, partial<min>
 // for min; mean and positions have no such form. Sums and means of partial sums are partial.
 
@@ -47,6 +47,15 @@ template <class A>
 concept axis_argument = detail::is_axis<A> || std::integral<A>;
 
 }  // namespace devplace
+
+namespace devplace::detail {
+
+/// Arguments that reductions take or reject with an error message.
+template <class X, class... Axes>
+concept reduction_call = (reducible<X> && ((axis_argument<Axes> || accepted_argument<const Axes&>)&&...)) ||
+                         (is_foreign_array<std::remove_cvref_t<X>> && (axis_argument<Axes> && ...));
+
+}  // namespace devplace::detail
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
@@ -89,7 +98,7 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
   carry_out(in_order.view, of.outer, of.count, of.inner);
 }
 
-/// A reduction on one place, as a new tensor.
+/// Reduces on one place, into a new tensor.
 template <class Operation, class X, class... Axes>
 auto reduced_on_place(const X& operand, Axes... axes) {
   const auto x = evaluated(operand);
@@ -118,8 +127,8 @@ inline void require_elements(const char* operation, std::size_t count) {
                          "; test the extent first.");
 }
 
-// The operations of the functions below: the kind of reduction in the algebra of placements, the result's elements, and
-// the reducer that computes each from `count` elements on one place.
+// The operations of the functions below: the kind of reduction in the algebra of placements, the type of the result's
+// elements, and the reducer that computes each of them from `count` elements on one place.
 
 struct sum_operation {
   static constexpr reducing kind = reducing::sum;
@@ -195,55 +204,65 @@ auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
   return result;
 }
 
-/// Why the algebra of placements does not allow a reduction; of one by numbers of axes, none.
+/// Why the algebra of placements rejects a reduction; mismatch::none for axes given as numbers.
 template <class Operation, class Where, class... Axes>
 inline constexpr mismatch why_not_reduced = mismatch::none;
 template <class Operation, placement Where, std::size_t... N>
 inline constexpr mismatch why_not_reduced<Operation, Where, axis<N>...> =
     reduction_result<Operation::kind, Where, N...>::why;
 
-/// Messages are here, one call below the functions that programs call, so that compilers need few lines to show the
-/// user's. `X` is deduced from a forwarding reference.
+/// Asserts one call below the public functions, so that compilers show the user's line within few lines. `X` is deduced
+/// from a forwarding reference.
 template <class Operation, class X, class... Axes>
-auto reduced(X&& x, Axes... axes) {
-  constexpr std::size_t rank = std::remove_cvref_t<X>::rank;
-  constexpr bool types = (is_axis<Axes> && ...), distributed = distributed_operand<X>, stored = no_named_expressions<X>,
-                 one_kind = types || (std::integral<Axes> && ...), named = types || !distributed,
-                 exist = axes_exist<rank, Axes...>, differ = axes_differ<Axes...>,
-                 enough = types || sizeof...(Axes) <= rank,
-                 floating = !std::is_same_v<Operation, mean_operation> || !std::is_integral_v<value_type_of<X>>,
-                 one_axis = Operation::kind != reducing::position || sizeof...(Axes) <= 1;
-  constexpr mismatch why =
-      why_not_reduced<Operation, std::conditional_t<distributed, placement_type_of<X>, void>, Axes...>;
-  constexpr bool linear = why != mismatch::nonlinear, mean_of_whole = why != mismatch::mean_of_parts,
-                 position_in_whole = why != mismatch::position_in_parts;
-  static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  static_assert(one_kind, "devplace: a reduction takes its axes either as axis<N>{} or as numbers.");
-  static_assert(named,
-                "devplace: the placement of a distributed operand's reduction depends on the axis; name it by a type, "
-                "as in sum(x, axis<1>{}).");
-  static_assert(exist, "devplace: the reduced axis does not exist; axes count from 0 to rank - 1.");
-  static_assert(differ, "devplace: an axis is reduced twice; name each axis once.");
-  static_assert(enough, "devplace: more axes are reduced than the array has.");
-  static_assert(floating, "devplace: mean: the mean of integers is not an integer; convert with cast<float>(x) first.");
-  static_assert(one_axis,
-                "devplace: argmax and argmin: a position is one along one axis, or in the whole array; name one axis, "
-                "or reshape those that belong together to one.");
-  static_assert(linear, DEVPLACE_DETAIL_NONLINEAR);
-  static_assert(mean_of_whole,
-                "devplace: mean: the parts of the split axis can differ in size, and then the mean of their means is "
-                "not the mean; divide the sum, all_reduce(sum(x)), by the number of elements.");
-  static_assert(position_in_whole,
-                "devplace: argmax, argmin: a position in a part is not the position in the whole; gather<on<P>>(x) "
-                "first, or work along an axis that is not split.");
-  if constexpr (!(stored && one_kind && named && exist && differ && enough && one_axis && why == mismatch::none))
+auto reduced(X&& x, const Axes&... axes) {
+  constexpr bool operand_and_axes = reducible<X> && (axis_argument<Axes> && ...);
+  static_assert(operand_and_axes,
+                "devplace: a reduction takes one tensor, view or expression and the axes, as in sum(x, axis<0>{}); the "
+                "larger elements of two operands are maximum(a, b).");
+  if constexpr (operand_and_axes) {
+    constexpr std::size_t rank = std::remove_cvref_t<X>::rank;
+    constexpr bool types = (is_axis<Axes> && ...), distributed = distributed_operand<X>,
+                   stored = no_named_expressions<X>, one_kind = types || (std::integral<Axes> && ...),
+                   named = types || !distributed, exist = axes_exist<rank, Axes...>, differ = axes_differ<Axes...>,
+                   enough = types || sizeof...(Axes) <= rank,
+                   floating = !std::is_same_v<Operation, mean_operation> || !std::is_integral_v<value_type_of<X>>,
+                   one_axis = Operation::kind != reducing::position || sizeof...(Axes) <= 1;
+    constexpr mismatch why =
+        why_not_reduced<Operation, std::conditional_t<distributed, placement_type_of<X>, void>, Axes...>;
+    constexpr bool linear = why != mismatch::nonlinear, mean_of_whole = why != mismatch::mean_of_parts,
+                   position_in_whole = why != mismatch::position_in_parts;
+    static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
+    static_assert(one_kind, "devplace: a reduction takes its axes either as axis<N>{} or as numbers.");
+    static_assert(
+        named,
+        "devplace: the placement of a distributed operand's reduction depends on the axis; name it by a type, "
+        "as in sum(x, axis<1>{}).");
+    static_assert(exist, "devplace: the reduced axis does not exist; axes count from 0 to rank - 1.");
+    static_assert(differ, "devplace: an axis is reduced twice; name each axis once.");
+    static_assert(enough, "devplace: more axes are reduced than the array has.");
+    static_assert(floating,
+                  "devplace: mean: the mean of integers is not an integer; convert with cast<float>(x) first.");
+    static_assert(one_axis,
+                  "devplace: argmax and argmin: a position is a number along one axis, or in the whole array; name one "
+                  "axis, or reshape several to one.");
+    static_assert(linear, DEVPLACE_DETAIL_NONLINEAR);
+    static_assert(mean_of_whole,
+                  "devplace: mean: the parts of the split axis can differ in size, and then the mean of their means is "
+                  "not the mean; divide the sum, all_reduce(sum(x)), by the number of elements.");
+    static_assert(position_in_whole,
+                  "devplace: argmax, argmin: a position in a part is not the position in the whole; gather<on<P>>(x) "
+                  "first, or work along an axis that is not split.");
+    if constexpr (!(stored && one_kind && named && exist && differ && enough && one_axis && why == mismatch::none))
+      return refusal{};
+    else if constexpr (!distributed)
+      return reduced_on_place<Operation>(x, axes...);
+    else if constexpr (tensor_like<X>)
+      return reduced_on_places<Operation>(x, axes...);
+    else
+      return reduced_on_places<Operation>(evaluated(x), axes...);
+  } else {
     return refusal{};
-  else if constexpr (!distributed)
-    return reduced_on_place<Operation>(x, axes...);
-  else if constexpr (tensor_like<X>)
-    return reduced_on_places<Operation>(x, axes...);
-  else
-    return reduced_on_places<Operation>(evaluated(x), axes...);
+  }
 }
 
 }  // namespace DEVPLACE_CONFIGURATION
@@ -252,43 +271,29 @@ auto reduced(X&& x, Axes... axes) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-// Defines a reduction, and refuses other arguments.
-#define DEVPLACE_DETAIL_REDUCTION(name, function)                                  \
-  template <reducible X, axis_argument... Axes>                                    \
-  auto name(X&& x, Axes... axes) {                                                 \
-    return function(std::forward<X>(x), axes...);                                  \
-  }                                                                                \
-  template <auto... GIVE_ONE_TENSOR_AND_AXES_AS_IN_sum_x_axis_0_OR_maximum_OF_TWO> \
-  detail::refusal name(...)
-#define DEVPLACE_DETAIL_ONE_OPERAND                                                                              \
-  ": give one tensor, view or expression and the axes, as in sum(x, axis<0>{}); the larger elements of two are " \
-  "maximum(a, b)."
+#define DEVPLACE_DETAIL_REDUCTION(name, function) \
+  template <class X, class... Axes>               \
+    requires detail::reduction_call<X, Axes...>   \
+  auto name(X&& x, const Axes&... axes) {         \
+    return function(std::forward<X>(x), axes...); \
+  }                                               \
+  static_assert(true)
 
 /// Sums, of x's element type, or int64 for integers. 0 without elements.
-DEVPLACE_DETAIL_REDUCTION(sum, detail::reduced<detail::sum_operation>)
-DEVPLACE_REFUSED("sum" DEVPLACE_DETAIL_ONE_OPERAND);
+DEVPLACE_DETAIL_REDUCTION(sum, detail::reduced<detail::sum_operation>);
 /// Means of float or double elements. NaN without elements.
-DEVPLACE_DETAIL_REDUCTION(mean, detail::reduced<detail::mean_operation>)
-DEVPLACE_REFUSED("mean" DEVPLACE_DETAIL_ONE_OPERAND);
+DEVPLACE_DETAIL_REDUCTION(mean, detail::reduced<detail::mean_operation>);
 /// Largest elements; NaN if any element is NaN. Throws argument_error without elements.
-DEVPLACE_DETAIL_REDUCTION(max, detail::reduced<detail::extremum_operation<true>>)
-DEVPLACE_REFUSED("max" DEVPLACE_DETAIL_ONE_OPERAND);
+DEVPLACE_DETAIL_REDUCTION(max, detail::reduced<detail::extremum_operation<true>>);
 /// Smallest elements; NaN if any element is NaN. Throws argument_error without elements.
-DEVPLACE_DETAIL_REDUCTION(min, detail::reduced<detail::extremum_operation<false>>)
-DEVPLACE_REFUSED("min" DEVPLACE_DETAIL_ONE_OPERAND);
+DEVPLACE_DETAIL_REDUCTION(min, detail::reduced<detail::extremum_operation<false>>);
 /// Position of the largest element, as int64: in the whole array in row-major order, or along one axis, as in
 /// `argmax(logits, axis<1>{})`, the class of each row. The first of equal ones; a NaN counts as largest. Throws
 /// argument_error without elements.
-DEVPLACE_DETAIL_REDUCTION(argmax, detail::reduced<detail::position_operation<true>>)
-DEVPLACE_REFUSED("argmax" DEVPLACE_DETAIL_ONE_OPERAND);
+DEVPLACE_DETAIL_REDUCTION(argmax, detail::reduced<detail::position_operation<true>>);
 /// Position of the smallest element, otherwise as argmax.
-DEVPLACE_DETAIL_REDUCTION(argmin, detail::reduced<detail::position_operation<false>>)
-DEVPLACE_REFUSED("argmin" DEVPLACE_DETAIL_ONE_OPERAND);
+DEVPLACE_DETAIL_REDUCTION(argmin, detail::reduced<detail::position_operation<false>>);
 
 #undef DEVPLACE_DETAIL_REDUCTION
-
-/// Refused: the scalar product by its name in numpy.
-template <class... WRITE_sum_OF_a_TIMES_b_OR_matmul>
-detail::refusal dot(...) DEVPLACE_REFUSED("dot: write sum(a * b), and matmul(a, b) for matrices.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -15,7 +15,7 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// y = the bytes of x converted by the table `scale`: pixels as input of a network. y is float or double, x uint8 with
+/// Converts the bytes of x to y by the table `scale`: pixels to a network's input. y is float or double, x uint8 with
 /// the same extents on the same place; the bits are the same on every place. In the order of the place's current
 /// stream, without allocation. Throws shape_error for different extents.
 template <tensor_like Y, tensor_like X>

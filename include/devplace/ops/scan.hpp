@@ -43,30 +43,31 @@ void scan_in_chunks(int ordinal, const T* x, std::size_t n, T* y, double* worksp
   for_each_index<Backend>(ordinal, chunks, grain, chunk_scan<T, Inclusive>{x, n, chunks > 1 ? workspace : nullptr, y});
 }
 
-// `auto`: instantiated where it is called, so that the compiler shows the user's line.
+/// Whether cumulative sums of X can be written to Y; if not, an assertion fails.
 template <class Y, class X>
-constexpr auto check_scan_types() {
-  static_assert(on_one_device<Y, X>,
-                "devplace: cumsum: result and operand live on different places; move one with to<on<...>>(x).");
-  static_assert(writable<Y>, "devplace: cumsum: the result's elements are const; pass a tensor or view to write to.");
-  static_assert(std::is_same_v<operand_element_t<Y>, sum_result_t<operand_element_t<X>>>,
-                "devplace: cumsum: the result has the wrong element type: sums have the operand's type, and int64 for "
-                "integers.");
-  static_assert(operand_extents_t<X>::rank == 1,
-                "devplace: cumsum: the operand must have one axis: cumsum(x[i]) of a row, or of all elements in order "
-                "cumsum(x.reshape(extents<6>{})).");
-  static_assert(compatible<operand_extents_t<Y>, operand_extents_t<X>>,
-                "devplace: cumsum: result and operand must have the same extents.");
+constexpr bool can_scan() {
+  if constexpr (takes_on_one_place<Y, X>()) {
+    constexpr bool together = on_one_device<Y, X>, written = writable<Y>,
+                   same = std::is_same_v<operand_element_t<Y>, sum_result_t<operand_element_t<X>>>,
+                   one_axis = operand_extents_t<X>::rank == 1,
+                   fits = !one_axis || compatible<operand_extents_t<Y>, operand_extents_t<X>>;
+    static_assert(together,
+                  "devplace: cumsum: result and operand live on different places; move one with to<on<...>>(x).");
+    static_assert(written, "devplace: cumsum: the result's elements are const; pass a tensor or view to write to.");
+    static_assert(same,
+                  "devplace: cumsum: the result has the wrong element type: sums have the operand's type, or int64 "
+                  "for integers.");
+    static_assert(one_axis,
+                  "devplace: cumsum: the operand must have one axis: cumsum(x[i]) of a row, or of all elements in "
+                  "order cumsum(x.reshape(extents<6>{})).");
+    static_assert(fits, "devplace: cumsum: result and operand must have the same extents.");
+    return together && written && same && one_axis && fits;
+  } else {
+    return false;
+  }
 }
 
 }  // namespace devplace::detail
-
-namespace devplace {
-
-/// Appears in the compiler's message for cumsum along an axis.
-struct LEAVE_THE_AXIS_OUT_AND_GIVE_A_ROW_AS_IN_cumsum_x_i;
-
-}  // namespace devplace
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
@@ -76,55 +77,47 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// modulo 2^64 and computed by CUB on CUDA devices. Scratch memory is allocated on the place and counted as workspace.
 /// Different run-time extents throw shape_error; so do 2^31 or more integers on CUDA devices if the program is built
 /// with a CUDA Toolkit before 13.0.
-template <tensor_like Y, tensor_like X>
-  requires detail::none_distributed<Y, X>
+template <class Y, class X>
+  requires(detail::accepted_argument<Y>&& detail::accepted_argument<const X&>)
 void cumsum_into(Y&& y, const X& x) {
-  using value = detail::operand_element_t<X>;
-  detail::check_scan_types<Y, X>();
-  const auto to = detail::as_view(y);
-  const auto from = detail::as_view(x);
-  using backend_type = detail::operand_backend_t<X>;
-  detail::require_one_device("cumsum", to, from);
-  detail::require_same_extents("cumsum", "the result", to, "the operand", from);
-  if (from.size() == 0) return;
-  if constexpr (!std::is_integral_v<value>) {
-    const detail::memory_block workspace = detail::allocate<backend_type>(
-        from.ordinal(), detail::scan_workspace(from.size()) * sizeof(double), memory_purpose::workspace);
-    detail::scan_in_chunks<true, backend_type>(from.ordinal(), detail::raw_data(from), from.size(),
-                                               detail::raw_data(to), static_cast<double*>(workspace.data()));
-  } else {
-    detail::dispatch<op::scan, backend_type>(
-        from.ordinal(), detail::scan_plan<value>{detail::raw_data(from), detail::raw_data(to), from.size()});
+  if constexpr (detail::can_scan<Y, X>()) {
+    using value = detail::operand_element_t<X>;
+    const auto to = detail::as_view(y);
+    const auto from = detail::as_view(x);
+    using backend_type = detail::operand_backend_t<X>;
+    detail::require_one_device("cumsum", to, from);
+    detail::require_same_extents("cumsum", "the result", to, "the operand", from);
+    if (from.size() == 0) return;
+    if constexpr (!std::is_integral_v<value>) {
+      const detail::memory_block workspace = detail::allocate<backend_type>(
+          from.ordinal(), detail::scan_workspace(from.size()) * sizeof(double), memory_purpose::workspace);
+      detail::scan_in_chunks<true, backend_type>(from.ordinal(), detail::raw_data(from), from.size(),
+                                                 detail::raw_data(to), static_cast<double*>(workspace.data()));
+    } else {
+      detail::dispatch<op::scan, backend_type>(
+          from.ordinal(), detail::scan_plan<value>{detail::raw_data(from), detail::raw_data(to), from.size()});
+    }
   }
 }
 
 /// Cumulative sums of x as a new tensor on x's place. See cumsum_into.
-template <tensor_like X>
-  requires detail::none_distributed<X>
+template <class X>
+  requires detail::accepted_argument<const X&>
 auto cumsum(const X& x) {
-  using value = detail::operand_element_t<X>;
-  detail::result_beside_t<X, detail::sum_result_t<value>, detail::operand_extents_t<X>> y(x.extents());
-  detail::check_scan_types<decltype((y)), X>();
-  cumsum_into(y, x);
-  return y;
+  if constexpr (detail::takes_on_one_place<X>()) {
+    using value = detail::operand_element_t<X>;
+    using result = detail::result_beside_t<X, detail::sum_result_t<value>, detail::operand_extents_t<X>>;
+    if constexpr (detail::can_scan<result&, X>()) {
+      result y(x.extents());
+      cumsum_into(y, x);
+      return y;
+    } else {
+      return detail::refusal{};
+    }
+  } else {
+    return detail::refusal{};
+  }
 }
-
-/// Other arguments, such as an axis or tensors over several places.
-///@{
-template <tensor_like X, class Axis, class FIX = LEAVE_THE_AXIS_OUT_AND_GIVE_A_ROW_AS_IN_cumsum_x_i>
-  requires detail::none_distributed<X> detail::refusal cumsum(const X&, const Axis&)
-DEVPLACE_REFUSED(
-    "cumsum: it takes one operand, of one axis, and no axis: cumsum(x[i]) of a row; of a matrix "
-    "cumsum_into(y[i], x[i]) for each row.");
-template <class... GIVE_TWO_TENSORS_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_THEM_FIRST>
-detail::refusal cumsum_into(...) DEVPLACE_REFUSED(
-    "cumsum_into: give the result and an operand of one axis on one place; of one over several, x.local(k) or "
-    "gather<cpu>(x).");
-template <class... GIVE_ONE_TENSOR_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_IT_FIRST>
-detail::refusal cumsum(...) DEVPLACE_REFUSED(
-    "cumsum: give one operand of one axis on one place, such as a row; of one over several, x.local(k) or "
-    "gather<cpu>(x).");
-///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

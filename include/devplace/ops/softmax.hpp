@@ -120,7 +120,7 @@ struct log_softmax_backward_row {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The common part of the four functions below: applies `Row` to every row of the result y and its operands.
+/// Applies `Row` to every row of the result y and its operands.
 /// `auto`: instantiated where it is called, so that the compiler shows the user's line.
 template <template <class> class Row, class Y, class... X>
 auto for_rows_of(const char* operation, const Y& y, const X&... x) {
@@ -152,27 +152,35 @@ auto for_rows_of(const char* operation, const Y& y, const X&... x) {
   }
 }
 
-/// The result for every row of x as a new tensor, which is distributed like x.
+/// Applies `Row` to every row of x, into a new tensor that is distributed like x.
 template <template <class> class Row, class X>
 auto with_rows_of(const char* operation, const X& x) {
-  constexpr bool floating = is_floating_or_short<typename X::value_type>;
-  static_assert(floating, DEVPLACE_DETAIL_SOFTMAX_ELEMENTS);
-  if constexpr (!floating) {
-    return refusal{};
-  } else if constexpr (distributed_tensor<X>) {
-    using extents_type = typename X::extents_type;
-    static_assert(extents_type::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
-    using rule = row_function_result<extents_type::rank - 1, typename X::placement_type>;
-    if constexpr (common_result<rule>::value && extents_type::rank > 0) {
-      auto y = make_like<typename X::value_type, typename X::placement_type>(x.extents(), x);
-      for (std::size_t k = 0; k != x.places; ++k)
-        for_rows_of<Row>(operation, y.only_on(k), x.local(k));
+  constexpr bool stored = tensor_like<X>;
+  static_assert(stored,
+                "devplace: softmax: the operand must be a tensor or view; store an expression in a tensor first, "
+                "tensor y = cast<float>(x).");
+  if constexpr (stored) {
+    constexpr bool floating = is_floating_or_short<typename X::value_type>;
+    static_assert(floating, DEVPLACE_DETAIL_SOFTMAX_ELEMENTS);
+    if constexpr (!floating) {
+      return refusal{};
+    } else if constexpr (distributed_tensor<X>) {
+      using extents_type = typename X::extents_type;
+      static_assert(extents_type::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
+      using rule = row_function_result<extents_type::rank - 1, typename X::placement_type>;
+      if constexpr (common_result<rule>::value && extents_type::rank > 0) {
+        auto y = make_like<typename X::value_type, typename X::placement_type>(x.extents(), x);
+        for (std::size_t k = 0; k != x.places; ++k)
+          for_rows_of<Row>(operation, y.only_on(k), x.local(k));
+        return y;
+      }
+    } else {
+      result_like_t<X> y(x.extents());
+      for_rows_of<Row>(operation, y.view(), as_window(x));
       return y;
     }
   } else {
-    result_like_t<X> y(x.extents());
-    for_rows_of<Row>(operation, y.view(), as_window(x));
-    return y;
+    return refusal{};
   }
 }
 
@@ -211,28 +219,18 @@ void log_softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
 
 /// softmax(x) along the last axis, as a new tensor that is distributed like x: on one place, replicated, or split along
 /// another axis. Asynchronous, in the order of each place's current stream. See softmax_into.
-template <tensor_like X>
+template <class X>
+  requires detail::accepted_argument<const X&>
 auto softmax(const X& x) {
   return detail::with_rows_of<detail::softmax_row>("softmax", x);
 }
 
 /// log(softmax(x)), otherwise as softmax. See log_softmax_into.
-template <tensor_like X>
+template <class X>
+  requires detail::accepted_argument<const X&>
 auto log_softmax(const X& x) {
   return detail::with_rows_of<detail::log_softmax_row>("log_softmax", x);
 }
-
-#define DEVPLACE_DETAIL_SOFTMAX_OPERAND                                                                          \
-  "softmax and log_softmax: give one tensor or view, and store an expression in a tensor first, dp::tensor y = " \
-  "cast<float>(x); the axis is the last, and another one is softmax(transposed(x))."
-
-/// Other arguments. For another axis: softmax(transposed(x)), or x.permute(...).
-///@{
-template <class... GIVE_ONE_TENSOR_STORE_AN_EXPRESSION_FIRST_THE_AXIS_IS_THE_LAST_SEE_transposed>
-detail::refusal softmax(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_SOFTMAX_OPERAND);
-template <class... GIVE_ONE_TENSOR_STORE_AN_EXPRESSION_FIRST_THE_AXIS_IS_THE_LAST_SEE_transposed>
-detail::refusal log_softmax(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_SOFTMAX_OPERAND);
-///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

@@ -29,7 +29,8 @@ namespace devplace {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Sorts each row of x and returns the first `kept`. A null pointer means that the result is not wanted.
+/// Sorts each row of x and stores the first `kept` elements, their positions, or both; pointers to unwanted results
+/// are null.
 template <class X>
 void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value_type* values,
                std::int64_t* positions) {
@@ -63,25 +64,31 @@ void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value
 /// `auto`: instantiated where it is called, so that the compiler shows the user's line.
 template <bool Positions, class Y, class X>
 auto sort_into(const char* operation, Y& y, const X& x, sort_order order) {
-  using result = std::conditional_t<Positions, std::int64_t, operand_element_t<X>>;
-  static_assert(on_one_device<Y, X>,
-                "devplace: sort: result and operand live on different places; move one with to<on<...>>(x).");
-  static_assert(writable<Y>, "devplace: sort: the result's elements are const; pass a tensor or view to write to.");
-  static_assert(std::is_same_v<operand_element_t<Y>, result>,
-                "devplace: sort: the result has the wrong element type: values have the operand's, positions are "
-                "int64.");
-  static_assert(compatible<operand_extents_t<Y>, operand_extents_t<X>>,
-                "devplace: sort: result and operand must have the same extents.");
-  const auto to = as_view(y);
-  const auto from = as_view(x);
-  require_one_device(operation, to, from);
-  require_same_extents(operation, "the result", to, "the operand", from);
-  if (static_cast<const void*>(raw_data(to)) == raw_data(from) && to.size() != 0) throw_sort_in_place();
-  const std::size_t columns = rows_of(from.extents()).columns;
-  if constexpr (Positions)
-    sort_rows(from, columns, order, nullptr, raw_data(to));
-  else
-    sort_rows(from, columns, order, raw_data(to), nullptr);
+  if constexpr (takes_on_one_place<Y, X>()) {
+    using result = std::conditional_t<Positions, std::int64_t, operand_element_t<X>>;
+    constexpr bool together = on_one_device<Y, X>, written = writable<Y>,
+                   same = std::is_same_v<operand_element_t<Y>, result>,
+                   fits = compatible<operand_extents_t<Y>, operand_extents_t<X>>;
+    static_assert(together,
+                  "devplace: sort: result and operand live on different places; move one with to<on<...>>(x).");
+    static_assert(written, "devplace: sort: the result's elements are const; pass a tensor or view to write to.");
+    static_assert(same,
+                  "devplace: sort: the result has the wrong element type: values have the operand's, positions are "
+                  "int64.");
+    static_assert(fits, "devplace: sort: result and operand must have the same extents.");
+    if constexpr (together && written && same && fits) {
+      const auto to = as_view(y);
+      const auto from = as_view(x);
+      require_one_device(operation, to, from);
+      require_same_extents(operation, "the result", to, "the operand", from);
+      if (static_cast<const void*>(raw_data(to)) == raw_data(from) && to.size() != 0) throw_sort_in_place();
+      const std::size_t columns = rows_of(from.extents()).columns;
+      if constexpr (Positions)
+        sort_rows(from, columns, order, nullptr, raw_data(to));
+      else
+        sort_rows(from, columns, order, raw_data(to), nullptr);
+    }
+  }
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
@@ -90,75 +97,68 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y = x with each row (along the last axis) sorted. Shapes: x and y equal, any rank above 0; y must not be x. In the
 /// order of the place's current stream. Different run-time extents throw shape_error.
-template <tensor_like Y, tensor_like X>
-  requires detail::none_distributed<Y, X>
+template <class Y, class X>
+  requires(detail::accepted_argument<Y>&& detail::accepted_argument<const X&>)
 void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
   detail::sort_into<false>("sort", y, x, order);
 }
 
 /// positions = for each element of the sorted row, its position in the original row, counted from 0: int64, with x's
 /// extents. Equal elements keep their order, in descending sorts too.
-template <tensor_like Y, tensor_like X>
-  requires detail::none_distributed<Y, X>
+template <class Y, class X>
+  requires(detail::accepted_argument<Y>&& detail::accepted_argument<const X&>)
 void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::ascending) {
   detail::sort_into<true>("argsort", positions, x, order);
 }
 
 /// x with each row sorted, as a new tensor on x's place. See sort_into.
-template <tensor_like X>
-  requires detail::none_distributed<X>
+template <class X>
+  requires detail::accepted_argument<const X&>
 auto sort(const X& x, sort_order order = sort_order::ascending) {
-  detail::result_like_t<X> y(x.extents());
-  detail::sort_into<false>("sort", y, x, order);
-  return y;
+  if constexpr (detail::takes_on_one_place<X>()) {
+    detail::result_like_t<X> y(x.extents());
+    detail::sort_into<false>("sort", y, x, order);
+    return y;
+  } else {
+    return detail::refusal{};
+  }
 }
 
 /// The positions of the sorted elements, as a new tensor on x's place. See argsort_into.
-template <tensor_like X>
-  requires detail::none_distributed<X>
+template <class X>
+  requires detail::accepted_argument<const X&>
 auto argsort(const X& x, sort_order order = sort_order::ascending) {
-  detail::result_beside_t<X, std::int64_t, detail::operand_extents_t<X>> positions(x.extents());
-  detail::sort_into<true>("argsort", positions, x, order);
-  return positions;
+  if constexpr (detail::takes_on_one_place<X>()) {
+    detail::result_beside_t<X, std::int64_t, detail::operand_extents_t<X>> positions(x.extents());
+    detail::sort_into<true>("argsort", positions, x, order);
+    return positions;
+  } else {
+    return detail::refusal{};
+  }
 }
 
 /// The k largest elements of each row, largest first, and their positions: `auto [values, positions] = top_k(x, 5)`, as
 /// new tensors on x's place with last extent k. Equal elements keep their order; NaN counts as largest. Throws
 /// argument_error if a row has fewer than k elements.
-template <tensor_like X>
-  requires detail::none_distributed<X>
+template <class X>
+  requires detail::accepted_argument<const X&>
 auto top_k(const X& x, std::size_t k) {
-  const auto from = detail::as_view(x);
-  using from_extents = detail::operand_extents_t<X>;
-  const std::size_t columns = detail::rows_of(from.extents()).columns;
-  if (k > columns) detail::throw_too_many_kept(k, columns);
-  using last_axis = detail::with_dynamic_axis<from_extents, from_extents::rank - 1>;
-  using kept_extents = typename last_axis::type;
-  const kept_extents kept = last_axis::with(k, from.extents());
-  detail::result_beside_t<X, detail::operand_element_t<X>, kept_extents> values(kept);
-  detail::result_beside_t<X, std::int64_t, kept_extents> positions(kept);
-  detail::sort_rows(from, k, sort_order::descending, detail::raw_data(values), detail::raw_data(positions));
-  return sorted_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
+  if constexpr (detail::takes_on_one_place<X>()) {
+    const auto from = detail::as_view(x);
+    using from_extents = detail::operand_extents_t<X>;
+    const std::size_t columns = detail::rows_of(from.extents()).columns;
+    if (k > columns) detail::throw_too_many_kept(k, columns);
+    using last_axis = detail::with_dynamic_axis<from_extents, from_extents::rank - 1>;
+    using kept_extents = typename last_axis::type;
+    const kept_extents kept = last_axis::with(k, from.extents());
+    detail::result_beside_t<X, detail::operand_element_t<X>, kept_extents> values(kept);
+    detail::result_beside_t<X, std::int64_t, kept_extents> positions(kept);
+    detail::sort_rows(from, k, sort_order::descending, detail::raw_data(values), detail::raw_data(positions));
+    return sorted_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
+  } else {
+    return detail::refusal{};
+  }
 }
-
-#define DEVPLACE_DETAIL_SORTED                                                                                    \
-  ": give a tensor or view on one place, and sort_order::descending if the largest come first; of a tensor over " \
-  "several places, x.local(k) or gather<cpu>(x)."
-
-/// Other arguments, such as tensors over several places.
-///@{
-template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather>
-detail::refusal sort_into(...) DEVPLACE_REFUSED("sort_into" DEVPLACE_DETAIL_SORTED);
-template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather>
-detail::refusal argsort_into(...) DEVPLACE_REFUSED("argsort_into" DEVPLACE_DETAIL_SORTED);
-template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather>
-detail::refusal sort(...) DEVPLACE_REFUSED("sort" DEVPLACE_DETAIL_SORTED);
-template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather>
-detail::refusal argsort(...) DEVPLACE_REFUSED("argsort" DEVPLACE_DETAIL_SORTED);
-template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_NUMBER_OR_USE_x_local_OR_gather>
-detail::refusal top_k(...) DEVPLACE_REFUSED(
-    "top_k: give a tensor or view on one place and a number; of one over several, x.local(k) or gather<cpu>(x).");
-///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

@@ -83,23 +83,28 @@ void take_rows_into(Y&& y, const X& x, const Indices& indices) {
                         chosen.size(), columns});
 }
 
-/// The same into a new tensor on x's place.
-template <tensor_like X, tensor_like Indices>
+/// The rows of x with the given indices, as a new tensor on x's place. See take_rows_into.
+template <class X, class Indices>
+  requires(detail::accepted_argument<const X&>&& detail::accepted_argument<const Indices&>)
 auto take_rows(const X& x, const Indices& indices) {
-  using result = detail::taken_rows<X, Indices>;
-  if constexpr (result::allowed) {
-    detail::result_beside_t<X, detail::operand_element_t<X>, typename result::extents_type> y(
-        result::with_first::with(detail::as_view(indices).size(), detail::as_view(x).extents()));
-    take_rows_into(y, x, indices);
-    return y;
+  constexpr bool stored = tensor_like<X> && tensor_like<Indices>;
+  static_assert(stored,
+                "devplace: take_rows: the rows and their indices must be tensors or views; wrap(v, extents(n)) makes a "
+                "view of a vector.");
+  if constexpr (stored) {
+    using result = detail::taken_rows<X, Indices>;
+    if constexpr (result::allowed) {
+      detail::result_beside_t<X, detail::operand_element_t<X>, typename result::extents_type> y(
+          result::with_first::with(detail::as_view(indices).size(), detail::as_view(x).extents()));
+      take_rows_into(y, x, indices);
+      return y;
+    } else {
+      return detail::refusal{};
+    }
   } else {
     return detail::refusal{};
   }
 }
-/// Other arguments.
-template <class... GIVE_TWO_TENSORS_AND_wrap_A_VECTOR_OF_INDICES>
-detail::refusal take_rows(...) DEVPLACE_REFUSED(
-    "take_rows: give two tensors or views, the rows and their indices; wrap(v, extents(n)) makes a view of a vector.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

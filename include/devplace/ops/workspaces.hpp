@@ -8,8 +8,8 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal)`: allocates the workspace of a device's operations, once for all of them. Backends whose operations
-/// need none (the CPU's use the stack and the matrix engine's buffer per thread) do not implement it.
+/// `run(ordinal)`: allocates the workspace of a device's operations, once for all of them. Not implemented by backends
+/// that need none (the CPU's use the stack and the matrix engine's buffer per thread).
 struct workspaces {};
 
 }  // namespace op

@@ -9,7 +9,7 @@
 #include <devplace/ops/detail/logarithm.hpp>
 #include <devplace/ops/detail/normal_distribution.hpp>
 
-// Functors of activations x F(x), F being a symmetric distribution function, and of softplus, for host and devices.
+// Functors of activations x F(x), where F is a symmetric distribution function, and of softplus, for host and devices.
 // With the tail t(a) = F(-a), x F(x) = max(x, 0) - |x| t(|x|): nothing cancels for large |x|, and infinities give no
 // NaN.
 namespace devplace::detail::elementary {
@@ -82,7 +82,7 @@ struct gated_gradient {
   [[gnu::always_inline]] DEVPLACE_HD T operator()(T dy, T x) const {
     const Distribution<T> tail(limited_to(Distribution<T>::limit, std::fabs(x)));
     const T of_negative = tail.probability - tail.slope;
-    // Otherwise it is 1 - of_negative. By the sign's bit: for a condition, g++ does not vectorise the loop.
+    // For positive x: 1 - of_negative. Selected by the sign bit: g++ does not vectorise a loop with a condition.
     using bits = typename exponential_constants<T>::bits;
     const bits negative = same_bits<bits>(x) >> (8 * sizeof(T) - 1);
     const T opposite = same_bits<T>(same_bits<bits>(of_negative) ^ (~negative & lowest_number<bits>));

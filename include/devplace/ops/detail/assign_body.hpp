@@ -30,7 +30,7 @@ template <class T, class Tree>
       begin, end, [&](std::size_t i) __attribute__((always_inline)) { destination[i] = tree.at(i); });
 }
 
-/// The same for square roots: of a block at a time, which is in the cache when they are taken.
+/// Square roots: evaluates the operand block by block and takes the roots while a block is in the cache.
 template <class T, class Operand>
   requires(std::is_floating_point_v<T>&&
                std::is_same_v<T, std::remove_cvref_t<decltype(std::declval<Operand>().at(std::size_t{}))>>)
@@ -59,8 +59,8 @@ struct assign_linear {
   }
 };
 
-/// Copies [rows, columns] elements between arrays of any strides, several rows at a time: where the source's
-/// neighbouring elements are in one column, each of its cache lines is then used before it is evicted.
+/// Copies [rows, columns] elements between arrays of any strides, several rows at a time. If the source's neighbouring
+/// elements are in one column, each of its cache lines is used before it is evicted.
 template <class T, class Stride>
 void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from, const std::size_t* strides,
                std::size_t rows, std::size_t columns) {
@@ -81,8 +81,8 @@ void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from, cons
 template <std::size_t Rank>
 inline constexpr std::size_t axis_of_rows = Rank > 1 ? Rank - 2 : 0;
 
-/// Elements of an operand in the order of the result's: of a block of `count` elements that begins with *from. They
-/// stay while the operand repeats them.
+/// An operand's elements for a block of `count` elements of the result, gathered from *from in the result's order. Kept
+/// while the operand repeats them.
 struct gathered_block {
   static constexpr std::size_t most = 256;
   const void* from = nullptr;
@@ -90,9 +90,9 @@ struct gathered_block {
   alignas(64) std::byte elements[most * sizeof(double)];
 };
 
-/// Replaces leaves by ones for a block of the result, `rows` x `columns` elements from `start` on, so that one loop
-/// computes the block whatever the strides are: where an operand has these elements elsewhere, or one of them for many,
-/// it is gathered into the next buffer. `Linear`: a part of one row, without broadcasting along rows.
+/// Replaces leaves for a block of the result, `rows` x `columns` elements from `start` on, so that one loop computes
+/// the block for any strides. Gathers operands that are strided or repeated within the block into the next buffer.
+/// `Linear`: a part of one row, without broadcasting along rows.
 template <std::size_t Rank, bool Linear = false>
 struct leaf_of_block : load_singles {
   using load_singles::operator();
@@ -130,7 +130,7 @@ struct row_major_target {
   static constexpr std::integral_constant<std::size_t, 1> row_stride() { return {}; }
 };
 
-/// The same for a destination with strides.
+/// The element addresses of a destination with strides.
 template <class T, std::size_t Rank>
 struct strided_target {
   T* data;

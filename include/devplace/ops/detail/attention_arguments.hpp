@@ -15,16 +15,16 @@ namespace devplace::detail {
 /// width], and results are [samples, length, heads, width].
 struct attention_shape {
   std::size_t samples, length, heads, width;
-  bool causal;  ///< a position attends to itself and to those before it, otherwise to all
+  bool causal;  ///< whether a position attends only to itself and earlier positions
 
   DEVPLACE_HD constexpr std::size_t row() const { return heads * width; }
-  /// The sequences of all heads.
+  /// Number of sequences: one for each sample and head.
   DEVPLACE_HD constexpr std::size_t sequences() const { return samples * heads; }
-  /// Element 0 of a sequence's first query; keys follow at row(), values at 2 row().
+  /// Index of a sequence's first query; its key follows at + row(), its value at + 2 row().
   DEVPLACE_HD constexpr std::size_t first_query(std::size_t sequence) const {
     return 3 * first_result(sequence) - 2 * in_row(sequence);
   }
-  /// Element 0 of a sequence's first result.
+  /// Index of a sequence's first result.
   DEVPLACE_HD constexpr std::size_t first_result(std::size_t sequence) const {
     return sequence / heads * length * row() + in_row(sequence);
   }
@@ -33,22 +33,22 @@ struct attention_shape {
   DEVPLACE_HD constexpr std::size_t in_row(std::size_t sequence) const { return sequence % heads * width; }
 };
 
-/// Which probabilities of attention are set to 0, and the factor of the others.
+/// Dropout of attention probabilities: which are set to 0, and the factor of the others.
 template <class T>
 struct attention_dropout {
   philox_key key{};
   std::uint64_t first_sample = 0;  ///< index, in the whole batch, of sample 0
-  std::uint64_t threshold = 0;     ///< words below it, of 2^32, drop their probability; 0: none
+  std::uint64_t threshold = 0;     ///< a random 32-bit word below it drops its probability; 0: no dropout
   T scale = 1;
 
   DEVPLACE_HD constexpr bool drops() const { return threshold != 0; }
-  /// The numbers of a sample.
+  /// The random numbers of a sample.
   DEVPLACE_HD constexpr random_sequence of_sample(std::size_t sample) const {
     random_sequence random(0, first_sample + sample);
     random.key = key;
     return random;
   }
-  /// The block with the words of keys 0 to 3 of a query; those of 4 to 7 are in the next one, and so on.
+  /// The block of random words for a query's keys 0 to 3; the next block is for keys 4 to 7, and so on.
   DEVPLACE_HD static constexpr std::uint64_t first_block(const attention_shape& s, std::size_t head,
                                                          std::size_t query) {
     return (std::uint64_t{head} * s.length + query) * ((s.length + 3) / 4);
@@ -68,8 +68,8 @@ struct attention_arguments {
   T* log_sums;
 };
 
-/// `dqueries`, with those of keys and values, are the gradients of `queries`, given `dresults`, those of the results.
-/// `products` [samples, heads, length] is workspace, for the inner products of each result and its gradient.
+/// Gradients of queries, keys and values, `dqueries` in the layout of `queries`, given `dresults`, the gradients of the
+/// results. `products` [samples, heads, length] is workspace for the inner product of each result and its gradient.
 template <class T>
 struct attention_gradient_arguments {
   attention_shape shape;
@@ -83,7 +83,7 @@ struct attention_gradient_arguments {
   T* products;
 };
 
-/// The same in 16 bits, without dropout, for a library (op::short_attention). Scores and sums are float.
+/// Arguments of op::short_attention: 16-bit elements, without dropout. Scores and sums are float.
 ///@{
 template <class T>
 struct short_attention_arguments {
@@ -102,11 +102,11 @@ struct short_attention_gradient_arguments {
 };
 ///@}
 
-/// How many elements of a head each of 32 GPU threads has.
+/// Number of elements of a head for each of 32 GPU threads.
 template <unsigned Columns>
 struct columns_of_head {};
 
-/// The functor of `products`.
+/// Computes `products`.
 template <class T>
 struct attention_products {
   attention_shape shape;

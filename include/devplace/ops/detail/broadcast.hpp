@@ -12,7 +12,7 @@
 #include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/extents.hpp>
 
-/// What operators say first, in their own bodies: the compiler then shows the user's line next to it.
+/// Asserted in the bodies of operators, so that the compiler shows the user's line next to the message.
 #define DEVPLACE_DETAIL_OTHER_EXTENTS                                                                  \
   "devplace: elementwise: the static extents of the operands differ in an axis in which neither is 1 " \
   "(aligned at the last axis); reshape one of them, or slice both to the same size."
@@ -53,7 +53,7 @@ struct broadcast_pair;
 template <class A, class B, std::size_t... Axis>
 struct broadcast_pair<A, B, std::index_sequence<Axis...>> {
   static constexpr std::size_t rank = sizeof...(Axis);
-  /// Whether some axis of the first repeats its elements while the second has several.
+  /// Whether an axis has extent 1 in the first and a larger static extent in the second.
   template <class From, class To>
   static constexpr bool repeats = ((aligned_static_extent<From>(Axis, rank) == 1 &&
                                     aligned_static_extent<To>(Axis, rank) != 1 &&
@@ -144,7 +144,7 @@ constexpr shape broadcast_shapes(const shape& a, const shape& b, const char* ope
 }
 
 /// Throws shape_error for a difference of arrays of different ranks that would both be repeated, such as residuals of
-/// [n, 1] and [n]: the n x n differences are hardly meant.
+/// [n, 1] and [n]: n x n differences are hardly intended.
 inline void require_difference(const shape& a, const shape& b) {
   const shape both = broadcast_shapes(a, b);
   const bool repeated_a = size_of(both) != size_of(a), repeated_b = size_of(both) != size_of(b);
@@ -163,7 +163,7 @@ inline void require_broadcast_to(const shape& destination, const shape& expressi
                         " cannot be broadcast to a destination of " + to_string(destination) + ".");
 }
 
-/// The shape as an extents type with whose static extents it agrees.
+/// Converts a shape to an extents type with whose static extents it agrees.
 template <class Extents>
 constexpr Extents extents_from(const shape& s) {
   if constexpr (Extents::is_static) {

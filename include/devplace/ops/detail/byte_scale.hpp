@@ -14,13 +14,13 @@
 namespace devplace {
 
 /// A table of `(x * scale - mean) / standard_deviation` for all byte values x, computed in double and rounded once to
-/// T, so that it is the same on every place and for all compiler options.
+/// T: identical on every place and with all compiler options.
 template <floating_element T>
 struct byte_scale {
   /// The value of byte x.
   T of[256];
 
-  /// Without a scale: x / 255, correctly rounded, as torchvision's ToTensor; then minus the mean, then divided.
+  /// Without a scale, x / 255 replaces x * scale, correctly rounded, as in torchvision's ToTensor.
   explicit byte_scale(std::optional<double> scale = {}, double mean = 0, double standard_deviation = 1) {
     for (std::size_t x = 0; x < 256; ++x) {
       const double value = static_cast<double>(x);
@@ -32,7 +32,7 @@ struct byte_scale {
 
 namespace detail {
 
-/// The CPU's loop of table look-ups: as fast as arithmetic with the vector instructions of baseline x86-64.
+/// Look-ups on the CPU: as fast as arithmetic with the vector instructions of baseline x86-64.
 template <class T>
 void scale_byte_range(T* to, const std::uint8_t* from, std::size_t count, const byte_scale<T>& scale) {
   const T* const table = scale.of;
@@ -56,7 +56,7 @@ void scale_byte_range(T* to, const std::uint8_t* from, std::size_t count, const 
     to[i] = table[from[i]];
 }
 
-/// The same as a body of for_each: to[i] = scale.of[from[i]].
+/// Body for for_each: to[i] = scale.of[from[i]].
 template <class T>
 struct byte_scaler {
   T* to;

@@ -22,21 +22,21 @@ struct channel_sums {};
 
 namespace detail {
 
-/// Row-major elements [samples, channels, extent]: `extent` is the number of positions, 1 of samples without axes
-/// behind the channels.
+/// Row-major elements [samples, channels, extent]: `extent` is the number of positions, 1 if there are no axes after
+/// the channels.
 struct channel_shape {
   std::size_t samples, channels, extent;
 
   DEVPLACE_HD constexpr std::size_t size() const { return samples * channels * extent; }
-  /// Elements of one channel.
+  /// Number of elements of one channel.
   DEVPLACE_HD constexpr std::size_t count() const { return samples * extent; }
   /// The channel of element i.
   DEVPLACE_HD constexpr std::size_t channel_of(std::size_t i) const {
     const std::size_t plane = quotient(i, extent);
     return plane - quotient(plane, channels) * channels;
   }
-  /// Calls f(channel, begin, end) for the runs of a channel's neighbouring elements in [begin, end), or of samples
-  /// without positions f_of_channels(first channel, begin, end) for those of neighbouring channels.
+  /// Calls f(channel, begin, end) for each run of neighbouring elements of one channel in [begin, end). With extent 1,
+  /// calls f_of_channels(first channel, begin, end) for each run of neighbouring channels.
   template <class F, class FOfChannels>
   void for_each_run(std::size_t begin, std::size_t end, const F& f, const FOfChannels& f_of_channels) const {
     if (extent == 1)
@@ -53,16 +53,16 @@ struct channel_shape {
   }
 };
 
-/// Two numbers that are summed at the same time.
+/// Two numbers that are summed in one pass.
 template <class T>
 struct pair_of {
   T first, second;
 };
 
-/// `terms` says what is summed. `terms.of_channel(c)` is a functor that gives for element i of all the summands of
-/// channel c as a pair_of<terms.value_type>, and for several at a time by inputs() and of()
-/// (detail/reduced_inputs.hpp); `combine(a, b)` adds b to a, in place of a sum perhaps another function that is
-/// commutative and associative, whose neutral element is `neutral()`. `terms.store(c, pair)` takes the results.
+/// `terms` defines the sums. `terms.of_channel(c)` is a functor: of element index i it returns the summands of channel
+/// c as a pair_of<terms.value_type>; its inputs() and of() (detail/reduced_inputs.hpp) serve several elements at a
+/// time. `combine(a, b)` adds b to a; it may be another commutative and associative function, with the neutral element
+/// `neutral()`. `terms.store(c, pair)` stores the results.
 template <class Terms>
 struct channel_plan {
   channel_shape shape;

@@ -14,9 +14,9 @@ namespace devplace::detail {
 struct window_axis {
   std::size_t in, out, size, stride, padding, dilation;
 
-  /// The position in the input, offset by `padding`, of tap `t` of window `o`.
+  /// Position of tap `t` of window `o` in the input, plus `padding`.
   DEVPLACE_HD constexpr std::size_t padded(std::size_t o, std::size_t t) const { return o * stride + t * dilation; }
-  /// Whether it is not in the padding.
+  /// Whether a position of padded() is in the input, not in the padding.
   DEVPLACE_HD constexpr bool inside(std::size_t at) const { return at >= padding && at - padding < in; }
   /// The windows [first_inside, end_inside) whose tap `t` is not in the padding.
   ///@{
@@ -34,7 +34,7 @@ struct window_axis {
   }
   ///@}
 
-  /// Whether the way back, from the windows to the input, is a convolution, too: with the taps in reverse order.
+  /// Whether the gradient by the input is a convolution, too, with the taps in reverse order.
   constexpr bool has_mirror() const { return stride == 1 && padding <= (size - 1) * dilation; }
   constexpr window_axis mirror() const { return {out, in, size, 1, (size - 1) * dilation - padding, dilation}; }
 };
@@ -43,7 +43,7 @@ struct window_axis {
 /// weight [groups * outputs, channels, rows.size, columns.size] and y [samples, groups * outputs, rows.out,
 /// columns.out].
 ///
-/// With the patch of an output's position as a column of `depth()` elements, a group of a sample is a matrix product,
+/// If the patch of each output position is a column of `depth()` elements, each group of a sample is a matrix product,
 /// y [outputs, pixels] = weight [outputs, depth] patches [depth, pixels]. No backend stores all patches.
 struct convolution_shape {
   std::size_t samples, groups, channels, outputs;
@@ -63,17 +63,18 @@ struct convolution_shape {
   DEVPLACE_HD constexpr std::size_t weights() const { return groups * outputs * depth(); }
 };
 
-// Numbers of 16 bits are multiplied exactly, summed in float and rounded once, the gradients of parameters not at all.
-// cuDNN rounds these, too, and what a bias is added to.
+// Products of 16-bit elements are exact; their sums are float and rounded once, or not at all for gradients of
+// parameters. cuDNN also rounds those gradients, and sums before a bias is added.
 
-/// Memory in float of a convolution of numbers of 16 bits, unused otherwise.
+/// Float workspace of a convolution of 16-bit elements, unused for other types.
 template <class T>
 struct convolution_floats {
   computed_t<T>* parameters = nullptr;  ///< weights() + groups * outputs (or channels) elements
   computed_t<T>* sums = nullptr;  ///< for each sample convolution_sums(shape), or convolution_gradient_sums(shape)
 };
 
-/// y = then(convolution of x with weight + bias), bias [groups * outputs] or null. `Weight` is T but within backends.
+/// y = then(convolution of x with weight + bias), bias [groups * outputs] or null. `Weight` differs from T only within
+/// backends.
 template <class T, class Weight = T>
 struct convolution_arguments {
   convolution_shape shape;
@@ -86,8 +87,8 @@ struct convolution_arguments {
   convolution_floats<T> floats = {};
 };
 
-/// dx = the convolution's gradient by its input + bias, bias [groups * channels] or null. With a bias it is what a
-/// transposed convolution computes.
+/// dx = the convolution's gradient by its input + bias, bias [groups * channels] or null. With a bias: a transposed
+/// convolution.
 template <class T, class Weight = T>
 struct convolution_input_gradient_arguments {
   convolution_shape shape;
@@ -121,9 +122,9 @@ struct convolution_bias_gradient_arguments {
   computed_t<T> beta;
 };
 
-/// How many consecutive samples' weight gradients are summed in one matrix before these are added, each in its order:
-/// so many that the matrices need at most a quarter of the memory of the outputs. It depends on the shape of a sample
-/// alone, so that the bits of the sum depend neither on the number of threads nor on the batch's capacity.
+/// Number of consecutive samples whose weight gradients are summed in one matrix; the matrices are then added in order.
+/// They need at most a quarter of the memory of the outputs. Depends on the shape of a sample only: the sum's bits
+/// depend neither on the number of threads nor on the batch's capacity.
 constexpr std::size_t convolution_chunk(const convolution_shape& s) {
   const std::size_t affordable = s.groups * s.outputs * s.pixels() / 4;
   std::size_t samples = 1;
@@ -132,11 +133,11 @@ constexpr std::size_t convolution_chunk(const convolution_shape& s) {
   return samples;
 }
 
-/// The most elements of a patch whose products with numbers of 16 bits are summed at a time.
+/// Maximum number of 16-bit products of a patch that are summed at a time.
 inline constexpr std::size_t convolution_depth = 576;
 
-/// Sums per sample of a convolution of numbers of 16 bits, or of its gradient by the input, that are kept in float
-/// before they are rounded: all, where patches are larger or, of the gradient, overlap in an image, otherwise none.
+/// Number of sums per sample that a convolution of 16-bit elements, or its gradient by the input, keeps in float before
+/// rounding: all if patches are larger or, for the gradient, overlap in an image; otherwise none.
 ///@{
 constexpr std::size_t convolution_sums(const convolution_shape& s) {
   return s.depth() > convolution_depth ? s.groups * s.outputs * s.pixels() : 0;
@@ -147,7 +148,7 @@ constexpr std::size_t convolution_gradient_sums(const convolution_shape& s) {
 }
 ///@}
 
-/// Elements per sample that a weight gradient needs temporarily.
+/// Workspace of a weight gradient, in elements per sample.
 constexpr std::size_t convolution_scratch(const convolution_shape& s) {
   return (s.weights() + convolution_chunk(s) - 1) / convolution_chunk(s);
 }

@@ -11,8 +11,8 @@
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-// What operations on tensors over several places have in common. They are loops over the places around the operation
-// on one: `x.local(k)` is what place k has, a view without an ordinal in its type.
+// Common parts of operations on tensors over several places: loops over the places around the operation on one place.
+// `x.local(k)` is place k's tensor, as a view without an ordinal in its type.
 
 namespace devplace::detail {
 
@@ -29,10 +29,20 @@ concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove
 template <class... X>
 concept none_distributed = (!distributed_tensor<X> && ...);
 
+/// Whether an operation on one place takes these arguments; if not, an assertion fails.
+template <class... X>
+constexpr bool takes_on_one_place() {
+  constexpr bool operands = (tensor_like<X> && ...) && none_distributed<X...>;
+  static_assert(operands,
+                "devplace: this operation takes tensors and views on one place; store an expression first, tensor sum "
+                "= a + b, and give x.local(k) or gather<cpu>(x) of a tensor over several places.");
+  return operands;
+}
+
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// An uninitialised tensor on Where for a result. If it is split, it is split like the operand `source`, now and, by
-/// the same rule, for later extents.
+/// Makes an uninitialised tensor on Where for a result. A split one is divided like the operand `source`, by the same
+/// rule for later extents.
 template <class T, class Where, class Extents, class Source>
 auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
   using result = tensor<T, Extents, Where>;

@@ -9,8 +9,8 @@
 #include <devplace/ops/detail/broadcast.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 
-// Broadcasting over several places happens only within the local tensors. The split axis of a result is the split axis,
-// in full extent, of every split operand, and is no axis of any other operand.
+// Broadcasting over several places happens only within the local tensors. Split operands have the split axis of the
+// result in full extent; other operands have no such axis, or extent 1 along it.
 namespace devplace::detail {
 
 template <class Result, class Extents, class Operand>
@@ -30,17 +30,16 @@ constexpr void check_split_axis() {
 }
 
 [[noreturn]] inline void throw_repeated_parts(const char* operation, const shape& from, const shape& to) {
-  throw shape_error(std::string(operation) + ": what is split and has the extents " + to_string(from) +
-                    " cannot be broadcast to " + to_string(to) +
-                    ": its split axis would be repeated across places; gather it first.");
+  throw shape_error(std::string(operation) + ": a split operand of " + to_string(from) + " cannot be broadcast to " +
+                    to_string(to) + ": its split axis would be repeated across places; gather it first.");
 }
 [[noreturn]] inline void throw_whole_beside_parts(const shape& operand, const shape& result) {
   throw shape_error("elementwise: a whole operand of " + to_string(operand) + " has the split axis of " +
                     to_string(result) + ", and each place takes a part; scatter it first.");
 }
 
-/// Throws unless each place has in its local tensor of `operand` all elements that its part of a result with these
-/// extents needs; `like` is a tensor that is distributed like the result.
+/// Throws unless each place's local tensor of `operand` has all elements that the place's part of the result needs.
+/// `like` is a tensor that is distributed like the result.
 template <class Result, class Extents, class Operand, class Like>
 void require_local_operand(const Extents& extents, const Operand& operand, const Like& like) {
   constexpr std::size_t axis = rules_of<Result>::axis;
@@ -57,7 +56,7 @@ void require_local_operand(const Extents& extents, const Operand& operand, const
   }
 }
 
-/// Throws unless an expression that is distributed as Where can be written, place by place, to the given tensor there.
+/// Throws unless an expression on Where can be written to the destination, also on Where, place by place.
 template <class Where, class To, class Expression>
 void require_destination(const To& destination, const Expression& expression) {
   const shape result = shape_of(destination.extents()), computed = shape_of(expression.extents());

@@ -152,7 +152,7 @@ DEVPLACE_DETAIL_FUNCTION(exponential_minus_one, fast_expm1);
 DEVPLACE_DETAIL_FUNCTION(error_function, fast_erf);
 #undef DEVPLACE_DETAIL_FUNCTION
 
-/// 1 / (1 + exp(-x)): for large negative x, exp overflows to infinity and the quotient is 0, as it should be.
+/// 1 / (1 + exp(-x)): for large negative x, exp overflows to infinity and the quotient is 0.
 struct sigmoid {
   static constexpr bool floating_only = true, computes_much = true;
 
@@ -182,7 +182,7 @@ struct convert {
   }
 };
 
-/// F of elements of 16 bits and numbers: computed in float; a result that is not a comparison's is rounded to T.
+/// Computes F of 16-bit elements and numbers in float; rounds the result to T unless F is a comparison.
 template <class F, short_element T>
 struct in_float {
   template <class... X>

@@ -20,7 +20,7 @@ constexpr bool is_single() {
     return false;
 }
 
-/// A tensor in an expression, or its destination, as the evaluation sees it.
+/// The layout of a tensor in an expression, or of the destination.
 struct operand_layout {
   const void* data = nullptr;
   std::size_t bytes = 0;
@@ -28,7 +28,7 @@ struct operand_layout {
   bool single = false;                 // one element by its type; its strides are all 0
   std::size_t strides[max_rank] = {};  // in elements, for each axis of the result; 0 if broadcast along it
 
-  /// The first `rank` strides as the innermost ones of `most` axes.
+  /// Copies the first `rank` strides to the innermost of `most` axes.
   constexpr void aligned_strides(std::size_t rank, std::size_t* to, std::size_t most) const {
     for (std::size_t axis = 0; axis < rank; ++axis)
       to[most - rank + axis] = strides[axis];
@@ -76,7 +76,7 @@ constexpr void collapse(shape& result, operand_layout* operands, std::size_t cou
   result.rank = kept;
 }
 
-/// Whether all operands are contiguous along the innermost axis, that is within each row.
+/// Whether all operands are contiguous along the innermost axis.
 constexpr bool rows_are_linear(const shape& collapsed, const operand_layout* operands, std::size_t count) {
   if (collapsed.rank == 0) return true;
   for (std::size_t k = 0; k < count; ++k) {

@@ -10,10 +10,10 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/limits.hpp>
 
-// Sums whose bits do not depend on the order of the summands, nor on how they are divided among places: summands are
-// rounded to multiples of a unit that is a power of two, chosen by the largest of them, and sums of integers are exact.
-// The largest of all must be known first, which costs a reduction of its own. Compare Demmel and Nguyen, "Parallel
-// reproducible summation", 2015, who need one pass and several accumulators.
+// Sums whose bits do not depend on the order of the summands, nor on how they are divided among places. Summands are
+// rounded to multiples of a unit, a power of two chosen by the largest of them; sums of integers are exact. The largest
+// must be known first, which costs a reduction of its own. Compare Demmel and Nguyen, "Parallel reproducible
+// summation", 2015, who need one pass and several accumulators.
 
 namespace devplace::detail {
 
@@ -31,8 +31,7 @@ DEVPLACE_HD inline double number_of_key(std::int64_t key) {
 }
 ///@}
 
-/// The number by which normalised summands are multiplied, such that the sum of `count` of them fits into 64 bits, and
-/// each into 51.
+/// Factor for normalised summands, such that each fits into 51 bits and the sum of `count` into 64.
 constexpr double exact_unit(std::size_t count) {
   const int bits = 61 - static_cast<int>(std::bit_width(count));
   return static_cast<double>(std::uint64_t{1} << (bits < 50 ? bits : 50));
@@ -45,18 +44,19 @@ class exact_scale {
   DEVPLACE_HD explicit exact_scale(double largest) : mask_(largest - largest == 0 ? -1 : 0) {
     int exponent = 0;
     if (mask_ != 0) std::frexp(largest, &exponent);
-    if (exponent < -1000) exponent = -1000;  // so that the inverse is a number
+    if (exponent < -1000) exponent = -1000;  // so that the inverse is finite
     if (exponent > 1023) exponent = 1023;
     scale_ = mask_ != 0 ? std::ldexp(1.0, exponent) : largest - largest;
     inverse_ = std::ldexp(1.0, -exponent);
   }
-  /// The absolute value is below 2, and at most 1 unless numbers are the largest that there are.
+  /// Divides by the power of two. The result is below 2 in absolute value, and at most 1 unless x is near the largest
+  /// finite number.
   DEVPLACE_HD double normalized(double x) const { return x * inverse_; }
   /// The inverse of normalized().
   DEVPLACE_HD double scaled(double x) const { return x * scale_; }
   /// A normalised number as an integer, `unit` being exact_unit.
   DEVPLACE_HD std::int64_t summand(double x, double unit) const {
-    // The last bits of the sum are the integer. Conversions to 64 bits are no instructions for vectors before AVX-512.
+    // The low bits of the sum are the integer: before AVX-512, vectors have no conversion to 64-bit integers.
     constexpr double shift = 0x1.8p52;
     const auto bits = __builtin_bit_cast(std::int64_t, x * unit + shift);
     return (bits - __builtin_bit_cast(std::int64_t, shift)) & mask_;

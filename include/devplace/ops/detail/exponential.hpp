@@ -57,8 +57,8 @@ template <int K, int Last, class T>
     return exponential_series<K + 1, Last>(r) * r + inverse_factorial<T, K>;
 }
 
-/// Clamps x to -limit..limit; NaN stays. With a mask of integer arithmetic: floating-point comparisons can trap, which
-/// keeps g++ from vectorising, and for a condition it makes a branch in which x is known.
+/// Clamps x to -limit..limit; NaN stays. Uses masks of integers: g++ does not vectorise floating-point comparisons,
+/// which can trap, and makes a branch of a condition.
 template <class T>
 [[gnu::always_inline]] DEVPLACE_HD inline T limited_to(T limit, T x) {
   using bits = typename exponential_constants<T>::bits;
@@ -69,7 +69,7 @@ template <class T>
   return same_bits<T>(same_bits<bits>(x) ^ ((size ^ same_bits<bits>(limit)) & outside));
 }
 
-/// The smaller of two numbers that are not negative; `limit` if x is NaN. As integers, like limited_to.
+/// The smaller of two non-negative numbers, compared as integers; `limit` if x is NaN.
 template <class T>
 [[gnu::always_inline]] DEVPLACE_HD inline T at_most(T limit, T x) {
   using bits = typename exponential_constants<T>::bits;
@@ -91,7 +91,7 @@ struct exponent_parts {
   using unsigned_bits = std::make_unsigned_t<typename constants::bits>;
 
   T r;
-  unsigned_bits k;  ///< modulo 2^32 or 2^64; for NaN arbitrary, and unsigned because then it may overflow
+  unsigned_bits k;  ///< modulo 2^32 or 2^64; arbitrary for NaN, hence unsigned: it may overflow
 
   [[gnu::always_inline]] DEVPLACE_HD inline explicit exponent_parts(T x) {
     const T shifted = DEVPLACE_AS_WRITTEN(x * static_cast<T>(1.44269504088896340736) + constants::rounder);
@@ -101,8 +101,8 @@ struct exponent_parts {
   }
 };
 
-// Functions without branches and calls, so that loops over them are vectorised. The same arithmetic on every backend;
-// the same under -ffast-math, but then not vectorised.
+// Functions without branches and calls, so that compilers vectorise loops over them. The arithmetic is the same on
+// every backend, and under -ffast-math, which does not vectorise it.
 
 /// exp(x) within 2 ulp, exactly 0 and infinity beyond the limits, NaN for NaN: 2^k exp(r), exp(r) by its Taylor series.
 template <floating_element T>
@@ -118,17 +118,17 @@ template <floating_element T>
          power_of_two<T>(static_cast<unsigned_bits>(doubled - half));
 }
 
-/// A number of which exp is 0.
+/// A number whose exp is 0.
 template <floating_element T>
 inline constexpr T least_exponent = -exponential_constants<T>::limit;
 
-/// The bits of fast_exp(x) for least_exponent - 1/2 <= x <= 64, and NaN for NaN, in fewer instructions: 2^k exp(r) with
-/// k so much larger that it is never subnormal.
+/// Returns the bits of fast_exp(x) for least_exponent - 1/2 <= x <= 64, and NaN for NaN, in fewer instructions: raises
+/// k in 2^k exp(r), so that 2^k is never subnormal.
 template <floating_element T>
 [[gnu::always_inline]] DEVPLACE_HD inline T fast_exp_below_64(T x) {
   using constants = exponential_constants<T>;
   using bits = std::make_unsigned_t<typename constants::bits>;
-  // Even numbers, so that halves are rounded to the same integers.
+  // `added` is even, so that halves round to the same integers.
   constexpr int raised = sizeof(T) == 4 ? 25 : 55, added = raised + static_cast<int>(constants::bias);
   constexpr T rounder = constants::rounder + static_cast<T>(added);
   constexpr T lowered = T{1} / static_cast<T>(std::int64_t{1} << raised);

@@ -20,10 +20,6 @@ constexpr auto make_expression(const F& function, Operands... operands);
 
 }  // namespace detail
 
-/// Appears in the compiler's message for a comparison of tensors as a condition: `where(c, a, b)` chooses each element,
-/// `item(max(c)) != 0` is whether any is true; `c * d`, `maximum(c, d)` and `c == 0` are and, or and not.
-struct USE_where_OR_item_OF_max_FOR_A_CONDITION_OF_MANY_ELEMENTS;
-
 /// An elementwise expression that is evaluated lazily, such as `a + 2.0f * b`: nothing is computed until it is assigned
 /// to a tensor or view, or a tensor is made from it; then a single loop computes all of it, one per place for tensors
 /// over several places, which work concurrently and without communication. `Where` follows from the operands
@@ -74,15 +70,6 @@ class DEVPLACE_NODISCARD expression {
   constexpr std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
   /// Number of elements.
   constexpr std::size_t size() const { return extents_.size(); }
-
-  /// Refused by a sentence: an expression stores no elements, and a condition of many elements is not one bool.
-  ///@{
-  template <class... STORE_IT_IN_A_tensor_FIRST_AND_READ_THAT>
-  detail::refusal operator()(...) const
-      DEVPLACE_REFUSED("an expression stores no elements; write tensor y = ... in place of auto, and y(i, j).");
-  template <class FIX = USE_where_OR_item_OF_max_FOR_A_CONDITION_OF_MANY_ELEMENTS>
-  explicit operator bool() const = delete;
-  ///@}
 
   /// A non-owning version of the expression; the original must outlive it.
   constexpr auto borrowed() const {
@@ -180,7 +167,7 @@ tensor(const expression<Where, F, Operands...>&)
     -> tensor<typename expression<Where, F, Operands...>::value_type,
               typename expression<Where, F, Operands...>::extents_type, Where>;
 
-/// A tensor made from what was refused: no other error follows.
+/// Deduces some tensor for a rejected operation, so that no other error follows.
 tensor(detail::refusal)->tensor<float, extents<>, on<cpu>>;
 
 }  // namespace devplace

@@ -28,9 +28,9 @@ template <class T>
 }
 
 /// log(x) within 1 ulp, also of subnormal numbers; -infinity for 0 and -0, NaN for negative numbers and NaN. x = 2^k m
-/// with m from sqrt(1/2) to sqrt(2), and log m = f - (f^2 / 2 - s (f^2 / 2 + r)) with f = m - 1, s = f / (2 + f) and
-/// r = 2 artanh(s) / s - 2: in this arrangement, of FreeBSD's e_log.c, everything but f is small. One function for all
-/// backends without branches and calls, as those of exponential.hpp.
+/// with m from sqrt(1/2) to sqrt(2), and log m = f - (f^2 / 2 - s (f^2 / 2 + r)) with f = m - 1, s = f / (2 + f) and r
+/// = 2 artanh(s) / s - 2: in this arrangement, from FreeBSD's e_log.c, everything but f is small. Without branches and
+/// calls, like exponential.hpp.
 template <floating_element T>
 [[gnu::always_inline]] DEVPLACE_HD inline T fast_log(T x) {
   using constants = exponential_constants<T>;
@@ -43,14 +43,14 @@ template <floating_element T>
   const auto x_bits = same_bits<unsigned_bits>(x);
   const auto mask_of_sign = [](unsigned_bits of) { return static_cast<unsigned_bits>(static_cast<bits>(of) >> sign); };
 
-  // Subnormal numbers are multiplied by 2^(mantissa + 2); for other numbers than positive ones this is arbitrary.
+  // Scales subnormal numbers by 2^(mantissa + 2). Results for numbers that are not positive are replaced below.
   const unsigned_bits power = mask_of_sign(x_bits - least_normal) & (mantissa + 2);
   const T normal = x * same_bits<T>(static_cast<unsigned_bits>(one + (power << mantissa)));
   const auto root_half = same_bits<unsigned_bits>(static_cast<T>(0.70710678118654752440));
   const auto shifted = static_cast<unsigned_bits>(same_bits<unsigned_bits>(normal) + (one - root_half));
   const T f = same_bits<T>(static_cast<unsigned_bits>((shifted & (least_normal - 1)) + root_half)) - T{1};
   const auto exponent = static_cast<unsigned_bits>((shifted >> mantissa) - unsigned_bits{constants::bias} - power);
-  // Not by a conversion, which AVX2 does not have for integers of 64 bits.
+  // Not a conversion: AVX2 has none for 64-bit integers.
   const auto rounder = same_bits<unsigned_bits>(constants::rounder);
   const T k = DEVPLACE_AS_WRITTEN(same_bits<T>(static_cast<unsigned_bits>(rounder + exponent)) - constants::rounder);
 

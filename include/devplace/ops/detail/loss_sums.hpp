@@ -56,7 +56,7 @@ struct loss_result {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The memory of the value form of a loss, on operand X's place.
+/// Memory for a loss that is returned as a value, on operand X's place.
 template <class X, class T>
 struct loss_workspace {
   loss_workspace(const char* operation, std::size_t rows, reduction how)

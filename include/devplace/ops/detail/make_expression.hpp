@@ -55,7 +55,7 @@ struct placement_or_number<X> {
   using type = placement_type_of<X>;
 };
 
-/// Why the algebra of placements does not allow a function of arguments, whose last one has elements of type T.
+/// Why the algebra of placements rejects F of these arguments, of which the last has elements of type T.
 template <class F, class T, class... X>
 constexpr mismatch why_not() {
   if constexpr ((distributed_operand<X> || ...))
@@ -64,7 +64,7 @@ constexpr mismatch why_not() {
     return mismatch::none;
 }
 
-/// An expression of operands on one place, or, as far as the algebra of placements allows, over several.
+/// Makes an expression of operands on one place, or over several if the algebra of placements allows it.
 template <class F, class... Operands>
 constexpr auto make_expression(const F& function, Operands... operands) {
   if constexpr ((over_several_places<typename Operands::placement_type> || ...)) {
@@ -82,7 +82,7 @@ constexpr auto make_expression(const F& function, Operands... operands) {
 template <class... T>
 struct elements_are {};
 
-/// An expression of arguments, which have the given element types; numbers adopt them.
+/// Makes an expression of arguments that must have the given element types; numbers adopt them.
 template <class F, class... T, class... X>
 constexpr auto applied(const F& function, elements_are<T...>, X&&... x) {
   constexpr bool fitting_elements =

@@ -66,8 +66,8 @@ struct matrix_memory {
   std::size_t element;
   std::span<const std::size_t> extents, strides;
 
-  /// Bytes from the first element to the end of the last one that is reached along axes whose strides are no multiples
-  /// of `period` elements; all axes without a period.
+  /// Bytes from the first element to the end of the last one. With a period, ignores axes whose strides are multiples
+  /// of `period` elements.
   std::size_t bytes(std::size_t period = 0) const {
     std::size_t last = 0;
     for (std::size_t axis = 0; axis != extents.size(); ++axis) {
@@ -78,16 +78,16 @@ struct matrix_memory {
   }
 };
 
-/// Whether writing the result could change the operand. Two blocks of columns of one matrix do not overlap, as their
-/// addresses modulo the matrix's rows show; the same for any other stride of the result.
+/// Whether writing the result could change the operand. Recognises two blocks of columns of one matrix as disjoint by
+/// their addresses modulo the matrix's row stride; likewise for the result's other strides.
 inline bool overlap(const matrix_memory& result, const matrix_memory& operand) {
   if (!share_memory(result.data, result.bytes(), operand.data, operand.bytes())) return false;
   const auto to = reinterpret_cast<std::uintptr_t>(result.data), from = reinterpret_cast<std::uintptr_t>(operand.data);
   for (const std::size_t stride : result.strides) {
     const std::size_t period = stride * result.element;
     if (period == 0) continue;
-    const std::size_t ahead = from >= to ? (from - to) % period : period - 1 - (to - from - 1) % period;
-    if (result.bytes(stride) <= ahead && ahead + operand.bytes(stride) <= period) return false;
+    const std::size_t distance = from >= to ? (from - to) % period : period - 1 - (to - from - 1) % period;
+    if (result.bytes(stride) <= distance && distance + operand.bytes(stride) <= period) return false;
   }
   return true;
 }

@@ -58,8 +58,8 @@ template <int N, class T>
     return erf_series<N + 1>(square) * square + term;
 }
 
-/// exp(-x^2 / 2) within 3 ulp for |x| <= the limit of normal_constants, of which it is 0. The rounding error of x^2 is
-/// taken into account: relative to exp(-x^2 / 2) it is x^2 / 2 times as large.
+/// exp(-x^2 / 2) within 3 ulp for |x| <= normal_constants::limit, where it is 0. Corrects the rounding error of x^2,
+/// which exp magnifies by x^2 / 2.
 template <class T>
 [[gnu::always_inline]] DEVPLACE_HD inline T gaussian(T x) {
   using bits = typename exponential_constants<T>::bits;

@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <devplace/ops/detail/tree.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
@@ -21,7 +25,7 @@ class lazy_expression;
 
 namespace detail {
 
-// How an expression holds its operands. All have value_type, extents_type (of the whole), placement_type, `extents()`
+// Operands as stored in an expression. All have value_type, extents_type (of the whole), placement_type, `extents()`
 // and `borrowed()` (a non-owning version). On one place they have `visit(f)` (calls f(view) for each tensor, from left
 // to right) and `tree(make)` (the tree for the evaluation, with make(view) in place of each tensor, in the same order);
 // over several places `at(k)` (the operand on place k) and `like()` (a tensor with the operand's distribution).
@@ -132,7 +136,7 @@ inline constexpr bool is_expression_type<expression<Where, F, Operands...>> = tr
 template <class Expression>
 inline constexpr bool is_expression_type<lazy_expression<Expression>> = true;
 
-/// An expression without the mark of lazy().
+/// Removes the wrapper of lazy().
 ///@{
 template <class Where, class F, class... Operands>
 constexpr const expression<Where, F, Operands...>& unmarked(const expression<Where, F, Operands...>& x) {
@@ -144,7 +148,8 @@ constexpr expression<Where, F, Operands...>&& unmarked(expression<Where, F, Oper
 }
 ///@}
 
-/// Whether a placement, a view's, or that of an expression of numbers (void) is over several places.
+/// Whether a placement is over several places. `Where` may also be a view's placement, or void for an expression of
+/// numbers.
 template <class Where>
 inline constexpr bool over_several_places = false;
 template <placement Where>
@@ -169,7 +174,7 @@ template <class X>
 concept operand_type = is_view<std::remove_cvref_t<X>> ||
     ((is_tensor<std::remove_cvref_t<X>> || is_expression_type<std::remove_cvref_t<X>>)&&!is_const_temporary<X>);
 
-/// The same on one place, and over several.
+/// Operands on one place, and over several.
 ///@{
 template <class X>
 concept elementwise_operand = operand_type<X> && !over_several_places<placement_type_of<X>>;
@@ -199,41 +204,27 @@ inline constexpr bool same_placements = true;  // a number has no place
 template <elementwise_operand A, elementwise_operand B>
 inline constexpr bool same_placements<A, B> = std::is_same_v<placement_type_of<A>, placement_type_of<B>>;
 
-/// Two operands, or an operand and a number.
-template <class A, class B>
-concept elementwise_pair = (elementwise_operand<A> && (elementwise_operand<B> || number<B>)) ||
-                           (number<A> && elementwise_operand<B>);
-
-template <class A, class B>
-concept matching_pair = elementwise_pair<A, B> && same_placements<A, B> && same_values<A, B>;
-
-/// Beside a distributed operand: another one, a number, or, to be rejected with an error message, one on one place.
+/// An operand or a number.
 template <class X>
-concept beside_distributed_operand = operand_type<X> || number<X>;
+concept operand_or_number = operand_type<X> || number<X>;
 
-/// Two operands, at least one of them distributed.
-template <class A, class B>
-concept distributed_pair = (distributed_operand<A> && beside_distributed_operand<B>) ||
-                           (beside_distributed_operand<A> && distributed_operand<B>);
-
-/// What programs write beside an operand by mistake, besides operands of other places and types: other numbers,
-/// pointers, arrays and containers. Other classes may have operators with tensors of their own.
+/// Arrays, which programs pass to operations by mistake: wrap() makes a view of their elements.
 template <class X>
-concept mistaken_operand = beside_distributed_operand<const X&> || std::is_arithmetic_v<X> || std::is_pointer_v<X> ||
-    std::is_array_v<X> || requires(const X& x) {
-  x.begin();
-};
+inline constexpr bool is_foreign_array = std::is_pointer_v<X> || std::is_array_v<X>;
+template <class T, class Allocator>
+inline constexpr bool is_foreign_array<std::vector<T, Allocator>> = true;
+template <class T, std::size_t N>
+inline constexpr bool is_foreign_array<std::array<T, N>> = true;
+template <class T, std::size_t N>
+inline constexpr bool is_foreign_array<std::span<T, N>> = true;
 
-/// An operand and something that it cannot be combined with.
-template <class A, class B>
-concept unfit_pair = (operand_type<const A&> || operand_type<const B&>)&&!matching_pair<const A&, const B&> &&
-                     !distributed_pair<const A&, const B&> && mistaken_operand<A> && mistaken_operand<B>;
+/// Arguments that operations take or reject with an error message. Other classes may have operators of their own.
+template <class X>
+concept accepted_argument = operand_or_number<X> || is_foreign_array<std::remove_cvref_t<X>>;
 
-/// Operands of operators that tensors do not have.
+/// Arguments of a binary function: at least one operand. detail::binary checks the rest.
 template <class A, class B>
-concept pair_without_operator =
-    (operand_type<const A&> ||
-     operand_type<const B&>)&&beside_distributed_operand<const A&>&& beside_distributed_operand<const B&>;
+concept pair_with_operand = (operand_type<A> && accepted_argument<B>) || (accepted_argument<A> && operand_type<B>);
 
 /// The element type of an operation on two operands.
 template <class A, class B>
@@ -256,7 +247,7 @@ template <class X, class Element>
 inline constexpr bool keeps_fraction =
     !number<X> || !std::is_integral_v<Element> || std::is_integral_v<std::remove_cvref_t<X>>;
 
-/// The operand for an argument: temporaries are moved in, all else is referred to. Numbers become elements of type T.
+/// Makes the operand of an argument: moves temporaries in, refers to others, and converts numbers to type T.
 template <class T, class X>
 constexpr auto make_operand(X&& x) {
   using plain = std::remove_cvref_t<X>;

@@ -8,13 +8,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/ops/detail/operand.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
-
-/// Appears in the compiler's message when the operands of an operation are on different places.
-struct MOVE_ONE_OPERAND_FIRST_with_to_placement;
 
 namespace detail {
 
@@ -93,7 +91,7 @@ void require_same_extents(const char* operation, const char* a_name, const A& a,
     throw_other_extents(operation, a_name, sizes_of(a.extents()), b_name, sizes_of(b.extents()));
 }
 
-/// The length of the rows along the last axis, and their number.
+/// Number of rows along the last axis, and their length.
 struct row_shape {
   std::size_t rows;
   std::size_t columns;

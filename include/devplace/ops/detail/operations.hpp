@@ -11,27 +11,10 @@
 #include <devplace/ops/detail/make_expression.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
 
-namespace devplace {
-
-/// Appear in the compiler's message when operands are on different places, have different element types, or one of them
-/// is neither a tensor nor a view nor an expression nor a number.
-///@{
-struct MOVE_ONE_OPERAND_FIRST_with_to_placement;
-struct CONVERT_ONE_OPERAND_FIRST_with_cast;
-struct MAKE_A_VIEW_OF_THE_OTHER_OPERAND_with_wrap;
-///@}
-/// Appear in the compiler's message for operators of numbers.
-///@{
-struct WRITE_c_TIMES_d_OR_maximum_c_d_OF_CONDITIONS;
-struct WRITE_pow_x_2_OR_square_x;
-///@}
-
-}  // namespace devplace
-
 namespace devplace::detail {
 
-// Expressions from one or two arguments. Messages are here, one call below the functions that programs call, so that
-// compilers need few lines to show the user's.
+// Expressions of one or two arguments. They assert one call below the public functions, so that compilers show the
+// user's line within few lines.
 
 /// Whether a function takes elements of a type: some are defined for floating-point numbers only.
 template <class F, class Element>
@@ -43,11 +26,20 @@ inline constexpr bool takes_elements = !std::is_integral_v<Element> || !requires
   "devplace: exp, log, sqrt, tanh, sigmoid, pow and the like take floating-point elements; convert integers first " \
   "with "                                                                                                           \
   "cast<float>(x)."
+#define DEVPLACE_DETAIL_NO_OPERAND                                                                               \
+  "devplace: elementwise: an operand is neither a tensor, a view, an expression nor a number; make a view of a " \
+  "vector "                                                                                                      \
+  "or an array first, with wrap(v, extents(n))."
+#define DEVPLACE_DETAIL_OPERANDS_APART                                                                          \
+  "devplace: elementwise: the operands are on different places; move one to the other's placement first, with " \
+  "to<placement>(x)."
+#define DEVPLACE_DETAIL_OPERAND_TYPES \
+  "devplace: elementwise: the operands have different element types; convert one with cast<T>(x) first."
 #define DEVPLACE_DETAIL_FRACTION                                                                                  \
   "devplace: elementwise: a floating-point number cannot stand beside integer elements, which would cut off its " \
   "fraction; convert the tensor first, cast<float>(x), or write an integer."
 
-/// The functor F as it is applied to elements of type T.
+/// The functor for function F of elements of type T.
 template <class F, class T>
 struct function_of {
   using type = F;
@@ -83,54 +75,50 @@ constexpr auto unary(X&& x) {
 /// One of the arguments may be a number.
 template <class F, class A, class B>
 constexpr auto binary(A&& a, B&& b) {
-  using value = pair_value_t<A, B>;
-  using first = extents_of_t<A>;
-  using second = extents_of_t<B>;
-  using both = broadcast_pair<first, second>;
-  constexpr bool is_difference = std::is_same_v<F, elementary::minus> && operand_type<A> && operand_type<B>;
-  constexpr bool stored = no_named_expressions<A, B>, floating = takes_elements<F, value>, fits = both::fits,
-                 pairs = !is_difference || !both::crossed, whole = keeps_fraction<A, value> && keeps_fraction<B, value>;
-  constexpr mismatch why = why_not<F, value, A, B>();
-  constexpr bool one_placement = why != mismatch::places, one_axis = why != mismatch::split_axes,
-                 linear = why != mismatch::nonlinear, one_factor = why != mismatch::partial_product,
-                 counted_once = why != mismatch::counted_repeatedly, one_kind = why != mismatch::partial_and_split,
-                 one_reduction = why != mismatch::reductions;
-  static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  static_assert(fits, DEVPLACE_DETAIL_OTHER_EXTENTS);
-  static_assert(pairs, DEVPLACE_DETAIL_DIFFERENCE_OF_RANKS);
-  static_assert(whole, DEVPLACE_DETAIL_FRACTION);
-  static_assert(floating, DEVPLACE_DETAIL_FLOATING_ONLY);
-  static_assert(one_placement, DEVPLACE_DETAIL_OTHER_PLACES);
-  static_assert(one_axis, DEVPLACE_DETAIL_OTHER_AXES);
-  static_assert(linear, DEVPLACE_DETAIL_NONLINEAR);
-  static_assert(one_factor, DEVPLACE_DETAIL_PRODUCT_OF_SUMMANDS);
-  static_assert(counted_once, DEVPLACE_DETAIL_COUNTED_REPEATEDLY);
-  static_assert(one_kind, DEVPLACE_DETAIL_SUMMANDS_AND_PARTS);
-  static_assert(one_reduction, DEVPLACE_DETAIL_OTHER_REDUCTIONS);
-  if constexpr (is_difference && first::rank != second::rank && !(first::is_static && second::is_static))
-    require_difference(shape_of(a.extents()), shape_of(b.extents()));
-  if constexpr (why != mismatch::none)
+  constexpr bool operands = operand_or_number<A> && operand_or_number<B>, together = same_placements<A, B>,
+                 same = same_values<A, B>;
+  static_assert(operands, DEVPLACE_DETAIL_NO_OPERAND);
+  static_assert(together, DEVPLACE_DETAIL_OPERANDS_APART);
+  static_assert(same, DEVPLACE_DETAIL_OPERAND_TYPES);
+  if constexpr (operands && together && same) {
+    using value = pair_value_t<A, B>;
+    using first = extents_of_t<A>;
+    using second = extents_of_t<B>;
+    using both = broadcast_pair<first, second>;
+    constexpr bool is_difference = std::is_same_v<F, elementary::minus> && operand_type<A> && operand_type<B>;
+    constexpr bool stored = no_named_expressions<A, B>, floating = takes_elements<F, value>, fits = both::fits,
+                   pairs = !is_difference || !both::crossed,
+                   whole = keeps_fraction<A, value> && keeps_fraction<B, value>;
+    constexpr mismatch why = why_not<F, value, A, B>();
+    constexpr bool one_placement = why != mismatch::places, one_axis = why != mismatch::split_axes,
+                   linear = why != mismatch::nonlinear, one_factor = why != mismatch::partial_product,
+                   counted_once = why != mismatch::counted_repeatedly, one_kind = why != mismatch::partial_and_split,
+                   one_reduction = why != mismatch::reductions;
+    static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
+    static_assert(fits, DEVPLACE_DETAIL_OTHER_EXTENTS);
+    static_assert(pairs, DEVPLACE_DETAIL_DIFFERENCE_OF_RANKS);
+    static_assert(whole, DEVPLACE_DETAIL_FRACTION);
+    static_assert(floating, DEVPLACE_DETAIL_FLOATING_ONLY);
+    static_assert(one_placement, DEVPLACE_DETAIL_OTHER_PLACES);
+    static_assert(one_axis, DEVPLACE_DETAIL_OTHER_AXES);
+    static_assert(linear, DEVPLACE_DETAIL_NONLINEAR);
+    static_assert(one_factor, DEVPLACE_DETAIL_PRODUCT_OF_SUMMANDS);
+    static_assert(counted_once, DEVPLACE_DETAIL_COUNTED_REPEATEDLY);
+    static_assert(one_kind, DEVPLACE_DETAIL_SUMMANDS_AND_PARTS);
+    static_assert(one_reduction, DEVPLACE_DETAIL_OTHER_REDUCTIONS);
+    if constexpr (is_difference && first::rank != second::rank && !(first::is_static && second::is_static))
+      require_difference(shape_of(a.extents()), shape_of(b.extents()));
+    if constexpr (why != mismatch::none)
+      return refusal{};
+    else if constexpr (fits)
+      return applied(function_of_t<F, value>{}, elements_are<element_beside_t<A, value>, element_beside_t<B, value>>{},
+                     std::forward<A>(a), std::forward<B>(b));
+    else  // so that no other error follows
+      return applied(function_of_t<elementary::negate, value>{}, elements_are<value>{}, std::forward<A>(a));
+  } else {
     return refusal{};
-  else if constexpr (fits)
-    return applied(function_of_t<F, value>{}, elements_are<element_beside_t<A, value>, element_beside_t<B, value>>{},
-                   std::forward<A>(a), std::forward<B>(b));
-  else  // so that no other error follows
-    return applied(function_of_t<elementary::negate, value>{}, elements_are<value>{}, std::forward<A>(a));
+  }
 }
-
-/// The fix that a message names for two operands that do not fit.
-template <class A, class B>
-using fix_of_pair = std::conditional_t<
-    !elementwise_pair<const A&, const B&>, MAKE_A_VIEW_OF_THE_OTHER_OPERAND_with_wrap,
-    std::conditional_t<!same_placements<const A&, const B&>, MOVE_ONE_OPERAND_FIRST_with_to_placement,
-                       CONVERT_ONE_OPERAND_FIRST_with_cast>>;
-
-#define DEVPLACE_DETAIL_UNFIT                                                                                       \
-  "elementwise: the operands do not fit: move one that is on another place, to<placement>(x), convert elements of " \
-  "another type, cast<T>(x), and make a view of a vector, wrap(v, extents(n))."
-
-#define DEVPLACE_DETAIL_LOGIC \
-  "of conditions, which have many elements, c * d is and, maximum(c, d) is or, and c == 0 is not."
 
 }  // namespace devplace::detail
 
@@ -139,22 +127,28 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// destination = F{}(destination, x).
 template <class F, class To, class X>
 auto compound(To& destination, X&& x) {
-  using both = broadcast_pair<extents_of_t<To>, extents_of_t<X>>;
-  constexpr bool stored = no_named_expressions<X>, whole = keeps_fraction<X, value_type_of<To>>,
-                 fits = both::fits && compatible<extents_of_t<To>, typename both::type>;
-  static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  static_assert(whole, DEVPLACE_DETAIL_FRACTION);
-  static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
-  if constexpr (distributed_operand<To&> || distributed_operand<X>) {
-    static_assert(!std::is_const_v<To>, DEVPLACE_DETAIL_ASSIGNED_CONST);
-    if constexpr (stored && fits && !std::is_const_v<To> &&
-                  !std::is_same_v<decltype(binary<F>(destination, std::forward<X>(x))), refusal>)
-      binary<F>(destination, std::forward<X>(x)).into(destination);
-  } else {
-    const auto window = as_window(destination);
-    constexpr bool written = !std::is_const_v<typename std::remove_const_t<decltype(window)>::element_type>;
-    static_assert(written, DEVPLACE_DETAIL_ASSIGNED_CONST);
-    if constexpr (stored && fits && written) assign(window, binary<F>(window, std::forward<X>(x)));
+  constexpr bool operands = operand_or_number<X>, together = same_placements<To&, X>, same = same_values<To&, X>;
+  static_assert(operands, DEVPLACE_DETAIL_NO_OPERAND);
+  static_assert(together, DEVPLACE_DETAIL_OPERANDS_APART);
+  static_assert(same, DEVPLACE_DETAIL_OPERAND_TYPES);
+  if constexpr (operands && together && same) {
+    using both = broadcast_pair<extents_of_t<To>, extents_of_t<X>>;
+    constexpr bool stored = no_named_expressions<X>, whole = keeps_fraction<X, value_type_of<To>>,
+                   fits = both::fits && compatible<extents_of_t<To>, typename both::type>;
+    static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
+    static_assert(whole, DEVPLACE_DETAIL_FRACTION);
+    static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
+    if constexpr (distributed_operand<To&> || distributed_operand<X>) {
+      static_assert(!std::is_const_v<To>, DEVPLACE_DETAIL_ASSIGNED_CONST);
+      if constexpr (stored && whole && fits && !std::is_const_v<To> &&
+                    !std::is_same_v<decltype(binary<F>(destination, std::forward<X>(x))), refusal>)
+        binary<F>(destination, std::forward<X>(x)).into(destination);
+    } else {
+      const auto window = as_window(destination);
+      constexpr bool written = !std::is_const_v<typename std::remove_const_t<decltype(window)>::element_type>;
+      static_assert(written, DEVPLACE_DETAIL_ASSIGNED_CONST);
+      if constexpr (stored && whole && fits && written) assign(window, binary<F>(window, std::forward<X>(x)));
+    }
   }
 }
 

@@ -40,7 +40,7 @@ DEVPLACE_HD constexpr void philox(std::uint32_t (&word)[4][Lanes], philox_key ke
   }
 }
 
-/// The same for a single counter.
+/// Philox4x32-10 of a single counter.
 DEVPLACE_HD constexpr philox_block philox(const philox_block& counter, philox_key key) {
   std::uint32_t word[4][1] = {{counter.word[0]}, {counter.word[1]}, {counter.word[2]}, {counter.word[3]}};
   philox(word, key);
@@ -81,7 +81,7 @@ struct random_sequence {
   }
 };
 
-/// The words of blocks, as random_sequence::blocks gives them, in the sequence's order.
+/// The words of blocks from random_sequence::blocks, in the sequence's order.
 template <std::size_t Lanes>
 constexpr void put_in_order(const std::uint32_t (&word)[4][Lanes], std::uint32_t* in_order) {
   DEVPLACE_NO_UNROLL

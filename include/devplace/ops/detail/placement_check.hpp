@@ -4,8 +4,8 @@
 
 #include <devplace/place/algebra.hpp>
 
-// The algebra's refusals as error messages. Functions that programs call often assert them themselves, so that
-// compilers need few lines to show the user's.
+// Messages for what the algebra of placements rejects. Public functions often assert them in their own bodies, so that
+// compilers show the user's line within few lines.
 
 #define DEVPLACE_DETAIL_OTHER_PLACES                                                    \
   "devplace: the operands lie on different places; bring them to one placement first: " \
@@ -29,8 +29,8 @@
 
 namespace devplace::detail {
 
-/// For functions whose messages may be further from the user's line; `value` is true if the rule allows the operation.
-/// The compiler shows the rule, and with it the placements, as template arguments.
+/// Asserts that a rule allows an operation. The compiler shows the rule, and with it the placements, as template
+/// arguments.
 template <class Rule>
 struct common_result {
   static constexpr mismatch why = Rule::why;
@@ -40,7 +40,7 @@ struct common_result {
   static_assert(why != mismatch::partial_and_split, DEVPLACE_DETAIL_SUMMANDS_AND_PARTS);
   static_assert(why != mismatch::reductions, DEVPLACE_DETAIL_OTHER_REDUCTIONS);
   static_assert(why != mismatch::parts_of_rows,
-                "devplace: softmax, log_softmax: they work along the last axis, and that is the split one; "
+                "devplace: softmax and log_softmax work along the last axis, which is the split one; "
                 "all_gather(x) first.");
   static constexpr bool value = why == mismatch::none;
 };

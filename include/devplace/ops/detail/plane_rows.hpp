@@ -6,7 +6,8 @@
 
 namespace devplace::detail {
 
-/// Calls f(plane, row, begin, end) for the parts of rows of `columns` elements, `rows` in a plane, in [begin, end).
+/// Calls f(plane, row, begin, end) for each part of a row within the elements [begin, end) of planes of `rows` x
+/// `columns`.
 template <class F>
 void for_each_plane_row(std::size_t rows, std::size_t columns, std::size_t begin, std::size_t end, const F& f) {
   std::size_t row = begin / columns % rows, plane = begin / columns / rows, first = begin % columns;

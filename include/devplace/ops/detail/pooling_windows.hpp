@@ -11,7 +11,7 @@
 
 namespace devplace::detail {
 
-/// Windows over `planes` images of one channel, and the extents of an image's windows.
+/// Windows over `planes` images of one channel each.
 struct pooling_shape {
   window_axis rows, columns;
 
@@ -49,16 +49,17 @@ DEVPLACE_HD void for_each_window_of(const pooling_shape& s, std::size_t at, cons
   }
 }
 
-/// Neighbouring windows along one axis: of planes [plane, plane + planes), and of rows and columns likewise, where two
-/// of the three numbers are 1.
+/// A line of windows along one axis: those of planes [plane, plane + planes), and of rows and columns likewise. Two of
+/// the three counts are 1.
 struct window_line {
   static constexpr std::size_t most = 256;  // windows that are computed together
   std::size_t plane, row, column, planes, rows, columns;
-  std::size_t first, step;  ///< the number of the first window, and the difference to the next one's
+  std::size_t first, step;  ///< the first window's index in the result, and the distance to the next one's
   std::size_t apart;        ///< elements of the image from one window to the next
 
   std::size_t count() const { return planes * rows * columns; }
-  /// Where the windows' results are computed: in `to` itself if they are neighbours there. Then store() stores them.
+  /// Where to compute the windows' results: in `to` if they are contiguous there, otherwise in `buffer`, from which
+  /// store() copies them.
   template <class T>
   T* results(T* to, T* buffer) const {
     return step == 1 ? to + first : buffer;
@@ -71,8 +72,8 @@ struct window_line {
   }
 };
 
-/// Calls f(line) for all windows of planes [begin, end), along rows unless these are short: then along columns or,
-/// where these are short, too, from plane to plane.
+/// Calls f(line) for all windows of planes [begin, end): lines run along rows, along columns if rows are short, or
+/// across planes if both are.
 template <class F>
 void for_each_line(const pooling_shape& s, std::size_t begin, std::size_t end, const F& f) {
   constexpr std::size_t few = 8;
@@ -90,9 +91,9 @@ void for_each_line(const pooling_shape& s, std::size_t begin, std::size_t end, c
                       (p * s.rows.out + r) * s.columns.out + c, step, apart});
 }
 
-/// Calls f(first, n, at, apart) for each tap of the windows of a line: those of `n` windows from number `first` on are
-/// in the image, that of the first at element `at` of the line's first plane, and the others follow `apart` elements
-/// apart.
+/// Calls f(first, n, at, apart) for each tap of the windows of a line. The tap is inside the image for `n` windows from
+/// `first` on: for window `first` at element `at` of the line's first plane, and `apart` elements further for each next
+/// one.
 template <class F>
 void for_each_tap(const pooling_shape& s, const window_line& line, const F& f) {
   struct part {
@@ -113,7 +114,7 @@ void for_each_tap(const pooling_shape& s, const window_line& line, const F& f) {
       if (c.n == 0) continue;
       const std::size_t first = r.first + c.first, n = line.planes * r.n * c.n;
       const std::size_t at = y * s.columns.in + s.columns.padded(line.column + c.first, j) - s.columns.padding;
-      // The constants let compilers access neighbouring elements together.
+      // Constant distances let compilers load neighbouring elements together.
       if (line.apart == 1)
         f(first, n, at, std::integral_constant<std::uint32_t, 1>{});
       else if (line.apart == 2)

@@ -8,22 +8,20 @@
 
 namespace devplace::detail {
 
-/// What is applied to each element of a matrix product after the bias.
+/// The function applied to each element of a matrix product, after the bias is added.
 enum class epilogue : unsigned char { none, relu };
 
 /// Precision of a matrix product's multiplications: that of the element type or, for float, operands rounded to TF32.
 /// Only CUDA devices have TF32; elsewhere tf32 means the element type's precision.
 enum class product_math : unsigned char { strict, tf32 };
 
-/// C = then(alpha op(A) op(B) + beta C + bias), all matrices row-major, A, B and bias of elements T, C of `Result`,
-/// which is T or, for bf16 and half, may be float. Sums and
-/// the factors alpha and beta are computed_t<T>.
+/// C = then(alpha op(A) op(B) + beta C + bias), all matrices row-major. A, B and bias have elements T; C has elements
+/// `Result`: T or, for bf16 and half, float. Sums, alpha and beta are computed_t<T>.
 /// op(A) is m x k: A[i * lda + p], or A[p * lda + i] with transpose_a;
 /// op(B) is k x n: B[p * ldb + j], or B[j * ldb + p] with transpose_b;
 /// C[i * ldc + j] is m x n and overlaps neither A, B nor bias; bias has length n or is null.
 /// beta == 0: C is not read. alpha == 0 or k == 0: A and B are not read, their product counts as zero.
-/// NaN passes through relu (x < 0 ? 0 : x). Pointers need the alignment of their
-/// elements only.
+/// NaN passes through relu (x < 0 ? 0 : x). Pointers need only the alignment of their elements.
 template <class T, class Result = T>
 struct gemm_arguments {
   using factor_type = computed_t<T>;
@@ -42,7 +40,7 @@ struct gemm_arguments {
   product_math math = product_math::strict;
 };
 
-/// `count` products: the first one, and the number of elements between consecutive matrices; 0 if all products read the
+/// `count` products: the first, and the distance in elements between consecutive matrices, 0 if all products read the
 /// same one. All have the same bias.
 template <class T, class Result = T>
 struct gemm_batch {
@@ -58,8 +56,8 @@ struct gemm_batch {
   }
 };
 
-/// to = 0 where y <= 0, else dy (also where y is NaN), all contiguous [rows, columns]; `to` may be `dy`. And sums =
-/// column sums of `to` + beta sums; with beta 0, sums is not read.
+/// to = 0 where y <= 0, else dy (also where y is NaN), all contiguous [rows, columns]; `to` may be `dy`. sums = column
+/// sums of `to` + beta sums; with beta 0, sums is not read.
 template <class T, class Sum = T>
 struct relu_gradient_arguments {
   std::size_t rows, columns;
@@ -75,7 +73,7 @@ struct gemm_range {
   std::size_t row_begin, row_end, column_begin, column_end;
 };
 
-/// The last step for one element: x is alpha op(A) op(B) + beta C.
+/// Finishes one element x = alpha op(A) op(B) + beta C: adds the bias and applies the epilogue.
 template <class T, class Result>
 constexpr computed_t<T> gemm_finish(const gemm_arguments<T, Result>& g, computed_t<T> x, std::size_t column) {
   if (g.bias != nullptr) x += g.bias[column];

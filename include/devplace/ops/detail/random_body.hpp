@@ -14,8 +14,8 @@
 
 // Functors that turn random words into numbers, in CPU loops and, `several` elements at a time, in GPU threads.
 //
-// The arithmetic is written such that no compiler can contract a product and a sum differently: it uses std::fma, or
-// the product is exact. Therefore the bits are the same with and without FMA instructions, on CPUs and GPUs.
+// No compiler can contract a product and a sum differently: the arithmetic uses std::fma, or the product is exact. The
+// bits are therefore the same with and without FMA instructions, on CPUs and GPUs.
 namespace devplace::detail {
 
 /// Number of random elements that justify a thread.
@@ -25,7 +25,7 @@ inline constexpr std::size_t random_grain = 4096;
 template <class T>
 inline constexpr std::size_t words_of = sizeof(T) / sizeof(std::uint32_t);
 
-/// The leading 53 of 64 random bits, an exact number. Of signed numbers, whose conversion is vectorised.
+/// The leading 53 of 64 random bits as an exact number. Converts signed integers, which compilers vectorise.
 DEVPLACE_HD constexpr double leading_bits(std::uint32_t low, std::uint32_t high) {
   const double upper = static_cast<double>(static_cast<std::int32_t>(high ^ 0x8000'0000)) + 0x1p31;
   return upper * 0x1p21 + static_cast<double>(static_cast<std::int32_t>(low >> 11));
@@ -108,7 +108,7 @@ DEVPLACE_HD inline double polynomial(double x, const double (&coefficients)[Coun
 
 /// Natural logarithm of a positive normal number, with an error of a few ulp.
 DEVPLACE_HD inline double portable_log(double x) {
-  // x = m 2^exponent with m in [sqrt(1/2), sqrt(2)), by whole numbers, which compilers vectorise
+  // x = m 2^exponent with m in [sqrt(1/2), sqrt(2)), in integer arithmetic, which compilers vectorise
   constexpr std::uint64_t least = 0x3FE6'A09E'667F'3BCD, bias = std::uint64_t{1023} << 52;
   const std::uint64_t bits = same_bits<std::uint64_t>(x);
   const std::uint64_t biased = (bits + bias - least) >> 52;
@@ -126,7 +126,7 @@ struct cosine_and_sine {
   double cosine, sine;
 };
 
-/// Cosine and sine of a full turn's fraction in [0, 1).
+/// Cosine and sine of an angle in turns, in [0, 1).
 DEVPLACE_HD inline cosine_and_sine portable_cosine_and_sine(double turns) {
   const int quarter = static_cast<int>(std::fma(turns, 4., 0.5));
   const double x = (turns - quarter * 0.25) * 6.28318530717958648, square = x * x;  // |x| <= pi / 4; exact difference
@@ -214,7 +214,7 @@ struct dropout_body {
   std::size_t columns;
   std::uint64_t first_sample;
   philox_key key;
-  std::uint64_t threshold;  // words below it, of 2^32, drop their element
+  std::uint64_t threshold;  // a random 32-bit word below it drops its element
   computed_t<T> scale;
 
   DEVPLACE_HD constexpr T element(T x, std::uint32_t word) const {

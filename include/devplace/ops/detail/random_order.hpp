@@ -9,7 +9,7 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/philox.hpp>
 
-// A random permutation is the order of random keys: the index with the smallest key comes first. So every place can
+// A random permutation is the order of random keys: the index with the smallest key comes first. Every place can
 // compute it, with the same result.
 namespace devplace::detail {
 

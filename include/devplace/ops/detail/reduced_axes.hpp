@@ -37,7 +37,7 @@ inline constexpr bool axes_differ<axis<N>...> = all_different<N...>();
 [[noreturn]] inline void throw_reduced_axis(long long axis, std::size_t rank) {
   throw argument_error("the reduced axis " + std::to_string(axis) +
                        " does not exist, or is named twice; an array of rank " + std::to_string(rank) +
-                       " has the axes 0 to rank - 1, or -rank to -1 from the last one on.");
+                       " has the axes 0 to rank - 1, or -rank to -1 counted from the end.");
 }
 
 /// For every axis of an array whether it is reduced; without arguments all are.

@@ -8,9 +8,9 @@
 
 namespace devplace::detail {
 
-/// For kernels that read several elements at a time: the arrays from which a source of a reduction computes its
-/// elements, each from the arrays' elements of the same index. `inputs()` of a source gives them, and `of(a)` or
-/// `of(a, b)` computes an element.
+/// The arrays from which a source of a reduction computes its elements, for kernels that load several elements at a
+/// time. `inputs()` of a source returns them; `of(a)` or `of(a, b)` computes an element from the arrays' elements of
+/// the same index.
 ///@{
 template <class A>
 struct one_input {

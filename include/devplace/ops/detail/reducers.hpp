@@ -13,9 +13,9 @@
 
 namespace devplace::detail {
 
-// A reducer defines how the elements along an axis become one: an accumulator starts as identity(), takes elements with
-// their positions by add(), takes the accumulator of other positions by merge(), and ends in store(). One accumulator
-// gets positions in ascending order; merge() must work for any disjoint positions. A reducer used only in plans with a
+// A reducer defines a reduction along an axis. An accumulator starts as identity(), takes elements with their positions
+// by add(), and another accumulator's positions by merge(); store() writes the result. Positions are added to one
+// accumulator in ascending order; merge() must work for any disjoint positions. A reducer used only in plans with a
 // single result (outer = inner = 1) can declare a static member reduces_all, which saves code.
 
 /// Accumulator for sums: double for floating-point elements, int64 for integers.
@@ -104,7 +104,7 @@ struct extremum_position_reducer {
     T value;
     std::int64_t index;  // -1: none yet
   };
-  /// Finds the value, whose position is then searched: a loop over values is vectorised.
+  /// Finds the value first and then its position: the compiler vectorises the loop over values.
   using value_reducer = extremum_reducer<T, Largest>;
   std::int64_t* result;
 

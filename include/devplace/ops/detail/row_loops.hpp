@@ -22,8 +22,8 @@ DEVPLACE_HD inline double sum_of_lanes(const double* lanes) {
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/// exp(x[c] - max) of `Count` elements, with differences below 64. Separate loops, because the compiler then vectorises
-/// each of them; g++ would make a condition of 8 unrolled elements into branches.
+/// exp(x[c] - max) of `Count` elements, with differences below 64. Separate loops: the compiler vectorises each of
+/// them, whereas g++ makes branches of a condition on 8 unrolled elements.
 template <std::size_t Count, class T, class From>
 DEVPLACE_HD void exponentials_of(T* e, const From* x, T max) {
   const auto difference = [=](std::size_t i) {
@@ -66,7 +66,7 @@ DEVPLACE_HD double row_sum(std::size_t n, const Term& term) {
   return sum_of_lanes(lanes) + rest;
 }
 
-/// The sums over a row of x - origin and of its square.
+/// Sums over a row: of x - origin and of its square.
 struct row_moments {
   double sum, squares;
 };
@@ -84,8 +84,8 @@ struct four_of<double> {
   typedef double in_memory __attribute__((vector_size(32), aligned(8), may_alias));
 };
 
-/// The moments of the first elements, in groups of 16; `done` is their number. In vectors, because g++ converts floats
-/// of loops in a way that takes several times as long with AVX2.
+/// The moments of the first elements, in groups of 16; sets `done` to their number. Uses vector types: with AVX2, g++'s
+/// conversion of floats in loops takes several times as long.
 template <class T, class Element>
 [[gnu::always_inline]] inline row_moments moments_of_groups(const Element* x, std::size_t n, double origin,
                                                             std::size_t& done) {
@@ -117,7 +117,7 @@ template <class T, class Element>
   return {(sum[0] + sum[2]) + (sum[1] + sum[3]), (square[0] + square[2]) + (square[1] + square[3])};
 }
 
-/// The moments of a row, whose 16-bit elements become T.
+/// The moments of a row; 16-bit elements are converted to T.
 template <class T, class Element>
 DEVPLACE_HD row_moments moments_of_row(const Element* x, std::size_t n, double origin) {
   std::size_t c = 0;
@@ -131,14 +131,14 @@ DEVPLACE_HD row_moments moments_of_row(const Element* x, std::size_t n, double o
   return result;
 }
 
-/// Integers in the order of the numbers, -0 below 0, because comparisons of integers are vectorised. Each is its own
-/// inverse: rank_of(rank_of(bits)) is the number's bits again.
+/// Maps a number's bits to an integer that compares as the number does, with -0 below 0: comparisons of integers are
+/// vectorised. Its own inverse: rank_of(rank_of(bits)) == bits.
 template <class Bits>
 DEVPLACE_HD constexpr Bits rank_of(Bits bits) {
   return bits ^ (bits < 0 ? highest_number<Bits> : Bits{0});
 }
 
-/// The largest element; -infinity if there is none. Of rows with NaN it is NaN or the largest number.
+/// The largest element, -infinity if there is none; NaN or the largest number if there is a NaN.
 template <class T, class From>
 DEVPLACE_HD T row_max(const From* x, std::size_t n) {
   using bits = typename exponential_constants<T>::bits;

@@ -29,8 +29,8 @@ struct scan_plan {
   std::size_t size;
 };
 
-// Floating-point sums depend on the order of summation, and CUB's order may vary from run to run. Therefore these use a
-// fixed order, the same on every place: sums of chunks, cumulative sums of these, and a second pass over the chunks.
+// Floating-point sums depend on the order of summation, and CUB's order may vary from run to run. These sums have a
+// fixed order on every place: sums of chunks, their cumulative sums, and a second pass over the chunks.
 
 /// Elements per thread: a cache line of a GPU.
 inline constexpr std::size_t scan_chunk = 32;
@@ -50,7 +50,7 @@ struct chunk_sums {
   }
 };
 
-/// Cumulative sums of each chunk, starting from the sum before it; inclusive or exclusive of the element itself.
+/// Cumulative sums of each chunk, starting from the sum before it; inclusive or exclusive scans.
 template <class T, bool Inclusive>
 struct chunk_scan {
   const T* x;

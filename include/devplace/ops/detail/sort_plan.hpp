@@ -21,7 +21,8 @@ struct sort {};
 
 namespace detail {
 
-/// Unsigned keys that compare as the elements do: as many bits, but at least 32, which devices sort efficiently.
+/// Unsigned keys that compare as the elements do: as wide as the elements, but at least 32 bits, which devices sort
+/// efficiently.
 template <element T>
 using sort_key_t = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 

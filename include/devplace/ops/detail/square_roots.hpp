@@ -13,9 +13,8 @@
 
 namespace devplace::detail {
 
-// Replaces n numbers by their correctly rounded square roots. Written as an instruction because neither compiler
-// vectorises std::sqrt, which may set errno. Not inlined: vectors of 16 bytes need no other instruction set than the
-// command line's.
+// Replaces n numbers by their correctly rounded square roots. Uses instructions because neither compiler vectorises
+// std::sqrt, which may set errno. Not inlined: 16-byte vectors need no instruction set beyond the command line's.
 #if defined(DEVPLACE_DETAIL_ROOT)
   #define DEVPLACE_DETAIL_SQUARE_ROOTS(T, suffix)                                        \
     [[gnu::noinline]] inline void take_square_roots(T* x, std::size_t n) {               \

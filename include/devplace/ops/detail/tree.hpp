@@ -7,7 +7,7 @@
 
 #include <devplace/config.hpp>
 
-// The form in which an expression is evaluated: a trivially copyable tree of pointers, numbers and functors whose type
+// The form in which an expression is evaluated: a trivially copyable tree of pointers, numbers and functors. Its type
 // depends only on element types, functors and integers, so that one kernel serves all places and extents.
 namespace devplace::detail {
 
@@ -16,7 +16,7 @@ template <std::size_t Rank>
 struct position {
   std::size_t index[Rank];
 
-  /// Elements from the first one to this one.
+  /// Distance in elements from the first element.
   DEVPLACE_HD constexpr std::size_t offset(const std::size_t* strides) const {
     std::size_t result = 0;
     for (std::size_t axis = 0; axis < Rank; ++axis)
