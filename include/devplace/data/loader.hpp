@@ -54,8 +54,8 @@ loader(const Data&, const loader_options&, const Any&...) -> loader<void, float,
 /// and does not copy it, so the data must outlive the loader. For data in plain tensors use make_loader.
 ///
 /// Batches are made in host memory, by the calling thread or ahead by `workers` threads, which the destructor joins;
-/// order and bits do not depend on this. For devices this memory is pinned: the requested batch is copied into one of
-/// two device buffers on a stream of the loader, while the device works on the previous batch; the host does not wait.
+/// order and bits do not depend on this. For devices this memory is pinned. The requested batch is copied into one of
+/// two device buffers on a stream of the loader, while the device works on the previous batch. The host does not wait.
 /// uint8 features without a transform are copied as bytes and become `T` on the device (on the host in files compiled
 /// as C++, which have no kernels). The constructor allocates all memory. A batch is valid until the next one is
 /// requested; read it on the stream that was the thread's current stream when the loader was made. Only one epoch can

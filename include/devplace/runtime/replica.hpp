@@ -21,8 +21,8 @@
 
 namespace devplace::runtime {
 
-/// One replica's arenas: parameters, their working copy, which layers read, gradients (followed by two sums) and
-/// buffers, each one block with the same constexpr offsets on every place; and the sums of its last loss. `S` is the
+/// One replica's arenas: parameters, their working copy, which layers read, gradients (followed by two sums), buffers,
+/// and the sums of the last loss. Each is one block, with equal constexpr offsets on every place. `S` is the
 /// storage of a precision (precision_traits), which names the types.
 template <class S>
 struct replica {

@@ -21,8 +21,8 @@ std::uint64_t failures_of(std::span<const int> ordinals) {
 }
 
 /// Waits for all places of a model. If a device has failed since the model was made, marks the model as unusable and
-/// throws: the failure, with the name of the replica where it began, or, if another caller has received the failure, an
-/// error that the model cannot be used.
+/// throws the failure, with the name of the replica where it began. Throws error if another caller has received the
+/// failure.
 template <class Backend, class S>
 void settle(model_state<S>& state) {
   const devplace::detail::replica_failure failed = devplace::detail::drain_replicas<Backend>(state.ordinals);

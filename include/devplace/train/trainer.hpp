@@ -28,8 +28,8 @@ namespace devplace {
 
 /// A planned training step: `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, then `step(images, labels)` for
 /// each batch. Combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is
-/// allocated once: after the first batch of the largest size (or `prepare`) steps up to that size do not allocate.
-/// Nothing is read back until a loss is requested. Several places run concurrently, each on its part of the batch, and
+/// allocated once. After the first batch of the largest size (or `prepare`) steps up to that size do not allocate.
+/// Nothing is read back until a loss is requested. Several places run concurrently, each on its part of the batch.
 /// `Policy` defines how they agree on the update: after the rule give `collective::all_reduce{}` (the default) or
 /// `collective::scatter_gather{}`, and then `accumulate<k>{}`. The trainer shares the model's arenas, so the model may
 /// be moved. All processes of this thread's process_scope make the trainer and call it. Batches are divided among all
@@ -125,12 +125,12 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     training_.clip(rule);
   }
 
-  /// measure_gradients() makes each further update compute the 2-norm over all gradients on the places, in one launch,
-  /// which clipping and mixed<half> need anyway; a second call resets the statistics. gradient_norms() enqueues a copy
-  /// to the host and returns at once: `auto norms = step.gradient_norms()`, further steps, and `norms.item().mean`,
-  /// which waits only for the steps before gradient_norms(). The gradients do not change. All processes call
-  /// measure_gradients(); with collective::scatter_gather only the first has the norms. Checkpoints do not include
-  /// them.
+  /// measure_gradients() makes each further update compute the 2-norm over all gradients on the places. This takes one
+  /// launch, which clipping and mixed<half> need anyway. A second call resets the statistics. gradient_norms() enqueues
+  /// a copy to the host and returns at once: `auto norms = step.gradient_norms()`, further steps, and
+  /// `norms.item().mean`, which waits only for the steps before gradient_norms(). The gradients do not change. All
+  /// processes call measure_gradients(); with collective::scatter_gather only the first has the norms. Checkpoints do
+  /// not include them.
   ///@{
   template <detail::configured = detail::configuration>
   void measure_gradients() {
