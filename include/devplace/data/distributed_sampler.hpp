@@ -24,8 +24,8 @@ struct distributed_sampler_options {
 };
 
 /// Gives exactly the indices of PyTorch's DistributedSampler, for comparisons with programs that use it. Every process
-/// gets the same number of samples: if the number of samples is not a multiple of the number of processes, some are
-/// repeated, or left out with `drop_last`. `loader<across<...>>` needs no sampler and does neither. Not part of
+/// gets the same number of samples. If the samples do not divide evenly, some are repeated, or left out with
+/// `drop_last`. `loader<across<...>>` needs no sampler and does neither. Not part of
 /// all.hpp.
 class distributed_sampler {
  public:

@@ -14,6 +14,7 @@
 #include <devplace/data/detail/device_batches.hpp>
 #include <devplace/data/detail/epoch_range.hpp>
 #include <devplace/data/detail/loader_note.hpp>
+#include <devplace/data/detail/rejected_loader.hpp>
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
@@ -26,23 +27,6 @@
 
 namespace devplace {
 
-/// Rejects other template arguments.
-template <class Where, class T = float, class Source = image_set>
-class loader {
-  static_assert(
-      detail::accepted<Where>,
-      "devplace: loader: name the placement of the batches, which is the model's, and a floating-point type unless "
-      "it is float: loader<on<cpu>> batches{data.train, {.batch = 64}}.");
-
- public:
-  template <class... Any>
-  loader(const Source&, const loader_options&, const Any&...) {}
-  detail::refusal epoch(int);  ///< avoids a second error
-};
-/// A loader without a place, which the primary template rejects.
-template <class Data, class... Any>
-loader(const Data&, const loader_options&, const Any&...) -> loader<void, float, Data>;
-
 /// Yields batches where a model on `Where` takes them: on its place, or split along axis 0 over its places by the
 /// option `split`.
 /// ```
@@ -54,8 +38,8 @@ loader(const Data&, const loader_options&, const Any&...) -> loader<void, float,
 /// and does not copy it, so the data must outlive the loader. For data in plain tensors use make_loader.
 ///
 /// Batches are made in host memory, by the calling thread or ahead by `workers` threads, which the destructor joins;
-/// order and bits do not depend on this. For devices this memory is pinned: the requested batch is copied into one of
-/// two device buffers on a stream of the loader, while the device works on the previous batch; the host does not wait.
+/// order and bits do not depend on this. For devices this memory is pinned. The requested batch is copied into one of
+/// two device buffers on a stream of the loader, while the device works on the previous batch. The host does not wait.
 /// uint8 features without a transform are copied as bytes and become `T` on the device (on the host in files compiled
 /// as C++, which have no kernels). The constructor allocates all memory. A batch is valid until the next one is
 /// requested; read it on the stream that was the thread's current stream when the loader was made. Only one epoch can
@@ -160,19 +144,7 @@ class loader<Where, T, Source> {
   static transform_type erased() { return {}; }
   template <class Transform>
   static transform_type erased([[maybe_unused]] Transform&& transform) {
-    constexpr bool mixes_numbers =
-        !detail::mixing_transform<Transform> || (floating_element<sample_element> && floating_element<target>);
-    constexpr bool callable =
-        !mixes_numbers || std::is_invocable_v<const Transform&, std::span<sample_element>, std::size_t, int>;
-    static_assert(
-        mixes_numbers,
-        "devplace: a loader's transforms mix features and targets by mixup, which integers cannot be; give tensors of "
-        "floating-point targets, for classes their probabilities, by make_loader.");
-    static_assert(callable,
-                  "devplace: a loader's transform is called as transform(std::span<T> sample, std::size_t index, int "
-                  "epoch), T being the loader's element type or that of integer features, and is const, because "
-                  "workers call it at the same time; give it these parameters and no `mutable`.");
-    if constexpr (mixes_numbers && callable)
+    if constexpr (detail::accepts_transform<Transform, sample_element, target>())
       return transform_type::from(std::move(transform));
     else
       return {};

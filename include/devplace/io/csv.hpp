@@ -30,8 +30,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// std::from_chars in any locale, with an optional plus sign; nan and inf are numbers. Numbers too small for the type
 /// become zero, numbers too large are errors. `T` is float, double, int32, int64 or uint8.
 ///
-/// Throws file_error with the line and the column, both from 1, for other text, for missing fields (see
-/// csv_options::missing) and for a column that the file does not have; argument_error for wrong options. Reads the
+/// Throws file_error with the line and the column, both from 1, for other text and for missing fields (see
+/// csv_options::missing), and for an unknown column; argument_error for wrong options. Reads the
 /// whole file into memory. Use `to<Where>` to bring the tensor to another place.
 template <class T = void, class Extents = void>
 auto read_csv(const std::string& path, const csv_options& options = {}) try {

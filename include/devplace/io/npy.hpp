@@ -64,7 +64,7 @@ auto read_npy(const std::string& path) try {
 
 /// Writes a tensor or view on the CPU as a .npy file, byte for byte as `np.save` does (format version 1.0, C order).
 ///
-/// The file is written under a temporary name, synced to the disk and then renamed: readers of `path` see the old file
+/// The file is written under a temporary name, synced to the disk and then renamed. Readers of `path` see the old file
 /// or the new one, even after a power failure. The old file's mode is kept, and a symbolic link is followed. Throws
 /// file_error, leaving the old file unchanged, if the disk is full, if the folder is not writable, or if `path` is a
 /// folder, a pipe or a device. Copy a tensor on another place to the CPU first: `write_npy(path, to<on<cpu>>(x))`.

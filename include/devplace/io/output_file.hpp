@@ -40,8 +40,8 @@ inline bool folder_synced_to_disk(const char* path) {
   return safe;
 }
 
-/// Writes a file under a temporary name in its destination's folder and renames it when it is complete and on the disk:
-/// readers see the old file or the new one, never a part, even after a power failure. The old file's mode is kept, and
+/// Writes a file under a temporary name in its destination's folder and renames it when it is complete and on the disk.
+/// Readers see the old file or the new one, never a part, even after a power failure. The old file's mode is kept, and
 /// a symbolic link is followed. Without commit() the unfinished file is removed and the old one is kept. The writer
 /// locks its unfinished file; the next writer of the path removes unfinished files without a lock, which are left over
 /// from programs that ended.

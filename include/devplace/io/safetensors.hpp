@@ -28,9 +28,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// A safetensors file open for reading: `const dp::safetensors_file file("model.safetensors")`, then
 /// `auto w = file.read<float, dp::extents<128, 784>>("fc1.weight")`.
 ///
-/// The constructor checks the whole header, as the reference implementation does: at most 100 MB of JSON, known element
-/// types, sizes, and tensors that cover the file to its end without holes and overlaps. Unlike the reference, it also
-/// rejects duplicate names and keys other than dtype, shape and data_offsets. Threads may read concurrently.
+/// The constructor checks the whole header, as the reference implementation does. It has at most 100 MB of JSON and
+/// known element types, and its tensors cover the file to its end without holes and overlaps. Unlike the reference, the
+/// constructor also rejects duplicate names and keys other than dtype, shape and data_offsets. Threads may read
+/// concurrently.
 class safetensors_file {
  public:
   /// Opens a regular file and reads its header. Throws file_error, naming what was found and what was expected.

@@ -148,7 +148,7 @@ class model_parameters : public nn::detail::refused_of_models<> {
   /// The state of a usable model. Throws a new failure of one of its devices.
   const std::shared_ptr<state_type>& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
-    state_->settle_after_failures(*state_);
+    state_->check_failures(*state_);
     return state_;
   }
 

@@ -150,7 +150,7 @@ class predictor {
   static model_type alone(model_type&& from) {
     const auto state = from.shared_state();
     if (state.use_count() > 2) return to<Where>(std::as_const(from));  // more than `state` and the model
-    runtime::settle<backend_type>(*state);
+    runtime::wait_for_model<backend_type>(*state);
     for (auto& r : state->replicas)
       r.gradients = {};
     return std::move(from);

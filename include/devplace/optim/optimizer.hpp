@@ -198,7 +198,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     if (&state != of_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     validate();
-    runtime::settle_after_failures<backend_type>(state);
+    runtime::check_failures<backend_type>(state);
     ++state.updates;
     // An update rounds no frozen parameters, and one that a place may skip none.
     const bool writes_all = factors[0].skip == nullptr && runtime::network_plan<Net>::frozen_elements == 0;

@@ -23,7 +23,7 @@ void broadcast_parameters(model<Net, Where, P>& m) {
   using backend_type = placement_backend_t<Where>;
   auto& state = m.state();
   const runtime::sole_use use(state);
-  runtime::settle<backend_type>(state);
+  runtime::wait_for_model<backend_type>(state);
   ++state.updates;
   state.working_copies_are_old = true;
   [[maybe_unused]] const auto broadcast_all = [&](auto communicator) {
@@ -39,7 +39,7 @@ void broadcast_parameters(model<Net, Where, P>& m) {
   } else if constexpr (local_place_count<Where> > 1) {
     broadcast_all(collective::direct{}.connect<backend_type>(state.ordinals));
   }
-  runtime::settle<backend_type>(state);
+  runtime::wait_for_model<backend_type>(state);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

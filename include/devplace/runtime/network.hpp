@@ -17,12 +17,13 @@ class gradients;
 
 namespace runtime {
 
-/// The compile-time properties of a network: `parameter_elements` and `buffer_elements` of its arenas,
-/// `arena_elements` of parameters including `frozen_elements` behind the trained ones, `parameter_count`,
-/// `parameter_at<Index>` (extents and offset), of the trained parameters the `offsets`, `ranks` and `learning_rates`
-/// (factors of the optimizer's), `for_each_parameter` with their names, `visit_parameters` and `visit_buffers` with
-/// values in place of types, the `input` and `output` of one sample, the sizes of a pass and the passes themselves. nn
-/// defines it for its networks (nn/sequential.hpp).
+/// The compile-time properties of a network; nn defines them for its networks (nn/sequential.hpp):
+/// - `parameter_elements` and `buffer_elements`: elements of the arenas of trained parameters and of buffers;
+///   `arena_elements`: with the `frozen_elements` behind the trained ones;
+/// - `parameter_count`, `parameter_at<Index>` (extents and offset), and the trained parameters' `offsets`, `ranks` and
+///   `learning_rates` (factors of the optimizer's);
+/// - `for_each_parameter` with names; `visit_parameters` and `visit_buffers` with values in place of types;
+/// - `input` and `output` of one sample, the sizes of a pass, and the passes.
 template <class Net>
 struct network_plan;
 

@@ -21,8 +21,8 @@
 
 namespace devplace::runtime {
 
-/// One replica's arenas: parameters, their working copy, which layers read, gradients (followed by two sums) and
-/// buffers, each one block with the same constexpr offsets on every place; and the sums of its last loss. `S` is the
+/// One replica's arenas: parameters, their working copy, which layers read, gradients (followed by two sums), buffers,
+/// and the sums of the last loss. Each is one block, with equal constexpr offsets on every place. `S` is the
 /// storage of a precision (precision_traits), which names the types.
 template <class S>
 struct replica {
@@ -62,14 +62,14 @@ struct model_state {
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
   std::uint64_t updates = 0;   ///< optimizer steps and assignments so far: activations saved before one are stale
   std::uint64_t failures = 0;  ///< failures of the model's devices when it was made; later ones make it unusable
-  void (*settle_after_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/settle.hpp
-  bool working_copies_are_old = true;                     ///< whether passes round the parameters first
-  std::mutex renewal;                                     ///< protects the flag and the rounding
-  bool replaced = false;                                  ///< whether the model was assigned another one
-  bool gradients_out = false;                             ///< whether a lease of the gradient arenas exists
-  kept_workspaces workspaces;                             ///< of predictions
-  std::atomic<bool> in_use = false;                       ///< whether a call holds sole_use
-  std::atomic<const char*> unusable = nullptr;            ///< why the model can no longer be used; null if it can
+  void (*check_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/settle.hpp
+  bool working_copies_are_old = true;              ///< whether passes round the parameters first
+  std::mutex renewal;                              ///< protects the flag and the rounding
+  bool replaced = false;                           ///< whether the model was assigned another one
+  bool gradients_out = false;                      ///< whether a lease of the gradient arenas exists
+  kept_workspaces workspaces;                      ///< of predictions
+  std::atomic<bool> in_use = false;                ///< whether a call holds sole_use
+  std::atomic<const char*> unusable = nullptr;     ///< why the model can no longer be used; null if it can
 };
 
 /// Lock of a call that trains or changes a model; throws if another thread's call holds it. Calls that only read

@@ -21,10 +21,10 @@ std::uint64_t failures_of(std::span<const int> ordinals) {
 }
 
 /// Waits for all places of a model. If a device has failed since the model was made, marks the model as unusable and
-/// throws: the failure, with the name of the replica where it began, or, if another caller has received the failure, an
-/// error that the model cannot be used.
+/// throws the failure, with the name of the replica where it began. Throws error if another caller has received the
+/// failure.
 template <class Backend, class S>
-void settle(model_state<S>& state) {
+void wait_for_model(model_state<S>& state) {
   const devplace::detail::replica_failure failed = devplace::detail::drain_replicas<Backend>(state.ordinals);
   if (failed.failure || failures_of<Backend>(state.ordinals) != state.failures)
     state.unusable.store(failed_device_text, std::memory_order_release);
@@ -32,11 +32,11 @@ void settle(model_state<S>& state) {
   require_usable(state);
 }
 
-/// Calls settle() if a device has failed; does not wait otherwise. Throws if the model is unusable.
+/// Calls wait_for_model() if a device has failed; does not wait otherwise. Throws if the model is unusable.
 template <class Backend, class S>
-void settle_after_failures(model_state<S>& state) {
+void check_failures(model_state<S>& state) {
   require_usable(state);
-  if (failures_of<Backend>(state.ordinals) != state.failures) settle<Backend>(state);
+  if (failures_of<Backend>(state.ordinals) != state.failures) wait_for_model<Backend>(state);
 }
 
 }  // namespace devplace::runtime

@@ -40,7 +40,7 @@ replica<S> make_replica(int ordinal, const arena_sizes& sizes) {
 }
 
 /// Allocates replicas of zeros on these devices; throws earlier failures of the devices. The caller fills the replicas
-/// and then calls settle().
+/// and then calls wait_for_model().
 template <class S, class Backend>
 std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const arena_sizes& sizes) {
   auto state = std::make_shared<model_state<S>>();
@@ -51,7 +51,7 @@ std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const
   state->ordinals.assign(ordinals.begin(), ordinals.end());
   for (const int ordinal : ordinals)
     state->replicas.push_back(make_replica<S, Backend>(ordinal, sizes));
-  state->settle_after_failures = &settle_after_failures<Backend, S>;
+  state->check_failures = &check_failures<Backend, S>;
   return state;
 }
 
@@ -66,7 +66,7 @@ void require_gradients(model_state<S>& state) {
     r.gradients = zeros<typename replica<S>::gradient, Backend>(r.ordinal, elements, memory_purpose::gradients);
     more = true;
   }
-  if (more) settle<Backend>(state);
+  if (more) wait_for_model<Backend>(state);
 }
 
 /// Copies the parameters and buffers of the first replica of `from` to every replica of `state` and waits. Copies are
@@ -91,7 +91,7 @@ void copy_parameters(model_state<S>& state, const model_state<FromS>& from) {
   copy(&replica<S>::buffers, first.buffers);
   ++state.updates;  // makes saved activations stale
   state.working_copies_are_old = true;
-  settle<Backend>(state);
+  wait_for_model<Backend>(state);
 }
 
 /// Allocates replicas on these devices and copies the parameters, buffers and counters of the first replica of `from`

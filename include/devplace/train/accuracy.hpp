@@ -178,7 +178,7 @@ concept epoch_like = requires(std::remove_cvref_t<X>& batches) {
   batches.begin();
 };
 
-/// Selected by the argument `{}` rather than the option structs, since it needs a better conversion.
+/// Selected by the argument `{}`, which converts better to this than to the option structs.
 enum empty_braces : unsigned char {};
 
 }  // namespace devplace::detail

@@ -188,8 +188,8 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Writes the checkpoint of a state that `step.state()` returned before. The trainer only gives the types and is not
-/// read, and nothing waits for other processes, so that a child of fork() or another thread can write while the
-/// training continues. Call it in one process. A child of fork() can read `extras` only on the CPU.
+/// read, and nothing waits for other processes. So a child of fork() or another thread can write while the training
+/// continues. Call it in one process. A child of fork() can read `extras` only on the CPU.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras,
           detail::configured = detail::configuration>
 void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>&,
@@ -209,9 +209,9 @@ void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, acc
   detail::fail_without_memory("the checkpoint");
 }
 
-/// Writes the whole state of a training to a file: parameters, buffers, the optimizer's state, steps and
-/// hyperparameters, the loss scale and its counts in mixed<half>, the model's seed and passes, from which random layers
-/// draw, the mean loss, and the position. Options of the loss, of clipping and of the loader are not stored. The file
+/// Writes the whole state of a training to a file: parameters and buffers; the optimizer's state, steps and
+/// hyperparameters; in mixed<half> the loss scale and its counts; the model's seed and passes, which key random layers;
+/// the mean loss and the position. Options of the loss, of clipping and of the loader are not stored. The file
 /// does not depend on placement and policy; the state is copied to the host first. The format is safetensors, with
 /// parameters under their names (docs/files.md). A new file replaces the old one when it is complete and on the disk,
 /// so that a killed program leaves one of them. Waits for the places. All processes call it, and the first one writes.

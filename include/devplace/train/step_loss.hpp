@@ -38,7 +38,7 @@ class step_loss : public runtime::unread_loss<> {
           "a step's loss was read after the next step had overwritten it; call item() before that, or use "
           "the trainer's mean_loss().");
     using T = typename runtime::replica<S>::accumulator;
-    runtime::settle<placement_backend_t<Where>>(*state_);
+    runtime::wait_for_model<placement_backend_t<Where>>(*state_);
     double total[2] = {0, 0};
     for (std::size_t k = 0; k < replicas_; ++k) {
       const auto& r = state_->replicas[k];

@@ -14,6 +14,7 @@
 #include <devplace/parallel/policy.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/train/accumulate.hpp>
+#include <devplace/train/detail/checked_training.hpp>
 #include <devplace/train/detail/rejected_trainer.hpp>
 #include <devplace/train/detail/scaling.hpp>
 #include <devplace/train/detail/step.hpp>
@@ -28,8 +29,8 @@ namespace devplace {
 
 /// A planned training step: `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, then `step(images, labels)` for
 /// each batch. Combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is
-/// allocated once: after the first batch of the largest size (or `prepare`) steps up to that size do not allocate.
-/// Nothing is read back until a loss is requested. Several places run concurrently, each on its part of the batch, and
+/// allocated once. After the first batch of the largest size (or `prepare`) steps up to that size do not allocate.
+/// Nothing is read back until a loss is requested. Several places run concurrently, each on its part of the batch.
 /// `Policy` defines how they agree on the update: after the rule give `collective::all_reduce{}` (the default) or
 /// `collective::scatter_gather{}`, and then `accumulate<k>{}`. The trainer shares the model's arenas, so the model may
 /// be moved. All processes of this thread's process_scope make the trainer and call it. Batches are divided among all
@@ -48,44 +49,11 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using plan = runtime::network_plan<Net>;
   using roles = precision_traits<P>;
   using backend_type = placement_backend_t<Where>;
-  static constexpr bool probabilities = nn::gives_probabilities<Net>, any_numbers = nn::gives_any_numbers<Net>,
-                        takes_outputs = !(probabilities && requires { requires Loss::takes_logits; }),
-                        takes_logarithms =
-                            !((probabilities || any_numbers) && requires { requires Loss::takes_log_probabilities; });
-  static_assert(takes_outputs,
-                "devplace: trainer: cross_entropy and bce_with_logits take logits, and the network ends in softmax or "
-                "sigmoid; leave that layer out, and call softmax(model.predict(x)) for probabilities.");
-  static_assert(
-      takes_logarithms,
-      "devplace: trainer: nll and kl_div take logarithms of probabilities, and the network ends in softmax, sigmoid or "
-      "linear; end it in nn::log_softmax.");
-  static constexpr bool takes_classes_last = requires {
-    requires Loss::takes_class_numbers && Loss::template bound<float>::of_last_axis;
-  }
-  , classes_last = !takes_classes_last || !plan::channels_first(false);
-  static_assert(
-      classes_last,
-      "devplace: trainer: cross_entropy and nll take the classes along the last axis, and the network ends in "
-      "a layer of images or series, whose channels are the first axis of a sample; put nn::permute<1, 2, 0> "
-      "behind it, or nn::permute<1, 0> of series.");
-  static constexpr bool in_own_memory = !std::is_same_v<Where, shared_memory>;
-  static_assert(
-      in_own_memory,
-      "devplace: trainer: a model in shared memory has a trainer of its own (train/hogwild.hpp); write #include "
-      "<devplace/shared_memory.hpp>.");
-  static constexpr bool is_policy = collective_policy<Policy, backend_type, typename roles::wire>;
-  static_assert(is_policy,
-                "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
-                "collective::all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
-                "policy must have.");
+  static_assert(train::detail::checked_training<Net, Where, P, Loss, Rule, Policy>());
   // The default policy replaces a rejected one, to avoid further errors.
-  using policy_type = std::conditional_t<is_policy, Policy, collective::all_reduce<>>;
+  using policy_type = std::conditional_t<collective_policy<Policy, backend_type, typename roles::wire>, Policy,
+                                         collective::all_reduce<>>;
   using training_type = train::detail::training<Net, Where, P, Loss, Rule, policy_type, Batches>;
-  static constexpr bool scales = scales_losses<P>;
-  static constexpr bool can_skip = !scales || requires { requires Rule::skips_steps; };
-  static_assert(can_skip,
-                "devplace: trainer: in mixed<half> steps are skipped whose gradients are not finite, and the rule does "
-                "not say that it can; see skips_steps in optim/optimizer_concept.hpp.");
 
  public:
   /// The model that it trains.
@@ -125,12 +93,12 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     training_.clip(rule);
   }
 
-  /// measure_gradients() makes each further update compute the 2-norm over all gradients on the places, in one launch,
-  /// which clipping and mixed<half> need anyway; a second call resets the statistics. gradient_norms() enqueues a copy
-  /// to the host and returns at once: `auto norms = step.gradient_norms()`, further steps, and `norms.item().mean`,
-  /// which waits only for the steps before gradient_norms(). The gradients do not change. All processes call
-  /// measure_gradients(); with collective::scatter_gather only the first has the norms. Checkpoints do not include
-  /// them.
+  /// measure_gradients() makes each further update compute the 2-norm over all gradients on the places. This takes one
+  /// launch, which clipping and mixed<half> need anyway. A second call resets the statistics. gradient_norms() enqueues
+  /// a copy to the host and returns at once: `auto norms = step.gradient_norms()`, further steps, and
+  /// `norms.item().mean`, which waits only for the steps before gradient_norms(). The gradients do not change. All
+  /// processes call measure_gradients(); with collective::scatter_gather only the first has the norms. Checkpoints do
+  /// not include them.
   ///@{
   template <detail::configured = detail::configuration>
   void measure_gradients() {
@@ -176,25 +144,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// parameters have changed.
   template <class Samples, class Targets, detail::configured = detail::configuration>
   auto operator()(const Samples& samples, const Targets& targets) {
-    using train::detail::step_fault;
-    constexpr step_fault fault = train::detail::fault_of_step<model_type, Samples, Targets>();
-    constexpr bool in_order = fault != step_fault::swapped, takes_targets = fault != step_fault::no_tensor,
-                   in_one_place = fault != step_fault::elsewhere,
-                   fits_loss = fault != step_fault::none || !train::detail::misses_class_numbers<Loss, Targets>();
-    static_assert(in_order,
-                  "devplace: trainer: the samples come first and the targets second: step(samples, targets).");
-    static_assert(takes_targets,
-                  "devplace: trainer: the targets are a tensor or a view of one; numbers elsewhere in the host's "
-                  "memory, as in a std::vector, are viewed by wrap(values, extents<dyn>(n)).");
-    static_assert(in_one_place,
-                  "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
-                  "where the model takes them.");
-    static_assert(
-        fits_loss,
-        "devplace: trainer: cross_entropy and nll take class numbers, one integer for each sample; for targets "
-        "with a floating-point type use mse, and argmax(targets, axis<1>{}) of a one-hot code.");
-    if constexpr (fault == step_fault::samples) static_cast<void>(runtime::accepts_batch<model_type, Samples, false>());
-    if constexpr (fault == step_fault::none && fits_loss) {
+    if constexpr (train::detail::accepts_step<model_type, Loss, Samples, Targets>()) {
       plan::template compile_layers<backend_type, typename plan::template first_element<P>, P, true>(
           typename plan::indices{});
       return training_.step(samples, targets);

@@ -131,7 +131,7 @@ class batch_maker {
   }
 
   /// Makes batch `number`, or waits until a worker has made it, and returns its slot; the batch is valid until
-  /// release(). Throws what the transform threw for one of its samples.
+  /// release(). Throws the transform's exception for one of its samples.
   std::size_t get(std::size_t number) { return prefetcher_.wait(number); }
   const batch_type& in_slot(std::size_t slot) const { return slots_[slot]; }
   void release(std::size_t number) { prefetcher_.release(number); }

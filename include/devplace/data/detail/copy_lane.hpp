@@ -12,9 +12,9 @@
 
 namespace devplace::detail {
 
-/// Copies batches to one place: owns a stream, which copies from a ring of slots in host memory into two alternating
-/// buffers, and the events that order these copies with the place's work and with the threads that fill the slots. The
-/// place's work is the work on the calling thread's current stream.
+/// Copies batches to one place, from a ring of slots in host memory into two alternating buffers. Owns the stream of
+/// the copies, and events that order them with the place's work (on the calling thread's current stream) and with the
+/// threads that fill the slots.
 class copy_lane {
  public:
   copy_lane() = default;

@@ -43,8 +43,8 @@ class device_batches {
       lanes_[k].template open<backend_type>(local_part(batches_[0].labels, k).ordinal(), maker.slots());
   }
 
-  /// Enqueues the copy of slot `slot`, this process's share of a batch of `rows` rows, and returns the batch that
-  /// receives it, which later work on the places' current streams may read. Valid until the next call; the slot may be
+  /// Enqueues the copy of slot `slot`, this process's share of a batch of `rows` rows. Returns the batch that receives
+  /// it; later work on the places' current streams may read it. Valid until the next call; the slot may be
   /// refilled after wait_for(). `scale...` scales bytes; features of other types have none.
   template <class Staged, class... Scale, configured = configuration>
   const batch_type& upload(const Staged& made, std::size_t slot, std::size_t rows, const Scale&... scale) {

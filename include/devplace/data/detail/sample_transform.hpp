@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/tensor/dtype.hpp>
@@ -23,6 +24,22 @@ template <class Function>
 concept mixing_transform = requires(const Function& function) {
   { function.partner(std::size_t{}, int{}, std::size_t{}) } -> std::same_as<sample_mix>;
 };
+
+/// Whether a loader of these elements and targets takes a transform; fails to compile where it does not.
+template <class Transform, class T, class Target>
+consteval bool accepts_transform() {
+  constexpr bool mixes_numbers = !mixing_transform<Transform> || (floating_element<T> && floating_element<Target>);
+  constexpr bool callable = !mixes_numbers || std::is_invocable_v<const Transform&, std::span<T>, std::size_t, int>;
+  static_assert(
+      mixes_numbers,
+      "devplace: a loader's transforms mix features and targets by mixup, which integers cannot be; give tensors of "
+      "floating-point targets, for classes their probabilities, by make_loader.");
+  static_assert(callable,
+                "devplace: a loader's transform is called as transform(std::span<T> sample, std::size_t index, int "
+                "epoch), T being the loader's element type or that of integer features, and is const, because "
+                "workers call it at the same time; give it these parameters and no `mutable`.");
+  return mixes_numbers && callable;
+}
 
 /// A user's function that changes a sample in place, type-erased; may be empty. (<functional> would cost every program
 /// that includes the loader more compile time than these lines.)

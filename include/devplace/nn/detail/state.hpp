@@ -59,7 +59,7 @@ std::shared_ptr<runtime::model_state<S>> drawn_state(std::span<const int> ordina
     plan::visit_parameters(draw_into(r.parameter_data()));
     plan::visit_buffers(draw_into(r.buffer_data()));
   }
-  runtime::settle<Backend>(*state);
+  runtime::wait_for_model<Backend>(*state);
   return state;
 }
 

@@ -24,7 +24,7 @@ struct accumulation {
 /// overwritten.
 template <class Backend, class S>
 void check_accumulation(runtime::model_state<S>& state, accumulation& a) {
-  runtime::settle_after_failures<Backend>(state);
+  runtime::check_failures<Backend>(state);
   if (state.replaced)
     throw error(
         "trainer: its model was assigned another one after the trainer was made; make a new trainer, or copy "
@@ -49,7 +49,7 @@ void wait_between_updates(runtime::model_state<S>& state, accumulation& a) {
     throw error(
         "trainer: batches have been accumulated whose gradients are not part of a training's state; save and load it "
         "after an update, or call flush() first.");
-  runtime::settle<Backend>(state);
+  runtime::wait_for_model<Backend>(state);
 }
 
 /// Drops the accumulated gradients unless done() is called: after an exception only some places have added their

@@ -37,7 +37,7 @@ class checkpoint_extras {
         [&](auto& model) {
           using backend_type = placement_backend_t<typename std::remove_cvref_t<decltype(model)>::placement_type>;
           auto& state = model.state();
-          runtime::settle<backend_type>(state);
+          runtime::wait_for_model<backend_type>(state);
           const auto& first = state.replicas.front();
           const auto [parameters, buffers] = append(model, tensors);
           devplace::detail::copy_out<backend_type>(first.ordinal, parameters, first.parameters.data(),
@@ -78,7 +78,7 @@ class checkpoint_extras {
                                                     r.parameters.bytes());
             devplace::detail::copy_in<backend_type>(r.ordinal, r.buffers.data(), buffers.data(), r.buffers.bytes());
           }
-          runtime::settle<backend_type>(state);
+          runtime::wait_for_model<backend_type>(state);
         },
         [&](const char* name, auto& value) { value = texts.number<std::remove_cvref_t<decltype(value)>>(key + name); });
     if constexpr (requires { extra.follow(model_updates); }) extra.follow(model_updates);

@@ -31,9 +31,9 @@
 
 namespace devplace::train::detail {
 
-/// Stores a batch's sums of losses and weights on its place, in one launch: after the gradients, for the update, with
-/// the step's mark, and in `pending`, for the mean loss. `add`: adds to the sums of earlier batches since the last
-/// update. `counts`: first adds the pending sums to the totals, since an update has used their batches.
+/// Stores a batch's sums of losses and weights on its place in one launch: for the update behind the gradients, with
+/// the step's mark; for the mean loss in `pending`. `add`: adds to the sums of earlier batches since the last update.
+/// `counts`: first adds the pending sums to the totals, since an update has used their batches.
 template <class Gradient, class Sum>
 struct loss_functor {
   runtime::tail_functor<Gradient, Sum> tail;

@@ -35,4 +35,25 @@ constexpr bool misses_class_numbers() {
     return false;
 }
 
+/// Whether a trainer's step takes these arguments; fails to compile where it does not.
+template <class Model, class Loss, class Samples, class Targets>
+consteval bool accepts_step() {
+  constexpr step_fault fault = fault_of_step<Model, Samples, Targets>();
+  constexpr bool in_order = fault != step_fault::swapped, takes_targets = fault != step_fault::no_tensor;
+  constexpr bool in_one_place = fault != step_fault::elsewhere;
+  constexpr bool fits_loss = fault != step_fault::none || !misses_class_numbers<Loss, Targets>();
+  static_assert(in_order, "devplace: trainer: the samples come first and the targets second: step(samples, targets).");
+  static_assert(takes_targets,
+                "devplace: trainer: the targets are a tensor or a view of one; numbers elsewhere in the host's "
+                "memory, as in a std::vector, are viewed by wrap(values, extents<dyn>(n)).");
+  static_assert(in_one_place,
+                "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
+                "where the model takes them.");
+  static_assert(fits_loss,
+                "devplace: trainer: cross_entropy and nll take class numbers, one integer for each sample; for targets "
+                "with a floating-point type use mse, and argmax(targets, axis<1>{}) of a one-hot code.");
+  if constexpr (fault == step_fault::samples) static_cast<void>(runtime::accepts_batch<Model, Samples, false>());
+  return fault == step_fault::none && fits_loss;
+}
+
 }  // namespace devplace::train::detail

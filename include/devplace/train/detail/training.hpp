@@ -126,7 +126,7 @@ class training {
   }
   template <configured = configuration>
   optim::loss_scaler_state scaler() const {
-    runtime::settle<backend_type>(own_state());
+    runtime::wait_for_model<backend_type>(own_state());
     return read_scale<backend_type>(replica(0).ordinal, memory_[0]);
   }
   template <configured = configuration>
@@ -134,7 +134,7 @@ class training {
     require_scaler_state(to);
     auto& state = own_state();
     require_no_batches(accumulation_);
-    runtime::settle<backend_type>(state);
+    runtime::wait_for_model<backend_type>(state);
     set_scale<backend_type>(state, memory_, to);
   }
 
@@ -207,7 +207,7 @@ class training {
   template <configured = configuration>
   double mean_loss() const {
     auto& state = own_state();
-    runtime::settle<backend_type>(state);
+    runtime::wait_for_model<backend_type>(state);
     if constexpr (spans_processes<Where>) {
       typename runtime::replica<typename roles::storage>::accumulator sums[3];
       devplace::detail::copy_out<backend_type>(replica(0).ordinal, sums, replica(0).loss_sums(), sizeof sums);
@@ -225,7 +225,7 @@ class training {
   }
   template <configured = configuration>
   void reset_mean_loss() {
-    runtime::settle<backend_type>(own_state());
+    runtime::wait_for_model<backend_type>(own_state());
     const bool waiting = takes_reduced_loss && !spans_processes<Where> && accumulation_.batches != 0;
     for (std::size_t k = 0; k < places; ++k)
       devplace::detail::for_each_index<backend_type>(replica(k).ordinal, 1, 1,
@@ -248,7 +248,7 @@ class training {
     wait_between_updates<backend_type>(state, accumulation_);
     write_training<Net, backend_type>(state, optimizer_, memory_, scaling_, from);
     if constexpr (spans_processes<Where>) clear_difference<backend_type>(replica(0));
-    runtime::settle<backend_type>(state);
+    runtime::wait_for_model<backend_type>(state);
     compared_ = false;
   }
 

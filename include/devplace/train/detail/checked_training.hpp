@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <type_traits>
+
+#include <devplace/nn/loss.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/parallel/policy.hpp>
+#include <devplace/place/place.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/network.hpp>
+#include <devplace/tensor/precision.hpp>
+
+namespace devplace::train::detail {
+
+/// Checks that a trainer's arguments fit each other; fails to compile where they do not. Returns true.
+template <class Net, class Where, class P, class Loss, class Rule, class Policy>
+consteval bool checked_training() {
+  constexpr bool probabilities = nn::gives_probabilities<Net>, any_numbers = nn::gives_any_numbers<Net>;
+  constexpr bool takes_outputs = !(probabilities && requires { requires Loss::takes_logits; });
+  constexpr bool takes_logarithms =
+      !((probabilities || any_numbers) && requires { requires Loss::takes_log_probabilities; });
+  constexpr bool takes_classes_last = requires {
+    requires Loss::takes_class_numbers && Loss::template bound<float>::of_last_axis;
+  };
+  constexpr bool classes_last = !takes_classes_last || !runtime::network_plan<Net>::channels_first(false);
+  constexpr bool in_own_memory = !std::is_same_v<Where, shared_memory>;
+  constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, typename precision_traits<P>::wire>;
+  constexpr bool can_skip = !scales_losses<P> || requires {
+    requires Rule::skips_steps;
+  };
+  static_assert(takes_outputs,
+                "devplace: trainer: cross_entropy and bce_with_logits take logits, and the network ends in softmax or "
+                "sigmoid; leave that layer out, and call softmax(model.predict(x)) for probabilities.");
+  static_assert(
+      takes_logarithms,
+      "devplace: trainer: nll and kl_div take logarithms of probabilities, and the network ends in softmax, sigmoid or "
+      "linear; end it in nn::log_softmax.");
+  static_assert(
+      classes_last,
+      "devplace: trainer: cross_entropy and nll take the classes along the last axis, and the network ends in "
+      "a layer of images or series, whose channels are the first axis of a sample; put nn::permute<1, 2, 0> "
+      "behind it, or nn::permute<1, 0> of series.");
+  static_assert(
+      in_own_memory,
+      "devplace: trainer: a model in shared memory has a trainer of its own (train/hogwild.hpp); write #include "
+      "<devplace/shared_memory.hpp>.");
+  static_assert(is_policy,
+                "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
+                "collective::all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
+                "policy must have.");
+  static_assert(can_skip,
+                "devplace: trainer: in mixed<half> steps are skipped whose gradients are not finite, and the rule does "
+                "not say that it can; see skips_steps in optim/optimizer_concept.hpp.");
+  return true;
+}
+
+}  // namespace devplace::train::detail
