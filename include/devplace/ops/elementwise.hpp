@@ -105,8 +105,8 @@ constexpr auto cast(X&& x) {
 }
 
 /// Allows an expression to have a name: `auto s = lazy(sigmoid(x)); y = s * (1 - s);`. It is computed at each use, from
-/// its tensors' elements at that time; other named expressions are no operands. lazy() of a named expression refers to
-/// the tensors that the expression owns.
+/// its tensors' elements at that time; without lazy(), a named expression is no operand. lazy() of a name refers to the
+/// tensors that the expression owns.
 template <detail::operand_type X>
   requires detail::is_expression_type<std::remove_cvref_t<X>>
 constexpr auto lazy(X&& x) {

@@ -42,8 +42,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// allocate.
 ///
 /// A negative index, or one not below n, throws argument_error, on simulated devices from the next call that waits, and
-/// leaves y unchanged. A GPU kernel cannot throw, and trapping would make the device unusable for the process: it sets
-/// the row to NaN, which propagates to later results, and rows of integers, which have no NaN, to the lowest number of
+/// leaves y unchanged. A GPU kernel cannot throw, and trapping would make the device unusable for the process. It sets
+/// the row to NaN, which propagates to later results; rows of integers, which have no NaN, to the lowest number of
 /// their type. It never reads beyond x.
 template <tensor_like Y, tensor_like X, tensor_like Indices>
 void take_rows_into(Y&& y, const X& x, const Indices& indices) {

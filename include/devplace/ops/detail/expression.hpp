@@ -125,25 +125,31 @@ class DEVPLACE_NODISCARD expression {
                   "devplace: assign: the destination has another element type than the expression; convert the "
                   "expression with cast<T>(...).");
     if constexpr (std::is_same_v<To, Where> && std::is_same_v<T, value_type>) {
-      static_assert(detail::compatible<Extents, detail::broadcast_t<Extents, extents_type>>,
-                    "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the "
-                    "destination the expression's extents.");
-      detail::require_destination<Where>(destination, *this);
-      for (std::size_t k = 0; k != destination.places; ++k)
-        assign(destination.only_on(k), at(k));
+      constexpr bool fits = detail::compatible<Extents, detail::broadcast_t<Extents, extents_type>>;
+      static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
+      if constexpr (fits) {
+        detail::require_destination<Where>(destination, *this);
+        for (std::size_t k = 0; k != destination.places; ++k)
+          assign(destination.only_on(k), at(k));
+      }
     }
   }
 
   /// Over several places: an uninitialised tensor of type `Result` for the result.
   template <class Result, detail::configured = detail::configuration>
   Result storage() const {
-    static_assert(std::is_same_v<typename Result::placement_type, Where>,
+    constexpr bool same_placement = std::is_same_v<typename Result::placement_type, Where>,
+                   same_type = std::is_same_v<typename Result::value_type, value_type>;
+    static_assert(same_placement,
                   "devplace: a tensor lies on another placement than the expression it is made from; make it there "
                   "and change its placement with a collective, such as scatter, all_gather or all_reduce.");
-    static_assert(std::is_same_v<typename Result::value_type, value_type>,
+    static_assert(same_type,
                   "devplace: a tensor has another element type than the expression it is made from; convert the "
                   "expression with cast<T>(...).");
-    return detail::make_like<typename Result::value_type, Where>(typename Result::extents_type(extents_), like());
+    if constexpr (same_placement && same_type)
+      return detail::make_like<value_type, Where>(typename Result::extents_type(extents_), like());
+    else
+      return Result(typename Result::extents_type(extents_));
   }
 
  private:

@@ -72,6 +72,8 @@ constexpr auto make_expression(const F& function, Operands... operands) {
     using rule = elementwise_result<arithmetic_of<F, last>, typename Operands::placement_type...>;
     if constexpr (common_result<rule>::value)
       return expression<typename rule::type, F, Operands...>(function, std::move(operands)...);
+    else
+      return refusal{};
   } else {
     using where = typename common_placement<typename Operands::placement_type...>::type;
     return expression<where, F, Operands...>(function, std::move(operands)...);
@@ -82,14 +84,10 @@ constexpr auto make_expression(const F& function, Operands... operands) {
 template <class... T>
 struct elements_are {};
 
-/// Makes an expression of arguments that must have the given element types; numbers adopt them.
+/// Makes an expression of arguments, which have the given element types; numbers adopt them.
 template <class F, class... T, class... X>
 constexpr auto applied(const F& function, elements_are<T...>, X&&... x) {
-  constexpr bool fitting_elements =
-      (std::is_same_v<typename decltype(make_operand<T>(std::forward<X>(x)))::value_type, T> && ...);
-  static_assert(fitting_elements,
-                "devplace: elementwise: the operands have different element types; convert one with cast<T>(x) first.");
-  if constexpr (fitting_elements) return make_expression(function, make_operand<T>(std::forward<X>(x))...);
+  return make_expression(function, make_operand<T>(std::forward<X>(x))...);
 }
 
 }  // namespace devplace::detail

@@ -196,7 +196,7 @@ using extents_of_t = typename extents_of_argument<X>::type;
 
 template <class A, class B>
 inline constexpr bool same_values = true;  // a number adopts the other's type
-template <elementwise_operand A, elementwise_operand B>
+template <operand_type A, operand_type B>
 inline constexpr bool same_values<A, B> = std::is_same_v<value_type_of<A>, value_type_of<B>>;
 
 template <class A, class B>

@@ -140,9 +140,10 @@ auto compound(To& destination, X&& x) {
     static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
     if constexpr (distributed_operand<To&> || distributed_operand<X>) {
       static_assert(!std::is_const_v<To>, DEVPLACE_DETAIL_ASSIGNED_CONST);
-      if constexpr (stored && whole && fits && !std::is_const_v<To> &&
-                    !std::is_same_v<decltype(binary<F>(destination, std::forward<X>(x))), refusal>)
-        binary<F>(destination, std::forward<X>(x)).into(destination);
+      if constexpr (stored && whole && fits && !std::is_const_v<To>) {
+        using result = decltype(binary<F>(destination, std::forward<X>(x)));
+        if constexpr (!std::is_same_v<result, refusal>) binary<F>(destination, std::forward<X>(x)).into(destination);
+      }
     } else {
       const auto window = as_window(destination);
       constexpr bool written = !std::is_const_v<typename std::remove_const_t<decltype(window)>::element_type>;

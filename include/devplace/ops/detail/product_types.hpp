@@ -101,9 +101,12 @@ constexpr bool check_product() {
                     "devplace: matmul: the operands are arrays of matrices whose static leading extents differ in an "
                     "axis in which neither is 1 (aligned at the last of them); slice or reshape one of them.");
       return precise && inner && leading;
+    } else {
+      return false;
     }
+  } else {
+    return false;
   }
-  return false;
 }
 
 }  // namespace devplace::detail
