@@ -34,7 +34,7 @@ bool has(const stopped_model& model, float value) {
 
 /// Reports these metrics until training stops; model i has the parameter i. Returns the number of reported metrics.
 std::size_t report(dp::early_stopping<stopped_model>& stopping, stopped_model& model,
-                 const std::vector<double>& metrics) {
+                   const std::vector<double>& metrics) {
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     set(model, static_cast<float>(stopping.state().told));
     const bool stops = stopping(metrics[i], model);

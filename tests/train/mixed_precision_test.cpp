@@ -92,7 +92,7 @@ TEST_CASE("a skipped step does not change parameters, optimizer state or step co
   const auto train = [&](auto rule, bool with_bad) {
     dp::model<mixed_net, on_cpu, dp::mixed<dp::half>> model{dp::seed{1}};
     dp::trainer step{model, nn::cross_entropy{}, rule};
-    step.scale_losses({.initial_scale = 1024, .growth_interval = 4});  // the defaults are 65536 and 2,000
+    step.scale_losses({.initial_scale = 1024, .growth_interval = 4});  // optional; 65536 and 2,000 are the defaults
     step.clip({.max_norm = 0.5});
     double history = 0;
     for (std::size_t i = 0; i < 12; ++i) {
