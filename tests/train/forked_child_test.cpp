@@ -195,7 +195,7 @@ TEMPLATE_TEST_CASE("a forked child writes a state taken before fork while the tr
     ::pid_t writer = 0;
     auto result = trained<TestType>([&](auto&, auto& step) {
       dp::save_checkpoint(step, {3, 4}, by_parent);
-      const auto state = step.state();  // collective
+      const auto state = step.state();  // all processes take it
       if (dp::is_main_process() && (writer = ::fork()) == 0) {
         dp::save_checkpoint(step, state, {3, 4}, by_child);
         ::_exit(0);
