@@ -20,7 +20,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// All ranks' lists as make_distributed_sampler.py writes them.
+/// All ranks' lists in the format of make_distributed_sampler.py.
 std::string lists(std::size_t samples, int size, const dp::distributed_sampler_options& options, int epoch) {
   static constexpr std::string_view indices = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-";
   std::string text;
@@ -37,7 +37,7 @@ std::string lists(std::size_t samples, int size, const dp::distributed_sampler_o
 
 }  // namespace
 
-TEST_CASE("the lists of all processes are those of PyTorch's DistributedSampler", "[data]") {
+TEST_CASE("the lists of all processes equal those of PyTorch's DistributedSampler", "[data]") {
   std::ifstream file(dp::test::reference_path("samplers/distributed.txt"));
   std::size_t samples = 0, compared = 0;
   int size = 0;
@@ -52,7 +52,7 @@ TEST_CASE("the lists of all processes are those of PyTorch's DistributedSampler"
   CHECK(compared == 64 * 9 * 2 * 2);
 }
 
-TEST_CASE("the lists of a large set and of a seed of many bits are PyTorch's", "[data]") {
+TEST_CASE("the lists of a large set and of a large seed equal PyTorch's", "[data]") {
   dp::distributed_sampler s(100003, 3, 1, {.shuffle = dp::seed{(std::uint64_t{1} << 40) + 5}});
   for (int epoch = 0; epoch != 2; ++epoch)
     s.order(epoch);  // an epoch does not depend on earlier ones
@@ -62,7 +62,7 @@ TEST_CASE("the lists of a large set and of a seed of many bits are PyTorch's", "
   CHECK(std::vector<std::int64_t>(own.end() - 2, own.end()) == std::vector<std::int64_t>{48627, 31784});
 }
 
-TEST_CASE("the processes of a group divide an epoch as DistributedSampler does", "[data]") {
+TEST_CASE("the processes of a group divide an epoch like DistributedSampler", "[data]") {
   std::vector<std::vector<std::int64_t>> found(3);
   dp::test::in_processes(3, [&](const dp::process_group& processes) {
     dp::distributed_sampler samples{10, processes, {.shuffle = std::nullopt}};
@@ -72,7 +72,7 @@ TEST_CASE("the processes of a group divide an epoch as DistributedSampler does",
   CHECK(found == std::vector<std::vector<std::int64_t>>{{0, 3, 6, 9}, {1, 4, 7, 0}, {2, 5, 8, 1}});
 }
 
-TEST_CASE("a DistributedSampler of no samples has none, and wrong numbers are refused", "[data]") {
+TEST_CASE("a distributed sampler of an empty set is empty, and invalid arguments are rejected", "[data]") {
   for (const bool drop_last : {false, true}) {
     dp::distributed_sampler none(0, 3, 2, {.drop_last = drop_last});
     CHECK(none.order(0).empty());

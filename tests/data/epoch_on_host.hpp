@@ -39,7 +39,7 @@ auto read_on_host(Loader& batches, int epoch) {
   return result;
 }
 
-/// The same from a new loader of images.
+/// All samples and labels of one epoch of a new loader of images.
 template <class Where>
 auto read_on_host(const dp::image_set& data, const dp::loader_options& how, int epoch) {
   dp::loader<Where> batches{data, how};

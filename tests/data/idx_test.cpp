@@ -91,7 +91,7 @@ TEST_CASE("read_idx reads every rank and empty arrays", "[data]") {
   CHECK(rank_4(0, 1, 0, 1) == 0x0d);
 }
 
-TEST_CASE("read_idx names what it found and what it expected", "[data]") {
+TEST_CASE("read_idx's errors name what was found and what was expected", "[data]") {
   SECTION("headers") {
     CHECK_THAT(failure(""),
                ContainsSubstring("is empty; an IDX file starts with the bytes 0, 0, element type and rank"));
@@ -103,13 +103,13 @@ TEST_CASE("read_idx names what it found and what it expected", "[data]") {
     CHECK_THAT(failure(bytes("\x00\x00\x09\x01\x00\x00\x00\x01\x01")),
                ContainsSubstring("holds elements of type 0x09; devplace reads 0x08 (uint8), 0x0c (int32)"));
   }
-  SECTION("elements too few or too many") {
+  SECTION("too few or too many elements") {
     CHECK_THAT(failure(uint8_2x3.substr(0, uint8_2x3.size() - 1)),
                ContainsSubstring("is truncated: its header announces 6 bytes of elements and 5 bytes follow"));
     CHECK_THAT(failure(uint8_2x3.substr(0, 13)), ContainsSubstring("6 bytes of elements and 1 byte follows"));
     CHECK_THAT(failure(uint8_2x3 + "x"), ContainsSubstring("is longer than its header announces: 6 bytes"));
   }
-  SECTION("extents that promise more than there is") {
+  SECTION("extents larger than the file") {
     CHECK_THAT(failure(bytes("\x00\x00\x08\x02\xff\xff\xff\xff\x7f\xff\xff\xff")),
                ContainsSubstring("is truncated: its header announces 9223372030412324865 bytes"));
     CHECK_THAT(failure(bytes("\x00\x00\x08\x03\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x02")),
@@ -120,7 +120,7 @@ TEST_CASE("read_idx names what it found and what it expected", "[data]") {
     rank_255.append(4 * 255, '\1');
     CHECK_THAT(failure(rank_255), ContainsSubstring("announces an array larger than any memory"));
   }
-  SECTION("another type, rank or extent than asked for") {
+  SECTION("a type, rank or extent other than requested") {
     CHECK_THAT(failure(bytes("\x00\x00\x0c\x01\x00\x00\x00\x00")),
                ContainsSubstring("holds elements of type int32 and uint8 was asked for"));
     CHECK_THAT(failure(bytes("\x00\x00\x08\x01\x00\x00\x00\x01\x07")),
@@ -132,7 +132,7 @@ TEST_CASE("read_idx names what it found and what it expected", "[data]") {
   }
 }
 
-TEST_CASE("read_idx checks type, shape and size before it reads or allocates that much", "[data]") {
+TEST_CASE("read_idx checks type, shape and size before it reads or allocates", "[data]") {
   const temporary_folder folder;
   using vector = dp::extents<dp::dyn>;
   const auto sparse = [&](const std::string& content, std::uintmax_t bytes) {
@@ -154,7 +154,7 @@ TEST_CASE("read_idx checks type, shape and size before it reads or allocates tha
                     ContainsSubstring("holds elements of type 0x00"));
 }
 
-TEST_CASE("read_idx says why a path cannot be used", "[data]") {
+TEST_CASE("read_idx's errors give the reason why a path is unusable", "[data]") {
   const temporary_folder folder;
   const std::string path = folder.file("none");
   CHECK_THROWS_WITH((dp::read_idx<std::uint8_t, dp::extents<dp::dyn>>(path)),
@@ -164,13 +164,13 @@ TEST_CASE("read_idx says why a path cannot be used", "[data]") {
                     ContainsSubstring("cannot be read: Is a directory"));
 }
 
-TEST_CASE("read_idx takes path.gz where path does not exist, and looks at the bytes, not the name", "[data]") {
+TEST_CASE("read_idx falls back to path.gz, and detects compression by content, not by name", "[data]") {
   const temporary_folder folder;
   folder.write("x.gz", uint8_2x3);
   CHECK(dp::read_idx<std::uint8_t, dp::extents<2, 3>>(folder.file("x"))(0, 0) == 1);
 }
 
-TEST_CASE("a compressed file without the component zlib says what to add", "[data]") {
+TEST_CASE("without the component zlib, the error for a compressed file names what to add", "[data]") {
   CHECK_THAT(failure(bytes("\x1f\x8b\x08\x00")),
              ContainsSubstring("is compressed with gzip and this program was built without zlib. Link devplace::zlib "
                                "(find_package(devplace COMPONENTS zlib)), or decompress the file with gunzip."));

@@ -26,15 +26,15 @@ std::string bytes(const char (&literal)[N]) {
 const std::string uint8_2x3 = bytes(
     "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x63\x60\xe0\x60\x62\x60\x60\x00\x61\x66\x46\x26\x66\x16\x56\x36\x00\x48"
     "\x94\x3e\xe5\x12\x00\x00\x00");
-// The same as two members, 10 and 8 bytes.
+// This file as two gzip members, of 10 and 8 bytes.
 const std::string two_members = bytes(
     "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x63\x60\xe0\x60\x62\x60\x60\x00\x62\x00\x84\xb6\x74\xa4\x0a\x00\x00\x00"
     "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x63\x60\x66\x64\x62\x66\x61\x65\x03\x00\x73\x13\xfe\x64\x08\x00\x00\x00");
-// A header that announces 4 bytes, cut after 6 of its 8 bytes.
+// A header that announces 4 bytes of data, cut off after 6 of the header's 8 bytes.
 const std::string short_header =
     bytes("\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x63\x60\xe0\x60\x64\x60\x00\x00\x7b\xe3\xb4\x75\x06\x00\x00\x00");
 
-/// A header that announces 4 bytes and 100,000 bytes of zero.
+/// A header that announces 4 bytes, followed by 100,000 zeros.
 std::string bomb() {
   std::string file = bytes(
       "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xed\xc1\xb1\x0d\x00\x30\x08\xc0\xb0\x20\x75\xe0\xff"
@@ -59,7 +59,7 @@ std::string failure(const std::string& content) {
 
 }  // namespace
 
-TEST_CASE("read_idx reads gzip files of one or several members", "[data]") {
+TEST_CASE("read_idx reads gzip files with one or several members", "[data]") {
   const temporary_folder folder;
   for (const std::string& content : {uint8_2x3, two_members}) {
     const auto x = dp::read_idx<std::uint8_t, dp::extents<2, 3>>(folder.write("x", content));
@@ -70,7 +70,7 @@ TEST_CASE("read_idx reads gzip files of one or several members", "[data]") {
   CHECK(dp::read_idx<std::uint8_t, dp::extents<2, 3>>(folder.file("y"))(1, 2) == 6);
 }
 
-TEST_CASE("read_idx refuses damaged gzip files", "[data]") {
+TEST_CASE("read_idx rejects damaged gzip files", "[data]") {
   SECTION("cut anywhere") {
     for (const std::string& whole : {uint8_2x3, two_members})
       for (std::size_t size = 2; size < whole.size(); ++size) {
@@ -104,12 +104,12 @@ TEST_CASE("read_idx refuses damaged gzip files", "[data]") {
     CHECK_THAT(failure(uint8_2x3 + "abc"), ContainsSubstring("has 3 bytes after its gzip stream"));
     CHECK_THAT(failure(uint8_2x3 + "\x1f"), ContainsSubstring("ends inside its gzip stream"));
   }
-  SECTION("what is inside is no IDX file, or not all of one") {
+  SECTION("the content is not an IDX file, or incomplete") {
     CHECK_THAT(failure(short_header), ContainsSubstring("the header of an array with 1 axes takes 8 bytes"));
   }
 }
 
-TEST_CASE("decompressing stops one byte after what the header announces", "[data]") {
+TEST_CASE("decompression stops one byte after the announced size", "[data]") {
   const std::string file = bomb();
   REQUIRE(file.size() == 138);
   const temporary_folder folder;
@@ -117,8 +117,8 @@ TEST_CASE("decompressing stops one byte after what the header announces", "[data
                     ContainsSubstring("is longer than its header announces: 4 bytes"));
 }
 
-TEST_CASE("an array that the compressed file cannot contain is refused before it is allocated", "[data]") {
-  // A complete gzip file with 12 bytes: the header of an array of 2^31 x 2^10 bytes and none of these.
+TEST_CASE("an array too large for the compressed file is rejected before allocation", "[data]") {
+  // A complete gzip file of 12 bytes: the header of an array of 2^31 x 2^10 bytes without data.
   const std::string content = bytes(
       "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01\x0c\x00\xf3\xff\x00\x00\x08\x02\x80\x00\x00\x00\x00\x00\x04\x00"
       "\xc3\xee\xa3\x71\x0c\x00\x00\x00");
@@ -150,7 +150,7 @@ TEST_CASE("read_mnist reads the four original files", "[data]") {
     CHECK(data.train.labels(i) == first_train[i]);
     CHECK(data.test.labels(i) == first_test[i]);
   }
-  // The mean pixel, 0.1307 of 255, that every MNIST example normalises with.
+  // The mean pixel, 0.1307 x 255, which every MNIST example uses to normalise.
   double sum = 0;
   for (std::size_t i = 0; i < data.train.images.size(); ++i)
     sum += data.train.images.data()[i];

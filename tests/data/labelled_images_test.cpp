@@ -57,7 +57,7 @@ TEST_CASE("read_mnist reads the four files of a folder", "[data]") {
   CHECK(data.classes() == 7);
 }
 
-TEST_CASE("read_mnist refuses files that do not belong together", "[data]") {
+TEST_CASE("read_mnist rejects mismatched files", "[data]") {
   const temporary_folder folder;
   write_set(folder);
   SECTION("a file is missing") {
@@ -70,7 +70,7 @@ TEST_CASE("read_mnist refuses files that do not belong together", "[data]") {
                       ContainsSubstring("train-images-idx3-ubyte' holds 3 images and ") &&
                           ContainsSubstring("train-labels-idx1-ubyte' holds 2 labels"));
   }
-  SECTION("images and labels exchanged") {
+  SECTION("images and labels swapped") {
     folder.write("train-images-idx3-ubyte", idx({3}, "\x01\x02\x03"));
     CHECK_THROWS_WITH(dp::read_mnist(folder.path()),
                       ContainsSubstring("holds an array of shape 3, which does not fit extents<dyn, dyn, dyn>"));
@@ -82,7 +82,7 @@ TEST_CASE("read_mnist refuses files that do not belong together", "[data]") {
   }
 }
 
-TEST_CASE("the digits of examples/data are the test part of UCI's set", "[data]") {
+TEST_CASE("the digits in examples/data are the test part of UCI's set", "[data]") {
   const dp::image_set set = digits();
   REQUIRE(set.images.extents() == dp::extents<1797, 8, 8>{});
   REQUIRE(set.labels.extents() == dp::extents<1797>{});
@@ -126,7 +126,7 @@ TEST_CASE("split holds out the last images", "[data]") {
     CHECK(dp::hold_out(all, 1797).train.size() == 0);
     CHECK(dp::hold_out(all, 1797).train.images.extent(1) == 8);
   }
-  SECTION("more than there are") {
+  SECTION("more than available") {
     CHECK_THROWS_AS(dp::hold_out(all, 1798), dp::argument_error);
     CHECK_THROWS_WITH(dp::hold_out(all, 1798), ContainsSubstring("1798 images were to be held out of 1797"));
     CHECK_THROWS_WITH(dp::hold_out(all, static_cast<std::size_t>(-3)), ContainsSubstring("-3 images were to be held"));
@@ -140,7 +140,7 @@ TEST_CASE("split holds out the last images", "[data]") {
     for (const double fraction : {-0.1, 1.5, 360.0, std::nan("")})
       CHECK_THROWS_WITH(dp::hold_out(all, fraction), ContainsSubstring("does not lie between 0 and 1"));
   }
-  SECTION("a set without one label for each image") {
+  SECTION("a set with a different number of labels and images") {
     const dp::image_set uneven{digits().images.clone(), data.test.labels.clone()};
     CHECK_THROWS_WITH(dp::hold_out(uneven, 1), ContainsSubstring("has 1797 images and 360 labels"));
   }

@@ -11,7 +11,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("batches do not allocate, including the smaller last one and a new order", "[data]") {
+TEST_CASE("batches do not allocate, including the smaller last batch and a new order", "[data]") {
   const dp::image_set data = support::numbered_images(100);
   for (const int workers : {0, 2}) {
     CAPTURE(workers);
@@ -33,12 +33,12 @@ TEST_CASE("batches do not allocate, including the smaller last one and a new ord
   }
 }
 
-TEST_CASE("a loader gives all its memory back", "[data]") {
+TEST_CASE("a loader frees all its memory", "[data]") {
   const dp::image_set data = support::numbered_images(100);
   const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
   {
     dp::loader<dp::on<dp::cpu>> batches{data, {.batch = 16, .workers = 2, .prefetch = 2}};
-    // Five slots of 16 images and labels, and one order.
+    // Five slots of 16 images and labels, and one list of the order.
     CHECK(dp::memory_statistics<dp::cpu>().allocated - before == 5 * 16 * (6 * sizeof(float) + 1) + 100 * 8);
   }
   CHECK(dp::memory_statistics<dp::cpu>().allocated == before);

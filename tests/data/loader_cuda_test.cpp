@@ -13,7 +13,7 @@ namespace dp = devplace;
 using device = dp::on<dp::cuda<0>>;
 using support::read_on_host;
 
-TEST_CASE("batches for a GPU are those for the CPU", "[data]") {
+TEST_CASE("batches for a GPU equal batches for the CPU", "[data]") {
   if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
   const dp::image_set data = support::numbered_images(1001);
   for (const int workers : {0, 3}) {
@@ -30,7 +30,7 @@ TEST_CASE("batches for a GPU are those for the CPU", "[data]") {
   }
 }
 
-TEST_CASE("tokens and their labels reach a GPU as they are", "[data]") {
+TEST_CASE("tokens and their labels reach a GPU unchanged", "[data]") {
   if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
   dp::tensor<std::int32_t, dp::extents<41, 5>, dp::on<dp::cpu>> tokens(dp::extents<41, 5>{});
   dp::tensor<std::uint8_t, dp::extents<41, 5>, dp::on<dp::cpu>> next(dp::extents<41, 5>{});
@@ -44,7 +44,7 @@ TEST_CASE("tokens and their labels reach a GPU as they are", "[data]") {
   CHECK(read_on_host(of_gpu, 1) == read_on_host(of_cpu, 1));
 }
 
-TEST_CASE("a GPU's batch is unchanged for work that is still pending", "[data]") {
+TEST_CASE("a GPU's batch does not change while work on it is pending", "[data]") {
   if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
   const dp::image_set data = support::numbered_images(64 * 200);
   dp::loader<device> batches{data, {.batch = 64, .workers = 2}};

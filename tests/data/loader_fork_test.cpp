@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loaders with workers in a process that forks. The workers are held inside a batch while the process forks, so that
-// the child finds a batch half made.
+// Loaders with workers in a process that forks. The test holds the workers inside a batch during the fork, so that the
+// child inherits a half-made batch.
 
 #include <atomic>
 #include <cstddef>
@@ -24,16 +24,16 @@
 namespace dp = devplace;
 using here = dp::on<dp::cpu>;
 
-#if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()
+#if !DEVPLACE_TEST_THREAD_SANITIZER  // ThreadSanitizer does not support threads in children of fork()
 namespace {
 
-/// Lets samples before the `limit` pass, and holds the threads that make other ones; counts those that are held.
+/// Passes samples before `limit`, blocks threads at later samples, and counts the blocked threads.
 struct gate {
   std::atomic<std::size_t> limit{0};
   std::atomic<int> held{0};
 };
 
-/// Changes a sample so that its contents depend on the epoch, too.
+/// Changes a sample so that its contents also depend on the epoch.
 struct passes_gate {
   gate* at;
   void operator()(std::span<float> sample, std::size_t index, int epoch) const {
@@ -50,20 +50,20 @@ struct passes_gate {
 constexpr std::size_t samples = 40, batch = 4;
 const dp::loader_options with_workers{.batch = batch, .workers = 2, .prefetch = 2};
 
-/// Returns when both workers are held inside of a batch.
+/// Returns when both workers are blocked inside a batch.
 void wait_until_held(const gate& g) {
   while (g.held != 2)
     std::this_thread::yield();
 }
 
-/// Reads an epoch by a loader without threads.
+/// Reads an epoch with a loader without threads.
 auto expected_epoch(const dp::image_set& data, int epoch) {
   gate open{samples, {}};
   dp::loader<here> batches{data, {.batch = batch}, passes_gate{&open}};
   return support::read_epoch(batches, epoch);
 }
 
-/// Calls `f()` in a child, which is killed if it does not end; how that ended: `exit 0` if `f()` did not throw.
+/// Calls `f()` in a child, which is killed if it hangs. Returns how the child ended: `exit 0` if `f()` did not throw.
 template <class F>
 std::string in_child(const F& f) {
   const auto ended = support::in_forked_processes(
@@ -77,11 +77,11 @@ void require(bool fact, const char* what) {
 
 }  // namespace
 
-TEST_CASE("a loader with workers is destroyed in a child of fork", "[data]") {
+TEST_CASE("a loader with workers can be destroyed in a child of fork", "[data]") {
   const dp::image_set data = support::numbered_images(samples);
   gate g;
   std::optional<dp::loader<here>> batches(std::in_place, data, with_workers, passes_gate{&g});
-  CHECK(in_child([&] { batches.reset(); }) == "exit 0");  // its workers wait for an epoch
+  CHECK(in_child([&] { batches.reset(); }) == "exit 0");  // the workers wait for an epoch
   std::optional epoch = batches->epoch(0);
   wait_until_held(g);
   const auto destroy = [&] {
@@ -93,7 +93,7 @@ TEST_CASE("a loader with workers is destroyed in a child of fork", "[data]") {
   destroy();
 }
 
-TEST_CASE("a child of fork reads epochs of a loader with workers", "[data]") {
+TEST_CASE("a child of fork can read epochs of a loader with workers", "[data]") {
   const dp::image_set data = support::numbered_images(samples);
   gate g{samples, {}};
   dp::loader<here> batches{data, with_workers, passes_gate{&g}};
@@ -107,7 +107,7 @@ TEST_CASE("a child of fork reads epochs of a loader with workers", "[data]") {
   CHECK(in_child([&] { require(in_child(reads) == "exit 0", "not in a child's child"); }) == "exit 0");
 }
 
-TEST_CASE("a child of fork leaves or continues the loop over an epoch", "[data]") {
+TEST_CASE("a child of fork can leave or continue the loop over an epoch", "[data]") {
   const dp::image_set data = support::numbered_images(samples);
   const auto expected = expected_epoch(data, 0);
   for (const std::size_t read : {std::size_t{1}, std::size_t{3}}) {
@@ -119,7 +119,7 @@ TEST_CASE("a child of fork leaves or continues the loop over an epoch", "[data]"
     const auto take = [&] { found.insert(found.end(), at->images.data(), at->images.data() + at->images.size()); };
     for (std::size_t i = 1; i != read; ++i, ++at)
       take();
-    const auto continues = [&] {  // with the batch that the loop was in when the process forked
+    const auto continues = [&] {  // starts with the current batch at the fork
       for (; at != epoch->end(); ++at)
         take();
       require(found == expected.samples, "other batches");
@@ -130,7 +130,7 @@ TEST_CASE("a child of fork leaves or continues the loop over an epoch", "[data]"
             continues();
           }) == "exit 0");
     CHECK(in_child([&] {
-            epoch.reset();  // the loop is left while the parent's workers are inside of batches
+            epoch.reset();  // leaves the loop while the parent's workers are inside batches
             g.limit = samples;
             require(support::read_epoch(batches, 1) == expected_epoch(data, 1), "other batches of the next epoch");
           }) == "exit 0");

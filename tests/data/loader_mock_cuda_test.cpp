@@ -19,7 +19,7 @@ TEST_CASE("bytes are copied as bytes and scaled on the copying stream", "[data]"
   const dp::image_set data = support::numbered_images(41);
   {
     const dp::stream<dp::cuda<0>> side;
-    mock::name_stream(side.native_handle(), "copies");  // returned to the pool here, so the loader gets this stream
+    mock::name_stream(side.native_handle(), "copies");  // returned to the pool here; the loader gets this stream
   }
   dp::loader<device> batches{data, {.batch = 8, .shuffle = dp::seed{1}}};
   mock::clear_calls();

@@ -20,14 +20,14 @@ using calls = std::vector<std::string>;
 
 namespace {
 
-/// Names the stream that the next loader gets, by naming one and returning it to the pool.
+/// Names the stream of the next loader, by naming a stream and returning it to the pool.
 template <class P>
 void name_copies() {
   const dp::stream<P> side;
   mock::name_stream(side.native_handle(), "copies");
 }
 
-/// The recorded calls without those that only set or query state: current device, event completed.
+/// The recorded calls without calls that only set or query state: current device, event completed.
 calls work() {
   calls all = mock::calls();
   const auto passive = [](const std::string& call) {
@@ -47,8 +47,8 @@ std::size_t count(const std::string& function) {
 
 calls batch_of(int device, std::size_t images, std::size_t labels) {
   const std::string on = " device " + std::to_string(device);
-  return {"cudaEventRecord" + on,                     // after the work with the previous batch
-          "cudaStreamWaitEvent" + on + " on copies",  // until the work with the batch before it is done
+  return {"cudaEventRecord" + on,                     // after work with the previous batch
+          "cudaStreamWaitEvent" + on + " on copies",  // after work with the batch before that
           "cudaMemcpyAsync" + on + " to device, " + std::to_string(images) + " bytes on copies",
           "cudaMemcpyAsync" + on + " to device, " + std::to_string(labels) + " bytes on copies",
           "cudaEventRecord" + on + " on copies",  //
@@ -87,7 +87,7 @@ TEST_CASE("a batch for a GPU is copied on a separate stream, ordered between ear
   CHECK(mock::violations() == calls{});
 }
 
-TEST_CASE("each GPU of a split batch has its copies, none for no rows", "[data]") {
+TEST_CASE("each GPU of a split batch has its copies, and none without rows", "[data]") {
   const dp::image_set data = support::numbered_images(4);
   name_copies<dp::cuda<0>>();
   name_copies<dp::cuda<1>>();
@@ -117,7 +117,7 @@ TEST_CASE("during an epoch the host neither waits nor allocates", "[data]") {
   CHECK(mock::violations() == calls{});
 }
 
-TEST_CASE("the host waits only for a copy from memory that it must refill", "[data]") {
+TEST_CASE("the host waits only for copies from memory that it refills", "[data]") {
   const dp::image_set data = support::numbered_images(40);
   dp::loader<device> batches{data, {.batch = 8}};
   mock::set_done(false);
@@ -136,7 +136,7 @@ TEST_CASE("the host waits only for a copy from memory that it must refill", "[da
   CHECK(count("cudaEventSynchronize") == 2);
 }
 
-TEST_CASE("a copy that CUDA refuses is an error where the batch is asked for", "[data]") {
+TEST_CASE("a failed CUDA copy is an error at the batch", "[data]") {
   const dp::image_set data = support::numbered_images(40);
   dp::loader<device> batches{data, {.batch = 8}};
   auto epoch = batches.epoch(0);
@@ -148,7 +148,7 @@ TEST_CASE("a copy that CUDA refuses is an error where the batch is asked for", "
   CHECK(mock::violations() == calls{});
 }
 
-TEST_CASE("if one of a batch's copies fails, the others end before their memory is freed", "[data]") {
+TEST_CASE("if one of a batch's copies fails, the others complete before their memory is freed", "[data]") {
   const dp::image_set data = support::numbered_images(40);
   {
     dp::loader<device> batches{data, {.batch = 8}};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loaders over processes, which threads play: together they give the batches of one process.
+// Loaders over processes, for which threads stand in, together give the batches of one process.
 
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +62,7 @@ void require_own_parts(const dp::process_group& group, const dp::image_set& data
 
 }  // namespace
 
-TEST_CASE("the processes' loaders divide the batches of one process, nothing is repeated or left out", "[data]") {
+TEST_CASE("the processes' loaders divide the batches of one process without repetition or omission", "[data]") {
   const dp::image_set data = numbered_images(41);
   for (const int workers : {0, 2})
     for (const auto rule : {dp::split::even, dp::split::torch})
@@ -87,7 +87,7 @@ TEST_CASE("the processes' loaders divide the batches of one process, nothing is 
       }
 }
 
-TEST_CASE("a loader over processes makes the samples of its own process alone", "[data]") {
+TEST_CASE("a loader over processes makes only the samples of its own process", "[data]") {
   const dp::image_set data = numbered_images(40);
   std::vector<int> made(40);  // each element is written by one thread
   in_processes(4, [&](const dp::process_group& group) {
@@ -100,7 +100,7 @@ TEST_CASE("a loader over processes makes the samples of its own process alone", 
   CHECK(made == std::vector<int>(40, 1));
 }
 
-TEST_CASE("samples are mixed over processes as in one", "[data]") {
+TEST_CASE("mixup over processes equals mixup in one process", "[data]") {
   dp::tensor<float, dp::extents<20, 1, 2>, dp::on<dp::cpu>> features(dp::extents<20, 1, 2>{});
   dp::tensor<float, dp::extents<20>, dp::on<dp::cpu>> targets(dp::extents<20>{});
   for (std::size_t i = 0; i < 20; ++i)

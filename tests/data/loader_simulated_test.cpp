@@ -28,7 +28,7 @@ const dp::loader_options options[] = {{.batch = 8, .shuffle = dp::seed{3}},
 
 }  // namespace
 
-TEST_CASE("batches for a device, or split over devices, are those for the CPU", "[data]") {
+TEST_CASE("batches for one or several devices equal batches for the CPU", "[data]") {
   const dp::image_set data = numbered_images(41);
   dp::loader<dp::on<dp::cpu>> of_cpu{data, options[0]};
   for (const int epoch : {0, 2}) {
@@ -57,7 +57,7 @@ TEST_CASE("each place has consecutive rows, their numbers differing by at most o
   CHECK(rows == std::vector<std::size_t>{3, 3, 2, 1, 0, 0});
 }
 
-TEST_CASE("batches are split by the rule that the options name, small ones too", "[data]") {
+TEST_CASE("batches are split by the rule in the options, even small ones", "[data]") {
   const dp::image_set data = numbered_images(26);
   const auto sizes_of = [&](dp::split::rule rule, int workers) {
     dp::loader<dp::replicated<0, 3, 1, 2>> batches{data, {.batch = 9, .workers = workers, .split = rule}};
@@ -88,7 +88,7 @@ TEST_CASE("batches are split by the rule that the options name, small ones too",
   }
 }
 
-TEST_CASE("torch's split brings the same batches", "[data]") {
+TEST_CASE("split::torch gives the same batches", "[data]") {
   const dp::image_set data = numbered_images(41);
   dp::loader<dp::on<dp::cpu>> of_cpu{data, options[0]};
   const auto expected = support::read_epoch(of_cpu, 1);
@@ -99,7 +99,7 @@ TEST_CASE("torch's split brings the same batches", "[data]") {
   CHECK(read_on_host<dp::on<dp::cuda<0>>>(data, how, 1) == expected);
 }
 
-TEST_CASE("a batch is unchanged for work that is still pending on a device", "[data]") {
+TEST_CASE("a batch does not change while work on it is pending on a device", "[data]") {
   const dp::image_set data = numbered_images(64);
   for (const auto& how : options) {
     dp::loader<dp::on<dp::cuda<0>>> batches{data, how};
@@ -133,7 +133,7 @@ TEST_CASE("nothing is allocated for a batch on devices", "[data]") {
   CHECK(samples == 3 * 41);
 }
 
-TEST_CASE("features of every kind reach devices with the CPU's bits", "[data]") {
+TEST_CASE("features of every kind reach devices bitwise equal to the CPU's", "[data]") {
   const auto jitter = [](std::span<float> sample, std::size_t index, int epoch) {
     for (float& x : sample)
       x = std::sin(x + static_cast<float>(index) + 10 * static_cast<float>(epoch));
@@ -176,7 +176,7 @@ TEST_CASE("features of every kind reach devices with the CPU's bits", "[data]") 
   }
 }
 
-TEST_CASE("the host makes and asks for the next batch while the device is busy", "[data]") {
+TEST_CASE("the host makes and copies the next batch while the device is busy", "[data]") {
   const dp::image_set data = numbered_images(40);
   dp::loader<dp::on<dp::cuda<0>>> batches{data, {.batch = 8}};
   dp::tensor<std::uint8_t, dp::extents<16>, dp::on<dp::cuda<0>>> kept(dp::extents<16>{});
@@ -190,14 +190,14 @@ TEST_CASE("the host makes and asks for the next batch while the device is busy",
   dp::copy(kept.slice(0, 8), at->labels);
   ++at;
   dp::copy(kept.slice(8, 16), at->labels);
-  go = true;  // a loader that waited would never get here
+  go = true;  // not reached if the loader waits
   ++at;
   const auto labels = dp::to<dp::on<dp::cpu>>(kept);
   for (std::size_t i = 0; i < 16; ++i)
     CHECK(labels(i) == i % 10);
 }
 
-TEST_CASE("a loader may be destroyed during an epoch; its copies and workers end first", "[data]") {
+TEST_CASE("a loader may be destroyed during an epoch, after its copies and workers end", "[data]") {
   const dp::image_set data = numbered_images(60);
   for (const int workers : {0, 2})
     for (int stop = 0; stop < 12; ++stop) {
@@ -212,7 +212,7 @@ TEST_CASE("a loader may be destroyed during an epoch; its copies and workers end
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == 0);
 }
 
-TEST_CASE("a sample that cannot be made is an error at its batch on devices too", "[data]") {
+TEST_CASE("a failing sample is an error at its batch, also on devices", "[data]") {
   const dp::image_set data = numbered_images(20);
   const auto refuse = [](std::span<float>, std::size_t index, int) {
     if (index == 7) throw dp::argument_error("sample 7");
@@ -228,7 +228,7 @@ TEST_CASE("a sample that cannot be made is an error at its batch on devices too"
   }
 }
 
-TEST_CASE("a loader for a device has pinned memory for bytes and two batches there", "[data]") {
+TEST_CASE("a loader for a device has pinned memory for bytes and two batches on the device", "[data]") {
   const dp::image_set data = numbered_images(100);
   const auto allocated = [] {
     return std::vector<std::size_t>{dp::memory_statistics<dp::pinned>().allocated,

@@ -118,7 +118,7 @@ TEST_CASE("a loader's options may be given by position", "[data]") {
   CHECK(options.workers == 3);
 }
 
-TEST_CASE("a shuffled epoch is the sampler's order, with its labels", "[data]") {
+TEST_CASE("a shuffled epoch has the sampler's order, with matching labels", "[data]") {
   const dp::image_set data = numbered_images(30);
   dp::loader<here> batches{data, {.batch = 7, .shuffle = dp::seed{5}, .scale = 1.0}};
   dp::sampler expected(30, dp::seed{5});
@@ -182,7 +182,7 @@ TEST_CASE("every byte value in every position is x / 255, exactly rounded", "[da
     CHECK(contents.samples[i] == static_cast<float>((i / 19 + 31 * (i % 19)) % 256) / 255.0f);
 }
 
-TEST_CASE("floating-point features and integer labels come from plain tensors, bit by bit", "[data]") {
+TEST_CASE("floating-point features and integer labels are copied bitwise from plain tensors", "[data]") {
   dp::tensor<float, dp::extents<3, 2>, here> features{
       {-0.0f, 1.0f}, {std::numeric_limits<float>::infinity(), 1e-44f}, {std::nanf("5"), -3.0f}};
   dp::tensor<std::int64_t, dp::extents<3>, here> labels{7, -100, 1};
@@ -197,7 +197,7 @@ TEST_CASE("floating-point features and integer labels come from plain tensors, b
   CHECK(contents.batch_sizes == std::vector<std::size_t>{2, 1});
 }
 
-TEST_CASE("a loader owns tensors that are moved in and refers to variables", "[data]") {
+TEST_CASE("a loader owns tensors moved in and refers to variables", "[data]") {
   const auto made = [](std::size_t count) {
     dp::tensor<float, dp::extents<dyn, 2>, here> x{dp::extents<dyn, 2>{count}};
     dp::tensor<std::int32_t, dp::extents<dyn>, here> y{dp::extents<dyn>{count}};
@@ -232,7 +232,7 @@ TEST_CASE("a loader owns tensors that are moved in and refers to variables", "[d
     auto batches = dp::make_loader<here>(x.view(), labels, {.batch = 64, .workers = workers});
     check(batches);
     CHECK(x.data() == address);
-    x(0, 0) = 7;  // seen by the loader, which has no copy
+    x(0, 0) = 7;  // the loader has no copy
     for (const auto& [features, targets] : batches.epoch(1)) {
       CHECK(features(0, 0) == 7);
       CHECK(targets(0) == 0);
@@ -242,7 +242,7 @@ TEST_CASE("a loader owns tensors that are moved in and refers to variables", "[d
   }
 }
 
-TEST_CASE("integer features and labels of tokens keep their type and are not scaled", "[data]") {
+TEST_CASE("integer features and token labels keep their type and are not scaled", "[data]") {
   dp::tensor<std::int32_t, dp::extents<3, 2>, here> tokens{{70000, -1}, {2, 3}, {4, 5}};
   dp::tensor<std::int64_t, dp::extents<3, 2>, here> next{{1, 2}, {-100, 4}, {5, std::int64_t{1} << 40}};
   for (const int workers : {0, 2}) {
@@ -268,7 +268,7 @@ TEST_CASE("integer features and labels of tokens keep their type and are not sca
   CHECK(read_epoch(masked, 0).samples == std::vector<std::int32_t>{70000, -1, 0, 3, 4, 5});
 }
 
-TEST_CASE("regression targets may have axes and take the network's type", "[data]") {
+TEST_CASE("regression targets may have axes and get the network's type", "[data]") {
   dp::tensor<double, dp::extents<dyn, 1>, here> features(dp::extents<dyn, 1>(5));
   dp::tensor<double, dp::extents<dyn, 2>, here> targets(dp::extents<dyn, 2>(5));
   for (std::size_t i = 0; i < 5; ++i) {
@@ -288,7 +288,7 @@ TEST_CASE("regression targets may have axes and take the network's type", "[data
   }
 }
 
-TEST_CASE("a transform may own what it needs and sees scaled samples, their index and the epoch", "[data]") {
+TEST_CASE("a transform may own state and gets scaled samples, their index and the epoch", "[data]") {
   const dp::image_set data = numbered_images(6);
   const auto alive = std::make_shared<float>(100.0f);
   {
@@ -309,7 +309,7 @@ TEST_CASE("a transform may own what it needs and sees scaled samples, their inde
   CHECK(alive.use_count() == 1);
 }
 
-TEST_CASE("an exception reaches the caller at the batch it belongs to, each time", "[data]") {
+TEST_CASE("an exception reaches the caller at its batch, each time", "[data]") {
   const dp::image_set data = numbered_images(40);
   const auto refuse = [](std::span<float>, std::size_t index, int) {
     if (index == 13 || index == 14 || index == 22) throw unreadable_sample(index);
@@ -331,7 +331,7 @@ TEST_CASE("an exception reaches the caller at the batch it belongs to, each time
   }
 }
 
-TEST_CASE("after an exception the next batch can be asked for", "[data]") {
+TEST_CASE("after an exception the next batch can be read", "[data]") {
   const dp::image_set data = numbered_images(20);
   const auto refuse = [](std::span<float>, std::size_t index, int) {
     if (index == 7 || index == 10) throw unreadable_sample(index);
@@ -353,7 +353,7 @@ TEST_CASE("after an exception the next batch can be asked for", "[data]") {
   }
 }
 
-TEST_CASE("an exception in the first batch comes from begin, again when it is called again", "[data]") {
+TEST_CASE("an exception in the first batch is thrown by every call of begin", "[data]") {
   const dp::image_set data = numbered_images(6);
   const auto refuse = [](std::span<float>, std::size_t index, int) { throw unreadable_sample(index); };
   for (const int workers : {0, 1}) {
@@ -364,7 +364,7 @@ TEST_CASE("an exception in the first batch comes from begin, again when it is ca
   }
 }
 
-TEST_CASE("an epoch may be left early, whatever the workers are doing", "[data]") {
+TEST_CASE("an epoch may be left early in any state of the workers", "[data]") {
   const dp::image_set data = numbered_images(200);
   for (const helpers h : all_helpers) {
     CAPTURE(h.workers, h.prefetch);
@@ -381,7 +381,7 @@ TEST_CASE("an epoch may be left early, whatever the workers are doing", "[data]"
   }
 }
 
-TEST_CASE("an unread loader, or one left during an epoch, joins its workers", "[data]") {
+TEST_CASE("an unread loader, or a loader left during an epoch, joins its workers", "[data]") {
   const dp::image_set data = numbered_images(50);
   for (int repeat = 0; repeat < 20; ++repeat) {
     const dp::loader<here> unread{data, {.batch = 3, .workers = 2}};
@@ -396,7 +396,7 @@ TEST_CASE("an unread loader, or one left during an epoch, joins its workers", "[
   }
 }
 
-TEST_CASE("an epoch is a range for the algorithms and views of the standard", "[data]") {
+TEST_CASE("an epoch is a range for standard algorithms and views", "[data]") {
   const auto data = numbered_images(10);
   for (const helpers with : all_helpers) {
     dp::loader<here> batches{data, {.batch = 3, .workers = with.workers, .prefetch = with.prefetch}};
@@ -414,7 +414,7 @@ TEST_CASE("an epoch is a range for the algorithms and views of the standard", "[
   }
 }
 
-TEST_CASE("an epoch that begins at a later batch has the batches that follow", "[data]") {
+TEST_CASE("an epoch can begin at a later batch", "[data]") {
   const dp::image_set data = numbered_images(10);
   for (const helpers with : all_helpers) {
     dp::loader<here> batches{data,
@@ -434,7 +434,7 @@ TEST_CASE("an epoch that begins at a later batch has the batches that follow", "
   }
 }
 
-TEST_CASE("one epoch can be read at a time", "[data]") {
+TEST_CASE("only one epoch can be read at a time", "[data]") {
   const dp::image_set data = numbered_images(9);
   dp::loader<here> batches{data, {.batch = 2, .workers = 1}};
   {
@@ -466,7 +466,7 @@ TEST_CASE("options out of range are errors", "[data]") {
   CHECK_THROWS_WITH((dp::loader<here>{uneven, {.batch = 2}}), ContainsSubstring("9 samples and 8 labels"));
 }
 
-TEST_CASE("a split over places of the CPU uses the same buffers as devices", "[data]") {
+TEST_CASE("a split over CPU places uses the same buffers as on devices", "[data]") {
   const dp::image_set data = numbered_images(41);
   const dp::loader_options how{.batch = 8, .shuffle = dp::seed{1}, .workers = 1};
   dp::loader<here> plain{data, how};

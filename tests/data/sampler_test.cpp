@@ -73,7 +73,7 @@ TEST_CASE("all orders of a few samples are equally frequent", "[data]") {
   CHECK(chi_squared < 49.7);  // 23 degrees of freedom: exceeded with probability 0.001
 }
 
-TEST_CASE("a negative epoch is refused", "[data]") {
+TEST_CASE("a negative epoch is rejected", "[data]") {
   dp::sampler s(4);
   CHECK_THROWS_AS(s.order(-1), dp::argument_error);
   CHECK_THROWS_WITH(s.order(-1), "devplace: epoch -1 was asked for; epochs count from 0.");

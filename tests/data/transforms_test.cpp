@@ -29,7 +29,7 @@ using support::read_epoch;
 
 namespace {
 
-/// 1, 2, 3, ... in every pixel, after the step.
+/// Applies the step to pixels 1, 2, 3, ...
 template <class Extents, class Step>
 std::vector<float> after(const Extents& extents, const Step& step, std::size_t index, int epoch = 0) {
   std::vector<float> sample(extents.size());
@@ -38,7 +38,7 @@ std::vector<float> after(const Extents& extents, const Step& step, std::size_t i
   return sample;
 }
 
-/// A step as a user writes one.
+/// A user's step.
 struct darken {
   float by;
   template <class T>
@@ -68,7 +68,7 @@ TEST_CASE("random crops are all shifts of the padded image", "[data]") {
   for (std::size_t index = 0; index < 400; ++index)
     found.insert(after(dp::extents<2, height, width>{}, crop, index));
   CHECK(found == expected);
-  // By as much as the image is wide, of which then nothing is left.
+  // A shift by the image's width leaves nothing of it.
   found.clear();
   for (std::size_t index = 0; index < 100; ++index)
     found.insert(after(dp::extents<1, 1>{}, dp::random_crop{.padding = 1, .fill = -1}, index));
@@ -83,7 +83,7 @@ TEST_CASE("flips, cutouts and a user's step", "[data]") {
     REQUIRE((mirrored || image == std::vector<float>{1, 2, 3, 4, 5, 6}));
     flipped += mirrored ? 1u : 0u;
   }
-  CHECK((flipped > 70 && flipped < 130));  // 100 and four standard deviations, 8.7 each, less
+  CHECK((flipped > 70 && flipped < 130));  // 100 expected, less than four standard deviations of 8.7
 
   std::set<std::size_t> sizes;
   for (std::size_t index = 0; index < 200; ++index) {
@@ -103,13 +103,13 @@ TEST_CASE("flips, cutouts and a user's step", "[data]") {
   CHECK((untouched > 2 && untouched < 20));
 }
 
-TEST_CASE("channels are normalized as by torchvision's formula", "[data]") {
+TEST_CASE("channels are normalized by torchvision's formula", "[data]") {
   const dp::normalize_channels<2> step{{0.5, 1}, {0.25, 3}};
   CHECK(after(dp::extents<2, 1, 2>{}, step, 0) ==
         std::vector<float>{(1 - 0.5f) / 0.25f, (2 - 0.5f) / 0.25f, (3 - 1.0f) / 3.0f, (4 - 1.0f) / 3.0f});
 }
 
-TEST_CASE("rotations are PyTorch's", "[data]") {
+TEST_CASE("rotations agree with PyTorch", "[data]") {
   const auto read = [](const char* name) {
     return dp::test::read_fixture<double, dp::extents<2, 5, 7>>("transforms/rotations/" + std::string(name));
   };
@@ -124,7 +124,7 @@ TEST_CASE("rotations are PyTorch's", "[data]") {
   }
   const auto turned = after(dp::extents<9, 9>{}, dp::random_rotation{.degrees = 20}, 3);
   CHECK(turned != after(dp::extents<9, 9>{}, dp::random_rotation{.degrees = 20}, 4));
-  CHECK(std::abs(turned[40] - 41) < 1e-5f);  // the middle stays
+  CHECK(std::abs(turned[40] - 41) < 1e-5f);  // the center stays
 }
 
 TEST_CASE("a loader takes transforms as its third argument", "[data]") {
@@ -134,7 +134,7 @@ TEST_CASE("a loader takes transforms as its third argument", "[data]") {
   CHECK(read_epoch(batches, 0).samples.size() == 24);
 }
 
-TEST_CASE("samples depend on seed, epoch and index alone, whoever makes them", "[data]") {
+TEST_CASE("samples depend only on seed, epoch and index, not on the thread", "[data]") {
   const dp::image_set data = support::numbered_images(60);
   const auto made = [&](int workers, std::size_t batch, int epoch, std::uint64_t seed) {
     dp::transforms steps{dp::extents(2, 3),
@@ -151,14 +151,14 @@ TEST_CASE("samples depend on seed, epoch and index alone, whoever makes them", "
   CHECK(made(1, 1, 3, 1) == expected);
   CHECK(made(0, 60, 4, 1) != expected);
   CHECK(made(0, 60, 3, 2) != expected);
-  // A step draws the same when another one comes behind it.
+  // A step draws the same numbers with another step after it.
   std::vector<float> one(6, 1.0f), two = one;
   dp::transforms(dp::extents<2, 3>{}, dp::seed{1}, dp::cutout{.size = 1})(std::span(one), 9, 0);
   dp::transforms(dp::extents<2, 3>{}, dp::seed{1}, dp::cutout{.size = 1}, darken{0})(std::span(two), 9, 0);
   CHECK(one == two);
 }
 
-TEST_CASE("mixup mixes samples and targets by one weight", "[data]") {
+TEST_CASE("mixup mixes samples and targets with the same weight", "[data]") {
   constexpr std::size_t samples = 200;
   dp::tensor<float, dp::extents<dyn, 1, 2>, here> x(dp::extents<dyn, 1, 2>{samples});
   dp::tensor<double, dp::extents<dyn, 1>, here> y(dp::extents<dyn, 1>{samples});
@@ -167,7 +167,7 @@ TEST_CASE("mixup mixes samples and targets by one weight", "[data]") {
     x(i, 0, 1) = static_cast<float>(i + 1000);
     y(i, 0) = static_cast<double>(i);
   }
-  // A flip before it: a partner is as in this epoch, also where its own sample comes in another batch.
+  // A flip before mixup: a partner is transformed as in this epoch, even if its own sample is in another batch.
   const dp::transforms steps{dp::extents<1, 2>{}, dp::seed{4}, dp::horizontal_flip{}, dp::mixup{.alpha = 0.4}};
   const auto made = [&](int workers, std::size_t batch) {
     auto batches = dp::make_loader<here>(x, y, {.batch = batch, .workers = workers}, steps);
@@ -205,7 +205,7 @@ TEST_CASE("mixup mixes samples and targets by one weight", "[data]") {
   }
 }
 
-TEST_CASE("options that do not fit the images are refused", "[data]") {
+TEST_CASE("options that do not fit the images are rejected", "[data]") {
   const dp::extents<1, 4, 5> size;
   const auto failure = [&](const auto& step) -> std::string {
     try {

@@ -35,9 +35,9 @@ bool has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-// The axes of the first panel are from (76, 316) to (936, 46).
+// The axes of the first panel span (76, 316) to (936, 46).
 
-TEST_CASE("a chart has a point for each value, on a logarithmic axis or a linear one", "[io]") {
+TEST_CASE("a chart has a point for each value, on a logarithmic or linear axis", "[io]") {
   const auto logarithmic = drawn({{"loss", {{"a", {100, 10, 1}}}}});
   CHECK(has(logarithmic, "points='362.667,46 649.333,181 936,316 '"));
   CHECK(has(logarithmic, ">0.1<") == false);
@@ -61,7 +61,7 @@ TEST_CASE("a chart leaves out what cannot be drawn", "[io]") {
   CHECK(has(far, "points='721,316 936,46 '"));
 }
 
-TEST_CASE("panels lie below each other, and the same names have one legend", "[io]") {
+TEST_CASE("panels are stacked, and equal names share one legend", "[io]") {
   const auto text = drawn({{"a < b & c", {{"x", {1, 2}}, {"y", {2, 3}}}}, {"second", {{"x", {1}}, {"y", {2}}}}});
   CHECK(has(text, "height='698'"));
   CHECK(has(text, ">a &lt; b &amp; c<"));

@@ -92,7 +92,7 @@ TEST_CASE("read_csv reads all columns, delimiters, and files without a header", 
     CHECK_THAT(failure("a\n1" + zeros + exponent + "\n"), ContainsSubstring("beyond the numbers of float"));
 }
 
-TEST_CASE("missing fields are refused, or replaced by what the options say", "[io]") {
+TEST_CASE("missing fields are rejected, or replaced as the options say", "[io]") {
   CHECK_THAT(failure("a,b\n1,2\n3,\n"),
              ContainsSubstring("has no number, but an empty field, in line 3, column 2 ('b'). Set the option missing"));
   CHECK_THAT(failure("a,b\nNA,2\n"), ContainsSubstring("but 'NA', in line 2, column 1 ('a')"));
@@ -117,19 +117,19 @@ TEST_CASE("a blank line in a file of one column is a missing field", "[io]") {
     CHECK_THAT(failure(text),
                ContainsSubstring("has no number, but an empty field, in line 3, column 1 ('label'). Set the option "
                                  "missing, as in {.missing = NAN}, or remove the line."));
-  SECTION("the end of the last line begins no line, and each further end is that of a blank one") {
+  SECTION("the final line break starts no line, each further line break is a blank line") {
     CHECK(values<std::int32_t>("label\n1", replaced) == numbers{1});
     CHECK(values<std::int32_t>("label\n1\n", replaced) == numbers{1});
     CHECK(values<std::int32_t>("label\n1\n\n", replaced) == numbers{1, -1});
     CHECK(values<std::int32_t>("label\n1\n\n\n", replaced) == numbers{1, -1, -1});
     CHECK(read<float>("label\n").extent(0) == 0);
   }
-  SECTION("before the header there is nothing to replace") {
+  SECTION("blank lines before the header are skipped") {
     CHECK(values<std::int32_t>("\n\nlabel\n1\n") == numbers{1});
   }
 }
 
-TEST_CASE("blank lines in files of several columns are skipped, and lines of delimiters are rows", "[io]") {
+TEST_CASE("blank lines in files with several columns are skipped, and lines of delimiters are rows", "[io]") {
   CHECK(values<float>("a,b\n1,2\n\n \t\n3,4\n\n", {.missing = -1}) == std::vector<float>{1, 2, 3, 4});
   CHECK(values<float>("a,b\n,\n3,4\n", {.missing = -1}) == std::vector<float>{-1, -1, 3, 4});
   CHECK(values<float>("a\tb\n1\t2\n\t\n3\t4\n", {.delimiter = '\t', .missing = -1}) ==
@@ -141,7 +141,7 @@ TEST_CASE("blank lines in files of several columns are skipped, and lines of del
              ContainsSubstring("has no number, but an empty field, in line 3, column 1 ('a')"));
 }
 
-TEST_CASE("numbers that a type does not have are named as such, with what to do", "[io]") {
+TEST_CASE("errors for numbers not representable in a type name the fix", "[io]") {
   CHECK_THAT(failure("a\n1e400\n"), ContainsSubstring("has '1e400', which is beyond the numbers of float, in line 2, "
                                                       "column 1 ('a'). Correct the number, or leave out the column."));
   CHECK_THAT(failure<double>("a\n-1e400\n"),
@@ -161,7 +161,7 @@ TEST_CASE("numbers that a type does not have are named as such, with what to do"
   CHECK_THAT(failure<std::int32_t>("a\none\n"), ContainsSubstring("Choose the columns with numbers"));
 }
 
-TEST_CASE("what is no table of numbers is refused with line and column", "[io]") {
+TEST_CASE("errors for invalid tables name line and column", "[io]") {
   CHECK_THAT(failure(people),
              ContainsSubstring("has 'Ada', which is no float, in line 2, column 1 ('name'). Choose the"));
   CHECK_THAT(failure("a,b\n1,2\n\n1,2x\n"), ContainsSubstring("has '2x', which is no float, in line 4, column 2"));

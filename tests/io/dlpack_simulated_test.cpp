@@ -24,7 +24,7 @@ using here = dp::on<dp::cpu>;
 
 namespace {
 
-// The layout of dlpack.h 1.x on machines with pointers of 64 bits.
+// The layout of dlpack.h 1.x with 64-bit pointers.
 static_assert(sizeof(dp::dlpack::tensor) == 48 && offsetof(dp::dlpack::tensor, rank) == 16);
 static_assert(offsetof(dp::dlpack::tensor, type) == 20 && offsetof(dp::dlpack::tensor, byte_offset) == 40);
 static_assert(sizeof(dp::dlpack::managed_tensor) == 64 && offsetof(dp::dlpack::managed_tensor, deleter) == 56);
@@ -32,7 +32,7 @@ static_assert(sizeof(dp::dlpack::managed_tensor_versioned) == 80);
 static_assert(offsetof(dp::dlpack::managed_tensor_versioned, deleter) == 16);
 static_assert(offsetof(dp::dlpack::managed_tensor_versioned, tensor) == 32);
 
-/// What another library gives: 2x3 floats, and the number of times that it was given back.
+/// Another library's tensor: 2x3 floats, and the number of calls of its deleter.
 struct producer {
   std::array<float, 12> memory{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
   std::array<std::int64_t, 2> shape{2, 3}, strides{3, 1};
@@ -54,7 +54,7 @@ struct producer {
   dp::dlpack_handle handle() { return dp::dlpack_handle(&managed); }
 };
 
-/// The message of taking the changed tensor; it must have been given back exactly once.
+/// The message for importing the changed tensor; checks that its deleter was called exactly once.
 template <class Change>
 std::string refused(Change change) {
   producer source;
@@ -80,18 +80,18 @@ struct counted {
   }
 };
 
-// Constructed before all state of the library, and so destroyed after it, as by an interpreter that ends last.
+// Constructed before all library state and so destroyed after it, as by an interpreter that ends last.
 std::vector<dp::dlpack_handle> given_back_at_exit;
 
 }  // namespace
 
-TEST_CASE("tensors may be given back after everything else has ended", "[io]") {
+TEST_CASE("tensors may be released after all library state is destroyed", "[io]") {
   given_back_at_exit.push_back(dp::to_dlpack(dp::tensor<float, dp::extents<2>, here>{1, 2}));
   given_back_at_exit.push_back(dp::to_dlpack(dp::tensor<float, dp::extents<2>, dp::on<dp::cuda<0>>>{1, 2}));
   CHECK(given_back_at_exit.size() == 2);
 }
 
-TEST_CASE("a tensor is given away by DLPack and freed on another thread", "[io]") {
+TEST_CASE("a tensor exported by DLPack can be freed on another thread", "[io]") {
   const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
   dp::tensor<float, dp::extents<dyn, 3>, here> x{{1, 2, 3}, {4, 5, 6}};
   const float* const elements = x.data();
@@ -113,7 +113,7 @@ TEST_CASE("a tensor is given away by DLPack and freed on another thread", "[io]"
   CHECK(dp::memory_statistics<dp::cpu>().allocated == before);
 }
 
-TEST_CASE("a view is given with what owns its memory", "[io]") {
+TEST_CASE("a view is exported with the owner of its memory", "[io]") {
   int destroyed = 0;
   const std::vector<std::int64_t> values{1, 2, 3, 4, 5, 6};
   dp::dlpack_handle handle =
@@ -154,7 +154,7 @@ TEST_CASE("a tensor of another library is used without a copy", "[io]") {
   source.managed.tensor.byte_offset = 4;
   CHECK(dp::from_dlpack<float, dp::extents<2, 3>>(source.handle())(0, 0) == 1);
   source.managed.tensor.strides = source.strides.data();
-  source.strides = {-5, 1};  // of one row, whose stride has no meaning
+  source.strides = {-5, 1};  // the stride of a single row has no meaning
   source.shape = {1, 3};
   CHECK(dp::from_dlpack<float, dp::extents<dyn, 3>>(source.handle())(0, 2) == 3);
   source.managed.tensor.data = nullptr;
@@ -163,7 +163,7 @@ TEST_CASE("a tensor of another library is used without a copy", "[io]") {
   CHECK(source.given_back == 4);
 }
 
-TEST_CASE("views of another library's memory have its strides", "[io]") {
+TEST_CASE("views of another library's memory keep the strides", "[io]") {
   producer source;
   source.shape = {3, 2};
   source.strides = {1, 6};
@@ -175,7 +175,7 @@ TEST_CASE("views of another library's memory have its strides", "[io]") {
   CHECK_THROWS_AS((dp::view_dlpack<const float, dp::extents<3, 2>, here, dp::row_major>(handle)), dp::shape_error);
 }
 
-TEST_CASE("what does not fit is refused with the remedy, and given back", "[io]") {
+TEST_CASE("mismatched tensors are rejected with a remedy, and released", "[io]") {
   using dp::dlpack::device_type;
   using dp::dlpack::type_code;
   const auto typed = [](type_code code, unsigned bits, unsigned lanes = 1) {
@@ -238,7 +238,7 @@ TEST_CASE("what does not fit is refused with the remedy, and given back", "[io]"
   CHECK(dp::view_dlpack<float, dp::extents<2, 3>>(by_columns).stride(1) == 2);
 }
 
-TEST_CASE("tensors of devices carry the device's number", "[io]") {
+TEST_CASE("device tensors carry the device's number", "[io]") {
   using second = dp::on<dp::cuda<1>>;
   const dp::tensor<dp::half, dp::extents<2>, here> values{1, 2};
   dp::dlpack_handle handle = dp::to_dlpack(dp::to<second>(values));

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The files that devplace writes for Python, byte for byte as those of tests/reference/for_python, which Python's
+// Checks that devplace's files for Python equal the files in tests/reference/for_python byte for byte, which Python's
 // packages have read (make_for_python.py). tests/python/files_for_python_test.py has the same contents in Python, and
-// reads the files that this test leaves in the folder that DEVPLACE_TEST_FILES_FOR_PYTHON names.
+// reads the files that this test leaves in the folder DEVPLACE_TEST_FILES_FOR_PYTHON.
 
 #include <cstddef>
 #include <cstdint>
@@ -111,7 +111,7 @@ void write_parameters(const std::string& folder) {
   dp::save_parameters(model, path);
 }
 
-/// Two steps of SGD whose numbers are exact in float, so that every processor computes the same.
+/// Two steps of SGD with numbers that are exact in float, so that every processor computes the same bits.
 void write_training(const std::string& folder) {
   using net =
       nn::sequential<nn::named<"body", nn::frozen<nn::linear<3, 4>>>, nn::relu, nn::named<"head", nn::linear<4, 2>>>;
@@ -139,12 +139,12 @@ void write_training(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("files for Python are those that Python's packages have read", "[io]") {
+TEST_CASE("files for Python equal the files that Python's packages have read", "[io]") {
   const support::temporary_folder temporary;
   const char* const kept = std::getenv("DEVPLACE_TEST_FILES_FOR_PYTHON");
   const std::string folder = (kept == nullptr ? temporary.path() : std::string(kept)) + "/";
   std::filesystem::create_directories(folder);
-  std::filesystem::remove(folder + "log.csv");  // which would be continued
+  std::filesystem::remove(folder + "log.csv");  // an existing log would be continued
   write_tensors(folder);
   write_parameters(folder);
   write_training(folder);

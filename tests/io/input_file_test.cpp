@@ -24,7 +24,7 @@ using npy_bytes::failure_of_file;
 using npy_bytes::float_2x3;
 using support::temporary_folder;
 
-TEST_CASE("a file for arrays of unknown extents is a regular one", "[io]") {
+TEST_CASE("arrays of unknown extents need a regular file", "[io]") {
   const temporary_folder folder;
   SECTION("a device and a pipe, with extents unknown") {
     CHECK_THAT(failure_of_file("/dev/zero"), ContainsSubstring("'/dev/zero' is a pipe, a device or a socket"));
@@ -53,7 +53,7 @@ TEST_CASE("read_npy reads an array of static extents from a pipe, also if signal
           ::pthread_kill(reader, SIGUSR1);
         }
       };
-      interrupt();  // while it opens the pipe
+      interrupt();  // while read_npy opens the pipe
       std::ofstream out(pipe, std::ios::binary);
       for (std::size_t at = 0; at < content.size(); at += 50) {
         interrupt();

@@ -9,7 +9,7 @@
 // Contents of .npy files.
 namespace npy_bytes {
 
-/// What np.save of NumPy 2.4.6 writes: the header padded with spaces to 128 bytes, then the elements.
+/// A file as written by np.save of NumPy 2.4.6: the header padded with spaces to 128 bytes, then the elements.
 inline std::string numpy_file(std::string_view dict, std::string_view elements, char version = 1) {
   std::string file = "\x93NUMPY";
   file += version;
@@ -32,7 +32,7 @@ inline const std::string float_2x3 =
     numpy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
                bytes("\x00\x00\x80?\x00\x00\x00@\x00\x00@@\x00\x00\x80\xc0\x00\x00\x00?o\x12\x83:"));
 
-/// A file of version 1.0 that contains this dict verbatim, without padding.
+/// A file of version 1.0 with this dict verbatim and no padding.
 inline std::string bare_file(const std::string& dict, std::string_view elements) {
   std::string file = "\x93NUMPY\x01";
   file += '\0';

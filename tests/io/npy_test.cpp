@@ -88,7 +88,7 @@ TEST_CASE("read_npy reads what NumPy wrote", "[io]") {
     CHECK(x(1) == 1);
     CHECK(x(2) == 255);
   }
-  SECTION("half, which is written as it was read") {
+  SECTION("half, written back unchanged") {
     const std::string file =
         numpy_file("{'descr': '<f2', 'fortran_order': False, 'shape': (3,), }", bytes("\x00\x3e\xff\xfb\x01\x00"));
     const auto x = dp::read_npy<dp::half, dp::extents<3>>(folder.write("x.npy", file));
@@ -118,7 +118,7 @@ TEST_CASE("read_npy reads what NumPy wrote", "[io]") {
   }
 }
 
-TEST_CASE("read_npy accepts headers in other spellings", "[io]") {
+TEST_CASE("read_npy accepts other spellings of headers", "[io]") {
   const temporary_folder folder;
   const std::string four(bytes("\x00\x00\x80?\x00\x00\x00@"));
   for (const char* dict : {
@@ -136,7 +136,7 @@ TEST_CASE("read_npy accepts headers in other spellings", "[io]") {
   CHECK(dp::read_npy<std::uint8_t, dp::extents<1, 1>>(folder.write("x.npy", file))(0, 0) == 9);
 }
 
-TEST_CASE("read_npy puts elements in Fortran order in C order", "[io]") {
+TEST_CASE("read_npy converts Fortran order to C order", "[io]") {
   const temporary_folder folder;
   const auto read = [&]<class Extents>(const std::string& shape, Extents) {
     const std::string dict = "{'descr': '|u1', 'fortran_order': True, 'shape': " + shape + "}";
@@ -145,26 +145,26 @@ TEST_CASE("read_npy puts elements in Fortran order in C order", "[io]") {
     return std::vector<int>(x.data(), x.data() + x.size());
   };
   const std::vector<int> in_order{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-  SECTION("of one axis that is longer than 1, as they are") {
+  SECTION("one axis longer than 1: unchanged") {
     CHECK(read("(12,)", dp::extents<dp::dyn>{0}) == in_order);
     CHECK(read("(1, 12)", dp::extents<1, 12>{}) == in_order);
     CHECK(read("(12, 1)", dp::extents<dp::dyn, 1>{0}) == in_order);
     CHECK(read("(1, 12, 1, 1)", dp::dextents<4>{0, 0, 0, 0}) == in_order);
   }
-  SECTION("of several axes") {  // the expected elements: np.arange(12).reshape(shape, order='F').ravel()
+  SECTION("several axes") {  // the expected elements: np.arange(12).reshape(shape, order='F').ravel()
     CHECK(read("(3, 4)", dp::extents<3, 4>{}) == std::vector<int>{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11});
     CHECK(read("(4, 3)", dp::dextents<2>{0, 0}) == std::vector<int>{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11});
     CHECK(read("(2, 3, 2)", dp::extents<2, dp::dyn, 2>{0}) == std::vector<int>{0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11});
     CHECK(read("(2, 1, 6)", dp::dextents<3>{0, 0, 0}) == std::vector<int>{0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11});
     CHECK(read("(3, 2, 1, 2)", dp::dextents<4>{0, 0, 0, 0}) == std::vector<int>{0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11});
   }
-  SECTION("of no elements, and a scalar") {
+  SECTION("no elements, and a scalar") {
     const std::string none = bare_file("{'descr': '<f8', 'fortran_order': True, 'shape': (3, 0, 2)}", "");
     CHECK(dp::read_npy<double, dp::dextents<3>>(folder.write("x.npy", none)).size() == 0);
     const std::string scalar = bare_file("{'descr': '|u1', 'fortran_order': True, 'shape': ()}", "\7");
     CHECK(dp::read_npy<std::uint8_t, dp::extents<>>(folder.write("x.npy", scalar)).data()[0] == 7);
   }
-  SECTION("of more bytes than are read at once, also when they end too early or too late") {
+  SECTION("more bytes than one read, also when the file is too short or too long") {
     constexpr std::size_t rows = 301, columns = 70;
     std::string elements;
     for (std::size_t column = 0; column < columns; ++column)
@@ -186,7 +186,7 @@ TEST_CASE("read_npy puts elements in Fortran order in C order", "[io]") {
     folder.write("x.npy", file + "abc");
     CHECK_THROWS_WITH(read_as_it_is(), ContainsSubstring("has 3 bytes after its last element"));
   }
-  SECTION("as NumPy wrote them, big-endian and in .npz files") {
+  SECTION("written by NumPy, big-endian and in .npz files") {
     const std::string numpy = DEVPLACE_TEST_REFERENCE_DIR "/npz/fortran";
     const auto check_cube = [](const auto& cube) {
       for (int i = 0; i < 3; ++i)
@@ -207,7 +207,7 @@ TEST_CASE("read_npy puts elements in Fortran order in C order", "[io]") {
   }
 }
 
-TEST_CASE("write_npy writes the bytes that NumPy writes", "[io]") {
+TEST_CASE("write_npy writes the same bytes as NumPy", "[io]") {
   const temporary_folder folder;
   const std::string path = folder.file("x.npy");
   dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>> x{{1, 2, 3}, {-4, 0.5f, 0.001f}};
@@ -249,8 +249,8 @@ TEST_CASE("a .npy round trip keeps every element type and rank", "[io]") {
   all_ranks(std::uint8_t{});
 }
 
-TEST_CASE("read_npy names what it found and what it expected", "[io]") {
-  SECTION("files that are none") {
+TEST_CASE("read_npy's errors name what was found and what was expected", "[io]") {
+  SECTION("files of other formats") {
     CHECK_THAT(failure(""), ContainsSubstring("is empty"));
     CHECK_THAT(failure("hello, this is text"), ContainsSubstring("is not a .npy file"));
     CHECK_THAT(failure("\x93NUM"), ContainsSubstring("ends inside its header, after 4 bytes"));
@@ -262,7 +262,7 @@ TEST_CASE("read_npy names what it found and what it expected", "[io]") {
     CHECK_THAT(failure(std::string(bytes("\x93NUMPY\x02\x00\xff\xff\xff\xff{}"))),
                ContainsSubstring("ends inside its header"));
   }
-  SECTION("elements too few or too many") {
+  SECTION("too few or too many elements") {
     CHECK_THAT(failure(float_2x3.substr(0, float_2x3.size() - 1)),
                ContainsSubstring("is truncated: its header announces 24 bytes of elements and 23 bytes follow"));
     CHECK_THAT(failure(float_2x3 + "ab"), ContainsSubstring("has 2 bytes after its last element"));
@@ -287,7 +287,7 @@ TEST_CASE("read_npy names what it found and what it expected", "[io]") {
                                  "convert the array with .astype('<f4')"));
     CHECK_THAT(failure(float_2x3), ContainsSubstring("holds an array of shape 2x3, which does not fit extents<dyn>"));
   }
-  SECTION("headers that are damaged") {
+  SECTION("damaged headers") {
     for (const char* dict : {
              "",
              "{",
@@ -338,7 +338,7 @@ TEST_CASE("read_npy reads big-endian elements", "[io]") {
   CHECK(first(std::uint8_t{}, ">u1", bytes("\x09")) == 9);
 }
 
-TEST_CASE("read_npy gives advice for the element type that it found", "[io]") {
+TEST_CASE("read_npy's error suggests a fix for the element type found", "[io]") {
   const auto advice = [](const std::string& type) {
     return failure_of_dict("{'descr': '" + type + "', 'fortran_order': False, 'shape': (2,)}");
   };
@@ -373,7 +373,7 @@ TEST_CASE("read_npy reads headers of at most 64 KiB", "[io]") {
     CHECK_THAT(failure(file), ContainsSubstring("announces a header of 19988480 bytes; devplace reads headers of at "
                                                 "most 64 KiB"));
   }
-  SECTION("the longest header that is read") {
+  SECTION("the longest accepted header") {
     const std::string dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}";
     std::string file(bytes("\x93NUMPY\x02\x00\x00\x00\x01\x00"));
     file += dict + std::string(0x10000 - dict.size(), ' ') + std::string(bytes("\x00\x00\x80\x3f"));
@@ -381,7 +381,7 @@ TEST_CASE("read_npy reads headers of at most 64 KiB", "[io]") {
   }
 }
 
-TEST_CASE("read_npy and write_npy say why a path cannot be used", "[io]") {
+TEST_CASE("errors of read_npy and write_npy give the reason why a path is unusable", "[io]") {
   const temporary_folder folder;
   const dp::tensor<float, dp::extents<1>, dp::on<dp::cpu>> x{1};
   CHECK_THROWS_WITH((dp::read_npy<float, dp::extents<1>>(folder.file("none.npy"))),
@@ -392,7 +392,7 @@ TEST_CASE("read_npy and write_npy say why a path cannot be used", "[io]") {
                     ContainsSubstring("cannot be created: No such file or directory"));
 }
 
-TEST_CASE("without zlib npz_file reads stored arrays, and says what compressed ones need", "[io]") {
+TEST_CASE("without zlib npz_file reads stored arrays, and the error for compressed arrays names the fix", "[io]") {
   const std::string folder = DEVPLACE_TEST_REFERENCE_DIR "/npz/";
   CHECK(dp::npz_file(folder + "stored.npz").read<double, dp::extents<>>("scalar")() == 2.5);
   CHECK_THROWS_WITH((dp::npz_file(folder + "compressed.npz").read<double, dp::extents<>>("scalar")),

@@ -27,7 +27,7 @@ zip_part stored() {
   return {"x.npy", npy_bytes::float_2x3, float_2x3_checksum};
 }
 
-/// The message of opening a file and reading its array x; the text ends with a full stop.
+/// The message for opening a file and reading its array x; checks that it ends with a full stop.
 std::string failure(const std::string& content) {
   const temporary_folder place;
   const std::string path = place.write("x.npz", content);
@@ -48,7 +48,7 @@ std::string failure(const zip_part& part) {
 
 }  // namespace
 
-TEST_CASE("npz_file reads what NumPy wrote, stored and compressed", "[io]") {
+TEST_CASE("npz_file reads NumPy's files, stored and compressed", "[io]") {
   for (const char* name : {"stored.npz", "compressed.npz"}) {
     const dp::npz_file file(folder + name);
     const auto images = file.read<float, dp::extents<dyn, 60>>("images");
@@ -76,7 +76,7 @@ TEST_CASE("npz_file reads what NumPy wrote, stored and compressed", "[io]") {
       ContainsSubstring("has no array 'image'; it has 'images', 'labels', 'scalar', 'empty', 'flags', 'arr_0'."));
 }
 
-TEST_CASE("npz_file puts compressed elements in Fortran order in C order", "[io]") {
+TEST_CASE("npz_file converts compressed arrays from Fortran order to C order", "[io]") {
   const auto x = dp::npz_file(folder + "fortran_compressed.npz").read<std::int32_t, dp::extents<3, 4, 2>>("cube");
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 4; ++j)
@@ -84,7 +84,7 @@ TEST_CASE("npz_file puts compressed elements in Fortran order in C order", "[io]
         CHECK(x(i, j, k) == 100 * i + 10 * j + k);
 }
 
-TEST_CASE("numbers of 64 bits and a comment of a zip file are read", "[io]") {
+TEST_CASE("64-bit numbers and a comment in a zip file are accepted", "[io]") {
   CHECK(failure(zip_of({stored()})) == "none");
   CHECK(failure(zip_of({{"other", "", 0}, stored()}, true)) == "none");
   CHECK(failure(zip_of({stored()}, false, "PK\5\6 by a program")) == "none");
@@ -93,7 +93,7 @@ TEST_CASE("numbers of 64 bits and a comment of a zip file are read", "[io]") {
              ContainsSubstring("it has '?[1m" + std::string(36, 'n') + "...'."));
 }
 
-TEST_CASE("damaged and hostile zip files are refused", "[io]") {
+TEST_CASE("damaged and hostile zip files are rejected", "[io]") {
   const std::string whole = zip_of({stored()});
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
     CHECK_THAT(failure(whole.substr(0, bytes)), ContainsSubstring("no end record"));
@@ -102,7 +102,7 @@ TEST_CASE("damaged and hostile zip files are refused", "[io]") {
     for (std::size_t at = 0; at < valid.size(); ++at) {
       std::string damaged = valid;
       damaged[at] = static_cast<char>(~damaged[at]);
-      static_cast<void>(failure(damaged));  // no crash; some bytes, such as dates, have no meaning
+      static_cast<void>(failure(damaged));  // must not crash; some bytes, such as dates, are ignored
       if (at > 60 && at < 60 + npy_bytes::float_2x3.size() - 20) CHECK(failure(damaged) != "none");
     }
   }

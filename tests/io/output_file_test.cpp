@@ -31,11 +31,11 @@ namespace {
 /// A call of fsync.
 struct flush {
   std::string path;
-  int unfinished;  // files in the folder of `path` when it was called
+  int unfinished;  // number of unfinished files in the folder at the call
 };
 std::vector<flush> flushes;
 
-/// While it lives, write() fails in this process beyond `bytes` of a file.
+/// Makes write() fail in this process beyond `bytes` of a file, during its lifetime.
 class file_size_limit {
  public:
   explicit file_size_limit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -57,7 +57,7 @@ class file_size_limit {
 
 }  // namespace
 
-/// Takes the place of the system's function in this program.
+/// Replaces the system's function in this program.
 extern "C" int fsync(int file) {
   const std::string path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file)).string();
   const std::string folder = std::filesystem::is_directory(path) ? path : path.substr(0, path.rfind('/'));
@@ -70,7 +70,7 @@ extern "C" int fsync(int file) {
   return static_cast<int>(::syscall(SYS_fsync, file));
 }
 
-TEST_CASE("write_npy leaves nothing behind where it fails", "[io]") {
+TEST_CASE("write_npy leaves nothing behind when it fails", "[io]") {
   const temporary_folder folder;
   const dp::tensor<float, dp::extents<1>, dp::on<dp::cpu>> x{1};
   SECTION("the destination is a folder") {
@@ -91,7 +91,7 @@ TEST_CASE("write_npy leaves nothing behind where it fails", "[io]") {
     CHECK(std::filesystem::is_socket(socket));
     CHECK(folder.names().size() == 2);
   }
-  SECTION("the file grows past what the system allows, as on a full disk") {
+  SECTION("the file exceeds a system limit, as on a full disk") {
     dp::tensor<double, dp::dextents<1>, dp::on<dp::cpu>> large(dp::dextents<1>(1 << 16));
     std::fill_n(large.data(), large.size(), 1.0);
     folder.write("x.npy", std::string("old"));
@@ -123,13 +123,13 @@ TEST_CASE("write_npy keeps the old file's mode and follows symbolic links", "[io
   const dp::tensor<float, dp::extents<1>, dp::on<dp::cpu>> x{7};
   const auto mode_of = [](const std::string& path) { return std::filesystem::status(path).permissions(); };
   const auto value_of = [](const std::string& path) { return dp::read_npy<float, dp::extents<1>>(path)(0); };
-  SECTION("a new file has the mode that the umask leaves") {
+  SECTION("a new file's mode follows the umask") {
     const mode_t old = ::umask(027);
     dp::write_npy(folder.file("x.npy"), x);
     ::umask(old);
     CHECK(mode_of(folder.file("x.npy")) == perms(0640));
   }
-  SECTION("an old file's mode is kept") {
+  SECTION("an existing file keeps its mode") {
     for (const perms mode : {perms(0600), perms(0666), perms(0750)}) {
       std::filesystem::permissions(folder.write("x.npy", std::string("old")), mode);
       dp::write_npy(folder.file("x.npy"), x);
@@ -166,7 +166,7 @@ TEST_CASE("write_npy writes names of 255 bytes and paths without a folder", "[io
   CHECK(support::contents(folder.file("x.npy")) == support::contents(folder.file(name)));
 }
 
-TEST_CASE("unfinished files of writers that are gone are removed, others are kept", "[io]") {
+TEST_CASE("unfinished files of dead writers are removed, others are kept", "[io]") {
   const temporary_folder folder;
   const std::string path = folder.file("x.npy");
   const dp::tensor<float, dp::extents<1>, dp::on<dp::cpu>> x{7};
@@ -179,18 +179,18 @@ TEST_CASE("unfinished files of writers that are gone are removed, others are kep
     CHECK(folder.names().size() == 2);
     dp::write_npy(path, x);
     CHECK(dp::read_npy<float, dp::extents<1>>(path)(0) == 7);
-    CHECK(folder.names().size() == 3);  // with the file of the other writer, which goes on
+    CHECK(folder.names().size() == 3);  // including the file of the other writer, which is still writing
     other.commit();
   }
   CHECK(support::contents(path) == "other");
   CHECK(folder.names().size() == 2);
-  const std::string pipe = folder.file("x.npy.devplace-unfinished-3");  // no writer of devplace has made it
+  const std::string pipe = folder.file("x.npy.devplace-unfinished-3");  // not made by devplace
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   dp::write_npy(path, x);
   CHECK(std::filesystem::is_fifo(pipe));
 }
 
-TEST_CASE("many threads that write one file leave one of their files", "[io]") {
+TEST_CASE("many threads that write one file leave one thread's whole file", "[io]") {
   const temporary_folder folder;
   const std::string path = folder.file("x.npy");
   std::vector<std::thread> threads;
@@ -208,7 +208,7 @@ TEST_CASE("many threads that write one file leave one of their files", "[io]") {
   CHECK(folder.names() == std::vector<std::string>{"x.npy"});
 }
 
-TEST_CASE("the file is on the disk before it is renamed, and its folder afterwards", "[io]") {
+TEST_CASE("the file is flushed before it is renamed, and its folder afterwards", "[io]") {
   const temporary_folder folder;
   const std::string path = folder.write("x.npy", std::string("old"));
   flushes.clear();
@@ -220,7 +220,7 @@ TEST_CASE("the file is on the disk before it is renamed, and its folder afterwar
   CHECK(flushes[1].unfinished == 0);
 }
 
-TEST_CASE("a file written aside and not committed leaves the old one", "[io]") {
+TEST_CASE("an uncommitted temporary file leaves the old file", "[io]") {
   const temporary_folder folder;
   const std::string path = folder.write("x", std::string("old"));
   {
@@ -232,7 +232,7 @@ TEST_CASE("a file written aside and not committed leaves the old one", "[io]") {
   CHECK(folder.names() == std::vector<std::string>{"x"});
 }
 
-TEST_CASE("the name of a new log is brought to the disk", "[io]") {
+TEST_CASE("the name of a new log is flushed to disk", "[io]") {
   const temporary_folder folder;
   flushes.clear();
   { dp::training_log log(folder.file("x.csv"), {"step"}); }
@@ -242,7 +242,7 @@ TEST_CASE("the name of a new log is brought to the disk", "[io]") {
   CHECK(flushes.size() == 1);
 }
 
-TEST_CASE("folders that are made for checkpoints are brought to the disk", "[io]") {
+TEST_CASE("new folders for checkpoints are flushed to disk", "[io]") {
   const temporary_folder folder;
   flushes.clear();
   const dp::train::detail::checkpoint_folder made(folder.file("a/b"));

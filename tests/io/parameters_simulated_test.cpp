@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// network.safetensors in tests/reference/safetensors is a state_dict of PyTorch: element j of its entry i is 100 i + j,
-// where the entries are 0.weight, 0.bias, 1.weight, 1.bias, 1.running_mean, 1.running_var, 1.num_batches_tracked,
-// 2.weight and 2.bias.
+// network.safetensors in tests/reference/safetensors is a state_dict of PyTorch: element j of entry i is 100 i + j. The
+// entries are 0.weight, 0.bias, 1.weight, 1.bias, 1.running_mean, 1.running_var, 1.num_batches_tracked, 2.weight and
+// 2.bias.
 
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +53,7 @@ std::vector<float> pytorch_parameters() {
   return result;
 }
 
-/// What load_parameters throws, whole; the model must not change.
+/// The whole message of load_parameters; checks that the model does not change.
 std::string failure_of_load(kept_model& model, const std::string& path,
                             const std::vector<dp::parameter_rename>& renames = {}) {
   const std::vector<float> before = parameters_of(model);
@@ -66,7 +66,7 @@ std::string failure_of_load(kept_model& model, const std::string& path,
   return "loaded without an error";
 }
 
-/// A safetensors file of this header and of bytes in hexadecimal digits.
+/// A safetensors file with this header and data given in hexadecimal digits.
 std::string file_of_bytes(const std::string& header, const std::string& digits) {
   std::string file;
   for (std::size_t i = 0; i < 8; ++i)
@@ -81,7 +81,7 @@ std::string file_of_bytes(const std::string& header, const std::string& digits) 
 
 }  // namespace
 
-TEST_CASE("parameters and buffers of a PyTorch state_dict are loaded, and saved under its names", "[io]") {
+TEST_CASE("parameters and buffers of a PyTorch state_dict are loaded, and saved under the same names", "[io]") {
   const temporary_folder folder;
   const std::string path = reference_path("safetensors/network.safetensors");
   const dp::safetensors_file pytorch(path);
@@ -123,7 +123,7 @@ TEST_CASE("parameters and buffers of a PyTorch state_dict are loaded, and saved 
   }
 }
 
-TEST_CASE("load_parameters lists every name that does not fit, and leaves the model unchanged", "[io]") {
+TEST_CASE("load_parameters lists every mismatched name, and leaves the model unchanged", "[io]") {
   const temporary_folder folder;
   const std::string path = folder.file("x");
   kept_model model{dp::seed{1}};
@@ -151,10 +151,10 @@ TEST_CASE("load_parameters lists every name that does not fit, and leaves the mo
   CHECK(failure_of_load(model, folder.write("x", std::string("text"))).find("has 4 bytes") != std::string::npos);
 }
 
-TEST_CASE("load_parameters converts other floating-point types to the nearest numbers if it is asked to", "[io]") {
+TEST_CASE("load_parameters converts other floating-point types to the nearest numbers on request", "[io]") {
   const temporary_folder folder;
-  // 0.weight: 1, -2, 2^-24 and 65504 in F16. 0.bias: -2.5 and 3 * 2^126 in BF16. 1.weight: 1 + 2^-24 and 1 + 3 * 2^-24,
-  // which are halfway between floats, in F64. 1.bias: -1e300 in F64. The others: 0.1 and 3 in F64, 2 and 0.25 in F32.
+  // 0.weight: 1, -2, 2^-24 and 65504 in F16. 0.bias: -2.5 and 3 * 2^126 in BF16. 1.weight: 1 + 2^-24 and 1 + 3 * 2^-24
+  // in F64, both ties between floats. 1.bias: -1e300 in F64. The others: 0.1 and 3 in F64, 2 and 0.25 in F32.
   using bytes_of_net = nn::sequential<nn::linear<2, 2>, nn::linear<2, 1>, nn::batch_norm<1>>;
   const std::string path = folder.write(
       "x", file_of_bytes(R"({"0.weight":{"dtype":"F16","shape":[2,2],"data_offsets":[0,8]},)"
@@ -212,7 +212,7 @@ TEST_CASE("load_parameters converts neither integers nor other shapes", "[io]") 
                         Catch::Matchers::ContainsSubstring("\"bias\" is I32 of shape 2 instead of F32 of shape 2"));
 }
 
-TEST_CASE("load_parameters leaves out tensors that the model does not have if it is asked to", "[io]") {
+TEST_CASE("load_parameters ignores tensors that the model lacks on request", "[io]") {
   const std::string path = reference_path("safetensors/network.safetensors");
   dp::model<nn::sequential<nn::linear<3, 4>>, dp::on<dp::cpu>> part{dp::seed{1}};
   CHECK_THROWS_WITH(dp::load_parameters(part, path), Catch::Matchers::ContainsSubstring("{.ignore_others = true}"));
@@ -238,8 +238,7 @@ TEST_CASE("load_parameters takes a table of renames", "[io]") {
   CHECK(parameters_of(named) == pytorch_parameters());
 }
 
-TEST_CASE("renames that apply to nothing, or give two tensors one name, are listed with the other differences",
-          "[io]") {
+TEST_CASE("unused renames and renames that give two tensors one name are listed with other differences", "[io]") {
   const std::string path = reference_path("safetensors/network.safetensors");
   kept_model model{dp::seed{1}};
   CHECK(failure_of_load(

@@ -20,9 +20,9 @@ using npy_bytes::failure_of_file;
 using npy_bytes::float_2x3;
 using support::temporary_folder;
 
-TEST_CASE("an array that its file cannot contain, or memory, is refused before it is allocated", "[io]") {
+TEST_CASE("an array too large for its file or for memory is rejected before allocation", "[io]") {
   const temporary_folder folder;
-  /// A file that begins with `content` and continues with a hole.
+  /// A sparse file that begins with `content`.
   const auto sparse = [&](const std::string& content, std::uintmax_t bytes) {
     const std::string path = folder.write("sparse.npy", content);
     std::filesystem::resize_file(path, bytes);
@@ -37,7 +37,7 @@ TEST_CASE("an array that its file cannot contain, or memory, is refused before i
              ContainsSubstring("announces 4398046511104 bytes of elements, more than the memory of this machine"));
 }
 
-TEST_CASE("the bytes of an array are compared with what its file has left", "[io]") {
+TEST_CASE("an array's size is compared with the rest of its file", "[io]") {
   dp::detail::stored_array array;
   array.bytes = 12;
   const auto failure = [&](dp::detail::byte_source::rest rest) {
@@ -49,7 +49,7 @@ TEST_CASE("the bytes of an array are compared with what its file has left", "[io
     return std::string("accepted");
   };
   CHECK(failure({12, true}) == "accepted");
-  CHECK(failure({40, false}) == "accepted");  // compressed: at most 40
+  CHECK(failure({40, false}) == "accepted");  // compressed: an upper bound of 40
   CHECK_THAT(failure({11, true}), ContainsSubstring("read: 'x' is truncated: its header announces 12 bytes of elements "
                                                     "and 11 bytes follow"));
   CHECK_THAT(failure({1, false}), ContainsSubstring("and at most 1 byte follows"));

@@ -32,7 +32,7 @@ namespace {
 
 using shape = std::vector<std::size_t>;
 
-/// A file with this header and so many bytes of data.
+/// A file with this header and `data_bytes` bytes of data.
 std::string safetensors_bytes(std::string_view header, std::size_t data_bytes) {
   std::string file;
   for (int i = 0; i < 8; ++i)
@@ -76,7 +76,7 @@ bool has_numbers(const dp::tensor<T, dp::extents<2, 3>, dp::on<dp::cpu>>& x) {
 
 }  // namespace
 
-TEST_CASE("a safetensors file of the reference implementation is read, and written byte for byte", "[io]") {
+TEST_CASE("a safetensors file of the reference implementation is read, and written back byte for byte", "[io]") {
   const std::string path = reference_path("safetensors/types.safetensors");
   const dp::safetensors_file file(path);
   CHECK(file.metadata().empty());
@@ -110,7 +110,7 @@ TEST_CASE("a safetensors file of the reference implementation is read, and writt
                                            {"u8", u8}});
   CHECK(support::contents(folder.file("x")) == support::contents(path));
 
-  SECTION("tensors in another order are aligned in the data, and the header keeps their order") {
+  SECTION("reordered tensors are aligned in the data, and the header keeps their order") {
     dp::write_safetensors(folder.file("x"), {{"u8", u8}, {"f16", f16}, {"i32", i32}, {"i64", i64}});
     const dp::safetensors_file mixed(folder.file("x"));
     const char* const names[] = {"u8", "f16", "i32", "i64"};
@@ -158,7 +158,7 @@ TEST_CASE("a safetensors file's names, types, shapes and metadata are listed", "
     dp::write_safetensors(folder.file("x"), {});
     CHECK(support::contents(folder.file("x")) == support::contents(path));
   }
-  SECTION("elements that tensors do not have") {
+  SECTION("unsupported element types") {
     const dp::safetensors_file file(reference_path("safetensors/bool.safetensors"));
     REQUIRE(file.tensors().size() == 1);
     CHECK(file.tensors()[0].dtype == "BOOL");
@@ -190,7 +190,7 @@ TEST_CASE("tensors are written to a safetensors file, listed and read", "[io]") 
   CHECK(file.metadata() == dp::safetensors_metadata{{"format", "pt"}});
 }
 
-TEST_CASE("all numbers of 16 bits pass through a safetensors file unchanged", "[io]") {
+TEST_CASE("all 16-bit numbers pass through a safetensors file unchanged", "[io]") {
   const auto all = []<class T>(T) {
     dp::tensor<T, dp::dextents<1>, dp::on<dp::cpu>> x(dp::dextents<1>(65536));
     for (std::size_t i = 0; i < x.size(); ++i)
@@ -207,7 +207,7 @@ TEST_CASE("all numbers of 16 bits pass through a safetensors file unchanged", "[
   all(dp::half{});
 }
 
-TEST_CASE("reading a safetensors tensor names what was found and what was expected", "[io]") {
+TEST_CASE("errors for a safetensors tensor name what was found and what was expected", "[io]") {
   const temporary_folder folder;
   const std::string path = folder.file("x");
   const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>> x{{1, 2, 3}, {4, 5, 6}};
@@ -222,7 +222,7 @@ TEST_CASE("reading a safetensors tensor names what was found and what was expect
   CHECK_THROWS_WITH(dp::safetensors_file(folder.file("none")), ContainsSubstring("cannot be opened: No such file"));
   CHECK_THROWS_WITH(dp::safetensors_file(folder.path()), ContainsSubstring("is a folder. Give the path of a file"));
   CHECK_THROWS_WITH(dp::safetensors_file("/dev/zero"), ContainsSubstring("is a pipe, a device or a socket"));
-  REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);  // nobody writes there: opening it would wait for ever
+  REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);  // without a writer, opening the pipe would block forever
   CHECK_THROWS_WITH(dp::safetensors_file(folder.file("pipe")), ContainsSubstring("is a pipe, a device or a socket"));
   std::filesystem::resize_file(path, 100);
   CHECK_THROWS_WITH((file.read<float, dp::dextents<2>>("b")), ContainsSubstring("was truncated after it was opened"));
@@ -235,7 +235,7 @@ TEST_CASE("reading a safetensors tensor names what was found and what was expect
                     ContainsSubstring("\"h\" and 2 more."));
 }
 
-TEST_CASE("write_safetensors refuses names that no header can have, and keeps the old file", "[io]") {
+TEST_CASE("write_safetensors rejects invalid names, and keeps the old file", "[io]") {
   const temporary_folder folder;
   const std::string path = folder.write("x", std::string("old"));
   const dp::tensor<float, dp::extents<1>, dp::on<dp::cpu>> x{1};
@@ -251,8 +251,8 @@ TEST_CASE("write_safetensors refuses names that no header can have, and keeps th
   CHECK(folder.names().size() == 1);
 }
 
-TEST_CASE("a safetensors file that is damaged is refused when it is opened", "[io]") {
-  SECTION("its length and the header's") {
+TEST_CASE("opening a damaged safetensors file throws", "[io]") {
+  SECTION("lengths of file and header") {
     CHECK_THAT(safetensors_failure(""), ContainsSubstring("has 0 bytes; a safetensors file starts with 8 bytes"));
     CHECK_THAT(safetensors_failure("1234567"), ContainsSubstring("has 7 bytes"));
     CHECK_THAT(safetensors_failure("this is text"), ContainsSubstring("is not a safetensors file: its first 8 bytes"));
@@ -264,7 +264,7 @@ TEST_CASE("a safetensors file that is damaged is refused when it is opened", "[i
                ContainsSubstring("ends inside its header, which should have 100000000 bytes and has 0 bytes"));
     CHECK_THAT(failure_of_header(" {}"), ContainsSubstring("does not start with '{'"));
   }
-  SECTION("a header that is not JSON of its format") {
+  SECTION("a header that is not valid JSON of the format") {
     for (const char* header : {"{",
                                "{]",
                                "{}{}",
@@ -371,7 +371,7 @@ TEST_CASE("a safetensors file that is damaged is refused when it is opened", "[i
   }
 }
 
-TEST_CASE("a safetensors header is read in other spellings", "[io]") {
+TEST_CASE("other spellings of a safetensors header are accepted", "[io]") {
   const temporary_folder folder;
   const std::string header =
       "{ \"\\u00fc\\uD83D\\uDE00\\/\\b\" :\n\t{\"shape\" : [ 2 , 1 ], \"data_offsets\":[0,4],\r \"dtype\":\"BF16\" } ,"

@@ -12,17 +12,17 @@
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("the bytes of a stored array are counted as far as a machine can address them", "[io]") {
+TEST_CASE("stored_bytes counts the bytes of an array up to the addressable size", "[io]") {
   constexpr std::size_t half = std::size_t{1} << 62;
   CHECK(dp::detail::stored_bytes(std::vector<std::size_t>{}, 4) == 4);
   CHECK(dp::detail::stored_bytes(std::vector<std::size_t>{2, 3}, 4) == 24);
   CHECK(dp::detail::stored_bytes(std::vector<std::size_t>{half}, 1) == half);
   CHECK_FALSE(dp::detail::stored_bytes(std::vector<std::size_t>{half}, 2));
   CHECK(dp::detail::stored_bytes(std::vector<std::size_t>{0, half}, 1) == 0);
-  CHECK_FALSE(dp::detail::stored_bytes(std::vector<std::size_t>{0, half, 4}, 1));  // its strides would wrap
+  CHECK_FALSE(dp::detail::stored_bytes(std::vector<std::size_t>{0, half, 4}, 1));  // its strides would overflow
 }
 
-TEST_CASE("stored extents become an extents type with whose static extents they agree", "[io]") {
+TEST_CASE("stored extents convert to an extents type with matching static extents", "[io]") {
   const std::vector<std::size_t> stored{5, 28, 28};
   using images = dp::extents<dp::dyn, 28, 28>;
   CHECK(dp::detail::checked_extents<images>(stored, "read", "x") == images(5));
@@ -33,7 +33,7 @@ TEST_CASE("stored extents become an extents type with whose static extents they 
                     ContainsSubstring("does not fit extents<dyn>"));
 }
 
-TEST_CASE("every element type of arrays in files has its .npy and IDX names", "[io]") {
+TEST_CASE("every element type in files has .npy and IDX names", "[io]") {
   CHECK(dp::detail::stored_type_of<std::int32_t>()->npy == "<i4");
   CHECK(dp::detail::stored_type_of<std::uint8_t>()->idx == 0x08);
   CHECK(dp::detail::stored_type_of<double>()->bytes == 8);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-/// A member of a zip file, as its directory describes it.
+/// A member of a zip file, as described in the directory.
 struct zip_part {
   std::string name, bytes;
   std::uint32_t checksum = 0;
@@ -15,7 +15,7 @@ struct zip_part {
   unsigned method = 0, flags = 0;
 };
 
-/// A zip file of these members; `wide` with all numbers in 64 bits.
+/// A zip file with these members; `wide` stores all numbers in 64 bits.
 inline std::string zip_of(const std::vector<zip_part>& parts, bool wide = false, const std::string& comment = {}) {
   const auto put = [](std::string& to, int bytes, std::uint64_t number) {
     for (int i = 0; i < bytes; ++i)

@@ -7,6 +7,6 @@
 
 namespace dp = devplace;
 
-TEST_CASE("simulated devices are a device backend", "[memory]") {
+TEST_CASE("the simulated backend is a device backend", "[memory]") {
   STATIC_REQUIRE(dp::device_backend<dp::backend::cuda>);
 }

@@ -9,7 +9,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// A backend with memory, but without devices, streams and events.
+/// A backend with memory but without devices, streams and events.
 struct memory_alone {};
 
 }  // namespace

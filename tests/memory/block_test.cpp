@@ -29,7 +29,7 @@ void count_release(const dp::detail::block_record& given_back) noexcept {
 
 }  // namespace
 
-TEST_CASE("a block of the CPU is aligned, counted and given back once", "[memory]") {
+TEST_CASE("a CPU block is aligned, counted and freed once", "[memory]") {
   const auto before = dp::memory_statistics<dp::cpu>();
   {
     block a = dp::detail::allocate<dp::backend::cpu>(0, 100);
@@ -47,7 +47,7 @@ TEST_CASE("a block of the CPU is aligned, counted and given back once", "[memory
   CHECK(dp::memory_statistics<dp::cpu>().allocations == before.allocations + 2);
 }
 
-TEST_CASE("large blocks of the CPU begin at a huge page, and are written and given back whole", "[memory]") {
+TEST_CASE("large CPU blocks start at a huge page, and are written and freed as a whole", "[memory]") {
   constexpr std::size_t huge_page = std::size_t{2} << 20U;
   const auto before = dp::memory_statistics<dp::cpu>();
   for (const std::size_t bytes : {2 * huge_page, 3 * huge_page + 5}) {
@@ -61,14 +61,14 @@ TEST_CASE("large blocks of the CPU begin at a huge page, and are written and giv
   CHECK(dp::memory_statistics<dp::cpu>().allocated == before.allocated);
 }
 
-TEST_CASE("a block that is larger than any address space is refused", "[memory]") {
+TEST_CASE("a block larger than the address space is an error", "[memory]") {
   const auto before = dp::memory_statistics<dp::cpu>().allocations;
   for (const std::size_t bytes : {std::size_t{PTRDIFF_MAX}, SIZE_MAX - 63, SIZE_MAX})
     CHECK_THROWS_AS(dp::detail::allocate<dp::backend::cpu>(0, bytes), dp::out_of_memory);
   CHECK(dp::memory_statistics<dp::cpu>().allocations == before);
 }
 
-TEST_CASE("a moved block is released by its last owner alone", "[memory]") {
+TEST_CASE("only the last owner of a moved block releases it", "[memory]") {
   released = 0;
   int storage = 0;
   {
@@ -120,7 +120,7 @@ TEST_CASE("a block records each stream that uses it once, and keeps the record w
   CHECK(streams_in_use == std::vector<std::size_t>{number(0), number(2), number(1)});
 }
 
-TEST_CASE("a block's purpose does not increase its size", "[memory]") {
+TEST_CASE("a purpose does not make a block object larger", "[memory]") {
   STATIC_REQUIRE(sizeof(block) == 5 * sizeof(void*) + sizeof(std::size_t) + 8);
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("copies inside the CPU may overlap", "[memory]") {
   CHECK_NOTHROW(dp::synchronize<dp::cpu>());
 }
 
-TEST_CASE("a request that no machine can meet is an out_of_memory error that says what is in use", "[memory]") {
+TEST_CASE("an impossible request is an out_of_memory error that lists the memory in use", "[memory]") {
   if constexpr (!support::sanitized) {
     CHECK_THROWS_AS(dp::detail::allocate<dp::backend::cpu>(0, std::size_t{1} << 60), dp::out_of_memory);
     CHECK_THROWS_WITH(dp::detail::allocate<dp::backend::cpu>(0, std::size_t{1} << 60),

@@ -17,7 +17,7 @@ using pointer = dp::device_pointer<float>;
 using to_const = dp::device_pointer<const float>;
 using on_device = dp::tensor<float, dp::extents<4>, device>;
 
-TEST_CASE("data() is a device_pointer where the host does not reach the memory", "[memory][simulated]") {
+TEST_CASE("data() is a device_pointer where the host cannot access the memory", "[memory][simulated]") {
   STATIC_REQUIRE(std::is_same_v<decltype(std::declval<on_device&>().data()), pointer>);
   STATIC_REQUIRE(std::is_same_v<decltype(std::declval<const on_device&>().data()), to_const>);
   STATIC_REQUIRE(std::is_same_v<decltype(std::declval<on_device&>().view().data()), pointer>);
@@ -41,7 +41,7 @@ TEST_CASE("a device_pointer converts to pointers to const and to nothing else", 
   STATIC_REQUIRE_FALSE(std::is_convertible_v<float*, pointer>);
 }
 
-TEST_CASE("a device_pointer counts and compares as a pointer", "[memory][simulated]") {
+TEST_CASE("a device_pointer has a pointer's arithmetic and comparisons", "[memory][simulated]") {
   float values[4] = {};
   const pointer p(values), end = p + 4;
   CHECK(end.get() == values + 4);
@@ -65,7 +65,7 @@ TEST_CASE("a device_pointer counts and compares as a pointer", "[memory][simulat
   CHECK(std::to_address(p) == values);
 }
 
-TEST_CASE("a device_pointer is wrapped as the device's memory", "[memory][simulated]") {
+TEST_CASE("wrap of a device_pointer gives a view on the device", "[memory][simulated]") {
   on_device x{1, 2, 3, 4};
   auto last = dp::wrap<device>(x.data() + 2, dp::extents<2>{});
   STATIC_REQUIRE(std::is_same_v<decltype(last), dp::view<float, dp::extents<2>, device>>);
@@ -77,7 +77,7 @@ TEST_CASE("a device_pointer is wrapped as the device's memory", "[memory][simula
   CHECK((host_even(0) == 1 && host_even(1) == 7));
 }
 
-TEST_CASE("get() is the address that kernels and libraries take", "[memory][simulated]") {
+TEST_CASE("get() is the address for kernels and libraries", "[memory][simulated]") {
   on_device x{1, 2, 3, 4};
   auto raw = dp::wrap<device>(x.data().get(), dp::extents<4>{});
   raw = raw * 2.0f;
@@ -85,7 +85,7 @@ TEST_CASE("get() is the address that kernels and libraries take", "[memory][simu
   CHECK(reinterpret_cast<std::uintptr_t>(std::to_address(x.data())) % 64 == 0);
 }
 
-TEST_CASE("a container with an allocator of its own may have a device's memory", "[memory][simulated]") {
+TEST_CASE("a container with a custom allocator can hold device memory", "[memory][simulated]") {
   struct elements {
     using allocator_type = elements;
     using value_type = float;

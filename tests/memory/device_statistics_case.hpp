@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Statistics of a device's memory, which are the same on every backend: included by a test with simulated devices and
-// one with the mock runtime.
+// Statistics of device memory, equal on every backend: included by a test with simulated devices and by a test with the
+// mock runtime.
 
 #include <cstddef>
 #include <optional>
@@ -28,7 +28,7 @@ auto take(int ordinal, std::size_t bytes, memory_purpose purpose = memory_purpos
 
 }  // namespace
 
-TEST_CASE("memory of a device is counted with its purposes and its peak", "[memory][statistics]") {
+TEST_CASE("device memory is counted by purpose and with its peak", "[memory][statistics]") {
   CHECK(dp::memory_statistics<device_0>().allocations == 0);
   auto parameters = take(0, 640, memory_purpose::parameters);
   auto gradients = take(0, 320, memory_purpose::gradients);

@@ -40,7 +40,7 @@ void ask(int ordinal, const F& f) {
 
 }  // namespace
 
-TEST_CASE("an event is complete before it is recorded, and again when its device reaches it", "[memory]") {
+TEST_CASE("an event is complete before it is recorded and after its device reaches it", "[memory]") {
   dp::event<dp::cuda<0>> event;
   CHECK(event.ready());
   event.wait();
@@ -53,7 +53,7 @@ TEST_CASE("an event is complete before it is recorded, and again when its device
   CHECK(event.ready());
 }
 
-TEST_CASE("a device that follows another's event waits for it without blocking the host", "[memory]") {
+TEST_CASE("a device waits for another device's event without blocking the host", "[memory]") {
   std::atomic<bool> go{false};
   std::atomic<int> made{0}, seen{-1};
   dp::event<dp::cuda<0>> event;
@@ -82,7 +82,7 @@ TEST_CASE("an event may be destroyed before its devices reach it", "[memory]") {
   CHECK(seen == 1);
 }
 
-TEST_CASE("a failure travels with the event to the device that follows it, and is over once each was waited for",
+TEST_CASE("a failure propagates with an event to waiting devices, and is cleared once each was waited for",
           "[memory]") {
   std::atomic<int> seen{0};
   dp::event<dp::cuda<2>> event;
@@ -106,7 +106,7 @@ TEST_CASE("a failure travels with the event to the device that follows it, and i
   CHECK(dp::detail::failure_count<cuda>(1) == 1);
 }
 
-TEST_CASE("following an event propagates failures before it and none after it", "[memory]") {
+TEST_CASE("waiting for an event propagates failures before the event and none after it", "[memory]") {
   dp::event<dp::cuda<0>> event;
   std::atomic<int> seen{0};
   const auto failed = [](int ordinal) { return static_cast<bool>(dp::detail::drain<cuda>(ordinal)); };

@@ -22,12 +22,12 @@
 
 namespace dp = devplace;
 
-#if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()
-TEST_CASE("simulated devices stay in the parent of a fork", "[memory]") {
+#if !DEVPLACE_TEST_THREAD_SANITIZER  // ThreadSanitizer does not support threads in children of fork()
+TEST_CASE("simulated devices cannot be used in a child of fork", "[memory]") {
   using on_device = dp::tensor<float, dp::extents<3>, dp::on<dp::cuda<0>>>;
   const dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>> x{1, 2, 3};
   const auto uses = [&x] { return dp::to<dp::on<dp::cpu>>(dp::to<dp::on<dp::cuda<0>>>(x))(2) == 3; };
-  CHECK(support::in_child(uses) == "true");  // before their first use
+  CHECK(support::in_child(uses) == "true");  // before the first use of a device
   static on_device kept = dp::to<dp::on<dp::cuda<0>>>(x);
   CHECK(uses());
   CHECK(support::in_child([] { return true; }) == "true");
@@ -48,7 +48,7 @@ TEST_CASE("simulated devices stay in the parent of a fork", "[memory]") {
   CHECK(uses());
 }
 
-TEST_CASE("a child of fork destroys what waits for simulated devices of its parent", "[memory]") {
+TEST_CASE("a child of fork can destroy objects that wait for the parent's simulated devices", "[memory]") {
   const dp::image_set data = support::numbered_images(8);
   std::optional<dp::loader<dp::on<dp::cuda<0>>>> batches(std::in_place, data,
                                                          dp::loader_options{.batch = 4, .workers = 1});

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Pinned memory on every backend: included by a test with simulated devices and one with the mock runtime.
+// Pinned memory on every backend: included by a test with simulated devices and by a test with the mock runtime.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,14 +25,14 @@
 
 namespace dp = devplace;
 
-TEST_CASE("pinned memory larger than any address space is refused", "[memory][pinned]") {
+TEST_CASE("pinned memory larger than the address space is an error", "[memory][pinned]") {
   using none = dp::tensor<std::uint8_t, dp::extents<dp::dyn>, dp::on<dp::pinned>>;
   CHECK_THROWS_AS(none(dp::extents<dp::dyn>(-1)), dp::shape_error);
   for (const std::size_t bytes : {std::size_t{PTRDIFF_MAX}, SIZE_MAX - 63, SIZE_MAX})
     CHECK_THROWS_AS(dp::detail::allocate<dp::backend::pinned>(0, bytes), dp::out_of_memory);
 }
 
-TEST_CASE("elements of a pinned tensor are the host's", "[memory][pinned]") {
+TEST_CASE("elements of a pinned tensor are accessible on the host", "[memory][pinned]") {
   dp::tensor<float, dp::extents<2, 3>, dp::on<dp::pinned>> a{{1, 2, 3}, {4, 5, 6}};
   a(1, 2) = 7;
   CHECK(std::as_const(a)(1, 2) == 7);
@@ -47,7 +47,7 @@ TEST_CASE("elements of a pinned tensor are the host's", "[memory][pinned]") {
   CHECK(dp::to<dp::on<dp::pinned>>(dp::wrap(values, dp::extents<3>{}))(2) == 3);
 }
 
-TEST_CASE("pinned tensors go to every place and come back", "[memory][pinned]") {
+TEST_CASE("pinned tensors are copied to every place and back", "[memory][pinned]") {
   using pinned = dp::on<dp::pinned>;
   using device = dp::on<dp::cuda<1>>;
   using host = dp::on<dp::cpu>;
@@ -67,7 +67,7 @@ TEST_CASE("pinned tensors go to every place and come back", "[memory][pinned]") 
   CHECK(dp::to<pinned>(std::move(d)).data() == memory);
 }
 
-TEST_CASE("columns of matrices go between pinned memory and the others", "[memory][pinned]") {
+TEST_CASE("columns of matrices are copied between pinned memory and other places", "[memory][pinned]") {
   using wide = dp::extents<3, 4>;
   using narrow = dp::extents<3, 2>;
   constexpr dp::axis<1> column;
@@ -84,7 +84,7 @@ TEST_CASE("columns of matrices go between pinned memory and the others", "[memor
   CHECK((back(0, 1) == 3 && back(1, 0) == 6 && back(2, 1) == 11));
 }
 
-TEST_CASE("pinned memory has a count of its own", "[memory][pinned]") {
+TEST_CASE("pinned memory is counted separately", "[memory][pinned]") {
   using Catch::Matchers::ContainsSubstring;
   CHECK_THAT(dp::memory_table(), !ContainsSubstring("pinned"));
   const std::size_t of_cpu = dp::memory_statistics<dp::cpu>().allocated;
@@ -103,6 +103,6 @@ TEST_CASE("pinned memory has a count of its own", "[memory][pinned]") {
   CHECK_NOTHROW(dp::synchronize<dp::pinned>());
 }
 
-TEST_CASE("pinned memory is available where a device is", "[memory][pinned]") {
+TEST_CASE("pinned memory is available if a device is", "[memory][pinned]") {
   CHECK(dp::available<dp::on<dp::pinned>>());
 }

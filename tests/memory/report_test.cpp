@@ -39,7 +39,7 @@ TEST_CASE("bytes are written in the unit that fits", "[memory]") {
   CHECK(byte_text(~std::size_t{0}) == "16.0 EiB");
 }
 
-TEST_CASE("usage is written with the purposes that are in use", "[memory]") {
+TEST_CASE("usage lists the purposes in use", "[memory]") {
   std::ostringstream out;
   out << full() << '\n' << dp::memory_usage{};
   CHECK(out.str() ==
@@ -47,14 +47,14 @@ TEST_CASE("usage is written with the purposes that are in use", "[memory]") {
         "allocations\nallocated 0 B, reserved 0 B, peak 0 B, 0 allocations");
 }
 
-TEST_CASE("the table has aligned columns, without those that nobody uses", "[memory]") {
+TEST_CASE("the table has aligned columns and leaves out unused ones", "[memory]") {
   CHECK(dp::detail::memory_table_of({{"cpu", {}}, {"cuda:10", full()}}) ==
         "place    allocated  reserved     peak  parameters  optimizer state\n"
         "cpu            0 B       0 B      0 B         0 B              0 B\n"
         "cuda:10    3.0 MiB   4.0 MiB  3.5 MiB     1.0 MiB          2.0 MiB\n");
 }
 
-TEST_CASE("the table of the process has the places with allocations", "[memory]") {
+TEST_CASE("the table of the process lists places with allocations", "[memory]") {
   CHECK_THAT(dp::memory_table(), ContainsSubstring("cpu "));
   CHECK_THAT(dp::memory_table(), !ContainsSubstring("cuda:9"));
   dp::detail::count_allocation(dp::detail::counters(dp::backend::cuda{}, 9), 2048, dp::memory_purpose::workspace);
@@ -63,7 +63,7 @@ TEST_CASE("the table of the process has the places with allocations", "[memory]"
   dp::detail::count_release(dp::detail::counters(dp::backend::cuda{}, 9), 2048, dp::memory_purpose::workspace);
 }
 
-TEST_CASE("out_of_memory says what was asked, what is in use for what, the limit and what helps", "[memory]") {
+TEST_CASE("out_of_memory states the request, the memory in use by purpose, the limit and a remedy", "[memory]") {
   const std::string text =
       dp::detail::out_of_memory_text({"cuda:1 (simulated)", 5000, full(), "the limit is 4 MiB", "see elsewhere"});
   CHECK(text ==

@@ -36,7 +36,7 @@ TEST_CASE("places are counted separately", "[memory]") {
   CHECK(&dp::detail::counters(dp::backend::cuda{}, 63) == &dp::detail::counters(dp::backend::cuda{}, 1000));
 }
 
-TEST_CASE("threads that count at the same time lose nothing", "[memory]") {
+TEST_CASE("concurrent counting loses nothing", "[memory]") {
   auto& counters = dp::detail::counters(dp::backend::cuda{}, 5);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
@@ -55,7 +55,7 @@ TEST_CASE("threads that count at the same time lose nothing", "[memory]") {
   CHECK(usage.peak <= 32);
 }
 
-TEST_CASE("the statistics of a place are a function", "[memory]") {
+TEST_CASE("memory_statistics gives the statistics of a place", "[memory]") {
   const std::function<dp::memory_usage()> of_cpu = dp::memory_statistics<dp::cpu>;
   CHECK(of_cpu().allocated == dp::memory_statistics<dp::cpu>().allocated);
 }

@@ -46,7 +46,7 @@ TEST_CASE("a stream is ready when its work is done, and can be waited for", "[me
   CHECK(c.size() == 4);
 }
 
-TEST_CASE("work of a stream is part of its place's", "[memory][stream]") {
+TEST_CASE("events order the work of a place and of its streams", "[memory][stream]") {
   using device = dp::on<dp::cuda<1>>;
   const auto a = dp::to<device>(support::counted<double>(dp::extents<3>{}));
   dp::stream<dp::cuda<1>> side;
@@ -65,7 +65,7 @@ TEST_CASE("work of a stream is part of its place's", "[memory][stream]") {
   CHECK(done.ready());
 }
 
-TEST_CASE("what fails on a stream is thrown where it is waited for", "[memory][stream]") {
+TEST_CASE("a failure on a stream is thrown by the wait for the stream", "[memory][stream]") {
   const dp::stream<dp::cuda<0>> side;
   {
     const dp::stream_scope on(side);
@@ -87,7 +87,7 @@ TEST_CASE("streams are moved, not copied", "[memory][stream]") {
   CHECK_NOTHROW(stream::current().synchronize());
 }
 
-TEST_CASE("a stream of a device that does not exist says so", "[memory][stream]") {
+TEST_CASE("a stream on a missing device is an error", "[memory][stream]") {
   CHECK_THROWS_AS(dp::stream<dp::cuda<63>>(), dp::placement_unavailable);
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("the cpu's streams are empty", "[memory][stream]") {
   CHECK(none.native_handle() == nullptr);
 }
 
-TEST_CASE("a class derived from a stream is one", "[memory][stream]") {
+TEST_CASE("a class derived from a stream works as a stream", "[memory][stream]") {
   struct numbered : dp::stream<dp::cuda<0>> {
     int number = 3;
   };

@@ -30,7 +30,7 @@ void wait(const std::array<int, 3>& ordinals) {
 
 }  // namespace
 
-TEST_CASE("waiting for replicas throws the first failure in their order and clears all", "[memory]") {
+TEST_CASE("waiting for replicas throws the first failure in replica order and clears all failures", "[memory]") {
   CHECK_NOTHROW(wait({2, 0, 1}));
   fail_on(1);
   fail_on(0);
@@ -53,7 +53,7 @@ TEST_CASE("a propagated failure is attributed to the replica where it began", "[
   event.record();
   event.before<dp::cuda<0>>();
   event.before<dp::cuda<2>>();
-  CHECK_THROWS_AS(dp::synchronize<dp::cuda<1>>(), dp::argument_error);  // collected there, but not on the others
+  CHECK_THROWS_AS(dp::synchronize<dp::cuda<1>>(), dp::argument_error);  // cleared there, but not on other devices
   CHECK_THROWS_WITH(wait({2, 0, 1}), Catch::Matchers::Equals("devplace: replica 2 of 3 (cuda:1): failure 1."));
   CHECK_NOTHROW(wait({2, 0, 1}));
   // A failure of a device that holds no replica is attributed to the first replica that it reached.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A small transformer trains as in PyTorch, step by step, on the CPU and on several devices.
+// A small transformer follows PyTorch step by step on the CPU and on several devices.
 
 #include <algorithm>
 #include <cstddef>
@@ -36,7 +36,7 @@ using net = nn::sequential<nn::input<6>, nn::embedding<11, 8>, nn::positional_em
                            nn::residual<nn::layer_norm<8>, nn::linear<8, 16>, nn::gelu, nn::linear<16, 8>>,
                            nn::layer_norm<8>, nn::linear<8, 11>>;
 
-/// The fixture's integers, one sequence in each row.
+/// The fixture's integers, one sequence per row.
 template <class T>
 auto sequences(const std::string& name) {
   const auto read = dp::test::read_fixture<std::int64_t, dp::extents<dp::dyn, 6>>("attention/training/" + name);

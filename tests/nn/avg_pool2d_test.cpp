@@ -24,7 +24,7 @@ using net = nn::sequential<nn::input<2, 7, 6>, Layer>;
 
 }  // namespace
 
-TEST_CASE("avg_pool2d agrees with PyTorch, whose means count padding", "[nn]") {
+TEST_CASE("avg_pool2d agrees with PyTorch, including padding in means", "[nn]") {
   using in = dp::extents<2, 2, 7, 6>;
   compare_with_pytorch_in_both<net<two>, in, dp::extents<2, 2, 3, 3>>("convolutions/average_pool");
   compare_with_pytorch_in_both<net<overlapping>, in, dp::extents<2, 2, 4, 7>>("convolutions/average_pool_overlapping");
@@ -35,7 +35,7 @@ TEST_CASE("avg_pool2d's gradient agrees with differences", "[nn]") {
   CHECK(nn::check_gradients<net<overlapping>>(dp::seed{2}).worst < 1e-7);
 }
 
-TEST_CASE("avg_pool2d's kernels for GPUs give the results of the CPU", "[nn]") {
+TEST_CASE("avg_pool2d's GPU kernels equal the CPU", "[nn]") {
   const auto s = GENERATE(dp::detail::pooling_shape{{7, 4, 3, 2, 1, 1}, {6, 7, 2, 1, 1, 1}},
                           dp::detail::pooling_shape{{600, 200, 3, 3, 0, 1}, {1, 1, 1, 1, 0, 1}},
                           dp::detail::pooling_shape{{300, 300, 3, 1, 1, 1}, {2, 3, 2, 1, 1, 1}},

@@ -43,7 +43,7 @@ void check_equal(const std::vector<double>& values, const std::vector<double>& e
 
 }  // namespace
 
-TEST_CASE("the input's gradient on devices is that of one place, divided by all weights", "[nn]") {
+TEST_CASE("the input's gradient on devices equals one place's, divided by the sum of all weights", "[nn]") {
   dp::model<net, host, double> one{dp::seed{1}};
   dp::model<net, dp::on<dp::cuda<1>>, double> on_device{dp::seed{1}};
   dp::model<net, where, double> several{dp::seed{1}};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The gradient of a loss with respect to the batch, against central differences of the loss of the predictions.
+// Compares the gradient of a loss with respect to the batch with central differences of the predictions' loss.
 #include <cmath>
 #include <cstddef>
 #include <ratio>
@@ -103,7 +103,7 @@ TEST_CASE("the input's gradient agrees with finite differences for every layer",
                                 nn::sigmoid>>() < 1e-8);
 }
 
-TEST_CASE("the input's gradient through dropout is its mask", "[nn]") {
+TEST_CASE("the input's gradient through dropout is the mask", "[nn]") {
   dp::model<nn::sequential<nn::input<40>, nn::dropout<std::ratio<1, 2>>>, host, double> model{dp::seed{1}};
   dp::tensor<double, dp::extents<dp::dyn, 40>, host> x(dp::extents<dp::dyn, 40>{rows});
   x = x * 0.0 + 1.0;
@@ -113,7 +113,7 @@ TEST_CASE("the input's gradient through dropout is its mask", "[nn]") {
   CHECK(values_of(dx) == values_of(output));
 }
 
-TEST_CASE("the input's gradient of a network in mixed precision is in its short type", "[nn]") {
+TEST_CASE("the input's gradient in mixed precision has the short type", "[nn]") {
   using net = nn::sequential<nn::linear<6, 4>>;
   dp::model<net, host, dp::mixed<dp::bf16>> model{dp::seed{1}};
   dp::model<net, host> in_float{dp::seed{1}};
@@ -127,7 +127,7 @@ TEST_CASE("the input's gradient of a network in mixed precision is in its short 
   const auto dx = gradient_of(model);
   STATIC_REQUIRE(std::is_same_v<decltype(dx)::value_type, dp::bf16>);
   const auto expected = gradient_of(in_float);
-  for (std::size_t i = 0; i < dx.size(); ++i)  // rounded: parameters, samples, outputs, their gradients, and the result
+  for (std::size_t i = 0; i < dx.size(); ++i)  // parameters, samples, outputs, both gradients are rounded
     CHECK(std::abs(static_cast<float>(dx.data()[i]) - expected.data()[i]) <
           0.02F * std::abs(expected.data()[i]) + 1e-3F);
 }
@@ -146,11 +146,11 @@ TEST_CASE("the input's gradient of a weighted mean is divided by the weights", "
   CHECK(values_of(model.backward_to_input(std::move(saved), gradient).input) == std::vector<double>(6 * rows, 0.0));
 }
 
-TEST_CASE("a gradient of the outputs that the program computes goes through backward", "[nn]") {
+TEST_CASE("backward accepts an output gradient computed by the program", "[nn]") {
   using net = nn::sequential<nn::linear<6, 5>, nn::tanh, nn::linear<5, 3>>;
   dp::model<net, host, double> model{dp::seed{1}};
   auto x = dp::uniform<double, host>(dp::extents<dp::dyn, 6>{rows}, dp::seed{2}, -1.0, 1.0);
-  const auto function = [&] {  // of the outputs: the sum of y^3 / 3
+  const auto function = [&] {  // sum of y^3 / 3 over the outputs
     double sum = 0;
     for (const double y : values_of(model.predict(x)))
       sum += y * y * y / 3;
@@ -176,7 +176,7 @@ TEST_CASE("a gradient of the outputs that the program computes goes through back
     CHECK(std::abs(gradients.local<0>().data()[i] - difference(weight.data()[i])) < 1e-8);
 }
 
-TEST_CASE("backward_to_input gives the parameters' gradients that backward gives, and takes the same care", "[nn]") {
+TEST_CASE("backward_to_input gives the same parameter gradients and makes the same checks as backward", "[nn]") {
   using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 3>>;
   dp::model<net, host, double> model{dp::seed{1}};
   const auto x = dp::test::integer_samples<double, 6>(rows);

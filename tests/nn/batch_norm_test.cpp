@@ -23,8 +23,8 @@ namespace nn = devplace::nn;
 
 namespace {
 
-/// Two training passes on the fixture's input, of which the second is compared with its backward pass, and a
-/// prediction with the running statistics that they leave.
+/// Runs two training passes on the fixture's input and a prediction with the resulting running statistics. Compares the
+/// second pass, its backward pass and the prediction with the fixture.
 template <class Net, class T>
 void compare_batch_norm(const std::string& name, std::size_t batch) {
   using run = dp::runtime::engine<Net, T, dp::backend::cpu>;
@@ -80,8 +80,8 @@ void compare_batch_norm_in_both(const std::string& name, std::size_t batch) {
   compare_batch_norm<Net, double>(name, batch);
 }
 
-/// The outputs and running statistics of a pass that trains one sample, with the weights 2 and -3, the biases 1 and 4,
-/// and the running means 5 and 6 and variances 3 and 8.
+/// Outputs and running statistics of a training pass on one sample with weights 2 and -3, biases 1 and 4, running means
+/// 5 and 6, and running variances 3 and 8.
 template <class Net>
 std::vector<double> train_one(const std::vector<double>& x) {
   using run = dp::runtime::engine<Net, double, dp::backend::cpu>;
@@ -104,7 +104,7 @@ std::vector<double> train_one(const std::vector<double>& x) {
 
 }  // namespace
 
-TEST_CASE("batch_norm agrees with PyTorch, and so do its running statistics and predictions", "[nn]") {
+TEST_CASE("batch_norm, its running statistics and predictions agree with PyTorch", "[nn]") {
   compare_batch_norm_in_both<nn::sequential<nn::input<5>, nn::batch_norm<5>>>("batch_norm", 6);
   compare_batch_norm_in_both<nn::sequential<nn::input<3, 11>, nn::batch_norm<3>>>("batch_norm_positions", 4);
   compare_batch_norm_in_both<nn::sequential<nn::input<4, 3, 5>, nn::batch_norm<4>>>("batch_norm_images", 3);
@@ -120,7 +120,7 @@ TEST_CASE("batch_norm's gradient agrees with differences", "[nn]") {
         1e-6);
 }
 
-TEST_CASE("batch_norm keeps its digits where the mean is large", "[nn]") {
+TEST_CASE("batch_norm stays accurate where the mean is large", "[nn]") {
   using run = dp::runtime::engine<nn::sequential<nn::input<1, 64>, nn::batch_norm<1>>, float, dp::backend::cpu>;
   std::vector<float> x(128), parameters(32), buffers(32), workspace(run::workspace_bytes(2, nn::mode::train) / 4);
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -139,7 +139,7 @@ TEST_CASE("batch_norm keeps its digits where the mean is large", "[nn]") {
 }
 
 TEST_CASE("batch_norm's bits do not depend on the number of threads", "[nn]") {
-  // Few channels of many elements, whose sums several threads share, with and without positions.
+  // Few channels with many elements, so that several threads share a sum, with and without positions.
   using net = nn::sequential<nn::input<3, 700>, nn::batch_norm<3>, nn::flatten, nn::batch_norm<2100>>;
   using run = dp::runtime::engine<net, float, dp::backend::cpu>;
   using plan = dp::runtime::network_plan<net>;
@@ -171,7 +171,7 @@ TEST_CASE("batch_norm's bits do not depend on the number of threads", "[nn]") {
   CHECK(bits_of(5) == one);
 }
 
-TEST_CASE("batch_norm trains with one element of each channel by the running statistics, which it keeps", "[nn]") {
+TEST_CASE("batch_norm normalises one element per channel by the running statistics and keeps them", "[nn]") {
   const std::vector<double> expected{
       2 * (7 - 5) / std::sqrt(3 + 1e-5) + 1, -3 * (4 - 6) / std::sqrt(8 + 1e-5) + 4, 5, 6, 3, 8};
   const auto compare = [&](const std::vector<double>& result) {
@@ -184,8 +184,8 @@ TEST_CASE("batch_norm trains with one element of each channel by the running sta
   compare(train_one<nn::sequential<nn::input<2>, nn::batch_norm<2, nn::over_all_places>>>({7, 4}));
 }
 
-TEST_CASE("batch_norm trains with one sample of several positions by the sample's statistics", "[nn]") {
-  // Of 7 and 9 the mean is 8 and the variance 1, or 2 without bias; of 4 and 10 it is 7 and 9, or 18.
+TEST_CASE("batch_norm normalises one sample with several positions by the sample's statistics", "[nn]") {
+  // 7 and 9 have mean 8 and variance 1 (2 unbiased); 4 and 10 have mean 7 and variance 9 (18 unbiased).
   const auto result = train_one<nn::sequential<nn::input<2, 2>, nn::batch_norm<2>>>({7, 9, 4, 10});
   const std::vector<double> expected{-1, 3, 7, 1, 0.9 * 5 + 0.8, 0.9 * 6 + 0.7, 0.9 * 3 + 0.2, 0.9 * 8 + 1.8};
   REQUIRE(result.size() == expected.size());
@@ -193,7 +193,7 @@ TEST_CASE("batch_norm trains with one sample of several positions by the sample'
     CHECK(result[i] == Catch::Approx(expected[i]).epsilon(1e-4));
 }
 
-TEST_CASE("batch_norm's gradient of one element of each channel agrees with differences", "[nn]") {
+TEST_CASE("batch_norm's gradient with one element per channel agrees with differences", "[nn]") {
   const auto worst = []<class Layer>(Layer) {
     return nn::check_gradients<nn::sequential<nn::linear<4, 3>, Layer, nn::linear<3, 3>>>(dp::seed{6}, 1).worst;
   };
@@ -201,7 +201,7 @@ TEST_CASE("batch_norm's gradient of one element of each channel agrees with diff
   CHECK(worst(nn::batch_norm<3, nn::over_all_places>{}) < 1e-6);
 }
 
-TEST_CASE("batch_norm with refuse_one refuses to train with one element of each channel", "[nn]") {
+TEST_CASE("batch_norm with refuse_one throws in training with one element per channel", "[nn]") {
   using refusing = nn::batch_norm<2, nn::of_each_place, std::ratio<1, 10>, std::ratio<1, 100000>, nn::refuse_one>;
   CHECK_THROWS_WITH((train_one<nn::sequential<nn::input<2>, refusing>>({7, 4})),
                     Catch::Matchers::ContainsSubstring("more than one element of each channel"));

@@ -31,7 +31,7 @@ TEST_CASE("nn::bce_with_logits's gradient agrees with differences", "[nn]") {
   CHECK(dp::test::worst_difference(weighted, dp::test::some_predictions(), targets) < 1e-7);
 }
 
-TEST_CASE("nn::bce_with_logits is exact for certain decisions, and overflows for none", "[nn]") {
+TEST_CASE("nn::bce_with_logits is exact for certain decisions, and never overflows", "[nn]") {
   const float inf = std::numeric_limits<float>::infinity();
   const dp::tensor<float, dp::extents<1, 6>, on_cpu> x{{inf, -inf, inf, 1000, -1000, -80}}, t{{1, 0, 0, 1, 1, 0}};
   const auto [loss, gradient] = nn::bce_with_logits{}(x, t);

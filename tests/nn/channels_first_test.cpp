@@ -31,7 +31,7 @@ struct doubled {
 
 }  // namespace
 
-TEST_CASE("layers of images and of series give the channels first", "[nn]") {
+TEST_CASE("layers on images and series output channels first", "[nn]") {
   STATIC_REQUIRE(of_image<conv>);
   STATIC_REQUIRE(of_image<nn::conv_transpose2d<4, 2, nn::kernel<2>>>);
   STATIC_REQUIRE(of_image<nn::max_pool2d<nn::kernel<2>>>);
@@ -42,7 +42,7 @@ TEST_CASE("layers of images and of series give the channels first", "[nn]") {
   STATIC_REQUIRE(of_series<nn::avg_pool1d<nn::kernel<2>>>);
 }
 
-TEST_CASE("layers that keep the axes leave the channels first", "[nn]") {
+TEST_CASE("layers that keep the axes keep channels first", "[nn]") {
   STATIC_REQUIRE(of_image<conv, nn::relu, nn::gelu, nn::identity, nn::dropout<>, nn::log_softmax>);
   STATIC_REQUIRE(of_image<conv, nn::batch_norm<4>, nn::group_norm<2, 4>, nn::layer_norm<8>, doubled>);
   STATIC_REQUIRE(of_image<conv, nn::residual<nn::tanh>, nn::sum_of<nn::identity, nn::silu>>);
@@ -50,7 +50,7 @@ TEST_CASE("layers that keep the axes leave the channels first", "[nn]") {
   STATIC_REQUIRE(of_image<nn::named<"first", nn::frozen<nn::learning_rate_times<std::ratio<1, 2>, conv>>>>);
 }
 
-TEST_CASE("behind layers of the last axis, and those that move axes, the channels are not first", "[nn]") {
+TEST_CASE("after layers on the last axis and layers that move axes, channels are not first", "[nn]") {
   STATIC_REQUIRE(!of_image<nn::relu>);
   STATIC_REQUIRE(!of_image<conv, nn::linear<8, 8>, nn::relu>);
   STATIC_REQUIRE(!of_image<conv, nn::permute<1, 2, 0>, nn::softmax>);

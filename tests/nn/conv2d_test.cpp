@@ -50,7 +50,7 @@ TEST_CASE("conv2d agrees with PyTorch for each of its options", "[nn]") {
                                                                                   {"weight"});
 }
 
-TEST_CASE("conv2d's gradients agree with differences, with and without a relu behind it", "[nn]") {
+TEST_CASE("conv2d's gradients agree with differences, with and without a relu after it", "[nn]") {
   using first = nn::conv2d<2, 3, nn::kernel<3, 2>, nn::stride<2, 1>, nn::padding<1>>;
   CHECK(nn::check_gradients<nn::sequential<nn::input<2, 5, 6>, first>>(dp::seed{1}).worst < 1e-7);
   using second = nn::conv2d<3, 4, nn::kernel<2>, nn::padding<1>>;
@@ -59,7 +59,7 @@ TEST_CASE("conv2d's gradients agree with differences, with and without a relu be
   CHECK(both.worst < 1e-7);
 }
 
-TEST_CASE("a relu that is fused into a convolution has bitwise the results of a separate one", "[nn]") {
+TEST_CASE("a relu fused into a convolution is bitwise equal to a separate relu", "[nn]") {
   using layer = nn::conv2d<2, 5, nn::kernel<3>>;
   using next = nn::conv2d<5, 2, nn::kernel<3>>;
   STATIC_REQUIRE(layer::absorbs<nn::relu>);
@@ -100,7 +100,7 @@ TEST_CASE("conv2d lists its parameters as PyTorch does", "[nn]") {
   CHECK(std::string(layer::parameters[1].name) == "bias");
 }
 
-TEST_CASE("conv2d's output extents are PyTorch's", "[nn]") {
+TEST_CASE("conv2d's output extents agree with PyTorch", "[nn]") {
   using in = dp::extents<3, 32, 31>;
   STATIC_REQUIRE(std::is_same_v<nn::conv2d<3, 8, nn::kernel<3>>::output<in>, dp::extents<8, 30, 29>>);
   STATIC_REQUIRE(std::is_same_v<nn::conv2d<3, 8, nn::kernel<3>, nn::stride<2>>::output<in>, dp::extents<8, 15, 15>>);

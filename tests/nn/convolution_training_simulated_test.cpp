@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Networks of convolutions and poolings train as in PyTorch, step by step, on each kind of place.
+// Networks with convolutions and poolings follow PyTorch step by step on each kind of place.
 
 #include <algorithm>
 #include <cstddef>
@@ -56,7 +56,7 @@ using series_net = nn::sequential<nn::input<2, 20>, nn::conv1d<2, 6, nn::kernel<
                                   nn::conv1d<6, 4, nn::kernel<4>, nn::stride<2>, nn::padding<1>, nn::groups<2>>,
                                   nn::tanh, nn::avg_pool1d<nn::kernel<2>>, nn::flatten, nn::linear<20, 3>>;
 
-// Labels the pixels of images: an encoder, and a decoder with the classes as its channels.
+// Labels pixels of images: an encoder, and a decoder with one channel per class.
 using segmentation_net =
     nn::sequential<nn::input<1, 8, 8>, nn::conv2d<1, 4, nn::kernel<4>, nn::stride<2>, nn::padding<1>>, nn::tanh,
                    nn::flatten, nn::linear<64, 64>, nn::tanh, nn::reshape<4, 4, 4>,
@@ -121,7 +121,7 @@ auto train_on_pixels(double tolerance) {
 }  // namespace
 
 TEST_CASE("200 steps of a network of two-dimensional convolutions agree with PyTorch", "[nn]") {
-  // From about step 100 on a rounding error decides some maxima: one order of sums or another is up to 2e-4 away.
+  // From about step 100, rounding errors decide some maxima: orders of summation differ by up to 2e-4.
   train_on_images<dp::on<dp::cpu>, float>(5e-4);
   train_on_images<dp::on<dp::cpu>, double>(1e-9);
   train_on_images<dp::on<dp::cuda<0>>, double>(1e-9);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A user-defined loss: a model of the concept works in the trainer and in a step made of its parts.
+// A user-defined loss that models the concept works in the trainer and in a step made of its parts.
 
 #include <cstddef>
 #include <vector>
@@ -25,7 +25,7 @@ using dp::test::values_of;
 
 namespace {
 
-/// The absolute differences of one sample, and their gradient.
+/// The absolute differences of one sample, and the gradient.
 template <class T>
 struct absolute_sample {
   T* gradient;
@@ -61,7 +61,7 @@ struct absolute_error {
   }
 };
 
-/// Twice the output's first element; every sample weighs the same.
+/// Twice the output's first element; all samples have equal weight.
 struct twice_the_output {
   dp::reduction reduce = dp::reduction::mean;
 
@@ -96,7 +96,7 @@ using where = dp::replicated<0, 1>;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a loss of a user's own is evaluated in parts", "[nn]", dp::on<dp::cpu>, dp::on<dp::cuda<1>>) {
+TEMPLATE_TEST_CASE("a user's loss is evaluated in parts", "[nn]", dp::on<dp::cpu>, dp::on<dp::cuda<1>>) {
   const dp::tensor<double, dp::extents<3, 2>, dp::on<dp::cpu>> output{{1, 5}, {2, 2}, {-3, 0}};
   const dp::tensor<double, dp::extents<3, 2>, dp::on<dp::cpu>> target{{2, 1}, {2, 0}, {-1, -4}};
   const auto x = dp::to<TestType>(output), y = dp::to<TestType>(target);
@@ -107,7 +107,7 @@ TEMPLATE_TEST_CASE("a loss of a user's own is evaluated in parts", "[nn]", dp::o
   CHECK(values_of(gradient.sums) == std::vector<double>{13, 6});
 }
 
-TEMPLATE_TEST_CASE("samples without a weight count the same in a loss of a user's own", "[nn]", dp::on<dp::cpu>,
+TEMPLATE_TEST_CASE("samples have equal weight in a user's loss without weights", "[nn]", dp::on<dp::cpu>,
                    dp::on<dp::cuda<1>>) {
   dp::tensor<double, dp::extents<dp::dyn, 1>, dp::on<dp::cpu>> output(dp::extents<dp::dyn, 1>{100});
   for (std::size_t i = 0; i < 100; ++i)
@@ -121,7 +121,7 @@ TEMPLATE_TEST_CASE("samples without a weight count the same in a loss of a user'
   CHECK(values_of(nn::evaluate_loss(twice_the_output{}, none, none).gradient.sums) == std::vector<double>{0, 0});
 }
 
-TEST_CASE("a trainer takes a loss of a user's own, on one place and over several", "[nn]") {
+TEST_CASE("a trainer takes a user's loss, on one place and on several", "[nn]") {
   dp::tensor<double, dp::extents<dp::dyn, 2>, dp::on<dp::cpu>> x(dp::extents<dp::dyn, 2>{4});
   dp::tensor<double, dp::extents<dp::dyn, 1>, dp::on<dp::cpu>> y(dp::extents<dp::dyn, 1>{4});
   for (std::size_t i = 0; i < 4; ++i) {
@@ -138,7 +138,7 @@ TEST_CASE("a trainer takes a loss of a user's own, on one place and over several
   dp::trainer step_of_several{several, absolute_error{}, dp::optim::sgd{.learning_rate = 0.5}};
   CHECK(step(x, y).item() == 100);
   CHECK(step_of_several(distribute<where>(x), distribute<where>(y)).item() == 100);
-  // The mean gradient of the weights is (-1 - 2 - 3 + 4) / 4 and (0 - 1 - 0 + 1) / 4, of the bias -2 / 4.
+  // The mean gradient is (-1 - 2 - 3 + 4) / 4 and (0 - 1 - 0 + 1) / 4 for the weights, and -2 / 4 for the bias.
   CHECK(parameters_of(one) == std::vector<double>{0.25, 0, 0.25});
   CHECK(parameters_of(several, 0) == parameters_of(one));
   CHECK(parameters_of(several, 1) == parameters_of(one));

@@ -31,7 +31,7 @@ std::vector<float> dropped(std::size_t rows, const nn::random_key& key) {
 
 }  // namespace
 
-TEST_CASE("dropout's gradient agrees with differences, its draw being the same in every pass", "[nn]") {
+TEST_CASE("dropout's gradient agrees with differences if every pass has the same draw", "[nn]") {
   CHECK(nn::check_gradients<net>(dp::seed{1}).worst < 1e-7);
   CHECK(nn::check_gradients<nn::sequential<nn::linear<4, 20>, nn::dropout<std::ratio<3, 10>>, nn::linear<20, 3>>>(
             dp::seed{2})
@@ -69,6 +69,6 @@ TEST_CASE("the probability of dropout may be any ratio", "[nn]") {
     kept += eighth_run::output_of(p)[i] == 8.0 / 7;
   }
   CHECK(zeros + kept == x.size());
-  CHECK(zeros > 2300);  // of 20,000; 2,500 are expected, and a standard deviation is 47
+  CHECK(zeros > 2300);  // of 20,000; expected 2,500, standard deviation 47
   CHECK(zeros < 2700);
 }

@@ -25,7 +25,7 @@ namespace {
 using table = nn::sequential<nn::input<5>, nn::embedding<7, 3>>;
 using padded_table = nn::sequential<nn::input<5>, nn::embedding<7, 3, nn::padding_index<2>>>;
 
-/// A network of an embedding alone on the CPU, with a table and indices.
+/// A network with a single embedding on the CPU, its table and indices.
 template <class Net, class T>
 struct embedded {
   using run = dp::runtime::engine<Net, T, dp::backend::cpu>;
@@ -79,7 +79,7 @@ TEST_CASE("embedding agrees with PyTorch", "[nn]") {
   compare_embedding<padded_table, double>("embedding_padding");
 }
 
-TEST_CASE("the row of embedding's padding_index starts as zeros, and others are normally distributed", "[nn]") {
+TEST_CASE("an embedding's padding row starts with zeros, other rows are normally distributed", "[nn]") {
   const embedded<padded_table, double> net({0, 1, 2, 3, 4});
   const double* const weight = net.replica().parameter_data();
   for (std::size_t i = 0; i < 21; ++i)
@@ -94,14 +94,14 @@ TEST_CASE("the row of embedding's padding_index starts as zeros, and others are 
   CHECK(std::abs(squares / 20000 - 1) < 0.05);
 }
 
-TEST_CASE("an index that names no row of an embedding is an error", "[nn]") {
+TEST_CASE("an index out of range of an embedding is an error", "[nn]") {
   for (const std::int32_t wrong : {7, -1}) {
     embedded<table, double> net({0, 1, 2, 3, wrong});
     CHECK_THROWS_WITH(net.forward(), Catch::Matchers::ContainsSubstring("at position 4"));
   }
 }
 
-TEST_CASE("embedding's gradient has the same bits for every number of threads, and leaves no old values", "[nn]") {
+TEST_CASE("embedding's gradient has the same bits for every number of threads, and overwrites old values", "[nn]") {
   const auto of_threads = [](int threads) {
     dp::builtin_thread_team team(threads);
     const dp::thread_team_scope scope(team);

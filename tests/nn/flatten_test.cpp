@@ -17,7 +17,7 @@ TEST_CASE("flatten agrees with PyTorch", "[nn]") {
                                          dp::extents<5, 12>>("flatten");
 }
 
-TEST_CASE("flatten takes no memory inside a network", "[nn]") {
+TEST_CASE("flatten needs no memory inside a network", "[nn]") {
   using with = nn::sequential<nn::input<3, 4>, nn::flatten, nn::linear<12, 2>>;
   using without = nn::linear<12, 2>;
   STATIC_REQUIRE(dp::runtime::network_plan<with>::saved_bytes(64, nn::mode::train, {4, 4, 4}) ==
@@ -25,7 +25,7 @@ TEST_CASE("flatten takes no memory inside a network", "[nn]") {
   CHECK(nn::check_gradients<with>(dp::seed{1}).worst < 1e-7);
 }
 
-TEST_CASE("flatten after a layer that keeps its output leaves that output intact", "[nn]") {
+TEST_CASE("flatten preserves the output of a layer that keeps it", "[nn]") {
   using net = nn::sequential<nn::input<2, 3>, nn::flatten, nn::linear<6, 4>, nn::relu, nn::flatten, nn::relu,
                              nn::linear<4, 2>, nn::flatten>;
   CHECK(nn::check_gradients<net>(dp::seed{3}).worst < 1e-7);

@@ -26,7 +26,7 @@ namespace nn = devplace::nn;
 
 namespace {
 
-/// y = weight * x. It always computes the weight's gradient, and says that it has sums in float in 16 bits.
+/// y = weight * x. Always computes the weight's gradient, and declares float sums for 16-bit elements.
 struct scaling_layer {
   template <class In>
   using output = In;
@@ -49,12 +49,12 @@ using second = nn::sequential<nn::batch_norm<4>, nn::conv2d<4, 4, nn::kernel<3>>
 using trained = nn::sequential<nn::input<1, 6, 6>, first, second>;
 using half_frozen = nn::sequential<nn::input<1, 6, 6>, first, nn::frozen<second>>;
 
-/// What two passes of a network over three images leave behind.
+/// The results of two passes of a network over three images.
 struct trace {
   std::vector<float> dx, gradients, buffers, prediction;
 };
 
-/// Of a network in float; only gradients of the first convolution are compared.
+/// The trace of a network in float; includes only the first convolution's gradients.
 template <class Net>
 trace run_twice() {
   using run = dp::runtime::engine<Net, float, dp::backend::cpu>;
@@ -85,7 +85,7 @@ trace run_twice() {
 
 }  // namespace
 
-TEST_CASE("a frozen part computes, passes gradients on and writes buffers as one that is trained", "[nn]") {
+TEST_CASE("a frozen part computes, propagates gradients and writes buffers like a trained part", "[nn]") {
   const trace with = run_twice<half_frozen>(), without = run_twice<trained>();
   CHECK(with.dx == without.dx);
   CHECK(with.gradients == without.gradients);
@@ -94,7 +94,7 @@ TEST_CASE("a frozen part computes, passes gradients on and writes buffers as one
   CHECK(with.prediction == without.prediction);
 }
 
-TEST_CASE("a frozen layer that computes its parameters' gradients writes them within the workspace", "[nn]") {
+TEST_CASE("a frozen layer that computes its parameters' gradients writes them to the workspace", "[nn]") {
   using net = nn::sequential<nn::input<4>, nn::frozen<scaling_layer>>;
   using run = dp::runtime::engine<net, float, dp::backend::cpu>;
   constexpr int place[] = {0};
@@ -122,7 +122,7 @@ TEST_CASE("frozen parameters keep their names and follow the trained ones in the
                                           "2.3.weight", "2.3.bias", "2.4.weight", "2.4.bias"});
 }
 
-TEST_CASE("backward leaves out what lies in front of the first trained layer", "[nn]") {
+TEST_CASE("backward skips layers before the first trained layer", "[nn]") {
   using net = nn::sequential<nn::input<1, 6, 6>, nn::frozen<first>, nn::relu, nn::conv2d<4, 1, nn::kernel<1>>>;
   using run = dp::runtime::engine<net, float, dp::backend::cpu>;
   constexpr int place[] = {0};
@@ -134,5 +134,5 @@ TEST_CASE("backward leaves out what lies in front of the first trained layer", "
   run::forward(p, x.data());
   const std::vector<float> scratch(workspace);
   run::backward(p, r, x.data(), dy.data(), false);
-  CHECK(workspace == scratch);  // the gradient of relu's output would be written there
+  CHECK(workspace == scratch);  // a gradient of relu's output would change it
 }

@@ -14,7 +14,7 @@ namespace nn = devplace::nn;
 
 namespace {
 
-/// y = 3 x, with a backward that can be wrong by a factor.
+/// y = 3 x, with a backward that multiplies by `Gradient`.
 template <int Gradient>
 struct triple {
   using input_extents = dp::extents<2>;
@@ -24,7 +24,7 @@ struct triple {
   static void backward(const auto& c) { c.input_gradient = static_cast<double>(Gradient) * c.output_gradient; }
 };
 
-/// The identity, with a backward that gives NaN for the first element of each sample.
+/// An identity layer whose backward gives NaN for the first element of each sample.
 struct broken {
   using input_extents = dp::extents<2>;
   template <class In>

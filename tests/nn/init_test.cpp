@@ -45,7 +45,7 @@ moments moments_of(const std::vector<T>& values) {
 
 }  // namespace
 
-TEST_CASE("initial values have torch.nn.init's bounds and standard deviations", "[nn]") {
+TEST_CASE("initial values have the bounds and standard deviations of torch.nn.init", "[nn]") {
   CHECK(init::zeros().center == 0);
   CHECK(init::ones().center == 1);
   CHECK(init::constant(2.5).center == 2.5);
@@ -105,7 +105,7 @@ TEST_CASE("initial values are a function of seed, path and index", "[nn]") {
   }
 }
 
-TEST_CASE("ranges of initial values have the bits of single ones, which devices compute", "[nn]") {
+TEST_CASE("ranges of initial values are bitwise equal to single values, as devices compute them", "[nn]") {
   dp::nn::initialization with_zeros = init::normal(0.5, 0.25);
   with_zeros.first_zero = 30;
   with_zeros.zeros = 9;

@@ -11,7 +11,7 @@
 namespace dp = devplace;
 namespace nn = devplace::nn;
 
-TEST_CASE("input says what one sample is and changes nothing", "[nn]") {
+TEST_CASE("input declares the extents of a sample and changes nothing", "[nn]") {
   using net = nn::sequential<nn::input<28, 28>, nn::tanh>;
   STATIC_REQUIRE(std::is_same_v<dp::runtime::network_plan<net>::input, dp::extents<28, 28>>);
   STATIC_REQUIRE(std::is_same_v<nn::network_output_t<net>, dp::extents<28, 28>>);

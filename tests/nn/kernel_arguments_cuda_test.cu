@@ -45,7 +45,7 @@ struct named_scale {
   }
 };
 
-/// The same with a parameter.
+/// A user's layer of this kind with a parameter.
 template <fixed_string Name, std::array<std::size_t, 1> Features>
 struct named_gain {
   using input_extents = dp::extents<Features[0]>;

@@ -28,7 +28,7 @@ TEST_CASE("nn::kl_div's gradient agrees with differences", "[nn]") {
   CHECK(dp::test::worst_difference(nn::kl_div{.log_target = true}, dp::test::some_predictions(), targets) < 1e-7);
 }
 
-TEST_CASE("nn::kl_div counts 0 where the target is 0, also for an impossible output", "[nn]") {
+TEST_CASE("nn::kl_div adds 0 where the target is 0, even where the output is -infinity", "[nn]") {
   const double inf = std::numeric_limits<double>::infinity();
   const dp::tensor<double, dp::extents<1, 2>, on_cpu> x{{-inf, 0}}, p{{0, 1}}, log_p{{-inf, 0}};
   const auto [loss, gradient] = nn::kl_div{}(x, p);

@@ -18,7 +18,7 @@ TEST_CASE("nn::l1 agrees with PyTorch", "[nn]") {
   dp::test::compare_loss_in_all(nn::l1{}, "l1");
 }
 
-TEST_CASE("nn::l1's gradient agrees with differences, and is 0 where there is none", "[nn]") {
+TEST_CASE("nn::l1's gradient agrees with differences, and is 0 at the kink", "[nn]") {
   CHECK(dp::test::worst_difference(nn::l1{}, dp::test::some_predictions(),
                                    dp::test::read_fixture<double, dp::dextents<2>>("losses/l1_mean/f64/target")) <
         1e-7);
@@ -34,7 +34,7 @@ TEST_CASE("nn::l1 of no samples is NaN as a mean and 0 as a sum", "[nn]") {
   CHECK(nn::l1{.reduce = dp::reduction::sum}(none, none).loss.item() == 0);
 }
 
-TEST_CASE("arguments that do not fit nn::l1 are errors", "[nn]") {
+TEST_CASE("mismatched arguments of nn::l1 are errors", "[nn]") {
   const matrix x(dp::dextents<2>(2, 3)), other(dp::dextents<2>(2, 4));
   CHECK_THROWS_AS((nn::l1{}(x, other)), dp::shape_error);
   CHECK_THROWS_WITH((nn::l1{.reduce = dp::reduction::max}(x, x)), ContainsSubstring("l1: reduce must be"));

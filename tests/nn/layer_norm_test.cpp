@@ -36,7 +36,7 @@ TEST_CASE("layer_norm's gradient agrees with differences", "[nn]") {
         1e-6);
 }
 
-TEST_CASE("layer_norm keeps its digits where the mean is large", "[nn]") {
+TEST_CASE("layer_norm stays accurate where the mean is large", "[nn]") {
   constexpr std::size_t n = 64;
   std::vector<float> x(n), y(n), weight(n, 1), bias(n, 0);
   for (std::size_t c = 0; c < n; ++c)
@@ -46,7 +46,7 @@ TEST_CASE("layer_norm keeps its digits where the mean is large", "[nn]") {
     CHECK(y[c] == (c % 2 == 0 ? -1 : 1));
 }
 
-TEMPLATE_TEST_CASE("layer_norm keeps its digits where the first element lies far from the others", "[nn]", float,
+TEMPLATE_TEST_CASE("layer_norm stays accurate where the first element lies far from the others", "[nn]", float,
                    double) {
   using T = TestType;
   constexpr std::size_t n = 1000;
@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("layer_norm keeps its digits where the first element lies far
     for (std::size_t c = 0; c < n; ++c) {
       CAPTURE(first, c);
       const long double expected = (static_cast<long double>(x[c]) - mean) / std::sqrt(variance);
-      // In double the sums are no more exact than the elements, and the mean has their error.
+      // In double the sums are no more accurate than the elements, so the mean has a rounding error.
       const long double error = std::fabs(static_cast<long double>(y[c]) - expected), size = std::fabs(expected);
       const long double allowed =
           std::is_same_v<T, float> ? 4 * size : 16 * (size + std::fabs(mean / std::sqrt(variance)));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// User-defined layers: every part of the documented concept.
+// User-defined layers that use every part of the documented concept.
 
 #include <array>
 #include <cstddef>
@@ -53,7 +53,7 @@ struct affine {
   }
 };
 
-/// x squared; forward saves the derivative, and scratch memory is used.
+/// x squared; forward saves the derivative, and both passes use scratch memory.
 struct square {
   template <class In>
   using output = In;
@@ -73,7 +73,7 @@ struct square {
   }
 };
 
-/// The first element of a sample, by a layer that claims to work in place.
+/// Outputs the first element of a sample; declares to work in place.
 struct shrinking {
   template <class In>
   using output = dp::extents<1>;
@@ -92,7 +92,7 @@ struct shrinking {
   }
 };
 
-/// The identity; counts the training passes in a buffer.
+/// An identity layer that counts the training passes in a buffer.
 struct counting {
   using input_extents = dp::extents<6>;
   template <class In>
@@ -105,7 +105,7 @@ struct counting {
     if (c.mode == nn::mode::train) c.template buffer<0>() += 1.0;
   }
   static void backward(const auto& c) {
-    using unkept = std::remove_cvref_t<decltype(c.output)>;  // has the properties that the type gives
+    using unkept = std::remove_cvref_t<decltype(c.output)>;  // keeps the properties of its type
     static_assert(unkept::rank == 2 && unkept::extents_type::rank == 2 &&
                   std::is_same_v<typename unkept::value_type, double>);
     c.input_gradient = 1.0 * c.output_gradient;
@@ -114,7 +114,7 @@ struct counting {
 
 }  // namespace
 
-TEST_CASE("a layer with parameters of its own trains like a built-in one", "[nn]") {
+TEST_CASE("a user's layer with parameters trains like a built-in layer", "[nn]") {
   CHECK(nn::check_gradients<affine<4>>(dp::seed{1}).worst < 1e-7);
   using net = nn::sequential<nn::linear<3, 4>, affine<4>, nn::relu, affine<4>>;
   CHECK(nn::check_gradients<net>(dp::seed{2}).worst < 1e-7);
@@ -122,12 +122,12 @@ TEST_CASE("a layer with parameters of its own trains like a built-in one", "[nn]
         std::vector<std::string>{"0.weight", "0.bias", "1.gain", "1.shift", "3.gain", "3.shift"});
 }
 
-TEST_CASE("a layer can save numbers of its own for backward", "[nn]") {
+TEST_CASE("a layer can save its own values for backward", "[nn]") {
   CHECK(nn::check_gradients<nn::sequential<nn::linear<3, 5>, square, nn::linear<5, 2>, square>>(dp::seed{3}).worst <
         1e-7);
 }
 
-TEST_CASE("a layer that works in place but changes the size gets memory of its own", "[nn]") {
+TEST_CASE("a layer that works in place but changes the size gets separate memory", "[nn]") {
   using last = nn::sequential<nn::linear<4, 4096>, shrinking>;
   using inside = nn::sequential<nn::linear<4, 40>, shrinking, nn::linear<1, 3>, nn::relu>;
   STATIC_REQUIRE(dp::runtime::network_plan<last>::saved_bytes(2, nn::mode::train, {4, 4, 4}) == 2 * 4096 * 4);
@@ -135,7 +135,7 @@ TEST_CASE("a layer that works in place but changes the size gets memory of its o
   CHECK(nn::check_gradients<nn::sequential<nn::linear<4, 40>, shrinking>>(dp::seed{5}).worst < 1e-7);
 }
 
-TEST_CASE("a layer's buffers change in training only", "[nn]") {
+TEST_CASE("a layer's buffers change only in training", "[nn]") {
   using net = nn::sequential<counting, nn::linear<6, 2>>;
   dp::model<net, dp::on<dp::cpu>, double> model{dp::seed{1}};
   const auto x = dp::test::integer_samples<double, 6>(3);

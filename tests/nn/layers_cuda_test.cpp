@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Layers that no other training on a GPU uses, forward and backward.
+// Forward and backward of layers that no other GPU test trains.
 
 #include <cstddef>
 

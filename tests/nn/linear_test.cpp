@@ -19,7 +19,7 @@ namespace {
 /// relu as a different type, which linear does not fuse.
 struct separate_relu : nn::relu {};
 
-/// The arena with the gradients of two passes, the second accumulated, followed by the gradient of the input.
+/// The gradient arena after two accumulated passes, followed by the gradient of the input.
 template <class Net>
 std::vector<float> gradients_of(std::size_t batch) {
   using run = dp::runtime::engine<Net, float, dp::backend::cpu>;
@@ -45,7 +45,7 @@ std::vector<float> gradients_of(std::size_t batch) {
 
 }  // namespace
 
-TEST_CASE("a fused relu has bitwise the gradients of a separate one", "[nn]") {
+TEST_CASE("a fused relu has bitwise the gradients of a separate relu", "[nn]") {
   using in_the_middle = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 3>>;
   using in_two_layers = nn::sequential<nn::linear<6, 5>, separate_relu, nn::linear<5, 3>>;
   CHECK(gradients_of<in_the_middle>(70) == gradients_of<in_two_layers>(70));
@@ -56,7 +56,7 @@ TEST_CASE("a fused relu has bitwise the gradients of a separate one", "[nn]") {
   STATIC_REQUIRE(!nn::linear<6, 5>::absorbs<separate_relu>);
 }
 
-TEST_CASE("linear maps the last axis of samples of several", "[nn]") {
+TEST_CASE("linear maps the last axis of samples with several axes", "[nn]") {
   using of_tokens = nn::sequential<nn::input<2, 7, 3>, nn::linear<3, 5>, nn::relu, nn::linear<5, 4, false>>;
   using of_vectors = nn::sequential<nn::input<3>, nn::linear<3, 5>, nn::relu, nn::linear<5, 4, false>>;
   STATIC_REQUIRE(std::is_same_v<nn::network_output_t<of_tokens>, dp::extents<2, 7, 4>>);
@@ -107,7 +107,7 @@ std::vector<dp::detail::product_math> products_of() {
   std::vector<element> memory(8000);
   const auto part = [&](std::size_t k) {
     return memory.data() + 1000 * k;
-  };  // products refuse a result over an operand
+  };  // products reject results that overlap operands
   dp::runtime::pass<Precision> p;
   p.batch = 2, p.mode = nn::mode::train;
   p.parameters = p.buffers = part(0);
@@ -122,7 +122,7 @@ std::vector<dp::detail::product_math> products_of() {
 
 }  // namespace
 
-TEST_CASE("all products of a network are in its precision, forward and backward", "[nn]") {
+TEST_CASE("all products of a network use its precision, forward and backward", "[nn]") {
   using dp::detail::product_math;
   CHECK(products_of<dp::tf32>() == std::vector<product_math>(6, product_math::tf32));
   CHECK(products_of<float>() == std::vector<product_math>(6, product_math::strict));
@@ -136,7 +136,7 @@ TEST_CASE("linear agrees with PyTorch, with and without bias", "[nn]") {
       "linear_no_bias", {"weight"});
 }
 
-TEST_CASE("linear's gradients agree with differences, at edge sizes too", "[nn]") {
+TEST_CASE("linear's gradients agree with differences, also at edge sizes", "[nn]") {
   CHECK(nn::check_gradients<nn::linear<3, 4>>(dp::seed{1}).worst < 1e-7);
   CHECK(nn::check_gradients<nn::linear<1, 1>>(dp::seed{2}, 1).worst < 1e-7);
   CHECK(nn::check_gradients<nn::linear<17, 1>>(dp::seed{3}, 2).worst < 1e-7);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// backward takes gradients of losses of the tensor that forward returned, and those that the program has computed.
+// backward accepts loss gradients of the tensor that forward returned, and gradients computed by the program.
 
 #include <cstddef>
 #include <utility>
@@ -46,7 +46,7 @@ void with_model(const F& f) {
     dp::to_batch<Where>(dp::test::square_labels(7, 3)));
 }
 
-/// Places on which all batches below lie.
+/// Calls f for each place or placement of the batches below.
 template <class F>
 void on_all_placements(const F& f) {
   with_model<host>(f);
@@ -58,7 +58,7 @@ void on_all_placements(const F& f) {
 
 }  // namespace
 
-TEST_CASE("backward refuses the gradient of a loss of another tensor than forward's output", "[nn]") {
+TEST_CASE("backward rejects the gradient of a loss of any tensor but forward's output", "[nn]") {
   on_all_placements([](auto& model, const auto& x, const auto& y) {
     auto [output, saved] = model.forward(x);
     const auto probabilities = dp::softmax(output);
@@ -68,7 +68,7 @@ TEST_CASE("backward refuses the gradient of a loss of another tensor than forwar
                       ContainsSubstring(of_another));
     CHECK_THROWS_WITH(model.backward(std::move(saved), nn::cross_entropy{}(model.predict(x), y).gradient),
                       ContainsSubstring(of_another));
-    // The activations can still be used, and gradients be added to these.
+    // The activations remain usable, and gradients can be accumulated.
     const auto [loss, gradient] = nn::cross_entropy{}(output, y);
     auto gradients = model.backward(std::move(saved), gradient);
     auto again = model.forward(x);
@@ -79,7 +79,7 @@ TEST_CASE("backward refuses the gradient of a loss of another tensor than forwar
   });
 }
 
-TEST_CASE("backward refuses the gradient of a loss of what replaced forward's output", "[nn]") {
+TEST_CASE("backward rejects the gradient of a loss of a tensor that replaced forward's output", "[nn]") {
   on_all_placements([](auto& model, const auto& x, const auto& y) {
     auto [output, saved] = model.forward(x);
     output = dp::softmax(output);
@@ -88,12 +88,12 @@ TEST_CASE("backward refuses the gradient of a loss of what replaced forward's ou
   });
 }
 
-TEST_CASE("backward takes the gradient of a loss of forward's output under another name", "[nn]") {
+TEST_CASE("backward accepts the gradient of a loss of forward's output under another name", "[nn]") {
   on_all_placements([](auto& model, const auto& x, const auto& y) {
     auto result = model.forward(x);
     const auto moved = std::move(result.output);
     auto gradient = nn::cross_entropy{}(moved, y).gradient;
-    gradient.gradient += gradient.gradient;  // of twice the loss
+    gradient.gradient += gradient.gradient;  // doubles the loss
     CHECK_NOTHROW(model.backward(std::move(result.saved), gradient));
   });
   with_model<host>([](auto& model, const auto& x, const auto& y) {
@@ -104,7 +104,7 @@ TEST_CASE("backward takes the gradient of a loss of forward's output under anoth
   });
 }
 
-TEST_CASE("backward takes gradients that the program has computed", "[nn]") {
+TEST_CASE("backward accepts gradients computed by the program", "[nn]") {
   on_all_placements([](auto& model, const auto& x, const auto& y) {
     auto [output, saved] = model.forward(x);
     auto of_probabilities = nn::cross_entropy{}(dp::softmax(output), y).gradient;
@@ -112,7 +112,8 @@ TEST_CASE("backward takes gradients that the program has computed", "[nn]") {
   });
 }
 
-TEST_CASE("backward refuses losses of logits and of logarithms for a network that ends in probabilities", "[nn]") {
+TEST_CASE("backward rejects losses on logits and on log-probabilities for a network that outputs probabilities",
+          "[nn]") {
   const auto x = dp::test::integer_samples<float, 6>(7);
   const auto y = dp::test::square_labels(7, 3);
   const dp::tensor<float, dp::extents<dp::dyn, 3>, host> targets(dp::extents<dp::dyn, 3>{7});

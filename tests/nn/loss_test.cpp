@@ -82,7 +82,7 @@ TEST_CASE("invalid options of a loss are errors", "[nn]") {
   CHECK_THROWS_WITH((nn::mse{.reduce = dp::reduction::min}(logits, logits)), ContainsSubstring("reduce"));
 }
 
-TEST_CASE("class weights on a place are workspace", "[nn]") {
+TEST_CASE("class weights on a place are counted as workspace", "[nn]") {
   const auto workspace = [] { return dp::memory_statistics<dp::cpu>().of(dp::memory_purpose::workspace); };
   const std::size_t before = workspace();
   const nn::cross_entropy loss{.class_weights = {1, 2, 3}};
@@ -90,7 +90,7 @@ TEST_CASE("class weights on a place are workspace", "[nn]") {
   CHECK(workspace() - before == 3 * sizeof(float));
 }
 
-TEST_CASE("nn::mse is the mean over elements, and its gradient the sum's", "[nn]") {
+TEST_CASE("nn::mse is the mean over elements, and its gradient belongs to the sum", "[nn]") {
   const dp::tensor<double, dp::extents<2, 2>, dp::on<dp::cpu>> y{{1, 2}, {3, 4}}, t{{1, 0}, {0, 8}};
   const auto [value, gradient] = nn::mse{}(y, t);
   CHECK(value.item() == (0 + 4 + 9 + 16) / 4.0);
@@ -99,7 +99,7 @@ TEST_CASE("nn::mse is the mean over elements, and its gradient the sum's", "[nn]
   CHECK((nn::mse{.reduce = dp::reduction::sum}(y, t).loss.item()) == 29);
 }
 
-TEST_CASE("losses of class numbers take a label for each token of a sample", "[nn]") {
+TEST_CASE("losses on class labels accept one label per token of a sample", "[nn]") {
   dp::tensor<double, dp::extents<2, 3, 4>, dp::on<dp::cpu>> logits;
   for (std::size_t i = 0; i < logits.size(); ++i)
     logits.data()[i] = static_cast<double>(i * 7 % 5) - 2;
@@ -115,7 +115,7 @@ TEST_CASE("losses of class numbers take a label for each token of a sample", "[n
   };
   check(nn::cross_entropy{.label_smoothing = 0.1});
   check(nn::nll{});
-  // Few labels, and as many as rows in another order of axes.
+  // Too few labels, and the right number with swapped axes.
   for (const dp::dextents<2> sizes : {dp::dextents<2>{2, 2}, dp::dextents<2>{3, 2}}) {
     const auto wrong = dp::full<std::int32_t, dp::cpu>(sizes, 0);
     CHECK_THROWS_AS(nn::cross_entropy{}(logits, wrong), dp::shape_error);

@@ -27,7 +27,7 @@ using net = nn::sequential<nn::input<2, 7, 6>, Layer>;
 
 }  // namespace
 
-TEST_CASE("max_pool2d agrees with PyTorch, also which of several largest elements gets the gradient", "[nn]") {
+TEST_CASE("max_pool2d agrees with PyTorch, also in which of several maxima gets the gradient", "[nn]") {
   using in = dp::extents<2, 2, 7, 6>;
   for (const std::string name : {"convolutions/max_pool", "convolutions/max_of_ties_pool"}) {
     compare_with_pytorch_in_both<net<two>, in, dp::extents<2, 2, 3, 3>>(name);
@@ -42,13 +42,12 @@ TEST_CASE("max_pool2d's gradient agrees with differences", "[nn]") {
   CHECK(nn::check_gradients<net<everything>>(dp::seed{3}).worst < 1e-7);
 }
 
-TEST_CASE("max_pool2d's kernels for GPUs give the CPU's results, with ties and special values, where sums are exact",
-          "[nn]") {
+TEST_CASE("max_pool2d's GPU kernels equal the CPU on exact sums, with ties and special values", "[nn]") {
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const dp::detail::pooling_shape shapes[] = {{{7, 3, 2, 2, 0, 1}, {6, 3, 2, 2, 0, 1}},
                                               {{7, 4, 3, 2, 1, 1}, {6, 3, 3, 2, 1, 1}},
                                               {{7, 5, 3, 1, 1, 2}, {6, 2, 2, 3, 0, 1}},
-                                              // Lines along columns, along rows and from plane to plane.
+                                              // Windows along columns, along rows and across planes.
                                               {{600, 300, 2, 2, 0, 1}, {1, 1, 1, 1, 0, 1}},
                                               {{300, 300, 3, 1, 1, 1}, {1, 1, 3, 1, 1, 1}},
                                               {{70, 34, 3, 2, 1, 2}, {2, 3, 2, 1, 1, 1}},
@@ -78,7 +77,7 @@ TEST_CASE("max_pool2d's kernels for GPUs give the CPU's results, with ties and s
   }
 }
 
-TEST_CASE("the last NaN of a window is its largest element", "[nn]") {
+TEST_CASE("the last NaN of a window is the maximum", "[nn]") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> x{1, nan, nan, 4}, dy{5};
   std::vector<float> y(1), dx(4);
@@ -90,7 +89,7 @@ TEST_CASE("the last NaN of a window is its largest element", "[nn]") {
   CHECK(dx == std::vector<float>{0, 0, 5, 0});
 }
 
-TEST_CASE("a window whose taps are all in the padding gives -infinity, and its gradient goes nowhere", "[nn]") {
+TEST_CASE("a window that lies in the padding gives -infinity and propagates no gradient", "[nn]") {
   const std::vector<float> x{3, 4}, dy{5};
   const dp::detail::pooling_shape s{{1, 1, 1, 1, 0, 1}, {2, 1, 2, 1, 1, 3}};  // reads the columns -1 and 2 of two
   const auto check = [&](auto backend) {

@@ -48,8 +48,8 @@ using devplace::backend::cpu;
 
 constexpr std::size_t mixed_batch = 5;
 
-/// Numbers that bf16 and half have, between -2 and 2.
-std::vector<float> numbers_of_both(std::size_t count, unsigned start) {
+/// Numbers between -2 and 2 that are exact in bf16 and in half.
+std::vector<float> exact_numbers(std::size_t count, unsigned start) {
   std::vector<float> result(count);
   unsigned state = start;
   for (float& x : result) {
@@ -102,8 +102,8 @@ results results_of(const std::vector<float>& x, const std::vector<float>& parame
 template <class Net, class P>
 results results_of(const std::vector<float>& x) {
   using plan = runtime::network_plan<Net>;
-  return results_of<Net, P>(x, numbers_of_both(plan::parameter_elements, 3),
-                            numbers_of_both(mixed_batch * typename plan::output{}.size(), 11));
+  return results_of<Net, P>(x, exact_numbers(plan::parameter_elements, 3),
+                            exact_numbers(mixed_batch * typename plan::output{}.size(), 11));
 }
 
 template <class Short>
@@ -125,11 +125,11 @@ void require_near(const std::vector<float>& values, const std::vector<float>& ex
   }
 }
 
-/// In mixed precision a layer computes in float and rounds its results once, so that its output for an input that the
-/// 16-bit type has is the rounded output of the same layer in float, to the bit. Backward reads rounded outputs.
+/// Checks that a layer in mixed precision computes in float and rounds its results once: for an input that is exact in
+/// 16 bits, the output equals the rounded output of the layer in float bitwise. Backward reads rounded outputs.
 template <class Net, class Short>
 void compare_with_float() {
-  const std::vector<float> x = numbers_of_both(mixed_batch * typename runtime::network_plan<Net>::input{}.size(), 1);
+  const std::vector<float> x = exact_numbers(mixed_batch * typename runtime::network_plan<Net>::input{}.size(), 1);
   const results exact = results_of<Net, float>(x), in_short = results_of<Net, dp::mixed<Short>>(x);
   constexpr double rounding = std::is_same_v<Short, dp::half> ? 0x1p-11 : 0x1p-8;
   CHECK(in_short.y == rounded_to<Short>(exact.y));
@@ -138,8 +138,8 @@ void compare_with_float() {
   require_near(in_short.gradients, exact.gradients, 1e-6);
 }
 
-/// Numbers that neither bf16 nor half has, between -1 and 1.
-std::vector<float> numbers_of_neither(std::size_t count, unsigned start) {
+/// Numbers between -1 and 1 that are exact neither in bf16 nor in half.
+std::vector<float> inexact_numbers(std::size_t count, unsigned start) {
   std::vector<float> result(count);
   unsigned state = start;
   for (float& x : result) {
@@ -149,8 +149,7 @@ std::vector<float> numbers_of_neither(std::size_t count, unsigned start) {
   return result;
 }
 
-/// Of a result of 16 bits: the nearest number to the exact sum, or to one that differs by the rounding of sums in
-/// float.
+/// Checks that a 16-bit result is the nearest number to the exact sum, or to a sum within float's rounding of it.
 template <class Short>
 void require_rounded_once(const std::vector<float>& values, const std::vector<double>& exact) {
   REQUIRE(values.size() == exact.size());
@@ -166,7 +165,7 @@ void require_rounded_once(const std::vector<float>& values, const std::vector<do
 
 using transposed_layer = nn::conv_transpose2d<16, 4, nn::kernel<3>, nn::stride<2>>;
 
-/// A convolution of shape `s`, or the transposed one, in 16 bits against loops in double over its rounded operands.
+/// Compares a (transposed) convolution of shape `s` in 16 bits with loops in double over its rounded operands.
 template <class Short, class Input, class Layer>
 void compare_with_rounded_products(const dp::detail::convolution_shape& s) {
   using net = nn::sequential<Input, Layer>;
@@ -176,8 +175,8 @@ void compare_with_rounded_products(const dp::detail::convolution_shape& s) {
                     outputs = mixed_batch * typename plan::output{}.size();
   const std::size_t channels = transposed ? s.groups * s.channels : s.groups * s.outputs;
   const std::size_t plane = transposed ? s.plane() : s.pixels();
-  const std::vector<float> given_x = numbers_of_neither(inputs, 1), given_dy = numbers_of_neither(outputs, 2),
-                           parameters = numbers_of_neither(plan::parameter_elements, 3);
+  const std::vector<float> given_x = inexact_numbers(inputs, 1), given_dy = inexact_numbers(outputs, 2),
+                           parameters = inexact_numbers(plan::parameter_elements, 3);
   const results all = results_of<net, dp::mixed<Short>>(given_x, parameters, given_dy);
   const std::vector<float> x = rounded_to<Short>(given_x), dy = rounded_to<Short>(given_dy),
                            rounded = rounded_to<Short>(parameters);
@@ -211,13 +210,13 @@ using of_an_image = nn::sequential<nn::input<3, 6, 4>, Layers...>;
 
 }  // namespace
 
-TEST_CASE("functions of elements in bf16 round the result of float once", "[nn]") {
+TEST_CASE("elementwise functions in bf16 compute in float and round once", "[nn]") {
   compare_with_float<of_a_row<nn::relu>, dp::bf16>();
   compare_with_float<of_a_row<nn::gelu>, dp::bf16>();
   compare_with_float<of_a_row<nn::dropout<std::ratio<1, 4>>>, dp::bf16>();
 }
 
-TEST_CASE("softmax and normalisations in bf16 and half round the result of float once", "[nn]") {
+TEST_CASE("softmax and normalisations in bf16 and half compute in float and round once", "[nn]") {
   compare_with_float<of_a_row<nn::softmax>, dp::bf16>();
   compare_with_float<of_a_row<nn::log_softmax>, dp::half>();
   compare_with_float<of_a_row<nn::layer_norm<20>>, dp::bf16>();
@@ -227,7 +226,7 @@ TEST_CASE("softmax and normalisations in bf16 and half round the result of float
   compare_with_float<of_an_image<nn::group_norm<3, 3>>, dp::bf16>();
 }
 
-TEST_CASE("layers of images without products in bf16 round the result of float once", "[nn]") {
+TEST_CASE("image layers without products compute in float and round once in bf16", "[nn]") {
   compare_with_float<of_an_image<nn::max_pool2d<nn::kernel<3>, nn::stride<1>>>, dp::bf16>();
   compare_with_float<of_an_image<nn::avg_pool2d<nn::kernel<3>, nn::stride<1>, nn::padding<1>>>, dp::bf16>();
   compare_with_float<of_an_image<nn::global_average_pool>, dp::bf16>();
@@ -236,12 +235,12 @@ TEST_CASE("layers of images without products in bf16 round the result of float o
   compare_with_float<of_a_row<nn::reshape<2, 10>, nn::permute<1, 0>, nn::avg_pool1d<nn::kernel<2>>>, dp::bf16>();
 }
 
-TEST_CASE("convolutions in 16 bits round the result of float once", "[nn]") {
+TEST_CASE("convolutions in 16 bits compute in float and round once", "[nn]") {
   compare_with_float<of_an_image<nn::conv2d<3, 4, nn::kernel<3>, nn::padding<1>>, nn::relu>, dp::bf16>();
   compare_with_float<of_an_image<nn::conv_transpose2d<3, 2, nn::kernel<2>, nn::stride<2>>>, dp::half>();
 }
 
-TEST_CASE("convolutions in 16 bits are sums of products of rounded numbers", "[nn]") {
+TEST_CASE("convolutions in 16 bits sum products of rounded numbers", "[nn]") {
   compare_with_rounded_products<dp::bf16, nn::input<4, 6, 5>,
                                 nn::conv2d<4, 6, nn::kernel<3>, nn::padding<1>, nn::groups<2>>>(
       {mixed_batch, 2, 2, 3, {6, 6, 3, 1, 1, 1}, {5, 5, 3, 1, 1, 1}});
@@ -258,14 +257,14 @@ TEST_CASE("a residual in half adds in float", "[nn]") {
   compare_with_float<of_a_row<nn::residual<nn::relu>>, dp::half>();
 }
 
-TEST_CASE("positional_embedding in half rounds the result of float once", "[nn]") {
+TEST_CASE("positional_embedding in half computes in float and rounds once", "[nn]") {
   compare_with_float<nn::sequential<nn::input<5, 4>, nn::positional_embedding<5, 4>>, dp::half>();
 }
 
-TEST_CASE("attention in bf16 is in float between rounded products", "[nn]") {
+TEST_CASE("attention in bf16 computes in float between rounded products", "[nn]") {
   using net =
       nn::sequential<nn::input<5, 4>, nn::positional_embedding<5, 4>, nn::multi_head_attention<4, 2, nn::causal>>;
-  const std::vector<float> x = numbers_of_both(mixed_batch * 20, 1);
+  const std::vector<float> x = exact_numbers(mixed_batch * 20, 1);
   const results exact = results_of<net, float>(x), in_short = results_of<net, dp::mixed<dp::bf16>>(x);
   constexpr double rounding = 0x1p-8;
   require_near(in_short.y, exact.y, 8 * rounding);

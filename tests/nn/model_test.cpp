@@ -30,7 +30,7 @@ namespace {
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 using cpu_model = dp::model<net, dp::on<dp::cpu>, double>;
 
-/// The network's formula written out in double: linear, relu, linear.
+/// Computes the network in double: linear, relu, linear.
 double by_hand(const cpu_model& model, const double* x, std::size_t output) {
   const auto w0 = model.parameter<0>();
   const auto b0 = model.parameter<1>();
@@ -95,7 +95,7 @@ TEST_CASE("a call of a model is predict", "[nn]") {
     CHECK(called.data()[i] == predicted.data()[i]);
 }
 
-TEST_CASE("predict takes batches whose samples have other axes but the right size", "[nn]") {
+TEST_CASE("predict accepts batches whose samples have other axes but the right size", "[nn]") {
   const cpu_model model{dp::seed{3}};
   const auto flat = dp::test::integer_samples<double, 6>(4);
   const auto images = flat.reshape(dp::extents<dp::dyn, 2, 3>{4});
@@ -104,7 +104,7 @@ TEST_CASE("predict takes batches whose samples have other axes but the right siz
     CHECK(a(i, 0) == b(i, 0));
 }
 
-TEST_CASE("parameters start within PyTorch's bounds, by seed and name alone", "[nn]") {
+TEST_CASE("parameters start within PyTorch's bounds and depend only on seed and name", "[nn]") {
   const cpu_model a{dp::seed{1}}, b{dp::seed{1}}, c{dp::seed{2}};
   check_same_parameters(a, b, true);
   check_same_parameters(a, c, false);
@@ -121,7 +121,7 @@ TEST_CASE("parameters start within PyTorch's bounds, by seed and name alone", "[
   check_same_parameters(a, on_three_threads, true);
 }
 
-TEST_CASE("a float model starts from the rounded values of the double one", "[nn]") {
+TEST_CASE("a float model starts from the rounded values of the double model", "[nn]") {
   const cpu_model wide{dp::seed{5}};
   const dp::model<net, dp::on<dp::cpu>> narrow{dp::seed{5}};
   for (std::size_t i = 0; i < 48; ++i)
@@ -154,7 +154,7 @@ TEST_CASE("gradients agree with differences of the loss", "[nn]") {
   compare(model.parameter<3>(), lease.local<3>());
 }
 
-TEST_CASE("a second backward throws while gradients are leased, and accumulates if given the lease", "[nn]") {
+TEST_CASE("a second backward throws while gradients are leased, and accumulates if it gets the lease", "[nn]") {
   cpu_model model{dp::seed{4}};
   const auto x = dp::test::integer_samples<double, 6>(5);
   const auto y = dp::test::square_labels(5, 3);
@@ -172,7 +172,7 @@ TEST_CASE("a second backward throws while gradients are leased, and accumulates 
     CHECK(both.local<0>().data()[i] == Catch::Approx(2 * once[i]).margin(1e-14));
 }
 
-TEST_CASE("saved activations are used once, by their own model", "[nn]") {
+TEST_CASE("saved activations can be used once, by their own model", "[nn]") {
   cpu_model model{dp::seed{4}}, other{dp::seed{4}};
   const auto x = dp::test::integer_samples<double, 6>(5);
   const auto y = dp::test::square_labels(5, 3);
@@ -184,7 +184,7 @@ TEST_CASE("saved activations are used once, by their own model", "[nn]") {
   CHECK_THROWS_WITH(model.backward(std::move(saved), result.gradient), ContainsSubstring("used by an earlier"));
 }
 
-TEST_CASE("a temporary batch lives as long as what forward saved", "[nn]") {
+TEST_CASE("a temporary batch lives as long as forward's saved values", "[nn]") {
   cpu_model model{dp::seed{4}};
   const auto x = dp::test::integer_samples<double, 6>(5);
   const auto y = dp::test::square_labels(5, 3);
@@ -200,7 +200,7 @@ TEST_CASE("a temporary batch lives as long as what forward saved", "[nn]") {
   CHECK(std::vector<double>(lease.local<0>().data(), lease.local<0>().data() + 48) == expected);
 }
 
-TEST_CASE("a moved model keeps working, and its lease with it", "[nn]") {
+TEST_CASE("a moved model keeps working, and so does its lease", "[nn]") {
   cpu_model model{dp::seed{4}};
   const auto x = dp::test::integer_samples<double, 6>(2);
   auto [output, saved] = model.forward(x);
@@ -210,7 +210,7 @@ TEST_CASE("a moved model keeps working, and its lease with it", "[nn]") {
   CHECK(moved.predict(x)(1, 2) == output(1, 2));
 }
 
-TEST_CASE("a model that was moved from says so", "[nn]") {
+TEST_CASE("using a moved-from model is an error", "[nn]") {
   cpu_model model{dp::seed{4}};
   const cpu_model moved = std::move(model);
   const auto x = dp::test::integer_samples<double, 6>(2);
@@ -219,7 +219,7 @@ TEST_CASE("a model that was moved from says so", "[nn]") {
   CHECK_THROWS_WITH(model.parameter<0>(), ContainsSubstring("moved from"));  // NOLINT(bugprone-use-after-move)
 }
 
-TEST_CASE("activations saved before an optimizer's step are refused after it", "[nn]") {
+TEST_CASE("activations saved before an optimizer's step are rejected after it", "[nn]") {
   cpu_model model{dp::seed{4}};
   const auto x = dp::test::integer_samples<double, 6>(2);
   const auto y = dp::test::square_labels(2, 3);
@@ -244,7 +244,7 @@ TEST_CASE("a rejected backward consumes nothing", "[nn]") {
   CHECK_NOTHROW(static_cast<void>(model.backward(std::move(saved), right.gradient)));
 }
 
-TEST_CASE("dropout acts in training and not when predicting", "[nn]") {
+TEST_CASE("dropout acts in training and not in prediction", "[nn]") {
   using dropping = nn::sequential<nn::linear<6, 400>, nn::dropout<std::ratio<1, 4>>>;
   dp::model<dropping, dp::on<dp::cpu>, double> model{dp::seed{1}};
   const auto x = dp::test::integer_samples<double, 6>(8);
@@ -257,7 +257,7 @@ TEST_CASE("dropout acts in training and not when predicting", "[nn]") {
     dropped += first.data()[i] == 0 ? 1U : 0U;
     differs += first.data()[i] != second.data()[i] ? 1U : 0U;
   }
-  CHECK(dropped == Catch::Approx(800).margin(120));  // 3200 draws with probability 1/4: five standard deviations
+  CHECK(dropped == Catch::Approx(800).margin(120));  // 3200 draws with probability 1/4, +-5 standard deviations
   CHECK(differs > 800);
 }
 
@@ -268,7 +268,7 @@ TEST_CASE("a wrong batch size is an error that names both", "[nn]") {
   CHECK_THROWS_WITH(model.predict(x), ContainsSubstring("3x5") && ContainsSubstring("give 6 elements"));
 }
 
-TEST_CASE("a class derived from a model is one", "[nn]") {
+TEST_CASE("a class derived from a model works as a model", "[nn]") {
   struct counted : cpu_model {
     using cpu_model::cpu_model;
     int epoch = 0;

@@ -44,7 +44,7 @@ TEST_CASE("multi_head_attention's gradient agrees with differences, also with dr
   CHECK(nn::check_gradients<net>(dp::seed{3}).worst < 1e-6);
 }
 
-TEST_CASE("attention drops the same probabilities for every split of a batch, and none in prediction", "[nn]") {
+TEST_CASE("attention drops the same weights for every split of a batch, and none in prediction", "[nn]") {
   using net = nn::sequential<nn::input<5, 4>, nn::multi_head_attention<4, 2, nn::attention_dropout<std::ratio<1, 2>>>>;
   using run = dp::runtime::engine<net, float, dp::backend::cpu>;
   constexpr int place[] = {0};
@@ -69,8 +69,8 @@ TEST_CASE("attention drops the same probabilities for every split of a batch, an
   CHECK(std::equal(predicted.begin(), predicted.begin() + 100, predicted.begin() + 20));
 }
 
-TEST_CASE("the memory of attention grows with the length, not with its square", "[nn]") {
-  // Of each position: saved and scratch, 4 x 32 + 4 and half of 32 more; output and three gradients; and a loss.
+TEST_CASE("attention memory grows linearly with the length", "[nn]") {
+  // Per position: saved and scratch, 4 x 32 + 4 and half of 32 more; output and three gradients; and a loss.
   STATIC_REQUIRE(activations_of<128> == 2 * 128 * (2 * 132 + 16 + 4 * 32 + 1) * sizeof(float));
   STATIC_REQUIRE(activations_of<4096> == 32 * activations_of<128>);
 }

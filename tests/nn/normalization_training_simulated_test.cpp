@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A network with batch_norm and group_norm trains as in PyTorch, step by step, on each kind of place.
+// A network with batch_norm and group_norm follows PyTorch step by step on each kind of place.
 
 #include <cstddef>
 #include <cstdint>
@@ -65,7 +65,7 @@ void train_normalized_as_pytorch(double tolerance) {
       REQUIRE(static_cast<double>(found[i]) ==
               Catch::Approx(static_cast<double>(expected.data()[i])).epsilon(tolerance).margin(10 * tolerance));
   };
-  // The running statistics move with the model, and predictions are made with them.
+  // The running statistics move with the model, and predictions use them.
   const auto after = dp::to<dp::on<dp::cpu>>(model);
   index = 0;
   after.for_each_parameter([&](const std::string&, auto found) {
@@ -91,7 +91,7 @@ TEST_CASE("200 steps of a network with batch_norm and group_norm agree with PyTo
   train_normalized_as_pytorch<net, dp::on<dp::cuda<0>>, double>(1e-10);
 }
 
-TEST_CASE("batch_norm over all places trains on several places as PyTorch on one", "[nn]") {
+TEST_CASE("batch_norm over all places trains on several places like PyTorch on one", "[nn]") {
   using net = normalized_net<nn::over_all_places>;
   train_normalized_as_pytorch<net, dp::replicated<0, 1, 2>, double>(1e-10);
 }

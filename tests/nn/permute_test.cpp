@@ -19,7 +19,7 @@ TEST_CASE("permute agrees with PyTorch", "[nn]") {
                                dp::extents<5, 4, 3>>("permute_of_two");
 }
 
-TEST_CASE("permute's gradient agrees with differences, also of extents that stay the same", "[nn]") {
+TEST_CASE("permute's gradient agrees with differences, also for equal extents", "[nn]") {
   using net = nn::sequential<nn::input<2, 2, 3, 2>, nn::permute<3, 1, 0, 2>, nn::linear<3, 3>, nn::permute<1, 2, 0, 3>>;
   CHECK(nn::check_gradients<net>(dp::seed{1}).worst < 1e-7);
 }

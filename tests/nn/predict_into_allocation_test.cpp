@@ -31,7 +31,7 @@ using net =
 
 }  // namespace
 
-TEST_CASE("a predictor on the CPU allocates nothing, from the first prediction on", "[nn]") {
+TEST_CASE("a predictor on the CPU allocates nothing, even in the first prediction", "[nn]") {
   const dp::predictor<net, dp::on<dp::cpu>> p{dp::model<net, dp::on<dp::cpu>>{dp::seed{1}}, dp::batch<300>{}};
   const auto x = dp::test::integer_samples<float, 6>(5000);
   dp::tensor<float, dp::extents<dp::dyn, 3>, dp::on<dp::cpu>> y(dp::extents<dp::dyn, 3>{5000});

@@ -52,7 +52,7 @@ std::uint64_t allocations_of_devices() {
 
 }  // namespace
 
-TEST_CASE("predict_into on several places gives the outputs of one, split like the batch", "[nn]") {
+TEST_CASE("predict_into on several places gives one place's outputs, split like the batch", "[nn]") {
   using where = dp::replicated<2, 0, 1>;
   const auto one = integer_model<host>();
   const auto several = integer_model<where>();
@@ -91,7 +91,7 @@ TEST_CASE("predict_into on devices allocates nothing after the first call", "[nn
   CHECK(allocations_of_devices() == before);
 }
 
-TEST_CASE("predict_into reports a result that is split in another way", "[nn]") {
+TEST_CASE("predict_into rejects a result with another split", "[nn]") {
   using where = dp::replicated<0, 1, 2>;
   const auto model = integer_model<where>();
   const auto x = distribute<where>(samples(9));
@@ -99,7 +99,7 @@ TEST_CASE("predict_into reports a result that is split in another way", "[nn]") 
   CHECK_THROWS_WITH(model.predict_into(y, x), Catch::Matchers::ContainsSubstring("split both in the same way"));
 }
 
-TEST_CASE("predictors on devices, from a model or a file, allocate what is planned and no more", "[nn]") {
+TEST_CASE("predictors on devices, from a model or a file, allocate exactly the planned memory", "[nn]") {
   using where = dp::replicated<0, 1, 2>;
   using predictor_type = dp::predictor<net, where, double>;
   using plan = dp::memory_plan<predictor_type, dp::batch<64>>;

@@ -43,7 +43,7 @@ std::vector<double> elements(const View& x) {
   return values_of(dp::to<host>(x));
 }
 
-/// The outputs of `net` with these integer parameters, exactly, by its definition.
+/// The exact outputs of `net` with these integer parameters, by definition.
 template <class Model>
 std::vector<double> outputs_by_definition(const Model& model, std::size_t rows) {
   const auto x = dp::test::integer_samples<double, 6>(rows);
@@ -72,7 +72,7 @@ std::vector<double> outputs_by_definition(const Model& model, std::size_t rows) 
 
 }  // namespace
 
-TEST_CASE("predict and predict_into give the outputs for any number of rows and any tile", "[nn]") {
+TEST_CASE("predict and predict_into work for any number of rows and any tile", "[nn]") {
   dp::model<net, host, double> model{dp::seed{1}};
   dp::test::set_integer_parameters(model);
   for (const std::size_t rows : batches) {
@@ -92,7 +92,7 @@ TEST_CASE("predict and predict_into give the outputs for any number of rows and 
   }
 }
 
-TEST_CASE("predict_into takes views of any layout, and writes nothing else", "[nn]") {
+TEST_CASE("predict_into accepts views of any layout, and writes nothing else", "[nn]") {
   dp::model<net, host, double> model{dp::seed{1}};
   dp::test::set_integer_parameters(model);
   constexpr std::size_t rows = 21, fields = 11;
@@ -110,7 +110,7 @@ TEST_CASE("predict_into takes views of any layout, and writes nothing else", "[n
     CHECK(all(row, 6) == -5.0);
     CHECK(all(row, 10) == -5.0);
   }
-  std::vector<double> columns(6 * rows), results(3 * rows + 1);  // a structure of arrays, and not aligned
+  std::vector<double> columns(6 * rows), results(3 * rows + 1);  // an unaligned structure of arrays
   const auto by_column = dp::wrap(columns.data(), dp::extents<dp::dyn, 6>{rows}, {1, rows});
   dp::copy(by_column, x);
   const auto unaligned = dp::wrap(results.data() + 1, dp::extents<dp::dyn, dp::dyn>{rows, 3});
@@ -121,7 +121,7 @@ TEST_CASE("predict_into takes views of any layout, and writes nothing else", "[n
   CHECK(elements(results_by_column) == expected);
 }
 
-TEST_CASE("predict_into takes samples of several axes", "[nn]") {
+TEST_CASE("predict_into accepts samples with several axes", "[nn]") {
   using images = nn::sequential<nn::input<2, 3>, nn::flatten, nn::linear<6, 5>, nn::relu, nn::linear<5, 3>>;
   dp::model<images, host, double> model{dp::seed{1}};
   dp::test::set_integer_parameters(model);
@@ -133,7 +133,7 @@ TEST_CASE("predict_into takes samples of several axes", "[nn]") {
   CHECK(values_of(y) == outputs_by_definition(model, 9));
 }
 
-TEST_CASE("a network that only reshapes is copied by predict_into", "[nn]") {
+TEST_CASE("predict_into copies for a network that only reshapes", "[nn]") {
   const dp::model<nn::sequential<nn::input<2, 3>, nn::flatten>, host> model{dp::seed{1}};
   const auto x = dp::test::integer_samples<float, 6>(9);
   dp::tensor<float, dp::extents<dp::dyn, 6>, host> y(dp::extents<dp::dyn, 6>{9});
@@ -141,7 +141,7 @@ TEST_CASE("a network that only reshapes is copied by predict_into", "[nn]") {
   CHECK(values_of(y) == values_of(x));
 }
 
-TEST_CASE("predict_into reports results of other extents, or in the memory of the batch", "[nn]") {
+TEST_CASE("predict_into rejects results of other extents, or in the batch's memory", "[nn]") {
   const dp::model<nn::sequential<nn::linear<6, 6>, nn::tanh>, host, double> model{dp::seed{1}};
   auto x = dp::test::integer_samples<double, 6>(9);
   const dp::tensor<double, dp::dextents<2>, host> wide(dp::dextents<2>{9, 7});
@@ -151,7 +151,7 @@ TEST_CASE("predict_into reports results of other extents, or in the memory of th
   CHECK_THROWS_AS(model.predict_into(y, wide.slice(0, 8)), dp::shape_error);
 }
 
-TEST_CASE("memory_plan of a model and a batch is the memory of its predictions", "[nn]") {
+TEST_CASE("memory_plan of a model and a batch equals the memory of its predictions", "[nn]") {
   using model_type = dp::model<net, host>;
   using plan = dp::memory_plan<model_type, dp::batch<100>>;
   const auto x = dp::test::integer_samples<float, 6>(250);

@@ -41,7 +41,7 @@ std::size_t allocated() {
   return dp::memory_statistics<dp::cpu>().allocated;
 }
 
-/// A model that has been trained for a step, so that it has gradients, and buffers that are not the first ones.
+/// A model after one training step, so that it has gradients and modified buffers.
 model_type trained() {
   model_type model{dp::seed{1}};
   dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1F}};
@@ -51,7 +51,7 @@ model_type trained() {
 
 }  // namespace
 
-TEST_CASE("a predictor predicts as the model from which it was copied or made", "[nn]") {
+TEST_CASE("a predictor predicts like the model from which it was copied or made", "[nn]") {
   auto model = trained();
   const auto x = samples(700);
   const auto expected = values_of(model.predict(x));
@@ -68,7 +68,7 @@ TEST_CASE("a predictor predicts as the model from which it was copied or made", 
   CHECK(values_of(made.predict(x)) == changed);
 }
 
-TEST_CASE("a predictor's memory is the planned one, to the byte", "[nn]") {
+TEST_CASE("a predictor's memory matches the plan to the byte", "[nn]") {
   dp::detail::gemm_prepare();  // the threads' packing buffers are not part of the plan
   using predictor_type = dp::predictor<net, host>;
   using plan = dp::memory_plan<predictor_type, dp::batch<300>>;
@@ -82,7 +82,7 @@ TEST_CASE("a predictor's memory is the planned one, to the byte", "[nn]") {
   CHECK(allocated() - before == plan::bytes);
 }
 
-TEST_CASE("a predictor copies a model whose trainer goes on", "[nn]") {
+TEST_CASE("a predictor copies a model whose trainer continues", "[nn]") {
   model_type model{dp::seed{1}};
   dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1F}};
   const auto x = samples(16);
@@ -93,7 +93,7 @@ TEST_CASE("a predictor copies a model whose trainer goes on", "[nn]") {
   CHECK(values_of(p.predict(x)) == expected);
 }
 
-TEST_CASE("accuracy takes predictors, in memory that is planned", "[nn]") {
+TEST_CASE("accuracy accepts predictors, and its memory is planned", "[nn]") {
   using plan = dp::memory_plan<dp::predictor<net, host>, dp::batch<50>>;
   model_type model = trained();
   const dp::predictor p{model, dp::batch<50>{}};

@@ -30,7 +30,7 @@ TEST_CASE("relu's gradient agrees with differences", "[nn]") {
   CHECK(inside.worst < 1e-7);
 }
 
-TEST_CASE("relu passes on the gradient of NaN, alone and fused with a linear layer", "[nn]") {
+TEST_CASE("relu propagates the gradient at NaN, alone and fused with a linear layer", "[nn]") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   using row = dp::tensor<float, dp::extents<1, 4>, dp::on<dp::cpu>>;
   const row y{{nan, 0, 2, nan}}, dy{{1, 2, 3, 4}};

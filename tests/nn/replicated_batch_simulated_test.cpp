@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A batch that is replicated like the model: each place computes all of it, and all get the same bits.
+// A batch replicated like the model: each place computes the whole batch with the same bits.
 #include <cmath>
 #include <cstddef>
 #include <ratio>
@@ -38,7 +38,7 @@ using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<3,
 using where = dp::replicated<2, 0, 1>;
 constexpr std::size_t sizes[] = {9, 1, 2, 0, 64};
 
-/// The same program on one or several places: losses, and parameters of place k, after Adam steps.
+/// Losses and parameters of place k after Adam steps on one or several places.
 template <class Where, class T, class Loss, class Target>
 auto train(const Loss& loss, const Target& target) {
   dp::model<net, Where, T> model{dp::seed{9}};
@@ -100,7 +100,7 @@ TEST_CASE("outputs, sums and gradients of a replicated batch are replicated", "[
   }
 }
 
-TEST_CASE("whole gradients of replicated batches add up, also to those that synchronize made whole", "[nn]") {
+TEST_CASE("gradients of replicated batches add up, also to gradients from synchronize", "[nn]") {
   using plain = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
   dp::model<plain, where, double> model{dp::seed{2}};
   const auto samples = dp::test::integer_samples<double, 6>(7);
@@ -141,7 +141,7 @@ TEST_CASE("a failure in a loss names the first replica and clears all failures",
   CHECK(std::isfinite(nn::cross_entropy{}(output, good).loss.item()));
 }
 
-TEST_CASE("a model that became unusable says why, and can still be replaced", "[nn]") {
+TEST_CASE("an unusable model throws the reason, and can still be replaced", "[nn]") {
   dp::model<nn::linear<6, 3>, where> model{dp::seed{2}};
   const auto x = copies_of<where>(dp::test::integer_samples<float, 6>(4));
   model.state().unusable = "the update failed on cuda:1 only.";

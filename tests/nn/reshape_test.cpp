@@ -18,7 +18,7 @@ TEST_CASE("reshape agrees with PyTorch's Unflatten", "[nn]") {
                                          dp::extents<5, 2, 3, 4>>("reshape");
 }
 
-TEST_CASE("reshape takes no memory inside a network, and leaves outputs that are kept intact", "[nn]") {
+TEST_CASE("reshape needs no memory inside a network, and preserves kept outputs", "[nn]") {
   using with = nn::sequential<nn::linear<4, 12>, nn::relu, nn::reshape<2, 6>, nn::linear<6, 2>, nn::reshape<4>>;
   using without = nn::sequential<nn::linear<4, 12>, nn::relu, nn::flatten, nn::linear<12, 4>>;
   STATIC_REQUIRE(dp::runtime::network_plan<with>::saved_bytes(64, nn::mode::train, {4, 4, 4}) ==

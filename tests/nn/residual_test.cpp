@@ -24,7 +24,7 @@ TEST_CASE("residual with a projection agrees with PyTorch", "[nn]") {
       dp::extents<5, 3>>("branches/projected", {"w0", "b0", "w1", "b1", "ws", "bs"});
 }
 
-TEST_CASE("residual's gradients agree with differences, inside other layers too", "[nn]") {
+TEST_CASE("residual's gradients agree with differences, also inside other layers", "[nn]") {
   using block = nn::residual<nn::linear<4, 6>, nn::tanh, nn::linear<6, 4>>;
   CHECK(nn::check_gradients<block>(dp::seed{1}).worst < 1e-7);
   CHECK(nn::check_gradients<nn::sequential<nn::linear<3, 4>, block, nn::tanh, block, nn::linear<4, 2>>>(dp::seed{2})

@@ -24,14 +24,14 @@ TEST_CASE("sequential agrees with PyTorch", "[nn]") {
       "mlp", {"weight0", "bias0", "weight1", "bias1"});
 }
 
-TEST_CASE("the type of a network of objects is that of their types", "[nn]") {
+TEST_CASE("a network deduced from objects has the type made of their types", "[nn]") {
   const nn::sequential layers{nn::linear<3, 4>{}, nn::relu{}};
   using written = nn::sequential<nn::linear<3, 4>, nn::relu>;
   CHECK(std::is_same_v<decltype(layers), const written>);
   CHECK(dp::model<std::remove_const_t<decltype(layers)>, dp::cpu>(dp::seed{1}).parameter_count() == 16);
 }
 
-TEST_CASE("sequential's gradients agree with differences for every way that activations can share memory", "[nn]") {
+TEST_CASE("sequential's gradients agree with differences for every way of sharing activation memory", "[nn]") {
   CHECK(nn::check_gradients<nn::sequential<nn::linear<3, 4>>>(dp::seed{1}).worst < 1e-7);
   CHECK(nn::check_gradients<nn::sequential<nn::linear<3, 4>, nn::tanh>>(dp::seed{2}).worst < 1e-7);
   CHECK(nn::check_gradients<nn::sequential<nn::linear<3, 4>, nn::tanh, nn::sigmoid, nn::tanh>>(dp::seed{3}).worst <

@@ -64,7 +64,7 @@ std::string difference(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a model in shared memory has the parameters and outputs of one on the cpu") {
+TEST_CASE("a model in shared memory has the parameters and outputs of a cpu model") {
   const dp::model<net, cpu> own{dp::seed{1}};
   const model m{dp::seed{1}};
   CHECK(equal_parameters(own, m));
@@ -106,7 +106,7 @@ TEST_CASE("only parameters and buffers lie in shared memory") {
   CHECK(dp::memory_statistics<dp::shared_memory>().of(dp::memory_purpose::parameters) == bytes);
 }
 
-TEST_CASE("a model is opened by its name in another process, which changes it") {
+TEST_CASE("another process opens a model by name and changes it") {
   const std::string name = name_of("opened");
   const model m = dp::create_shared<model>(name, dp::seed{4});
   CHECK(equal_parameters(m, dp::model<net, cpu>{dp::seed{4}}));
@@ -118,7 +118,7 @@ TEST_CASE("a model is opened by its name in another process, which changes it") 
   CHECK(equal_parameters(m, dp::model<net, cpu>{dp::seed{5}}));
 }
 
-TEST_CASE("a model with a name needs its memory once, while it is made and while it is opened") {
+TEST_CASE("a named model needs its memory only once while it is created and while it is opened") {
   const std::size_t bytes = dp::runtime::network_plan<net>::parameter_elements * sizeof(float);
   const std::string name = name_of("once");
   dp::reset_peak_memory<dp::shared_memory>();
@@ -127,14 +127,14 @@ TEST_CASE("a model with a name needs its memory once, while it is made and while
   dp::reset_peak_memory<dp::cpu>();
   const std::size_t own = dp::memory_statistics<dp::cpu>().allocated;
   const model opened = dp::open_shared<model>(name);
-  CHECK(dp::memory_statistics<dp::shared_memory>().peak == 2 * bytes);  // it is counted for each of both
-  CHECK(dp::memory_statistics<dp::cpu>().peak < own + bytes);           // sums of losses alone
+  CHECK(dp::memory_statistics<dp::shared_memory>().peak == 2 * bytes);  // both objects count it
+  CHECK(dp::memory_statistics<dp::cpu>().peak < own + bytes);           // only sums of losses
   const model copied = dp::create_shared<model>(name_of("once.copied"), dp::model<net, cpu>{dp::seed{4}});
   CHECK(dp::memory_statistics<dp::shared_memory>().peak == 3 * bytes);
   CHECK(equal_parameters(m, copied));
 }
 
-TEST_CASE("a model of another placement is copied into shared memory with a name") {
+TEST_CASE("a model of another placement can be copied into named shared memory") {
   dp::model<net, cpu> own{dp::seed{6}};
   own.parameter<0>()(0, 0) = 42;
   static_cast<void>(own.forward(batch()));
@@ -148,7 +148,7 @@ TEST_CASE("a model of another placement is copied into shared memory with a name
   CHECK(opened.parameter<0>()(0, 0) == 42);
 }
 
-TEST_CASE("another network or precision is not opened, and the message names the first difference") {
+TEST_CASE("opening another network or precision throws, naming the first difference") {
   const std::string name = name_of("typed");
   const model m = dp::create_shared<model>(name, dp::seed{4});
   using wider = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 4>>;
@@ -165,14 +165,14 @@ TEST_CASE("another network or precision is not opened, and the message names the
              Catch::Matchers::ContainsSubstring("\"kind: tensor\" and \"kind: model\""));
 }
 
-TEST_CASE("a model of a file of shared memory that was shortened or changed is not opened") {
+TEST_CASE("opening a model throws if its shared-memory file was shortened or changed") {
   const std::string name = name_of("damaged");
   const model m = dp::create_shared<model>(name, dp::seed{4});
   const support::segment_file file(name);
   const support::segment_head valid = file.head();
   const std::size_t bytes = file.bytes();
   const auto misfit = Catch::Matchers::ContainsSubstring("has a header that does not fit its file");
-  // The header agrees with the size of the file, and the network does not.
+  // The header matches the file size, but the network does not.
   for (const std::size_t size : {bytes - 4, bytes - 64, std::size_t{4096}, bytes + 64}) {
     file.resize(size);
     support::segment_head head = valid;

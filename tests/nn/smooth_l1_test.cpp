@@ -39,7 +39,7 @@ TEST_CASE("invalid options of nn::smooth_l1 are errors", "[nn]") {
   CHECK_THROWS_WITH((nn::smooth_l1{.reduce = dp::reduction::max}(x, x)), ContainsSubstring("reduce must be"));
 }
 
-TEST_CASE("nn::smooth_l1 squares differences whose squares are no finite numbers", "[nn]") {
+TEST_CASE("nn::smooth_l1 handles differences whose squares overflow", "[nn]") {
   const auto x = dp::full<float, on_cpu>(dp::extents<1, 1>{}, 1e30f),
              y = dp::full<float, on_cpu>(dp::extents<1, 1>{}, 0.0f);
   CHECK(nn::smooth_l1{.beta = 2e30}(x, y).loss.item() == 2.5e29f);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A batch that is split over the places of a replicated model by any rule: outputs and gradients have the same split.
+// A batch may be split over a replicated model's places by any rule: outputs and gradients have the same split.
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -58,7 +58,7 @@ void check_parts_of_a_step(const Loss& loss, const Targets& targets, const Rule&
 
 }  // namespace
 
-TEST_CASE("predictions are split like the batch, and are those of one place", "[nn]") {
+TEST_CASE("predictions are split like the batch, and equal one place's", "[nn]") {
   dp::model<net, host, double> one{dp::seed{1}};
   dp::model<net, where, double> several{dp::seed{1}};
   dp::test::set_integer_parameters(one);
@@ -79,7 +79,7 @@ TEST_CASE("predictions are split like the batch, and are those of one place", "[
   }
 }
 
-TEST_CASE("the parts of a step take batches split by any rule, as the trainer does", "[nn]") {
+TEST_CASE("the parts of a step accept batches split by any rule, like the trainer", "[nn]") {
   const auto labels = [](std::size_t n) { return dp::test::square_labels(n, 3); };
   const auto numbers = [](std::size_t n) { return dp::test::integer_samples<float, 3>(n); };
   check_parts_of_a_step(nn::cross_entropy{}, labels, dp::split::torch);

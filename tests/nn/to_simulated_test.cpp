@@ -32,7 +32,7 @@ using dp::test::parameters_of;
 
 namespace {
 
-/// The identity; counts the training passes in a buffer.
+/// An identity layer that counts the training passes in a buffer.
 struct counting {
   template <class In>
   using output = In;
@@ -53,7 +53,7 @@ using host = dp::on<dp::cpu>;
 using device = dp::on<dp::cuda<1>>;
 using replicas = dp::replicated<2, 0>;
 
-/// One step of gradient descent; if there are several places, each has the whole batch.
+/// One step of gradient descent; several places each have the whole batch.
 template <class Where>
 void step(dp::model<net, Where>& model, std::size_t rows) {
   dp::optimizer optimizer{model, dp::optim::sgd{.learning_rate = 0.1}};
@@ -73,7 +73,7 @@ float passes(const Model& model, std::size_t k = 0) {
   return value;
 }
 
-/// Trains, moves the model and trains on; compares with a model that is not moved.
+/// Trains, moves the model and continues; compares with a model that stays.
 template <class From, class To>
 void check_move() {
   dp::model<net, From> stays{dp::seed{4}}, moves{dp::seed{4}};
@@ -104,8 +104,7 @@ void check_precision() {
   using to_type = typename dp::precision_traits<To>::parameter;
   dp::model<net, host, P> model{dp::seed{4}};
   using from_type = typename decltype(model)::value_type;
-  // In float the second and third are halfway between numbers, of which the one with an even last digit is taken; the
-  // others are too large, and subnormal.
+  // In float the second and third are ties, which round to even; the others are too large or subnormal.
   constexpr std::array<double, 6> special{0.1, 1 + 0x1p-24, 1 + 0x3p-24, -1e300, 3e38, 0x3p-150};
   const auto first = model.template parameter<0>();
   for (std::size_t i = 0; i < special.size(); ++i)
@@ -150,7 +149,7 @@ TEST_CASE("a model moves to another placement and back, and trains there as if i
   check_move<replicas, replicas>();
 }
 
-TEST_CASE("a copy in another precision has the nearest numbers, on every placement", "[nn]") {
+TEST_CASE("a copy in another precision has the nearest representable numbers, on every placement", "[nn]") {
   check_precision<host, host, double, float>();
   check_precision<host, device, double, float>();
   check_precision<device, replicas, double, float>();
@@ -163,7 +162,7 @@ TEST_CASE("a copy in another precision has the nearest numbers, on every placeme
   check_precision<device, device, float, dp::mixed<dp::half>>();
 }
 
-TEST_CASE("a predictor of another precision predicts as a model with its nearest numbers", "[nn]") {
+TEST_CASE("a predictor in another precision predicts like a model with rounded parameters", "[nn]") {
   const dp::model<net, host, double> exact{dp::seed{4}};
   dp::model<net, host> rounded{dp::seed{5}};
   std::vector<double> values = parameters_of(exact);
@@ -225,7 +224,7 @@ TEST_CASE("assign copies parameters and buffers in place between any placements"
   check(dp::model<net, device>{dp::seed{1}}, dp::model<net, replicas>{dp::seed{2}});
 }
 
-TEST_CASE("a model that was moved from or is unusable cannot be copied", "[nn]") {
+TEST_CASE("a moved-from or unusable model cannot be copied", "[nn]") {
   dp::model<nn::linear<6, 3>, device> model{dp::seed{4}};
   const auto moved = std::move(model);
   CHECK_THROWS_AS(dp::to<host>(model), dp::error);
@@ -234,7 +233,7 @@ TEST_CASE("a model that was moved from or is unusable cannot be copied", "[nn]")
   CHECK_THROWS_AS(dp::to<host>(broken), dp::error);
 }
 
-TEST_CASE("a place stands for the placement on it in tensors, models, loaders and trainers", "[nn]") {
+TEST_CASE("a place converts to the placement on it in tensors, models, loaders and trainers", "[nn]") {
   using dense = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
   dp::model<dense, dp::cuda<1>> model{dp::seed{1}};
   STATIC_REQUIRE(std::is_same_v<decltype(model), dp::model<dense, dp::on<dp::cuda<1>>>>);

@@ -22,7 +22,7 @@ TEST_CASE("upsample's gradient agrees with differences", "[nn]") {
   CHECK(nn::check_gradients<nn::sequential<nn::input<2, 3, 4>, nn::upsample<3>>>(dp::seed{1}).worst < 1e-7);
 }
 
-TEST_CASE("upsample's kernels for GPUs give the results of the CPU", "[nn]") {
+TEST_CASE("upsample's GPU kernels equal the CPU", "[nn]") {
   const std::size_t rows = 7, columns = 5, factor = 3;
   std::vector<float> x(rows * columns), dy(x.size() * factor * factor);
   for (std::size_t i = 0; i < x.size(); ++i)

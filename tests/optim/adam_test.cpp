@@ -14,7 +14,7 @@ using dp::test::optimizer_case;
 
 static_assert(dp::optim::optimizer_rule<adam> && adam::state_arenas == 2);
 
-TEMPLATE_TEST_CASE("adam does torch.optim.Adam's steps", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("adam makes the steps of torch.optim.Adam", "[optim]", float, double) {
   const double tolerance = dp::test::pytorch_tolerance<TestType>;
   const auto difference = [](const adam& rule, const char* name) {
     return dp::test::difference_to_pytorch<TestType>(rule, name);
@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("adam: exact properties", "[optim]", float, double) {
   stepped.run(adam{.learning_rate = 0}, 2);
   CHECK(dp::test::same_bits(stepped.parameters, untouched.parameters));
 
-  // An element whose gradients were all 0 does not change: 0 / (0 + epsilon).
+  // An element with only zero gradients does not change: 0 / (0 + epsilon).
   optimizer_case<TestType> resting(33), unmoved(33);
   resting.gradients.assign(33, 0);
   adam{}.step<dp::backend::cpu>(resting.arguments(1));
@@ -64,7 +64,7 @@ TEST_CASE("adam checks its hyperparameters", "[optim]") {
 
 namespace {
 
-/// Compares one step by the formula for single elements, which GPUs run, and by one set of vector loops.
+/// Compares one step by the scalar formula, which GPUs use, with one instruction set's vector loops.
 template <class T, class Loop>
 double difference_of_forms(const Loop& loop) {
   constexpr std::size_t n = 103;

@@ -14,7 +14,7 @@ using dp::test::optimizer_case;
 
 static_assert(dp::optim::optimizer_rule<adamw> && adamw::state_arenas == 2);
 
-TEMPLATE_TEST_CASE("adamw does torch.optim.AdamW's steps", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("adamw makes the steps of torch.optim.AdamW", "[optim]", float, double) {
   CHECK(dp::test::difference_to_pytorch<TestType>(adamw{.learning_rate = 0.01, .weight_decay = 0.05}, "adamw") <
         dp::test::pytorch_tolerance<TestType>);
 }

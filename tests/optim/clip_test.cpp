@@ -32,7 +32,7 @@ clipped<T> clip(const std::vector<T>& gradients, const T* divisor, double max_no
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("clip_norm gives torch.nn.utils.clip_grad_norm_'s factor", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("clip_norm gives the factor of torch.nn.utils.clip_grad_norm_", "[optim]", float, double) {
   const double tolerance = sizeof(TestType) == sizeof(float) ? 1e-6 : 1e-14;
   for (const std::string name : {"clip_grad_norm_reached", "clip_grad_norm_not_reached"}) {
     const std::string folder = "optimizers/" + name + (sizeof(TestType) == sizeof(float) ? "/f32/" : "/f64/");
@@ -57,7 +57,7 @@ TEMPLATE_TEST_CASE("clip_norm gives torch.nn.utils.clip_grad_norm_'s factor", "[
   }
 }
 
-TEMPLATE_TEST_CASE("clip_norm sums every element once, whatever the size and the team", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("clip_norm sums every element once, for any size and team", "[optim]", float, double) {
   for (const std::size_t n : std::initializer_list<std::size_t>{0, 1, 63, 4095, 4096, 4097, 100003, 300001}) {
     const dp::test::optimizer_case<TestType> c(n);
     long double sum = 0;
@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("clip_norm at the edges", "[optim]", float, double) {
   CHECK(std::isnan(clip<TestType>({3, std::numeric_limits<TestType>::quiet_NaN()}, nullptr, 1).factor));
 }
 
-TEST_CASE("clip_norm checks its number", "[optim]") {
+TEST_CASE("clip_norm checks its argument", "[optim]") {
   CHECK(dp::test::complaint(clip_norm{1}).empty());
   CHECK_THAT(dp::test::complaint(clip_norm{-1}), ContainsSubstring("devplace: clip_norm: max_norm is -1"));
 }

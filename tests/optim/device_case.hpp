@@ -83,7 +83,7 @@ double steps_differ_by(const Rule& rule) {
   return largest_difference(run(Backend{}), run(backend::cpu{}));
 }
 
-/// The same for initialisation.
+/// The largest difference between initial values on a backend's device 0 and on the CPU.
 template <class Backend, class T>
 double initial_values_differ_by(const nn::initialization& how) {
   constexpr std::size_t n = 20011;

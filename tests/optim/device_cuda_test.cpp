@@ -7,7 +7,7 @@
 
 namespace dp = devplace;
 
-TEMPLATE_TEST_CASE("a GPU does the optimizers' steps as the CPU does", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("optimizer steps on a GPU equal the CPU's", "[optim]", float, double) {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using device = dp::backend::cuda;
   const double tolerance = sizeof(TestType) == sizeof(float) ? 1e-6 : 1e-14;

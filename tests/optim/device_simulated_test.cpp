@@ -8,7 +8,7 @@
 
 namespace dp = devplace;
 
-TEMPLATE_TEST_CASE("a simulated device does the optimizers' steps as the CPU does", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("optimizer steps on a simulated device equal the CPU's", "[optim]", float, double) {
   using device = dp::backend::cuda;
   constexpr double tolerance = 0;  // the same code as on the CPU
   CHECK(dp::test::steps_differ_by<device, TestType>(dp::optim::sgd{.learning_rate = 0.1}) <= tolerance);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Groups of parameters with options of their own, as PyTorch's.
+// Parameter groups with separate options, as in PyTorch.
 
 #include <cmath>
 #include <cstddef>
@@ -23,13 +23,13 @@ namespace {
 
 constexpr std::size_t parameters = 96;
 constexpr dp::optim::option_factors factors[] = {{1, 1}, {1, 0}, {0.1, 1}, {0.1, 0}};
-const std::vector<std::uint8_t> group_of{0, 1, 2, 1, 3, 0};  // of each 16 elements
+const std::vector<std::uint8_t> group_of{0, 1, 2, 1, 3, 0};  // one entry per 16 elements
 
-/// The largest difference to PyTorch's parameters after 200 steps on a backend's device 0. They are updated as two
-/// parts, as by an optimizer of shares, the second of which begins within a group.
+/// The largest difference to PyTorch's parameters after 200 steps on a backend's device 0. Updates two parts, like an
+/// optimizer of shares; the second part begins within a group.
 template <class Backend, class T, class Rule>
 double groups_differ_by(const Rule& rule, const std::string& name) {
-  // In float the update writes a rounded copy, too; models in mixed precision have float parameters.
+  // In float the update also writes a rounded copy; models in mixed precision have float parameters.
   constexpr bool in_float = sizeof(T) == sizeof(float);
   const std::string folder = "groups/" + name + (sizeof(T) == 4 ? "/f32/" : "/f64/");
   const auto read = [&](const char* file) {
@@ -96,7 +96,7 @@ void compare_groups(double tolerance) {
 
 }  // namespace
 
-TEST_CASE("groups of parameters with options of their own are updated as PyTorch's", "[optim]") {
+TEST_CASE("parameter groups with separate options are updated as in PyTorch", "[optim]") {
   compare_groups<dp::backend::cpu, float>(1e-5);
   compare_groups<dp::backend::cpu, double>(1e-12);
   compare_groups<dp::backend::cuda, double>(1e-12);

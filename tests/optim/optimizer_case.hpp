@@ -52,7 +52,7 @@ struct optimizer_case {
     return a;
   }
 
-  /// `count` steps with different gradients. Only the first one has `resend` set.
+  /// Runs `count` steps with different gradients. Only the first sets `resend`.
   template <class Rule>
   void run(const Rule& rule, std::int64_t count) {
     for (std::int64_t step = 1; step <= count; ++step) {
@@ -69,8 +69,8 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-/// Largest difference to the fixture's parameters over its ten steps, relative to max(1, |value|). Gradients are passed
-/// multiplied by 4, with a divisor of 4, which changes no bits.
+/// Largest difference to the fixture's parameters over ten steps, relative to max(1, |value|). Passes gradients
+/// multiplied by 4 with a divisor of 4, which changes no bits.
 template <class T, class Rule>
 double difference_to_pytorch(const Rule& rule, const std::string& name) {
   const auto read = [&name]<class Extents>(const char* file, Extents) {

@@ -75,8 +75,7 @@ std::vector<double> weights_of(const cpu_model& model) {
 
 }  // namespace
 
-TEST_CASE("an optimizer divides the gradients of a mean by the sum of weights, and those of a sum by nothing",
-          "[optim]") {
+TEST_CASE("an optimizer divides gradients of a mean, but not of a sum, by the sum of weights", "[optim]") {
   cpu_model model{dp::seed{1}};
   const std::vector<double> before(model.parameter<0>().data(), model.parameter<0>().data() + 18);
   auto lease = gradients_of(model, 5, nn::cross_entropy{});
@@ -93,7 +92,7 @@ TEST_CASE("an optimizer divides the gradients of a mean by the sum of weights, a
     CHECK(other.parameter<0>().data()[i] == Catch::Approx(before[i] - sums[i]).margin(1e-15));
 }
 
-TEST_CASE("an optimizer takes a rule of a user's own", "[optim]") {
+TEST_CASE("an optimizer accepts a user's rule", "[optim]") {
   cpu_model model{dp::seed{1}};
   const std::vector<double> before(model.parameter<0>().data(), model.parameter<0>().data() + 18);
   dp::optimizer optimizer{model, sign_descent{}};
@@ -105,7 +104,7 @@ TEST_CASE("an optimizer takes a rule of a user's own", "[optim]") {
   CHECK(optimizer.steps() == 1);
 }
 
-TEST_CASE("a changed learning rate counts from the next step", "[optim]") {
+TEST_CASE("a changed learning rate applies from the next step", "[optim]") {
   cpu_model model{dp::seed{1}};
   dp::optimizer optimizer{model, dp::optim::sgd{.learning_rate = 1}};
   optimizer.rule().learning_rate = 0;
@@ -121,7 +120,7 @@ TEST_CASE("a changed learning rate counts from the next step", "[optim]") {
   CHECK(weights_of(model) == moved);
 }
 
-TEST_CASE("a rule that steps by another one may change its numbers from step to step", "[optim]") {
+TEST_CASE("a rule that delegates to another may change its hyperparameters between steps", "[optim]") {
   cpu_model model{dp::seed{1}}, by_hand{dp::seed{1}};
   const slowing_sgd rule{{.learning_rate = 0.5, .momentum = 0.9}};
   dp::optimizer slowing{model, rule};
@@ -134,14 +133,14 @@ TEST_CASE("a rule that steps by another one may change its numbers from step to 
   }
 }
 
-TEST_CASE("gradients of another model are refused", "[optim]") {
+TEST_CASE("gradients of another model are rejected", "[optim]") {
   cpu_model model{dp::seed{1}}, other{dp::seed{1}};
   dp::optimizer optimizer{other, dp::optim::sgd{}};
   CHECK_THROWS_WITH(optimizer.step(other, gradients_of(model, 5, nn::cross_entropy{})),
                     ContainsSubstring("belong to another model"));
   CHECK_THROWS_WITH(optimizer.step(model, gradients_of(model, 5, nn::cross_entropy{})),
                     ContainsSubstring("made for another model"));
-  // Also for a model at the address of a destroyed one.
+  // Also if a model has a destroyed model's address.
   std::optional<cpu_model> first{std::in_place, dp::seed{1}};
   dp::optimizer of_first{*first, dp::optim::sgd{}};
   first.reset();

@@ -40,7 +40,7 @@ std::vector<double> four_steps(const rmsprop& rule) {
 }  // namespace
 
 // The expected values were computed in double with torch.optim.RMSprop's formula, independently of this program.
-TEMPLATE_TEST_CASE("rmsprop does the steps of its formula", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("rmsprop makes the steps of its formula", "[optim]", float, double) {
   const double tolerance = sizeof(TestType) == sizeof(float) ? 1e-6 : 1e-15;
   const auto check = [&](const rmsprop& rule, const std::vector<double>& expected) {
     const std::vector<double> parameters = four_steps<TestType>(rule);
@@ -65,7 +65,7 @@ TEMPLATE_TEST_CASE("rmsprop: exact properties", "[optim]", float, double) {
   CHECK(without_momentum.second_state == std::vector<TestType>(1000, 7));
 }
 
-TEST_CASE("rmsprop names the hyperparameter that makes no sense", "[optim]") {
+TEST_CASE("rmsprop names an invalid hyperparameter", "[optim]") {
   CHECK_THAT(complaint(rmsprop{.learning_rate = -1}), ContainsSubstring("rmsprop: learning_rate is -1"));
   CHECK_THAT(complaint(rmsprop{.alpha = 1}), ContainsSubstring("rmsprop: alpha is 1"));
   CHECK_THAT(complaint(rmsprop{.momentum = -0.5}), ContainsSubstring("rmsprop: momentum is -0.5"));

@@ -14,7 +14,7 @@ using dp::test::optimizer_case;
 
 static_assert(dp::optim::optimizer_rule<sgd> && sgd::state_arenas == 1);
 
-TEMPLATE_TEST_CASE("sgd does torch.optim.SGD's steps", "[optim]", float, double) {
+TEMPLATE_TEST_CASE("sgd makes the steps of torch.optim.SGD", "[optim]", float, double) {
   const double tolerance = dp::test::pytorch_tolerance<TestType>;
   const auto difference = [](const sgd& rule, const char* name) {
     return dp::test::difference_to_pytorch<TestType>(rule, name);
@@ -42,9 +42,8 @@ TEMPLATE_TEST_CASE("a step of sgd by hand", "[optim]", float, double) {
   CHECK(c.parameters[0] == TestType{-0.09375});
 }
 
-// torch.optim.SGD has no momentum buffer before the first step with momentum, and keeps it from then on.
-TEMPLATE_TEST_CASE("momentum that is switched on later starts with the gradient, as in PyTorch", "[optim]", float,
-                   double) {
+// torch.optim.SGD creates the momentum buffer in the first step with momentum, and keeps it.
+TEMPLATE_TEST_CASE("momentum switched on later starts from the gradient, as in PyTorch", "[optim]", float, double) {
   constexpr std::size_t n = 50;
   optimizer_case<TestType> c(n);
   std::vector<double> parameters(c.parameters.begin(), c.parameters.end()), buffer;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Collectives over processes, which threads play, compared to the bit with those of one process over as many places.
+// Collectives over processes, for which threads stand in, are bitwise equal to collectives of one process over as many
+// places.
 
 #include <algorithm>
 #include <array>
@@ -40,7 +41,7 @@ values random_values(std::size_t participants, std::size_t count) {
   return all;
 }
 
-/// The buffers of some devices, with a participant's values each.
+/// One buffer per device, each with the values of one participant.
 template <class Backend>
 class device_buffers {
  public:
@@ -66,10 +67,10 @@ class device_buffers {
   std::vector<float*> pointers_;
 };
 
-/// One collective of an engine: called with a communicator, buffers and the number of participants.
+/// One collective of an engine, called with a communicator, buffers and the number of participants.
 struct call {
   const char* name;
-  /// What of rank r is defined afterwards.
+  /// Which ranks' buffers are defined afterwards.
   enum { all, root_alone, own_part } defined;
   std::vector<std::size_t> begins;
   int root = 0;
@@ -102,7 +103,7 @@ void compare(int processes, int local, std::size_t count, const call& what, std:
   const values before = random_values(participants, count);
   const std::array<int, 8> ordinals{0, 1, 2, 3, 4, 5, 6, 7};
 
-  // The same places in one process, which are simulated devices.
+  // The same number of simulated devices in one process.
   const std::span<const int> of_one(ordinals.data(), participants);
   device_buffers<dp::backend::cuda> expected(of_one, before, 0);
   make(Engine{}.template connect<dp::backend::cuda>(of_one), what, expected.span(), count);
@@ -111,7 +112,7 @@ void compare(int processes, int local, std::size_t count, const call& what, std:
       processes,
       [&](const dp::process_group& group) {
         const auto first = static_cast<std::size_t>(group.rank() * local);
-        // Processes have devices of their own; here they are other devices of this process.
+        // Processes have separate devices; here they use other devices of this process.
         const auto own = std::is_same_v<Backend, dp::backend::cpu>
                              ? std::span<const int>(ordinals.data(), 1)
                              : std::span<const int>(ordinals.data() + first, static_cast<std::size_t>(local));
@@ -140,7 +141,7 @@ void compare(int processes, int local, std::size_t count, const call& what, std:
 template <class Engine, class Backend>
 void compare_all(int processes, int local) {
   const auto participants = static_cast<std::size_t>(processes * local);
-  // Some calls take more than one portion.
+  // Small enough that some calls take more than one portion.
   const std::size_t portion = 1 << 13;
   for (const std::size_t count : std::vector<std::size_t>{0, 1, participants - 1, 1000, 5003}) {
     INFO(processes << " processes with " << local << " places each, " << count << " elements");
@@ -163,7 +164,7 @@ void compare_all(int processes, int local) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("collectives over processes have the bits of one process with as many places", "[parallel]",
+TEMPLATE_TEST_CASE("collectives over processes are bitwise equal to one process with as many places", "[parallel]",
                    collective::direct, collective::ring) {
   for (const int processes : {1, 2, 3, 5})
     compare_all<TestType, dp::backend::cpu>(processes, 1);
@@ -173,7 +174,7 @@ TEMPLATE_TEST_CASE("collectives over processes have the bits of one process with
   compare_all<TestType, dp::backend::cuda>(4, 2);
 }
 
-TEST_CASE("a collective that is not started comes after all earlier work, also after an unused mark", "[parallel]") {
+TEST_CASE("a plain collective comes after all earlier work, also after an unused mark", "[parallel]") {
   CHECK_NOTHROW(in_processes(2, [](const dp::process_group& group) {
     const int ordinals[] = {group.rank()};
     auto communicator = collective::direct{}.connect_across<dp::backend::cuda>(ordinals, group);
@@ -188,7 +189,7 @@ TEST_CASE("a collective that is not started comes after all earlier work, also a
   }));
 }
 
-TEST_CASE("a communicator over processes names misuse", "[parallel]") {
+TEST_CASE("a communicator over processes rejects misuse by name", "[parallel]") {
   const std::array<int, 1> one{0};
   auto communicator = collective::direct{}.connect_across<dp::backend::cpu>(one, dp::process_group{});
   std::vector<float> x(4);

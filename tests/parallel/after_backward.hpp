@@ -11,7 +11,7 @@
 
 namespace devplace::test {
 
-/// Another communicator without the members that start collectives, so that buckets are reduced after the passes.
+/// Hides the members of a communicator that start collectives, so that buckets are reduced after the passes.
 template <class Communicator>
 class communicator_after_backward {
  public:
@@ -45,7 +45,7 @@ class communicator_after_backward {
   Communicator work_;
 };
 
-/// The engine of such communicators.
+/// The engine that creates after_backward communicators.
 template <class Engine>
 struct after_backward : Engine {
   template <class Backend>

@@ -52,7 +52,7 @@ void check_sizes(auto mesh) {
 
 }  // namespace
 
-TEST_CASE("all_reduce gives every place the sum of exact numbers, for all numbers of places", "[parallel]") {
+TEST_CASE("all_reduce gives every place the exact sum of integers, for every number of places", "[parallel]") {
   support::for_1_to_9_devices([](auto mesh) { check_sizes<float>(mesh); });
   support::for_devices<1, 3>([](auto mesh) {
     check_sizes<double>(mesh);
@@ -61,21 +61,21 @@ TEST_CASE("all_reduce gives every place the sum of exact numbers, for all number
   });
 }
 
-TEST_CASE("all_reduce adds in the order of the places, to the bit", "[parallel]") {
+TEST_CASE("all_reduce adds in the order of the places, bitwise", "[parallel]") {
   check<dp::partial<reduction::sum, 2, 0, 3, 1>, float>(40001, false);
   check<dp::partial<reduction::sum, 8, 4, 2>, double>(1023, false);
   check<dp::partial<reduction::mean, 2, 0, 1>, float>(1000, false);
   check<dp::partial<reduction::mean, 0, 1, 2, 3, 4, 5, 6>, double>(77, false);
 }
 
-TEST_CASE("all_reduce takes the largest and the smallest", "[parallel]") {
+TEST_CASE("all_reduce computes the maximum and the minimum", "[parallel]") {
   check<dp::partial<reduction::max, 2, 0>, float>(1000, false);
   check<dp::partial<reduction::min, 0, 3, 1>, double>(1000, false);
   check<dp::partial<reduction::max, 0, 1, 2, 3, 4>, std::int32_t>(100, true);
   check<dp::partial<reduction::min, 0, 1>, std::int64_t>(100, true);
 }
 
-TEST_CASE("NaN in one summand is NaN in the largest, the smallest and the sum", "[parallel]") {
+TEST_CASE("NaN in one operand is NaN in the maximum, the minimum and the sum", "[parallel]") {
   const auto check_nan = [](auto where, std::size_t at) {
     dp::tensor<float, dp::extents<2>, decltype(where)> x(dp::extents<2>{});
     for (std::size_t k = 0; k < 3; ++k) {

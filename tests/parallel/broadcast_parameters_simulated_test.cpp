@@ -30,7 +30,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// The identity with a buffer.
+/// An identity layer with a buffer.
 struct with_buffer {
   template <class In>
   using output = In;
@@ -57,7 +57,7 @@ std::vector<float> all_of(const dp::model<Net, Where, P>& model, std::size_t k) 
   return values;
 }
 
-/// Makes parameter 1 and the buffer of place k full of `value`.
+/// Fills parameter 1 and the buffer of place k with `value`.
 template <class Net, class Where, class P>
 void fill(dp::model<Net, Where, P>& model, std::size_t k, float value) {
   const std::vector<float> values(64, value);
@@ -104,7 +104,7 @@ void check(int processes) {
 
 }  // namespace
 
-TEST_CASE("all places of all processes get the parameters and buffers of the first", "[parallel]") {
+TEST_CASE("all places of all processes get the parameters and buffers of the first place", "[parallel]") {
   CHECK_NOTHROW(check<dp::across<dp::on<dp::cpu>>>(4));
   CHECK_NOTHROW(check<dp::across<dp::replicated<0, 1>>>(2));
   CHECK_NOTHROW(check<dp::replicated<0, 1, 2, 3>>(1));
@@ -117,7 +117,7 @@ TEST_CASE("a model on one place keeps its parameters", "[parallel]") {
   CHECK(all_of(model, 0) == before);
 }
 
-TEST_CASE("what forward saved before a broadcast of parameters is stale", "[parallel]") {
+TEST_CASE("values saved by forward before a broadcast of parameters are stale", "[parallel]") {
   dp::model<net, dp::on<dp::cpu>> model{dp::seed{5}};
   auto [output, saved] = model.forward(dp::test::integer_samples<float, 6>(4));
   auto [loss, gradient] = nn::cross_entropy{}(output, dp::test::square_labels(4, 3));

@@ -29,7 +29,7 @@ void check_copies(const X& x) {
 
 }  // namespace
 
-TEST_CASE("broadcast copies a value to every place, for all numbers of places", "[parallel]") {
+TEST_CASE("broadcast copies a tensor to every place, for every number of places", "[parallel]") {
   support::for_1_to_9_devices([](auto mesh) {
     using where = typename decltype(mesh)::replicated;
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{70}})
@@ -39,7 +39,7 @@ TEST_CASE("broadcast copies a value to every place, for all numbers of places", 
   });
 }
 
-TEST_CASE("broadcast takes views and any order of places", "[parallel]") {
+TEST_CASE("broadcast accepts views and any order of places", "[parallel]") {
   const auto x = counted<float>(dp::extents<6, 5>{});
   check_copies<dp::replicated<2, 0>>(x.slice(2, 4));
   const auto there = dp::to<dp::on<dp::cuda<1>>>(x);

@@ -41,12 +41,12 @@ using mnist = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>
 constexpr std::size_t mnist_elements = 784 * 256 + 256 + 2560 + 16 + tail;
 static_assert(plan_of<mnist>::size == 1 && is(plan_of<mnist>::at(0), 0, mnist_elements));
 static_assert(plan_of<mnist>::largest == mnist_elements);
-// 1.6 MB in double: parameters are not cut, so the large one closes the first bucket, which is then the only one.
+// 1.6 MB in double: parameters are never split, so the large weight completes the first and only bucket.
 static_assert(plan_of<mnist, collective::all_reduce<>, double>::size == 1);
 // Independent of placement and policy.
 static_assert(dp::bucket_plan<dp::model<mnist, dp::on<dp::cpu>>, collective::scatter_gather>::size == 1);
 
-// Layers of 4 MiB: the first bucket is closed by the first parameter that reaches 1 MiB, the others at 25 MiB.
+// Layers of 4 MiB: the first bucket ends with the parameter that reaches 1 MiB, later buckets end at 25 MiB.
 using square = nn::linear<1024, 1024>;
 using ten_squares = nn::sequential<square, square, square, square, square, square, square, square, square, square>;
 constexpr std::size_t square_elements = 1024 * 1024 + 1024;
@@ -58,7 +58,7 @@ static_assert(is(ten::at(1), 2 * square_elements, 7 * square_elements));
 static_assert(is(ten::at(2), 0, 2 * square_elements));
 static_assert(ten::largest == 7 * square_elements);
 
-// Other sizes.
+// Other bucket sizes.
 template <std::size_t First, std::size_t Others>
 using with = collective::all_reduce<collective::direct, collective::buckets<First, Others>>;
 using ones = plan_of<ten_squares, with<1, 1>>;
@@ -86,7 +86,7 @@ void check(const std::array<std::size_t, Parameters>& sizes, std::size_t element
   const dp::parallel::detail::bucket_list<Parameters> list(offsets, elements + tail, element_bytes, first_bytes,
                                                            other_bytes);
   REQUIRE(list.count >= 1);
-  // From the end to the start without gaps, so that every element is reduced exactly once.
+  // Buckets run from the end to the start without gaps, so that every element is reduced exactly once.
   std::size_t end = elements + tail;
   std::vector<bool> is_border(elements + tail + 1, false);
   for (std::size_t i = 0; i < list.count; ++i) {
@@ -96,7 +96,7 @@ void check(const std::array<std::size_t, Parameters>& sizes, std::size_t element
     is_border[end] = true;
   }
   REQUIRE(end == 0);
-  // Each bucket has as many whole parameters as needed; the last bucket takes the rest.
+  // Each bucket takes whole parameters until it is large enough; the last bucket takes the rest.
   std::size_t number = 0, bytes = tail * element_bytes;
   for (std::size_t p = Parameters; p-- > 0;) {
     bytes += sizes[p] * element_bytes;
@@ -120,7 +120,7 @@ void check_random(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("buckets cover the arena from its end to its start, in whole parameters", "[parallel]") {
+TEST_CASE("buckets cover the arena from end to start, in whole parameters", "[parallel]") {
   std::mt19937 random(3);
   check_random<1>(random);
   check_random<2>(random);
@@ -130,7 +130,7 @@ TEST_CASE("buckets cover the arena from its end to its start, in whole parameter
   check<2>({16, 16}, 4, 129, 1);  // one byte short
 }
 
-TEST_CASE("buckets are described by the parameters in them", "[parallel]") {
+TEST_CASE("a bucket's description lists its parameters", "[parallel]") {
   CHECK(dp::describe_buckets<model_of<mnist>, collective::all_reduce<>>() ==
         "bucket 0: 0.weight to 2.bias, 814208 bytes\n");
   CHECK(dp::describe_buckets<model_of<mnist>, with<1, mib>>() ==

@@ -25,7 +25,7 @@ namespace nn = devplace::nn;
 
 namespace {
 
-/// The identity with a buffer to which each place adds the number of its samples.
+/// An identity layer with a buffer to which each place adds its number of samples.
 struct with_buffer {
   template <class In>
   using output = In;
@@ -48,7 +48,7 @@ void write(const View& view, std::size_t at, Element value) {
   dp::detail::copy_in<dp::backend::cuda>(view.ordinal(), view.data() + at, &value, sizeof value);
 }
 
-/// A kernel that fails.
+/// A kernel that throws.
 struct fail {
   DEVPLACE_HD void operator()(std::size_t) const { throw dp::argument_error("a test fails."); }
 };
@@ -89,7 +89,7 @@ TEST_CASE("replicas that trained together are equal", "[parallel]") {
   CHECK_NOTHROW(dp::check_replicas(equal));
 }
 
-TEST_CASE("the first parameter that differs is named, whichever replica it is on", "[parallel]") {
+TEST_CASE("the first parameter that differs on any replica is named", "[parallel]") {
   dp::model<net, where, double> model{dp::seed{3}};
   write(model.parameter_only_on<3>(0), 1, 1.0);
   write(model.parameter_only_on<3>(1), 1, -2.0);
@@ -102,7 +102,7 @@ TEST_CASE("the first parameter that differs is named, whichever replica it is on
                                "0.1 (0x3fb999999999999a)") != std::string::npos);
 }
 
-TEST_CASE("a difference in the sign of zero or in a NaN's bits is one, and equal NaN are none", "[parallel]") {
+TEST_CASE("a different sign of zero or different bits of NaN count as a difference, equal NaN do not", "[parallel]") {
   dp::model<net, where> model{dp::seed{3}};
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (std::size_t k = 0; k < 3; ++k) {
@@ -126,7 +126,7 @@ TEST_CASE("buffers are compared after the parameters", "[parallel]") {
       std::string::npos);
 }
 
-TEST_CASE("on one place there is nothing to compare, but failures are waited for", "[parallel]") {
+TEST_CASE("on one place check_replicas compares nothing, but waits for failures", "[parallel]") {
   const dp::model<net, dp::on<dp::cpu>> on_cpu{dp::seed{3}};
   CHECK_NOTHROW(dp::check_replicas(on_cpu));
   dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>> model{dp::seed{3}};
@@ -136,7 +136,7 @@ TEST_CASE("on one place there is nothing to compare, but failures are waited for
   CHECK_THROWS_WITH(dp::check_replicas(model), Catch::Matchers::ContainsSubstring("cannot be used any more"));
 }
 
-TEST_CASE("a failure that comes to light while waiting names its replica", "[parallel]") {
+TEST_CASE("a failure found while waiting names its replica", "[parallel]") {
   dp::model<nn::linear<6, 3>, where> model{dp::seed{3}};
   dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, fail{});
   CHECK_THROWS_WITH(dp::check_replicas(model),

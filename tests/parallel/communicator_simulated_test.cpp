@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which collectives a training step calls on a communicator, in which order, and what happens to the step when one
-// throws. The communicators here are user-defined: every type that models the concept can be used.
+// Which collectives a training step calls on a communicator, in which order, and what happens to the step when a
+// collective throws. The communicators here are user-defined, since any type that models the concept works.
 
 #include <cstddef>
 #include <cstdint>
@@ -54,7 +54,7 @@ struct noting {
   }
 };
 
-/// Stochastic gradient descent that records when the host enqueues it.
+/// Stochastic gradient descent that records when the host enqueues the update.
 struct noting_rule {
   dp::optim::sgd rule{.learning_rate = 0.125, .momentum = 0.5};
 
@@ -70,12 +70,12 @@ struct noting_rule {
 using net = nn::sequential<nn::linear<6, 8>, noting, nn::relu, nn::linear<8, 3>>;
 using where = dp::replicated<2, 0, 1>;
 using model_type = dp::model<net, where>;
-/// Each parameter in its own bucket: bias and weight of the last layer, then those of the first.
+/// Each parameter in its own bucket: bias and weight of the last layer, then bias and weight of the first.
 using small = collective::buckets<1, 1>;
 using all_reduce = collective::all_reduce<recording, small>;
 using scatter_gather = collective::reduce_and_broadcast<recording, small>;
 using sharded = collective::sharded_all_reduce<recording, small>;
-/// Numbers of elements, padded to whole cache lines; the sums of weights and losses follow the last layer's bias.
+/// Elements per bucket, padded to whole cache lines; the sums of weights and losses follow the last layer's bias.
 const std::vector<std::size_t> bucket_sizes{16 + 16, 32, 16, 48};
 
 template <class Policy>
@@ -123,7 +123,7 @@ std::vector<std::string> passes_and(const std::vector<std::string>& more) {
   return all;
 }
 
-/// The parameters after steps with devplace's own engine.
+/// The parameters after steps with the built-in engine.
 std::vector<float> parameters_after(int steps) {
   model_type model{dp::seed{4}};
   dp::trainer step{model, nn::cross_entropy{}, noting_rule{}};
@@ -149,7 +149,7 @@ std::size_t bytes_of(const std::vector<dp::test::recorded_call>& calls) {
                          [](std::size_t sum, const auto& call) { return sum + call.count * sizeof(float); });
 }
 
-/// A communicator for one of two processes with the same batch: its devices have the ranks from 3 on.
+/// A communicator for one of two processes with the same batch; its devices have the ranks from 3 on.
 template <class Backend>
 class one_of_two_processes {
  public:
@@ -211,14 +211,14 @@ TEST_CASE("all_reduce: a call for each bucket from the last layer to the first, 
     check_buckets(train.log.of("all_reduce"), pointers, -1);
   }
   CHECK(train.log.communicators == 1);
-  // Each byte is sent to the two other places as a summand and returned as a sum.
+  // Each byte is sent to the two other places as a summand and comes back as a sum.
   constexpr dp::step_traffic<model_type, all_reduce> traffic;
   CHECK(traffic.bytes == 2 * 2 * bytes_of(train.log.of("all_reduce")));
   noting::log = nullptr;
   CHECK(parameters_of(train.model) == parameters_after(3));
 }
 
-TEST_CASE("scatter_gather: sums go to the first place, which updates, and parameters come from it", "[parallel]") {
+TEST_CASE("scatter_gather: the first place gets the sums, updates, and broadcasts the parameters", "[parallel]") {
   recorded_training<scatter_gather> train;
   const auto pointers = train.gradient_pointers();
   for (int step = 1; step <= 3; ++step) {
@@ -243,12 +243,12 @@ TEST_CASE("scatter_gather: sums go to the first place, which updates, and parame
   CHECK(parameters_of(train.model) == parameters_after(3));
 }
 
-TEST_CASE("sharded_all_reduce: each place gets its shares' sums and updates them, and all gather the others",
+TEST_CASE("sharded_all_reduce: each place gets the sums of its shares, updates them, and gathers the others",
           "[parallel]") {
   recorded_training<sharded> train;
   const auto pointers = train.gradient_pointers();
-  // Of the buckets' 2, 2, 1 and 3 lines, one of which has the sums of weights and losses, the first place has 4, the
-  // second 3 with those sums, and the third 1.
+  // The buckets have 2, 2, 1 and 3 lines; one line has the sums of weights and losses. The first place has 4 lines, the
+  // second 3 including these sums, and the third 1.
   const std::vector<std::string> updates{"update of cuda:2", "update of cuda:2", "update of cuda:2", "update of cuda:2",
                                          "update of cuda:0", "update of cuda:0", "update of cuda:1"};
   const std::vector<std::string> gathers(4, "all_gather");
@@ -306,7 +306,7 @@ TEST_CASE("accumulated batches are reduced once, and flush reduces the rest", "[
   CHECK(log.collectives == 12);
   CHECK_FALSE(step.flush());
   CHECK(log.collectives == 12);
-  // A failing flush loses the accumulated gradients and nothing else.
+  // A failing flush loses only the accumulated gradients.
   const auto before = parameters_of(model);
   step(x, y);
   log.throw_at = 13;
@@ -326,7 +326,7 @@ TEST_CASE("a model on one place needs no communicator", "[parallel]") {
   CHECK(log.communicators == 0);
 }
 
-TEST_CASE("synchronize makes the same calls, and gives every place the sums", "[parallel]") {
+TEST_CASE("synchronize makes the same calls and gives every place the sums", "[parallel]") {
   call_log log;
   model_type model{dp::seed{4}};
   const auto x = distribute<where>(dp::test::integer_samples<float, 6>(12));
@@ -377,7 +377,7 @@ TEMPLATE_TEST_CASE("a communicator that throws leaves the model untouched, and t
   CHECK(parameters_of(train.model) == parameters_after(good_steps));
 }
 
-TEST_CASE("a broadcast of new parameters that throws leaves a model that says so", "[parallel]") {
+TEST_CASE("a throwing broadcast of new parameters leaves a model that throws", "[parallel]") {
   recorded_training<scatter_gather> train;
   train(12);
   train.log.clear();
@@ -386,7 +386,7 @@ TEST_CASE("a broadcast of new parameters that throws leaves a model that says so
   CHECK_THROWS_WITH(train(12), Catch::Matchers::ContainsSubstring("devplace: this model cannot be used any more: "));
 }
 
-TEST_CASE("a gather of new parameters that throws leaves a model that says so", "[parallel]") {
+TEST_CASE("a throwing gather of new parameters leaves a model that throws", "[parallel]") {
   recorded_training<sharded> train;
   train(12);
   train.log.clear();
@@ -396,7 +396,7 @@ TEST_CASE("a gather of new parameters that throws leaves a model that says so", 
 }
 
 TEST_CASE("a communicator over several processes carries a step unchanged", "[parallel]") {
-  // Twice the gradients for twice the samples: the mean is bitwise the same.
+  // Twice the gradients for twice the samples: the mean is bitwise equal.
   using across = dp::across<where>;
   dp::model<net, across> model{dp::seed{4}};
   dp::trainer step{model, nn::cross_entropy{}, noting_rule{}, collective::all_reduce<two_processes>{}};

@@ -23,7 +23,7 @@ void append(bytes& to, const void* from, std::size_t size) {
   to.insert(to.end(), begin, begin + size);
 }
 
-/// What a process sends to an exchange of `members`, all if there are none; the key tells exchanges apart.
+/// The message of a process in an exchange of `members` (empty: all processes); the key identifies the exchange.
 bytes message(std::uint64_t key, const std::vector<std::int32_t>& members, const std::string& text, bool equal = true) {
   bytes result;
   const inner::control_gather head{key, static_cast<std::uint32_t>(members.size()), equal};
@@ -33,7 +33,7 @@ bytes message(std::uint64_t key, const std::vector<std::int32_t>& members, const
   return result;
 }
 
-/// Four processes, and what process 0 has answered them.
+/// Four processes, and the answers of process 0.
 struct hub {
   hub() : all(4), answers(4) {
     for (std::size_t r = 0; r != all.size(); ++r)
@@ -53,7 +53,7 @@ struct hub {
 
 }  // namespace
 
-TEST_CASE("exchanges of all processes and of parts do not disturb each other", "[parallel][control_plane]") {
+TEST_CASE("concurrent exchanges of all processes and of parts are independent", "[parallel][control_plane]") {
   hub h;
   CHECK(h.take(0, message(1, {}, "a")));
   CHECK(h.take(3, message(2, {3, 1}, "d")));
@@ -70,7 +70,8 @@ TEST_CASE("exchanges of all processes and of parts do not disturb each other", "
   CHECK(h.answers == std::vector<std::string>{"abcd;alone;", "db;abcd;", "abcd;", "db;abcd;"});
 }
 
-TEST_CASE("members of an exchange give as many bytes as each other only if they must", "[parallel][control_plane]") {
+TEST_CASE("only exchanges of equal size require the same number of bytes from each member",
+          "[parallel][control_plane]") {
   hub h;
   CHECK(h.take(0, message(1, {0, 1}, "", false)));
   CHECK(h.take(1, message(1, {0, 1}, "long", false)));
@@ -81,7 +82,7 @@ TEST_CASE("members of an exchange give as many bytes as each other only if they 
   CHECK_THAT(h.serve(2), ContainsSubstring("rank 1 (") && ContainsSubstring("gives 4 bytes to an exchange"));
 }
 
-TEST_CASE("who is gone or late in an exchange is named, unless a collective call judges that",
+TEST_CASE("a dead or late member of an exchange is named, unless a collective call reports it",
           "[parallel][control_plane]") {
   hub h;
   for (const std::size_t r : {0u, 1u, 3u})
@@ -91,17 +92,17 @@ TEST_CASE("who is gone or late in an exchange is named, unless a collective call
   CHECK_THAT(h.serve(62), ContainsSubstring("waits for rank 2 (") && ContainsSubstring("after 60 s."));
   h.all[2].left = true;
   CHECK_THAT(h.serve(2), ContainsSubstring("waits for rank 2 (") && ContainsSubstring("which is gone."));
-  h.all[0].state.entered = 1;  // and not left
+  h.all[0].state.entered = 1;  // still in the call
   CHECK(h.serve(62).empty());
   hub part;
   CHECK(part.take(1, message(1, {1, 2}, "x")));
   CHECK(part.serve(1).empty());
-  CHECK(part.serve(1000).empty());  // parts have no limit here
+  CHECK(part.serve(1000).empty());  // no timeout for parts
   part.all[2].left = true;
   CHECK_THAT(part.serve(1001), ContainsSubstring("waits for rank 2 ("));
 }
 
-TEST_CASE("messages that no process of a group sends to an exchange are refused", "[parallel][control_plane]") {
+TEST_CASE("messages that no process of the group would send are rejected", "[parallel][control_plane]") {
   hub h;
   CHECK_FALSE(h.take(1, bytes(3)));
   bytes cut = message(1, {0, 1}, "");
@@ -112,7 +113,7 @@ TEST_CASE("messages that no process of a group sends to an exchange are refused"
   CHECK_FALSE(h.take(1, message(4, {1, -1}, "no such rank")));
   h.all[2].left = true;
   CHECK_FALSE(h.take(1, message(5, {0, 2}, "of others")));
-  CHECK(h.serve(1).empty());  // nothing is left of them
+  CHECK(h.serve(1).empty());  // no pending exchange
   CHECK(h.take(1, message(6, {0, 1}, "x")));
   CHECK_FALSE(h.take(1, message(6, {0, 1}, "again")));
   CHECK_FALSE(h.take(0, message(6, {1, 0}, "another order")));

@@ -32,7 +32,7 @@ using dp::test::wait_in;
 
 namespace {
 
-/// A process that a rank forks, and that sleeps until the test has ended.
+/// A child that a rank forks and that sleeps until the end of the test.
 class sleeping_child {
  public:
   sleeping_child() {
@@ -55,7 +55,7 @@ class sleeping_child {
       *pid_ = child;
       return;
     }
-    ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);  // the test reads the rank's until nobody has it
+    ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);  // the test reads until all copies are closed
     ::alarm(60);
     for (;;)
       ::pause();
@@ -79,10 +79,10 @@ bool is_open(int fd) {
 
 }  // namespace
 
-TEST_CASE("a killed process is found although a child that it forked lives on", "[parallel][control_plane]") {
+TEST_CASE("a killed process is detected although its forked child is still alive", "[parallel][control_plane]") {
   for (const std::size_t killed : {std::size_t{0}, std::size_t{1}}) {
     sleeping_child child;
-    // quick() has no heartbeat timeout, so only the closed connection can end the wait.
+    // quick() has no heartbeat timeout, so only the closed connection ends the wait.
     const auto ends = dp::test::run_job(3, quick(), [&](control_plane& plane, int rank) {
       together(plane);
       if (rank == static_cast<int>(killed)) {
@@ -102,7 +102,7 @@ TEST_CASE("a killed process is found although a child that it forked lives on", 
   }
 }
 
-TEST_CASE("a job's name is free when its processes have ended, although a forked child lives on",
+TEST_CASE("a job's name is free after its processes have ended, although a forked child is still alive",
           "[parallel][control_plane]") {
   const std::string token = dp::test::new_token();
   const bool complete = GENERATE(false, true);
@@ -118,7 +118,7 @@ TEST_CASE("a job's name is free when its processes have ended, although a forked
             together(plane);
           },
           token);
-    else  // process 0 waits for the others, and another thread forks
+    else  // process 0 waits for the others while another thread forks
       first.start([&] {
         std::thread forks([&] {
           forked_ranks::sleep_for(0.2);
@@ -142,7 +142,7 @@ TEST_CASE("a job's name is free when its processes have ended, although a forked
   }
 }
 
-TEST_CASE("a child of fork() closes the descriptors that are its parent's alone, and no others",
+TEST_CASE("a child of fork() closes exactly the descriptors that are private to its parent",
           "[parallel][control_plane]") {
   forked_ranks processes;
   processes.start([] {
@@ -153,7 +153,7 @@ TEST_CASE("a child of fork() closes the descriptors that are its parent's alone,
     moved_from.close_in_children();
     closed.close_in_children();
     closed = {};
-    const int again = ::dup(null);  // has the number of the one that was closed
+    const int again = ::dup(null);  // reuses the closed descriptor's number
     detail::descriptor of_parent;
     of_parent = std::move(moved_from);
     if (again != closed_fd || of_parent.get() != fd) throw std::runtime_error("other numbers");
@@ -163,7 +163,7 @@ TEST_CASE("a child of fork() closes the descriptors that are its parent's alone,
       if (of_parent || of_parent.get() != -1) throw std::runtime_error("the child has no such descriptor");
       const int of_child = ::dup(null);
       if (of_child != fd) throw std::runtime_error("another number");
-      of_parent = {};  // does not close what has the number now
+      of_parent = {};  // does not close the new descriptor
       if (!is_open(of_child)) throw std::runtime_error("the child closed its own");
       std::_Exit(0);
     }

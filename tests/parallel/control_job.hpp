@@ -17,13 +17,13 @@
 
 namespace devplace::test {
 
-/// A name that no other job has, also not of a test that runs at the same time.
+/// A job name that no other test uses, even concurrently.
 inline std::string new_token() {
   static int jobs = 0;
   return "test-" + std::to_string(::getpid()) + "-" + std::to_string(jobs++);
 }
 
-/// Quick, and patient with a busy machine.
+/// Short timeouts that still tolerate a busy machine.
 inline process_options quick() {
   process_options options;
   options.init_timeout = 15;
@@ -33,7 +33,7 @@ inline process_options quick() {
   return options;
 }
 
-/// A full pipe: whoever writes to it waits until it is read.
+/// A full pipe, which blocks writers until somebody reads.
 class full_pipe {
  public:
   full_pipe() {
@@ -52,7 +52,7 @@ class full_pipe {
 
   /// Makes it the stderr of this process.
   void become_stderr() const { ::dup2(ends_[1], STDERR_FILENO); }
-  /// Reads until the text has come, for `seconds` at most; returns whether it has.
+  /// Reads until the text arrives, for at most `seconds`; returns whether it arrived.
   bool read_until(const std::string& text, double seconds = 20) const {
     std::string all;
     for (auto turns = static_cast<int>(seconds * 10); turns > 0 && all.find(text) == std::string::npos; --turns) {
@@ -68,7 +68,7 @@ class full_pipe {
   int ends_[2] = {-1, -1};
 };
 
-/// All processes come out of it together.
+/// A collective call that all processes leave together.
 inline void together(parallel::control_plane& plane, const parallel::collective_call& call = {"all_reduce", 100, 4}) {
   plane.enter(call);
   char own = 1;
@@ -77,7 +77,7 @@ inline void together(parallel::control_plane& plane, const parallel::collective_
   plane.leave();
 }
 
-/// A call in which the others do not come.
+/// A collective call that the other processes never enter.
 inline void wait_in(parallel::control_plane& plane, const parallel::collective_call& call = {"all_reduce", 100, 4}) {
   plane.enter(call);
   for (int i = 0; i != 20000; ++i) {

@@ -18,7 +18,7 @@ using dp::parallel::collective_call;
 
 namespace {
 
-/// Processes whose calls are made by the test.
+/// Processes whose calls the test makes.
 struct played_processes {
   explicit played_processes(int size) : calls(static_cast<std::size_t>(size)), all(calls.size()) {
     for (std::size_t r = 0; r != all.size(); ++r) {
@@ -45,7 +45,7 @@ constexpr collective_call sum{"all_reduce", 100, 4}, meeting{"barrier", 0, 0};
 
 }  // namespace
 
-TEST_CASE("what a process did last is said in a few words", "[parallel][control_plane]") {
+TEST_CASE("the last call of a process is described in a few words", "[parallel][control_plane]") {
   played_processes two(2);
   CHECK(two.all[1].name() == "rank 1 (host h, pid 101)");
   CHECK(two.all[1].last() == "before its first collective call");
@@ -67,7 +67,7 @@ TEST_CASE("what a process did last is said in a few words", "[parallel][control_
         "say why.");
 }
 
-TEST_CASE("processes that are at different calls are in order", "[parallel][control_plane]") {
+TEST_CASE("processes at different calls are no error", "[parallel][control_plane]") {
   const dp::process_options options;
   inner::control_judge judge(options);
   played_processes three(3);
@@ -82,7 +82,7 @@ TEST_CASE("processes that are at different calls are in order", "[parallel][cont
   CHECK(judge.find_fault(three.all, 10).empty());
 }
 
-TEST_CASE("a different call is the minority's, when all have sent theirs", "[parallel][control_plane]") {
+TEST_CASE("once all calls are known, the minority's call is the different one", "[parallel][control_plane]") {
   const dp::process_options options;
   inner::control_judge judge(options);
   played_processes four(4);
@@ -97,7 +97,7 @@ TEST_CASE("a different call is the minority's, when all have sent theirs", "[par
         "all processes of a group must make the same collective calls in the same order.");
 }
 
-TEST_CASE("a different call stays known when its processes have made many others", "[parallel][control_plane]") {
+TEST_CASE("a different call stays known after many later calls", "[parallel][control_plane]") {
   const dp::process_options options;
   inner::control_judge judge(options);
   played_processes two(2);

@@ -30,7 +30,7 @@ using dp::test::together;
 
 namespace {
 
-/// What process 0 answers to a client that sends `bytes`: a refusal's text, "closed", or "silence" after a while.
+/// The answer of process 0 to a client that sends `bytes`: a rejection's text, "closed", or "silence" after a while.
 std::string answer_to(const std::string& token, const std::string& bytes) {
   wire::descriptor socket;
   for (int i = 0; !socket && i != 5000; ++i) {
@@ -66,8 +66,8 @@ std::string hello_bytes(const wire::control_hello& hello) {
   return bytes_of(wire::control_header{.type = wire::control_message::hello, .bytes = sizeof hello}) + bytes_of(hello);
 }
 
-/// Processes that are started each with the rank and size given; all fail to make a group. Process 0 waits for those
-/// that do not come, to tell them why, for all of `exit_grace`.
+/// Starts processes with the given ranks and sizes; all fail to form a group. Process 0 waits for missing processes for
+/// all of `exit_grace`, to report the reason to them.
 std::vector<forked_ranks::outcome> start_with(const std::vector<std::pair<int, int>>& ranks, double init_timeout = 15,
                                               double exit_grace = 3) {
   const std::string token = new_token();
@@ -84,7 +84,7 @@ std::vector<forked_ranks::outcome> start_with(const std::vector<std::pair<int, i
   return processes.wait();
 }
 
-/// From now on the process can open so many files more; returns what it could before.
+/// Limits the process to `more` additional descriptors; returns the previous limit.
 ::rlimit allow_descriptors(unsigned more) {
   const int next = ::dup(STDERR_FILENO);
   ::close(next);
@@ -97,7 +97,7 @@ std::vector<forked_ranks::outcome> start_with(const std::vector<std::pair<int, i
 
 }  // namespace
 
-TEST_CASE("a meeting that is not complete names who is missing", "[parallel][control_plane]") {
+TEST_CASE("an incomplete rendezvous names the missing processes", "[parallel][control_plane]") {
   const auto ends = start_with({{0, 4}, {1, 4}, {3, 4}}, 0.5, 0.3);
   for (const auto& one : ends) {
     CHECK(one.end == "exit 3");
@@ -112,7 +112,7 @@ TEST_CASE("a meeting that is not complete names who is missing", "[parallel][con
         "was not started, has ended, or its group is complete. This process is started by the test.\n");
 }
 
-TEST_CASE("processes that were started for different sizes are told so", "[parallel][control_plane]") {
+TEST_CASE("processes started with different sizes get an error", "[parallel][control_plane]") {
   for (const auto& one : start_with({{0, 3}, {1, 3}, {2, 4}})) {
     CHECK(one.end == "exit 3");
     CHECK_THAT(one.text, ContainsSubstring("devplace: rank 2 (host "));
@@ -122,7 +122,7 @@ TEST_CASE("processes that were started for different sizes are told so", "[paral
   }
 }
 
-TEST_CASE("two processes with one rank are told so", "[parallel][control_plane]") {
+TEST_CASE("two processes with one rank get an error", "[parallel][control_plane]") {
   for (const auto& one : start_with({{0, 3}, {1, 3}, {1, 3}}, 15, 0.3)) {
     CHECK(one.end == "exit 3");
     CHECK_THAT(one.text, ContainsSubstring("devplace: rank 1 (host "));
@@ -142,7 +142,8 @@ TEST_CASE("two processes with one rank are told so", "[parallel][control_plane]"
                                "the same MASTER_PORT, or an earlier start of the job has not ended."));
 }
 
-TEST_CASE("a process that comes after process 0 has refused the others is told the same", "[parallel][control_plane]") {
+TEST_CASE("a process that connects after process 0 has rejected the others gets the same error",
+          "[parallel][control_plane]") {
   const auto ends = start_with({{0, 4}, {1, 4}, {1, 4}, {2, 4}, {3, 4}});
   for (const auto& one : ends) {
     CHECK(one.end == "exit 3");
@@ -151,7 +152,7 @@ TEST_CASE("a process that comes after process 0 has refused the others is told t
   CHECK_THAT(ends[0].text, ContainsSubstring(") have the same rank: each process needs its own RANK."));
 }
 
-TEST_CASE("control characters in texts of strangers do not reach a terminal", "[parallel][control_plane]") {
+TEST_CASE("control characters in foreign messages do not reach a terminal", "[parallel][control_plane]") {
   const std::string token = new_token();
   forked_ranks processes;
   processes.start([&] { control_plane plane({token, 0, 2, ""}, {}, quick()); });
@@ -171,11 +172,11 @@ TEST_CASE("control characters in texts of strangers do not reach a terminal", "[
   CHECK(refused.wait()[0].text == "caught: devplace: no?[2J????\n");
 }
 
-TEST_CASE("a process that ends while others are waited for ends the meeting", "[parallel][control_plane]") {
+TEST_CASE("a process that ends during the rendezvous ends the rendezvous", "[parallel][control_plane]") {
   const std::string token = new_token();
   forked_ranks processes;
   auto options = quick();
-  options.exit_grace = 0.3;  // process 0 waits as long for rank 3, to tell it
+  options.exit_grace = 0.3;  // process 0 waits this long for rank 3
   for (const int rank : {0, 1})
     processes.start([&] { control_plane plane({token, rank, 4, ""}, {}, options); });
   CHECK(answer_to(token, "") == "silence");
@@ -189,7 +190,7 @@ TEST_CASE("a process that ends while others are waited for ends the meeting", "[
   }
 }
 
-TEST_CASE("strangers are refused and disturb nobody", "[parallel][control_plane]") {
+TEST_CASE("foreign clients are rejected and disturb no process", "[parallel][control_plane]") {
   const std::string token = new_token();
   forked_ranks processes;
   const bool complete = GENERATE(false, true);
@@ -246,12 +247,12 @@ TEST_CASE("strangers are refused and disturb nobody", "[parallel][control_plane]
   }
 }
 
-TEST_CASE("processes meet at an address and a port that the system chose", "[parallel][control_plane]") {
+TEST_CASE("processes connect at an address and a port that the system chose", "[parallel][control_plane]") {
   const std::string token = new_token();
   for (const char* const address : {"127.0.0.1", "localhost"}) {
     control_endpoint where;
     {
-      // The port is free again afterwards; in a program, the listener would be passed on.
+      // This frees the port again; a program would pass on the listener.
       const control_listener probe({token, 0, 3, ""}, {address, 0});
       where = probe.endpoint();
       REQUIRE(where.port != 0);
@@ -277,7 +278,7 @@ TEST_CASE("processes meet at an address and a port that the system chose", "[par
   }
 }
 
-TEST_CASE("strangers use up few descriptors, and processes of the job are admitted all the same",
+TEST_CASE("foreign clients use up few descriptors, and processes of the job are still admitted",
           "[parallel][control_plane]") {
   const wire::control_token token(new_token());
   const wire::socket_address where = wire::address_of_job(token);
@@ -307,7 +308,7 @@ TEST_CASE("strangers use up few descriptors, and processes of the job are admitt
   CHECK(waited_for.size() == 1 + 64);
 }
 
-TEST_CASE("nobody can connect over a network when all processes are there", "[parallel][control_plane]") {
+TEST_CASE("the network socket is closed once all processes are connected", "[parallel][control_plane]") {
   const std::string token = new_token();
   control_listener listener({token, 0, 2, ""}, {"127.0.0.1", 0});
   const control_endpoint where = listener.endpoint();
@@ -335,7 +336,7 @@ TEST_CASE("nobody can connect over a network when all processes are there", "[pa
   }
 }
 
-TEST_CASE("a listener is passed on to process 0", "[parallel][control_plane]") {
+TEST_CASE("process 0 takes over a listener", "[parallel][control_plane]") {
   const std::string token = new_token();
   control_listener listener({token, 0, 2, ""}, {"127.0.0.1", 0});
   const control_endpoint where = listener.endpoint();
@@ -354,7 +355,7 @@ TEST_CASE("a listener is passed on to process 0", "[parallel][control_plane]") {
   }
 }
 
-TEST_CASE("process 0 does not spin while the system gives it no descriptor", "[parallel][control_plane]") {
+TEST_CASE("process 0 does not spin while no descriptor is available", "[parallel][control_plane]") {
   const wire::control_token token(new_token());
   forked_ranks processes;
   processes.start([&] {
@@ -387,17 +388,17 @@ TEST_CASE("process 0 does not spin while the system gives it no descriptor", "[p
   CHECK(ends[0].end == "exit 0");
 }
 
-// UndefinedBehaviorSanitizer, which is used together with this one, looks at memory by a pipe, for which there is no
-// descriptor either.
+// UndefinedBehaviorSanitizer, used together with AddressSanitizer, probes memory through a pipe, which also needs
+// descriptors.
 #if !DEVPLACE_TEST_ADDRESS_SANITIZER
-TEST_CASE("process 0 says that the system gives it no descriptor", "[parallel][control_plane]") {
+TEST_CASE("process 0 reports that no descriptor is available", "[parallel][control_plane]") {
   forked_ranks processes;
   const std::string job = new_token();
   processes.start([&] {
     auto options = quick();
     options.init_timeout = 0.4;
     options.exit_grace = 0.3;
-    static_cast<void>(allow_descriptors(2));  // of its thread and of the listener
+    static_cast<void>(allow_descriptors(2));  // for its thread and the listener
     control_plane plane({job, 0, 2, ""}, {}, options);
   });
   processes.start([&] {
@@ -411,7 +412,7 @@ TEST_CASE("process 0 says that the system gives it no descriptor", "[parallel][c
 }
 #endif
 
-TEST_CASE("addresses that cannot be had are named", "[parallel][control_plane]") {
+TEST_CASE("unusable addresses are named", "[parallel][control_plane]") {
   CHECK_THROWS_WITH(control_listener({"", 0, 2, ""}, {"192.0.2.1", 0}),
                     ContainsSubstring("The address is not one of this host: MASTER_ADDR must be the host of RANK 0."));
   CHECK_THROWS_WITH(control_listener({"", 0, 2, ""}, {"127.0.0.1", 65536}), ContainsSubstring("65536 is no port"));
@@ -421,7 +422,7 @@ TEST_CASE("addresses that cannot be had are named", "[parallel][control_plane]")
   CHECK_THROWS_WITH(control_plane({"", 2, 2, ""}), ContainsSubstring("control_plane: rank 2 of 2 processes; ranks go"));
 }
 
-TEST_CASE("options of processes that make no sense are refused", "[parallel][control_plane]") {
+TEST_CASE("invalid process options are rejected", "[parallel][control_plane]") {
   const auto message = [](const auto& change) {
     dp::process_options options;
     change(options);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls in parts of a group, made by split(), of which one process makes others than the rest.
+// Calls in parts of a group, made by split(), where one process makes other calls than the rest.
 
 #include <cstddef>
 #include <functional>
@@ -22,7 +22,7 @@ using dp::test::forked_ranks;
 
 namespace {
 
-/// Four processes by shared memory, each of which calls f(group).
+/// Runs f(group) in each of four processes connected by shared memory.
 std::vector<forked_ranks::outcome> run_group(const dp::process_options& options,
                                              const std::function<void(const dp::process_group&)>& f) {
   const std::string token = dp::test::new_token();
@@ -79,7 +79,7 @@ TEST_CASE("a process that leaves out a call of a part is named", "[parallel][con
                                      "by split(), of ranks 1, 2, 3."));
 }
 
-TEST_CASE("a call of a part that takes too long says who is missing", "[parallel][control_plane]") {
+TEST_CASE("a timed-out call of a part names the missing process", "[parallel][control_plane]") {
   auto options = dp::test::quick();
   options.op_timeout = 0.5;
   const auto ends = run_group(options, [](const dp::process_group& group) {
@@ -93,7 +93,7 @@ TEST_CASE("a call of a part that takes too long says who is missing", "[parallel
              ContainsSubstring(") waits 0.5 s in all_gather #2 (1 x 4 bytes). Missing: rank 2 (host "));
 }
 
-TEST_CASE("a process that goes on in the whole group is missing in its part", "[parallel][control_plane]") {
+TEST_CASE("a process that continues in the whole group is missing in its part", "[parallel][control_plane]") {
   auto options = dp::test::quick();
   options.op_timeout = 0.5;
   const auto ends = run_group(options, [](const dp::process_group& group) {
@@ -101,7 +101,7 @@ TEST_CASE("a process that goes on in the whole group is missing in its part", "[
     if (group.rank() != 1) pair.barrier();
     group.barrier();
   });
-  // Whichever call has waited for so long first.
+  // Either call may time out first.
   const std::string text = text_of_all(ends);
   CHECK_THAT(text,
              ContainsSubstring(") is after split #1 and waits in barrier #1 of a part of the group, of ranks 0, 1.") ||
@@ -109,7 +109,8 @@ TEST_CASE("a process that goes on in the whole group is missing in its part", "[
                                    "group. process_options::op_timeout"));
 }
 
-TEST_CASE("a process that ends its part while another one is in a further call is named", "[parallel][control_plane]") {
+TEST_CASE("a process that ends its part while another process is in a later call is named",
+          "[parallel][control_plane]") {
   const auto ends = run_group(dp::test::quick(), [](const dp::process_group& group) {
     {
       const dp::process_group pair = group.split(group.rank() / 2);
@@ -121,7 +122,7 @@ TEST_CASE("a process that ends its part while another one is in a further call i
   CHECK_THAT(text_of_all(ends), ContainsSubstring(") left the group after barrier #1, and rank 3 (host "));
 }
 
-TEST_CASE("parts of all kinds come and go", "[parallel][control_plane]") {
+TEST_CASE("parts of all kinds can be made and destroyed", "[parallel][control_plane]") {
   auto options = dp::test::quick();
   options.heartbeat = 0.002;
   const auto ends = run_group(options, [](const dp::process_group& group) {
@@ -129,7 +130,7 @@ TEST_CASE("parts of all kinds come and go", "[parallel][control_plane]") {
     for (int round = 0; round != 30; ++round) {
       const dp::process_group part = group.split((rank + round) % 3, rank), inner = part.split(rank);
       for (int i = 0; i != rank % 3; ++i)
-        inner.split(0).barrier();  // others do not make it, in parts of their own
+        inner.split(0).barrier();  // only in this part
       for (int i = 0; i != 20; ++i) {
         if (part.all_reduce(1) != part.size()) throw std::runtime_error("another sum");
         if (round % 7 == 0) forked_ranks::sleep_for(0.0005);

@@ -25,7 +25,7 @@ using dp::test::wait_in;
 
 namespace {
 
-/// All but `culprit` ended with the code of failures; exactly one of them wrote a line, which is returned.
+/// Checks that all but `culprit` exited with the failure code, and that exactly one wrote a line; returns that line.
 std::string only_sentence(const std::vector<forked_ranks::outcome>& ends, std::size_t culprit) {
   std::string sentence;
   int writers = 0;
@@ -43,7 +43,7 @@ std::string only_sentence(const std::vector<forked_ranks::outcome>& ends, std::s
 
 }  // namespace
 
-TEST_CASE("processes meet and exchange what they need to connect", "[parallel][control_plane]") {
+TEST_CASE("processes connect and exchange connection data", "[parallel][control_plane]") {
   for (const int size : {1, 2, 5}) {
     const auto ends = run_job(size, quick(), [size](control_plane& plane, int rank) {
       for (int round = 0; round != 20; ++round) {
@@ -105,7 +105,7 @@ TEST_CASE("a killed process 0 is named by one process even if process 1 ends at 
     wait_in(plane);
   });
   forked_ranks::sleep_for(0.3);
-  ::kill(processes.pid(0), SIGSTOP);  // does not tell the others that process 1 has ended
+  ::kill(processes.pid(0), SIGSTOP);  // cannot report the end of process 1
   ::kill(processes.pid(1), SIGKILL);
   ::kill(processes.pid(0), SIGKILL);
   auto ends = processes.wait();
@@ -115,9 +115,10 @@ TEST_CASE("a killed process 0 is named by one process even if process 1 ends at 
   CHECK_THAT(only_sentence(ends, 0), ContainsSubstring("devplace: rank 0 (host "));
 }
 
-TEST_CASE("a failure says how far the others have come since the process was last heard", "[parallel][control_plane]") {
+TEST_CASE("a failure says how many calls the others have made since the process was last heard from",
+          "[parallel][control_plane]") {
   auto options = quick();
-  options.heartbeat = 30;  // what is told at the start is all that is known
+  options.heartbeat = 30;  // only the state reported at the start is known
   for (const std::size_t culprit : {std::size_t{0}, std::size_t{1}}) {
     const auto ends = run_job(3, options, [culprit](control_plane& plane, int rank) {
       for (int call = 0; call != 5; ++call)
@@ -158,7 +159,7 @@ TEST_CASE("a stopped process is named and killed", "[parallel][control_plane]") 
   }
 }
 
-TEST_CASE("a stopped process is killed, too, where the others get an exception", "[parallel][control_plane]") {
+TEST_CASE("a stopped process is killed also where the others get an exception", "[parallel][control_plane]") {
   auto options = quick();
   options.heartbeat_timeout = 1;
   options.failure = dp::on_failure::throw_;
@@ -178,8 +179,7 @@ TEST_CASE("a stopped process is killed, too, where the others get an exception",
   }
 }
 
-TEST_CASE("a stopped process is killed even if a call times out before its heartbeat does",
-          "[parallel][control_plane]") {
+TEST_CASE("a stopped process is killed even if a call times out before the heartbeat", "[parallel][control_plane]") {
   auto options = quick();
   options.op_timeout = 0.3;
   options.heartbeat_timeout = 1.5;
@@ -221,7 +221,7 @@ TEST_CASE("a stopped process is killed after its failure was printed", "[paralle
   CHECK(ends[0].end == "exit 75");
 }
 
-TEST_CASE("processes that are all suspended go on together", "[parallel][control_plane]") {
+TEST_CASE("processes that are all suspended continue together", "[parallel][control_plane]") {
   auto options = quick();
   options.heartbeat_timeout = 1;
   forked_ranks processes;
@@ -243,7 +243,7 @@ TEST_CASE("processes that are all suspended go on together", "[parallel][control
   }
 }
 
-TEST_CASE("without a heartbeat's timeout a process may be stopped for long", "[parallel][control_plane]") {
+TEST_CASE("without a heartbeat timeout a process may be stopped for long", "[parallel][control_plane]") {
   forked_ranks processes;
   dp::test::start_job(processes, 2, quick(), [](control_plane& plane, int) {
     for (int i = 0; i != 20; ++i) {
@@ -309,7 +309,7 @@ TEST_CASE("a process that leaves out a collective call is named", "[parallel][co
   }
 }
 
-TEST_CASE("calls that were different are found when the processes have gone on", "[parallel][control_plane]") {
+TEST_CASE("different calls are found even after the processes have continued", "[parallel][control_plane]") {
   const auto ends = run_job(2, quick(), [](control_plane& plane, int rank) {
     together(plane);
     together(plane, {"broadcast", rank == 0 ? 5u : 6u, 4});
@@ -319,7 +319,7 @@ TEST_CASE("calls that were different are found when the processes have gone on",
   CHECK_THAT(only_sentence(ends, 2), ContainsSubstring(") makes broadcast #2 (6 x 4 bytes) where rank 0 (host "));
 }
 
-TEST_CASE("a process that makes a call more than the others is named", "[parallel][control_plane]") {
+TEST_CASE("a process that makes one call more than the others is named", "[parallel][control_plane]") {
   for (const int culprit : {0, 1}) {
     const auto ends = run_job(3, quick(), [culprit](control_plane& plane, int rank) {
       together(plane);
@@ -334,7 +334,7 @@ TEST_CASE("a process that makes a call more than the others is named", "[paralle
   }
 }
 
-TEST_CASE("equal calls are never taken for different ones", "[parallel][control_plane]") {
+TEST_CASE("equal calls are never reported as different", "[parallel][control_plane]") {
   auto options = quick();
   options.heartbeat = 0.001;
   const auto ends = run_job(3, options, [](control_plane& plane, int rank) {
@@ -353,7 +353,7 @@ TEST_CASE("equal calls are never taken for different ones", "[parallel][control_
   }
 }
 
-TEST_CASE("a call that takes too long says who is missing", "[parallel][control_plane]") {
+TEST_CASE("a timed-out call names the missing process", "[parallel][control_plane]") {
   auto options = quick();
   options.op_timeout = 0.5;
   const auto ends = run_job(3, options, [](control_plane& plane, int rank) {
@@ -366,7 +366,7 @@ TEST_CASE("a call that takes too long says who is missing", "[parallel][control_
   CHECK_THAT(sentence, ContainsSubstring(") is after all_reduce #1 (100 x 4 bytes). process_options::op_timeout says"));
 }
 
-TEST_CASE("a call that all wait in is a timeout, too", "[parallel][control_plane]") {
+TEST_CASE("a call in which all processes wait also times out", "[parallel][control_plane]") {
   auto options = quick();
   options.op_timeout = 0.3;
   const auto ends = run_job(2, options, [](control_plane& plane, int) { wait_in(plane); });
@@ -398,12 +398,12 @@ TEST_CASE("failures may be exceptions", "[parallel][control_plane]") {
   }
 }
 
-TEST_CASE("who finds a failure himself is told why, if that is known", "[parallel][control_plane]") {
+TEST_CASE("explain() throws the reason for a failure, if it is known", "[parallel][control_plane]") {
   auto options = quick();
   options.failure = GENERATE(dp::on_failure::throw_, dp::on_failure::terminate);
   const auto ends = run_job(2, options, [](control_plane& plane, int rank) {
     together(plane);
-    plane.explain();  // there is nothing
+    plane.explain();  // no failure
     plane.enter({rank == 0 ? "broadcast" : "all_reduce", 4, 4});
     plane.explain();
     throw std::runtime_error("nobody explained it");
@@ -415,7 +415,8 @@ TEST_CASE("who finds a failure himself is told why, if that is known", "[paralle
     CHECK_THAT(one.text, ContainsSubstring(") makes all_reduce #2 (4 x 4 bytes) where rank 0 (host "));
 }
 
-TEST_CASE("a process waits again in a call that it has left, and only that time counts", "[parallel][control_plane]") {
+TEST_CASE("a process may wait again in a call that it has left, and only the new wait counts",
+          "[parallel][control_plane]") {
   auto options = quick();
   options.op_timeout = 1;
   const bool comes = GENERATE(false, true);
@@ -443,7 +444,7 @@ TEST_CASE("a process waits again in a call that it has left, and only that time 
   }
 }
 
-TEST_CASE("different programs find it out at the first exchange", "[parallel][control_plane]") {
+TEST_CASE("different programs are detected at the first exchange", "[parallel][control_plane]") {
   const auto other = run_job(2, quick(), [](control_plane& plane, int rank) {
     std::vector<char> own(rank == 0 ? 8 : 12), all(24);
     plane.all_gather(own.data(), own.size(), all.data());
@@ -461,7 +462,7 @@ TEST_CASE("different programs find it out at the first exchange", "[parallel][co
                                                           "rank 0 (host "));
 }
 
-TEST_CASE("a child that a process forks does not speak for it", "[parallel][control_plane]") {
+TEST_CASE("a forked child does not act for its parent", "[parallel][control_plane]") {
   const auto ends = run_job(2, quick(), [](control_plane& plane, int rank) {
     together(plane);
     if (rank == 1 && ::fork() == 0) throw std::runtime_error("unwinds the child's copy of the control plane");
@@ -474,7 +475,7 @@ TEST_CASE("a child that a process forks does not speak for it", "[parallel][cont
   CHECK_THAT(ends[1].text, ContainsSubstring("caught: unwinds the child's copy of the control plane"));
 }
 
-TEST_CASE("groups of the same job follow each other", "[parallel][control_plane]") {
+TEST_CASE("one job can form several groups in sequence", "[parallel][control_plane]") {
   const std::string token = dp::test::new_token();
   forked_ranks processes;
   for (int rank = 0; rank != 3; ++rank)
@@ -490,7 +491,7 @@ TEST_CASE("groups of the same job follow each other", "[parallel][control_plane]
   }
 }
 
-TEST_CASE("jobs do not meet each other", "[parallel][control_plane]") {
+TEST_CASE("jobs are isolated from each other", "[parallel][control_plane]") {
   forked_ranks processes;
   for (int job = 0; job != 3; ++job)
     dp::test::start_job(processes, 3, quick(), [job](control_plane& plane, int) {

@@ -27,7 +27,7 @@ namespace {
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 using where = dp::replicated<0, 2, 1>;
 
-/// What the first step of a trainer throws after `change` of one parameter of a replica's second weight.
+/// The message of a trainer's first step after `change` of one element of a replica's second weight.
 template <class T, class Rule>
 std::string first_step(std::size_t replica, std::size_t element, T change, const Rule& policy) {
   dp::model<net, where, T> model{dp::seed{3}};
@@ -41,7 +41,7 @@ std::string first_step(std::size_t replica, std::size_t element, T change, const
   try {
     step(x, y);
   } catch (const dp::error& e) {
-    CHECK_THROWS_AS(step(x, y), dp::error);  // not only once
+    CHECK_THROWS_AS(step(x, y), dp::error);  // throws again
     model.assign(dp::to<dp::on<dp::cpu>>(model));
     CHECK_NOTHROW(step(x, y));
     CHECK(dp::test::parameters_of(model, 0) == dp::test::parameters_of(model, 1));
@@ -52,7 +52,7 @@ std::string first_step(std::size_t replica, std::size_t element, T change, const
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the first step refuses replicas of which the program changed one", "[parallel]", float, double) {
+TEMPLATE_TEST_CASE("the first step throws if the program changed one replica", "[parallel]", float, double) {
   const auto all = dp::collective::all_reduce<>{};
   CHECK(first_step<TestType>(1, 0, 0, all).empty());
   for (std::size_t replica = 0; replica != 3; ++replica)

@@ -40,7 +40,7 @@ void check_both(const X& x, const Split& how) {
 
 }  // namespace
 
-TEST_CASE("gather and all_gather undo scatter, for all numbers of places", "[parallel]") {
+TEST_CASE("gather and all_gather undo scatter, for every number of places", "[parallel]") {
   support::for_1_to_9_devices([](auto mesh) {
     using rows = typename decltype(mesh)::template sharded<0>;
     using columns = typename decltype(mesh)::template sharded<1>;
@@ -54,7 +54,7 @@ TEST_CASE("gather and all_gather undo scatter, for all numbers of places", "[par
   });
 }
 
-TEST_CASE("gather and all_gather take any order of places, axis and split", "[parallel]") {
+TEST_CASE("gather and all_gather accept any order of places, axis and split", "[parallel]") {
   const auto x = counted<double>(dp::extents<4, 6, 5>{});
   check_both<dp::sharded<dp::axis<0>, 2, 0>>(x, dp::split::sizes{1, 3});
   check_both<dp::sharded<dp::axis<1>, 3, 1, 2>>(x, dp::split::sizes{0, 5, 1});

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums over the places of each process and then over the processes, compared to the bit with loops of the same order.
+// Sums over the places of each process and then over the processes are bitwise equal to loops in the same order.
 
 #include <algorithm>
 #include <array>
@@ -40,7 +40,7 @@ values random_values(std::size_t participants, std::size_t count) {
   return all;
 }
 
-/// What each participant has after a reduction in two levels.
+/// The expected result of a reduction in two levels.
 std::vector<float> reduced(const values& all, std::size_t local, dp::reduction op) {
   const auto both = [op](float a, float b) { return op == dp::reduction::max ? std::max(a, b) : a + b; };
   const auto divided = [op](float sum, std::size_t n) {
@@ -60,7 +60,7 @@ std::vector<float> reduced(const values& all, std::size_t local, dp::reduction o
   return result;
 }
 
-/// Each participant's values after a collective, which is called as `f(communicator, buffers)` in each process.
+/// Each participant's values after every process has called the collective `f(communicator, buffers)`.
 template <class F>
 values after(int processes, std::size_t local, const values& before, const F& f) {
   values result(before.size());
@@ -96,7 +96,7 @@ std::vector<std::size_t> uneven(std::size_t participants, std::size_t count) {
   return begins;
 }
 
-/// Counts the bytes of which the processes get sums.
+/// Counts the bytes that are summed over the processes.
 class counting_transport final : public dp::parallel::transport {
  public:
   explicit counting_transport(std::shared_ptr<transport> via) : transport(via->ranks()), via_(std::move(via)) {}
@@ -124,7 +124,7 @@ class counting_transport final : public dp::parallel::transport {
 
 }  // namespace
 
-TEST_CASE("sums are formed over the places of each process first, and then over the processes", "[parallel]") {
+TEST_CASE("sums are formed first over the places of each process, then over the processes", "[parallel]") {
   for (const auto& [processes, local] : {std::pair{1, 3}, {2, 2}, {2, 4}, {4, 2}, {3, 1}}) {
     const auto of_process = static_cast<std::size_t>(local),
                participants = static_cast<std::size_t>(processes) * of_process;
@@ -182,7 +182,7 @@ TEST_CASE("one buffer of each process is sent, however many places it has", "[pa
   }));
 }
 
-TEST_CASE("a communicator in two levels names misuse", "[parallel]") {
+TEST_CASE("a communicator in two levels rejects misuse by name", "[parallel]") {
   auto communicator =
       dp::collective::hierarchical{}.connect_across<device>(std::span(ordinals).first(2), dp::process_group{});
   const std::array<float*, 2> two{};

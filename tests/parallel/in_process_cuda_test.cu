@@ -35,7 +35,7 @@ TEMPLATE_TEST_CASE("collectives between CUDA devices", "[parallel]", dp::paralle
     const std::span<double* const> buffers(pointers);
     engine.all_reduce(buffers, count, dp::reduction::sum);   // a + b on both
     engine.all_reduce(buffers, count, dp::reduction::mean);  // unchanged
-    engine.reduce(buffers, count, dp::reduction::sum, 1);    // twice that, on place 1
+    engine.reduce(buffers, count, dp::reduction::sum, 1);    // twice the mean, on place 1
     engine.broadcast(buffers, count, 1);
     for (std::size_t k = 0; k < 2; ++k) {
       std::vector<double> result(count);

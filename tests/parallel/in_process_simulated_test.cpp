@@ -87,7 +87,7 @@ T combined(T a, T b, dp::reduction op) {
   }
 }
 
-/// op over the ranks for one element, in cyclic order starting at rank `first`.
+/// Reduces one element over the ranks, in cyclic order from rank `first`.
 template <class T>
 T reduced(const std::vector<std::vector<T>>& values, std::size_t i, std::size_t first, dp::reduction op) {
   const std::size_t n = values.size();
@@ -112,7 +112,7 @@ begins even(std::size_t count, std::size_t n) {
   return result;
 }
 
-/// The shares of the ranks: cache lines of 16 elements, dealt as evenly as possible.
+/// Where the ranks' shares begin: cache lines of 16 elements, distributed as evenly as possible.
 begins lines(std::size_t count, std::size_t n) {
   begins result = even((count + 15) / 16, n);
   for (std::size_t& begin : result)
@@ -159,7 +159,7 @@ void check_all(int n, std::size_t count, dp::reduction op) {
     }
   }
 
-  // Together the two are all_reduce, to the bit.
+  // Together both calls are bitwise equal to all_reduce.
   buffers<T> both(ordinals, values);
   engine.reduce_scatter(both.span(), shares, op);
   engine.all_gather(both.span(), shares);
@@ -207,12 +207,12 @@ TEMPLATE_TEST_CASE("collectives between devices add in the order that the engine
     }
 }
 
-TEMPLATE_TEST_CASE("collectives of more elements than caches hold", "[parallel]", direct, ring) {
+TEMPLATE_TEST_CASE("collectives on more elements than fit into caches", "[parallel]", direct, ring) {
   check_all<TestType, float>(3, 1000003, dp::reduction::sum);
   check_copies<TestType>(3, 1000003);
 }
 
-TEMPLATE_TEST_CASE("collectives follow each other without waiting for the host", "[parallel]", direct, ring) {
+TEMPLATE_TEST_CASE("consecutive collectives do not wait for the host", "[parallel]", direct, ring) {
   const auto ordinals = std::vector<int>{2, 0, 1, 3};
   const std::vector<std::vector<double>> values{{1, 2}, {3, 4}, {5, 6}, {7, 8}};
   TestType engine(ordinals);
@@ -246,7 +246,7 @@ TEMPLATE_TEST_CASE("a maximum over places propagates NaN", "[parallel]", direct,
   }
 }
 
-TEMPLATE_TEST_CASE("misuse of a communicator is named", "[parallel]", direct, ring) {
+TEMPLATE_TEST_CASE("a communicator rejects misuse by name", "[parallel]", direct, ring) {
   buffers<float> all({0, 1}, {{1, 2}, {3, 4}});
   TestType engine(all.ordinals);
   CHECK(engine.size() == 2);
@@ -268,7 +268,7 @@ TEMPLATE_TEST_CASE("misuse of a communicator is named", "[parallel]", direct, ri
     calls.push_back(dp::detail::simulated_devices::at(ordinal).now().calls);
   CHECK_THROWS_WITH(engine.all_reduce(integers.span(), 2, dp::reduction::mean),
                     Catch::Matchers::ContainsSubstring("a mean over places is defined for float and double"));
-  for (const int ordinal : all.ordinals)  // work that was enqueued would read buffers that the program frees
+  for (const int ordinal : all.ordinals)  // enqueued work would read buffers that the program frees
     CHECK(dp::detail::simulated_devices::at(ordinal).now().calls == calls[static_cast<std::size_t>(ordinal)]);
   CHECK_THROWS_AS(TestType(std::vector<int>{}), dp::argument_error);
   CHECK_THROWS_AS(TestType(std::vector<int>{0, 77}), dp::placement_unavailable);

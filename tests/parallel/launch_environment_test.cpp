@@ -183,7 +183,7 @@ TEST_CASE("launch_environment reads this process's variables", "[parallel]") {
   CHECK(found.describe() == same.describe());
 }
 
-TEST_CASE("the port is DEVPLACE_PORT, or the one after MASTER_PORT, or follows from the job", "[parallel]") {
+TEST_CASE("the port is DEVPLACE_PORT, or MASTER_PORT + 1, or is derived from the job", "[parallel]") {
   CHECK(read_launch({}).port() == 0);
   CHECK(read_launch(torchrun).port() == 34502);
   CHECK(read_launch(torchrun + variables{"DEVPLACE_PORT=1234"}).port() == 1234);
@@ -195,14 +195,14 @@ TEST_CASE("the port is DEVPLACE_PORT, or the one after MASTER_PORT, or follows f
   CHECK_FALSE(read_launch(variables{"SLURM_STEP_ID=1"} + srun).port() == of_job);  // another step
 }
 
-TEST_CASE("a restart of torchrun is part of the job's name where all nodes count it", "[parallel]") {
-  // The agent of a node that only followed another one's restart counts fewer.
+TEST_CASE("a torchrun restart is part of the job's name if all nodes count it", "[parallel]") {
+  // A node's agent that only follows a restart of another node counts fewer restarts.
   CHECK(read_launch(variables{"TORCHELASTIC_RESTART_COUNT=0"} + torchrun).job() == read_launch(torchrun).job());
   CHECK_FALSE(read_launch(variables{"TORCHELASTIC_RESTART_COUNT=1"} + torchrun_virtual).job() ==
               read_launch(torchrun_virtual).job());
 }
 
-TEST_CASE("describe() says what was found in which variables", "[parallel]") {
+TEST_CASE("describe() lists the values found and their variables", "[parallel]") {
   CHECK(read_launch({}).describe() ==
         "rank 0 of 1, started by no launcher: none of RANK, OMPI_COMM_WORLD_RANK, PMI_RANK and SLURM_STEP_ID is set");
   CHECK(read_launch(sbatch).describe() ==

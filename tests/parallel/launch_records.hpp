@@ -31,7 +31,7 @@ inline variables operator+(variables some, const variables& more) {
   return some;
 }
 
-// Recorded from the second of two processes on one host, without the variables that say nothing about ranks.
+// Recorded from the second of two processes on one host; variables unrelated to ranks are left out.
 inline const variables open_mpi_4 = {
     "OMPI_COMM_WORLD_LOCAL_RANK=1", "OMPI_COMM_WORLD_LOCAL_SIZE=2", "OMPI_COMM_WORLD_NODE_RANK=1",
     "OMPI_COMM_WORLD_RANK=1",       "OMPI_COMM_WORLD_SIZE=2",       "OMPI_MCA_ess_base_jobid=648871937",
@@ -79,7 +79,7 @@ inline const variables srun_pmi2 = {"PMI_FD=13",
                                     "SLURM_STEP_NODELIST=node[1-2]",
                                     "SLURM_STEP_NUM_TASKS=4",
                                     "SLURM_STEP_TASKS_PER_NODE=2(x2)"};
-/// What the helpers that mpirun starts by srun, one on each host, pass on to the processes.
+/// The variables that processes inherit from the helpers that mpirun starts by srun, one per host.
 inline const variables helper_of_mpirun = {"SLURM_JOB_ID=2",
                                            "SLURM_LOCALID=0",
                                            "SLURM_NODEID=1",
@@ -99,8 +99,8 @@ inline const variables open_mpi_in_slurm = {"OMPI_COMM_WORLD_LOCAL_RANK=1",
 inline const variables mpich_in_slurm = {"MPI_LOCALNRANKS=2", "MPI_LOCALRANKID=1", "PMI_FD=6", "PMI_RANK=3",
                                          "PMI_SIZE=4"};
 
-// --nnodes 2 --nproc-per-node 2, the second node's second worker after it had failed once: the first node counts 0
-// restarts. Both ran on one host; the address is another one here.
+// --nnodes 2 --nproc-per-node 2: the second node's second worker after one failure; the first node counts 0 restarts.
+// Recorded on one host, with the address replaced.
 inline const variables torchrun = {"RANK=3",
                                    "GROUP_RANK=1",
                                    "ROLE_RANK=3",

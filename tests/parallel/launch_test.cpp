@@ -79,10 +79,10 @@ TEST_CASE("launched processes on several hosts exchange small values", "[paralle
       require(group.all_gather(group.rank() * 2)[3] == 6);
     }
     group.barrier();
-    // Parts in the reverse order, which make different numbers of calls, and parts of parts.
+    // Parts in reverse order that make different numbers of calls, and parts of parts.
     const dp::process_group part = group.split(group.rank() % 2, -group.rank());
     require(part.size() == 2 && part.rank() == (group.rank() < 2 ? 1 : 0));
-    require(part.local_size() == 1);  // of the 2 ranks, one is on each host
+    require(part.local_size() == 1);  // one of the 2 ranks is on each host
     for (int call = 0; call != 3 + group.rank() % 2; ++call)
       require(part.broadcast(group.rank(), 1) == group.rank() % 2);
     const dp::process_group here = group.split(group.rank() / local);
@@ -96,7 +96,8 @@ TEST_CASE("launched processes on several hosts exchange small values", "[paralle
   }
 }
 
-TEST_CASE("launched processes on several hosts do not train on CPUs, and are told how they can", "[parallel][launch]") {
+TEST_CASE("launched processes on several hosts cannot train on CPUs, and the error names the fix",
+          "[parallel][launch]") {
   forked_ranks processes;
   start_as_torchrun(processes, 2, 1, [] {
     auto options = dp::test::quick();
@@ -135,7 +136,8 @@ TEST_CASE("launched processes on several hosts must know the host of process 0",
   }
 }
 
-TEST_CASE("a failing process ends those of other hosts, in a call of all and in one of a part", "[parallel][launch]") {
+TEST_CASE("a failing process ends processes of other hosts, in a call of all and in a call of a part",
+          "[parallel][launch]") {
   const std::string how = GENERATE("killed", "exits", "throws", "leaves");
   const bool in_part = GENERATE(false, true);
   forked_ranks processes;
@@ -187,7 +189,7 @@ TEST_CASE("a launched process that fails ends the others while they wait for it"
   CHECK(ends[0].text.find('\n') + 1 == ends[0].text.size());
 }
 
-TEST_CASE("launched processes may get an exception when one of them fails", "[parallel][launch]") {
+TEST_CASE("launched processes can get an exception when one of them fails", "[parallel][launch]") {
   const std::string how = GENERATE("killed", "leaves out a call");
   forked_ranks processes;
   start_as_torchrun(processes, 3, 3, [&how] {

@@ -28,7 +28,7 @@ namespace {
 
 const std::string secret = "0123456789abcdef-secret";
 
-/// Two processes on two hosts that meet after `prepare(rank)`.
+/// Runs two processes on two hosts, which connect after `prepare(rank)`.
 template <class F>
 std::vector<forked_ranks::outcome> meet(const F& prepare, const dp::process_options& options = dp::test::quick()) {
   forked_ranks processes;
@@ -40,14 +40,14 @@ std::vector<forked_ranks::outcome> meet(const F& prepare, const dp::process_opti
   return processes.wait();
 }
 
-/// Gives the job's token to process 0 by a file, and to process 1 by a variable.
+/// Passes the job's token to process 0 in a file, and to process 1 in a variable.
 void set_file(const std::string& file, int rank) {
   ::setenv("DEVPLACE_JOB_TOKEN_FILE", file.c_str(), 1);
   ::unsetenv("DEVPLACE_JOB_TOKEN");
   if (rank == 1) ::setenv("DEVPLACE_JOB_TOKEN", secret.c_str(), 1);
 }
 
-/// What process 0 says of a file that it refuses. Process 1, which would look for it, ends at once.
+/// The message of process 0 about a file that it rejects. Process 1, which would search for process 0, ends at once.
 std::string refusal_of(const std::string& file) {
   const auto ends = meet([&](int rank) {
     if (rank == 1) std::_Exit(0);
@@ -56,13 +56,13 @@ std::string refusal_of(const std::string& file) {
   CHECK(ends[0].end == "exit 3");
   return ends[0].text;
 }
-/// How the refusal begins, and how it ends.
+/// Beginning and end of the message.
 std::string beginning(const std::string& file) {
   return "caught: devplace: launched_processes: DEVPLACE_JOB_TOKEN_FILE=\"" + file + "\" ";
 }
 const std::string fix = " Make a file with a new token, the same on each host: (umask 077; echo <token> > <file>).\n";
 
-/// What job_name() throws, or the name, in a process with these variables.
+/// The name, or the message of job_name(), in a process with these variables.
 std::string name_of_job(const std::vector<std::pair<const char*, std::string>>& variables) {
   forked_ranks processes;
   processes.start([&] {
@@ -93,7 +93,7 @@ TEST_CASE("processes of several hosts need a token", "[parallel][launch]") {
   }
 }
 
-TEST_CASE("a process with another token takes no place in the job", "[parallel][launch]") {
+TEST_CASE("a process with another token takes no rank of the job", "[parallel][launch]") {
   const int stranger = GENERATE(0, 1);
   auto options = dp::test::quick();
   options.init_timeout = 1;
@@ -115,7 +115,7 @@ TEST_CASE("a process with another token takes no place in the job", "[parallel][
   }
 }
 
-TEST_CASE("a token may be in a file that only the user can read", "[parallel][launch]") {
+TEST_CASE("a token may be in a file readable only by the user", "[parallel][launch]") {
   const support::temporary_folder folder;
   const std::string file = folder.file("token");
   for (const char* const end : {"", "\n", "\r\n"}) {
@@ -140,24 +140,25 @@ TEST_CASE("a token may be in a file that only the user can read", "[parallel][la
   CHECK(refusal_of(file) == beginning(file) + "cannot be read: Is a directory." + fix);
 }
 
-TEST_CASE("a file with a token that is another user's is refused", "[parallel][launch]") {
+TEST_CASE("another user's token file is rejected", "[parallel][launch]") {
   if (::geteuid() != 0) DEVPLACE_SKIP("only root gives files to other users");
   const support::temporary_folder folder;
   const std::string file = folder.write("token", secret);
   REQUIRE(::chmod(file.c_str(), 0600) == 0);
-  REQUIRE(::chown(file.c_str(), 65534, 65534) == 0);  // root reads it all the same
+  REQUIRE(::chown(file.c_str(), 65534, 65534) == 0);  // root can still read the file
   CHECK(refusal_of(file) ==
         beginning(file) + "is another user's, or other users can read or write it, who may know the token." + fix);
 }
 
-TEST_CASE("processes of one host need no token, and their socket's name does not depend on it", "[parallel][launch]") {
+TEST_CASE("processes of one host need no token, and their socket's name does not depend on a token",
+          "[parallel][launch]") {
   const std::string without = name_of_job({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "4000"}});
   CHECK(without == "caught:  port 4001\n");
   CHECK(name_of_job({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "4000"}, {"DEVPLACE_JOB_TOKEN", secret}}) ==
         without);
 }
 
-TEST_CASE("processes that are started by hand need a port, by which their job is known", "[parallel][launch]") {
+TEST_CASE("processes started by hand need a port, which identifies their job", "[parallel][launch]") {
   CHECK_THAT(
       name_of_job({{"RANK", "0"}, {"WORLD_SIZE", "2"}}),
       ContainsSubstring("caught: devplace: launched_processes: the processes were started by hand without a "
@@ -168,7 +169,7 @@ TEST_CASE("processes that are started by hand need a port, by which their job is
   CHECK(name_of_job({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"DEVPLACE_PORT", "4000"}}) == "caught:  port 4000\n");
 }
 
-TEST_CASE("jobs of MPICH's mpirun are told apart by the helper that started them", "[parallel][launch]") {
+TEST_CASE("jobs of MPICH's mpirun are identified by the helper that started them", "[parallel][launch]") {
   int ends[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
   const auto with = [](int fd) {

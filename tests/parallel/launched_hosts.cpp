@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Launched processes of two hosts, two on each, started by tests/mpi/hosts.sh: `launched_hosts` exchanges values,
-// `launched_hosts cut_off` does so until the hosts are cut off from each other.
+// Two launched processes on each of two hosts, started by tests/mpi/hosts.sh. `launched_hosts` exchanges values;
+// `launched_hosts cut_off` does so until the hosts are disconnected from each other.
 
 #include <unistd.h>
 

@@ -16,8 +16,8 @@
 
 namespace devplace::test {
 
-/// A buffer on each of this process's devices, which are the participants from `first` on. The values of a participant
-/// are whole numbers, of which sums are exact in any order.
+/// A buffer on each of this process's devices, which are the participants from `first` on. The values are integers, so
+/// sums are exact in any order.
 template <class T>
 class rank_buffers {
  public:
@@ -50,7 +50,7 @@ class rank_buffers {
   std::vector<T*> at_;
 };
 
-/// What `f(communicator, buffers)` makes of the same values on the CPU by `direct`, for each participant.
+/// The result of `f(communicator, buffers)` with `direct` on the CPU, for each participant.
 template <class T, class F>
 std::vector<std::vector<T>> by_direct(std::size_t ranks, std::size_t count, const F& f) {
   std::vector<std::vector<T>> values;
@@ -65,7 +65,7 @@ std::vector<std::vector<T>> by_direct(std::size_t ranks, std::size_t count, cons
   return values;
 }
 
-/// What the mocks object to, one on each line.
+/// The violations that the mocks recorded, one per line.
 inline std::string violations() {
   std::string all;
   for (const auto& some : {mock_cuda::violations(), mock_nccl::violations()})

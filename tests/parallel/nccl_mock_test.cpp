@@ -63,7 +63,7 @@ const std::span<const int> two = std::span(four).first(2);
 
 }  // namespace
 
-TEST_CASE("NCCL's communicators are made in one group, each on its device, and taken down in order",
+TEST_CASE("NCCL's communicators are created in one group, each on its device, and destroyed in order",
           "[parallel][nccl]") {
   {
     const connected both = connect(two);
@@ -84,7 +84,7 @@ TEST_CASE("NCCL's communicators are made in one group, each on its device, and t
   CHECK(violations().empty());
 }
 
-TEST_CASE("NCCL's collectives give what direct gives, for every type, size and number of devices", "[parallel][nccl]") {
+TEST_CASE("NCCL's collectives equal direct's for every type, size and number of devices", "[parallel][nccl]") {
   cuda::set_devices(4);
   const auto compare = [](auto zero, std::span<const int> ordinals) {
     using T = decltype(zero);
@@ -130,7 +130,7 @@ TEST_CASE("NCCL's collectives give what direct gives, for every type, size and n
   CHECK(violations().empty());
 }
 
-TEST_CASE("a collective over NCCL runs on a stream of high priority between the device's earlier and later work",
+TEST_CASE("an NCCL collective runs on a high-priority stream between the device's earlier and later work",
           "[parallel][nccl]") {
   connected both = connect(two);
   const buffers<float> gradients(two, 100);
@@ -151,7 +151,7 @@ TEST_CASE("a collective over NCCL runs on a stream of high priority between the 
   CHECK(violations().empty());
 }
 
-TEST_CASE("a started reduction over NCCL does not delay the device's later work before finish", "[parallel][nccl]") {
+TEST_CASE("a started NCCL reduction does not delay the device's later work before finish", "[parallel][nccl]") {
   connected both = connect(two);
   const buffers<float> first(two, 100), second(two, 70);
   STATIC_REQUIRE(dp::parallel::overlapping_communicator<connected>);
@@ -165,17 +165,16 @@ TEST_CASE("a started reduction over NCCL does not delay the device's later work 
   const auto waits = [] {
     return std::count(cuda::calls().begin(), cuda::calls().end(), "cudaStreamWaitEvent device 0");
   };
-  CHECK(waits() == 2);  // NCCL's stream for the marks
+  CHECK(waits() == 2);  // NCCL's streams wait for the marks
   both.finish();
-  CHECK(waits() == 3);  // and the device's stream for NCCL's
+  CHECK(waits() == 3);  // and the device's stream waits for NCCL's
   CHECK_THROWS_WITH(both.start_all_reduce(first.span(), 100, reduction::sum), ContainsSubstring("mark_ready(k)"));
   CHECK(first.values(0)[3] == 26);
   CHECK(second.values(1)[3] == 26);
   CHECK(violations().empty());
 }
 
-TEST_CASE("reductions over NCCL that an exception ends are ordered, or aborted if ranks are missing",
-          "[parallel][nccl]") {
+TEST_CASE("NCCL reductions ended by an exception are ordered, or aborted if ranks are missing", "[parallel][nccl]") {
   connected both = connect(two);
   const buffers<float> values(two, 100);
   const auto start = [&] {
@@ -196,7 +195,7 @@ TEST_CASE("reductions over NCCL that an exception ends are ordered, or aborted i
   CHECK(violations().empty());
 }
 
-TEST_CASE("parts of equal size take one call of NCCL, others one for each participant", "[parallel][nccl]") {
+TEST_CASE("equal parts take one NCCL call, unequal parts one per participant", "[parallel][nccl]") {
   connected both = connect(two);
   const buffers<float> values(two, 100);
   const std::vector<std::size_t> equal{0, 48, 96}, unequal{0, 64, 100}, one_part{0, 0, 10};
@@ -225,7 +224,7 @@ TEST_CASE("parts of equal size take one call of NCCL, others one for each partic
   CHECK(violations().empty());
 }
 
-TEST_CASE("what NCCL computes otherwise than devplace is refused before any call", "[parallel][nccl]") {
+TEST_CASE("operations that NCCL computes differently from devplace are rejected before any call", "[parallel][nccl]") {
   connected both = connect(two);
   const buffers<float> values(two, 10);
   const buffers<std::int32_t> whole(two, 10);
@@ -243,7 +242,7 @@ TEST_CASE("what NCCL computes otherwise than devplace is refused before any call
   CHECK(violations().empty());
 }
 
-TEST_CASE("NCCL is asked until a call is done", "[parallel][nccl]") {
+TEST_CASE("NCCL is polled until a call is done", "[parallel][nccl]") {
   nccl::set_delay(5);
   connected both = connect(two);
   const buffers<double> values(two, 10);
@@ -253,7 +252,7 @@ TEST_CASE("NCCL is asked until a call is done", "[parallel][nccl]") {
   CHECK(violations().empty());
 }
 
-TEST_CASE("two places on one GPU are refused by name", "[parallel][nccl]") {
+TEST_CASE("two places on one GPU are rejected by name", "[parallel][nccl]") {
   dp::set_device_map({{0, 0}, {1, 0}});
   CHECK_THROWS_WITH(
       connect(two),
@@ -265,7 +264,7 @@ TEST_CASE("two places on one GPU are refused by name", "[parallel][nccl]") {
   CHECK(calls_without_groups() == names{"ncclGetVersion"});
 }
 
-TEST_CASE("two places share a GPU if NCCL is asked to, and can", "[parallel][nccl]") {
+TEST_CASE("two places share a GPU if requested and supported by NCCL", "[parallel][nccl]") {
   dp::set_device_map({{0, 0}, {1, 0}});
   ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
   CHECK_THROWS_AS(connect(two), dp::communication_error);
@@ -273,7 +272,7 @@ TEST_CASE("two places share a GPU if NCCL is asked to, and can", "[parallel][ncc
   CHECK(connect(two).size() == 2);
 }
 
-TEST_CASE("an NCCL that is older than the one of the compilation is refused", "[parallel][nccl]") {
+TEST_CASE("an NCCL older than at compilation is rejected", "[parallel][nccl]") {
   nccl::set_version(22602);
   CHECK_THROWS_WITH(connect(two), ContainsSubstring("and has loaded NCCL 2.26.2, which is older"));
 }
@@ -294,7 +293,7 @@ const result_of_nccl results[] = {
     {ncclRemoteError, "ncclRemoteError", "Another process failed, or the network to it"},
 };
 
-/// The failure of a call in a small program that makes every call.
+/// The failure of a small program that makes every call of NCCL.
 std::string failure_of_program() {
   try {
     connected both = connect(two);
@@ -315,7 +314,7 @@ std::string failure_of_program() {
 
 }  // namespace
 
-TEST_CASE("every error of every call of NCCL is an exception that names both, and nothing is left behind",
+TEST_CASE("every error of every NCCL call is an exception that names both, and leaves nothing behind",
           "[parallel][nccl]") {
   const char* const functions[] = {
       "ncclGetVersion", "ncclGetUniqueId", "ncclCommInitRankConfig", "ncclGroupStart",    "ncclGroupEnd",
@@ -341,8 +340,7 @@ TEST_CASE("every error of every call of NCCL is an exception that names both, an
   CHECK(violations().empty());
 }
 
-TEST_CASE("an error that NCCL finds while a call is in progress is thrown, and the communicators are aborted",
-          "[parallel][nccl]") {
+TEST_CASE("an asynchronous NCCL error is thrown, and the communicators are aborted", "[parallel][nccl]") {
   for (const char* const function : {"ncclCommInitRankConfig", "ncclAllReduce", "ncclReduce", "ncclBroadcast"})
     for (const auto& [code, name, fix] : results) {
       nccl::fail_later(function, code, 2);
@@ -359,7 +357,7 @@ TEST_CASE("an error that NCCL finds while a call is in progress is thrown, and t
   CHECK(violations().empty());
 }
 
-TEST_CASE("errors while NCCL is taken down abort it", "[parallel][nccl]") {
+TEST_CASE("errors while NCCL is shut down abort its communicators", "[parallel][nccl]") {
   for (const auto& [code, name, fix] : results) {
     nccl::fail("ncclCommFinalize", code);
     CHECK(failure_of_program().empty());
@@ -369,7 +367,7 @@ TEST_CASE("errors while NCCL is taken down abort it", "[parallel][nccl]") {
   CHECK(violations().empty());
 }
 
-TEST_CASE("after a failure a communicator of NCCL is not used again", "[parallel][nccl]") {
+TEST_CASE("an NCCL communicator is not used again after a failure", "[parallel][nccl]") {
   connected both = connect(two);
   const buffers<float> values(two, 10);
   nccl::fail("ncclAllReduce", ncclInternalError);
@@ -381,7 +379,8 @@ TEST_CASE("after a failure a communicator of NCCL is not used again", "[parallel
   CHECK(nccl::calls().empty());
 }
 
-TEST_CASE("an exception of the program aborts NCCL, which would wait for the other ranks", "[parallel][nccl]") {
+TEST_CASE("an exception in the program aborts NCCL, which would otherwise wait for the other ranks",
+          "[parallel][nccl]") {
   CHECK_THROWS_AS(
       [] {
         const connected both = connect(two);
@@ -394,7 +393,7 @@ TEST_CASE("an exception of the program aborts NCCL, which would wait for the oth
 
 namespace {
 
-/// A group of one process whose calls may take a tenth of a second, and whose monitor counts.
+/// A group of one process with a timeout of 0.1 s, whose monitor counts its checks.
 class impatient_group final : public dp::parallel::transport {
  public:
   struct monitor_type final : dp::parallel::group_monitor {
@@ -434,7 +433,7 @@ class impatient_group final : public dp::parallel::transport {
 
 }  // namespace
 
-TEST_CASE("a call of NCCL that never ends is given up in time", "[parallel][nccl]") {
+TEST_CASE("an NCCL call that never ends times out", "[parallel][nccl]") {
   nccl::recover();
   const int aborted = nccl::aborted_communicators();
   const auto group = std::make_shared<impatient_group>();
@@ -451,12 +450,12 @@ TEST_CASE("a call of NCCL that never ends is given up in time", "[parallel][nccl
     CHECK_THROWS_WITH(both.all_reduce(values.span(), 10, reduction::sum),
                       ContainsSubstring("another rank did not make this call, or cannot be reached"));
   }
-  SECTION("or as soon as the group knows better") {
+  SECTION("as soon as the group reports a failure") {
     group->watching.fails_at = 3;
     nccl::hang();
     CHECK_THROWS_WITH(connected(two, dp::process_group(group)), Equals("devplace: rank 1 is gone."));
   }
-  SECTION("or when it is taken down") {
+  SECTION("during shutdown") {
     const std::optional<connected> both(std::in_place, two, dp::process_group(group));
     nccl::hang();
   }
@@ -476,7 +475,7 @@ TEST_CASE("a thread that waits for a device learns that its collective cannot en
   both.all_reduce(values.span(), 10, reduction::sum);
   dp::synchronize<dp::cuda<0>>();
   CHECK(group->watching.calls == "all_reduce left ");
-  cuda::set_done(false);  // the devices do not come to the end of it
+  cuda::set_done(false);  // the devices never finish
   SECTION("from NCCL") {
     nccl::fail("ncclCommGetAsyncError", ncclRemoteError);
     CHECK_THROWS_WITH(dp::synchronize<dp::cuda<1>>(),
@@ -486,7 +485,7 @@ TEST_CASE("a thread that waits for a device learns that its collective cannot en
     group->watching.fails_at = group->watching.checks + 2;
     CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), Equals("devplace: rank 1 is gone."));
   }
-  SECTION("by the time that it takes") {
+  SECTION("by timeout") {
     CHECK_THROWS_WITH(values.values(0), ContainsSubstring("ncclAllReduce of rank 0 of 2 (cuda:0) is not done after"));
   }
   CHECK(group->watching.calls == "all_reduce left waits left ");
@@ -494,7 +493,7 @@ TEST_CASE("a thread that waits for a device learns that its collective cannot en
   cuda::set_done(true);
 }
 
-TEST_CASE("NCCL's error texts carry the fix for what users meet most", "[parallel][nccl]") {
+TEST_CASE("NCCL's error texts name the fix for the most frequent errors", "[parallel][nccl]") {
   const auto fix = [](const char* last_error) {
     return dp::parallel::detail::nccl_remedy(ncclSystemError, last_error);
   };

@@ -52,7 +52,7 @@ dp::process_options throwing() {
   return options;
 }
 
-/// Each process has `places` GPUs of its own. The results are those of `direct` with as many places in one process.
+/// Compares NCCL with `places` GPUs in each process to `direct` with as many places in one process.
 void compare_with_direct(const dp::process_group& group, std::size_t places) {
   const auto ordinals = std::span(two).first(places);
   const auto n = static_cast<std::size_t>(group.size()) * places;
@@ -92,7 +92,7 @@ void check_success(forked_ranks& processes) {
   }
 }
 
-/// What two processes on the same GPU, if nothing else is said, throw while they connect.
+/// The messages of two processes, by default on the same GPU, while they connect.
 template <class F>
 std::vector<std::string> errors_of_two(const F& before) {
   nccl::meet_in_shared_memory();
@@ -112,7 +112,7 @@ std::vector<std::string> errors_of_two(const F& before) {
 
 }  // namespace
 
-TEST_CASE("NCCL over processes gives what direct gives in one process", "[parallel][nccl]") {
+TEST_CASE("NCCL over processes equals direct in one process", "[parallel][nccl]") {
   const auto places = GENERATE(std::size_t{1}, std::size_t{2});
   const int size = GENERATE(2, 4);
   nccl::meet_in_shared_memory();
@@ -123,7 +123,7 @@ TEST_CASE("NCCL over processes gives what direct gives in one process", "[parall
   check_success(processes);
 }
 
-TEST_CASE("NCCL connects the parts of a split group by themselves", "[parallel][nccl]") {
+TEST_CASE("NCCL connects each part of a split group separately", "[parallel][nccl]") {
   nccl::meet_in_shared_memory();
   cuda::set_devices(4);
   forked_ranks processes;
@@ -136,7 +136,7 @@ TEST_CASE("NCCL connects the parts of a split group by themselves", "[parallel][
   check_success(processes);
 }
 
-TEST_CASE("NCCL connects the GPUs of several hosts that torchrun has started", "[parallel][nccl]") {
+TEST_CASE("NCCL connects the GPUs of several hosts started by torchrun", "[parallel][nccl]") {
   nccl::meet_in_shared_memory();
   forked_ranks processes;
   start_as_torchrun(processes, 4, 2, [] {
@@ -148,13 +148,13 @@ TEST_CASE("NCCL connects the GPUs of several hosts that torchrun has started", "
   check_success(processes);
 }
 
-TEST_CASE("two processes on one GPU are both told so", "[parallel][nccl]") {
+TEST_CASE("two processes on one GPU both get the error", "[parallel][nccl]") {
   ::setenv("DEVPLACE_DEVICE_MAP", "0:0", 1);
   for (const std::string& text : errors_of_two([](int) {}))
     CHECK_THAT(text, ContainsSubstring("ranks 0 and 1 use one GPU (PCI address 0000:01:00.0), and NCCL 2."));
 }
 
-TEST_CASE("two processes may use one GPU as two hosts, which NCCL_HOSTID says they are", "[parallel][nccl]") {
+TEST_CASE("two processes may share one GPU if NCCL_HOSTID declares them as two hosts", "[parallel][nccl]") {
   ::setenv("DEVPLACE_DEVICE_MAP", "0:0", 1);
   nccl::meet_in_shared_memory();
   forked_ranks processes;
@@ -166,19 +166,19 @@ TEST_CASE("two processes may use one GPU as two hosts, which NCCL_HOSTID says th
   check_success(processes);
 }
 
-TEST_CASE("processes with different NCCLs are told so", "[parallel][nccl]") {
+TEST_CASE("processes with different NCCL versions get an error", "[parallel][nccl]") {
   for (const std::string& text : errors_of_two([](int rank) { nccl::set_version(rank == 0 ? 22809 : 22907); }))
     CHECK_THAT(text, ContainsSubstring("process 0 has loaded NCCL 2.28.9 and process 1 NCCL 2.29.7. All must load the "
                                        "same"));
 }
 
-TEST_CASE("all processes learn that the first one cannot make NCCL's id", "[parallel][nccl]") {
+TEST_CASE("all processes get the error if the first cannot create NCCL's id", "[parallel][nccl]") {
   const auto texts = errors_of_two([](int) { nccl::fail("ncclGetUniqueId", ncclSystemError); });
   CHECK_THAT(texts[0], ContainsSubstring("ncclGetUniqueId failed: unhandled system error"));
   CHECK_THAT(texts[1], ContainsSubstring("process 0 could not make NCCL's id (ncclSystemError); its output says why."));
 }
 
-TEST_CASE("processes with different numbers of places are told so", "[parallel][nccl]") {
+TEST_CASE("processes with different numbers of places get an error", "[parallel][nccl]") {
   nccl::meet_in_shared_memory();
   cuda::set_devices(4);
   forked_ranks processes;
@@ -193,7 +193,7 @@ TEST_CASE("processes with different numbers of places are told so", "[parallel][
   }
 }
 
-TEST_CASE("a process that fails ends the others, which wait for it in NCCL or for their devices", "[parallel][nccl]") {
+TEST_CASE("a failing process ends the others, which wait in NCCL or for their devices", "[parallel][nccl]") {
   const std::string how = GENERATE("is killed", "throws", "leaves");
   const bool on_device = GENERATE(false, true);
   const bool throws = GENERATE(false, true);
@@ -206,7 +206,7 @@ TEST_CASE("a process that fails ends the others, which wait for it in NCCL or fo
     const rank_buffers<float> values(one, 100, group.rank());
     all.all_reduce(values.span(), 100, dp::reduction::sum);
     if (group.rank() != 1) {
-      // The mock's call of a collective waits for the other ranks, NCCL's kernel does that on the device.
+      // The mock waits for the other ranks in the call; NCCL's kernel waits on the device.
       if (!on_device) all.all_reduce(values.span(), 100, dp::reduction::sum);
       cuda::set_done(false);
       dp::synchronize<dp::cuda<0>>();
@@ -226,7 +226,7 @@ TEST_CASE("a process that fails ends the others, which wait for it in NCCL or fo
   }
 }
 
-TEST_CASE("a process that leaves a collective of NCCL out is named", "[parallel][nccl]") {
+TEST_CASE("a process that leaves out an NCCL collective is named", "[parallel][nccl]") {
   nccl::meet_in_shared_memory();
   cuda::set_devices(3);
   forked_ranks processes;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums of 16-bit elements that NCCL moves, to the bit. What devplace itself computes is executed on the mock's device
-// memory, which is host memory, when it is enqueued: by then NCCL must have given its part to the devices.
+// Checks sums of 16-bit elements moved by NCCL bitwise. devplace's own kernels run on the mock's device memory, which
+// is host memory, as soon as they are enqueued: by then NCCL must have delivered its part to the devices.
 
 #include <algorithm>
 #include <array>
@@ -92,7 +92,7 @@ std::vector<std::size_t> wire_shares(std::size_t count, std::size_t ranks) {
   return begins;
 }
 
-/// The sums that are rounded once, of rounded elements, added in float; and how many differ from those that are rounded
+/// The sums of rounded elements, added in float and rounded once; and the number of them that would differ if rounded
 /// after each addition.
 template <class Short>
 std::vector<float> rounded_once(const wire_values& before, std::size_t& rounded_more) {
@@ -138,8 +138,8 @@ void check_sums() {
   CHECK(dp::test::violations().empty());
 }
 
-/// What the participants of this process have after the engine reduced gradients in bf16 as a trainer lets it do after
-/// backward, and in two buckets during that.
+/// The values of this process's participants after the engine has reduced gradients in bf16 as a trainer does after
+/// backward, and in two buckets during backward.
 template <class Backend, class Communicator>
 std::vector<std::vector<float>> reduced_in_16_bits(Communicator communicator, const wire_values& before) {
   const auto first = static_cast<std::size_t>(communicator.first_rank());
@@ -176,7 +176,7 @@ auto connect_wire(std::size_t places, const dp::process_group& group) {
       std::span(wire_devices).first(places), group);
 }
 
-/// The same by the built-in engine on CPUs, for the participants of all processes.
+/// The values of all participants after the same reduction by the built-in engine on CPUs.
 std::vector<std::vector<float>> reduced_by_direct(const wire_values& before) {
   const std::vector<int> ordinals(before.size(), 0);
   using by_direct = dp::collective::wire<dp::bf16>;
@@ -185,14 +185,14 @@ std::vector<std::vector<float>> reduced_by_direct(const wire_values& before) {
 
 }  // namespace
 
-TEST_CASE("sums of 16-bit elements over NCCL are formed in float in the order of the ranks", "[parallel][nccl]") {
+TEST_CASE("NCCL sums of 16-bit elements are formed in float in rank order", "[parallel][nccl]") {
   cuda::set_devices(4);
   check_sums<dp::bf16>();
   check_sums<dp::half>();
   CHECK(nccl::live_communicators() == 0);
 }
 
-TEST_CASE("gradients in 16 bits have the same bits over NCCL and direct", "[parallel][nccl]") {
+TEST_CASE("gradients in 16 bits are bitwise equal over NCCL and direct", "[parallel][nccl]") {
   cuda::set_devices(4);
   nccl::set_delay(GENERATE(0, 3));
   for (const std::size_t n : {2u, 3u}) {
@@ -204,7 +204,7 @@ TEST_CASE("gradients in 16 bits have the same bits over NCCL and direct", "[para
   CHECK(dp::test::violations().empty());
 }
 
-TEST_CASE("processes that send gradients in 16 bits over NCCL have the bits of one process", "[parallel][nccl]") {
+TEST_CASE("processes that send gradients in 16 bits over NCCL are bitwise equal to one process", "[parallel][nccl]") {
   const auto places = GENERATE(std::size_t{1}, std::size_t{2});
   const int size = GENERATE(2, 3);
   nccl::meet_in_shared_memory();
@@ -225,7 +225,7 @@ TEST_CASE("processes that send gradients in 16 bits over NCCL have the bits of o
   }
 }
 
-TEST_CASE("a started sum of 16-bit elements is sent in parts, added and gathered without new memory",
+TEST_CASE("a started sum of 16-bit elements is sent in parts, added and gathered without allocation",
           "[parallel][nccl]") {
   auto both = dp::collective::nccl{}.connect<dp::backend::cuda>(std::span(wire_devices).first(2));
   const wire_values before = random_gradients(2, 67);
@@ -269,8 +269,7 @@ TEST_CASE("a started sum of 16-bit elements is sent in parts, added and gathered
   CHECK(dp::test::violations().empty());
 }
 
-TEST_CASE("every failure of a sum of 16-bit elements over NCCL is reported and ends the communicator",
-          "[parallel][nccl]") {
+TEST_CASE("every failure of an NCCL sum of 16-bit elements is reported and ends the communicator", "[parallel][nccl]") {
   const std::string function = GENERATE("ncclSend", "ncclRecv", "ncclAllGather");
   const bool later = GENERATE(false, true);
   nccl::recover();

@@ -36,7 +36,7 @@ auto samples(std::size_t rows) {
   return dp::test::integer_samples<float, 6>(rows);
 }
 
-/// Number of devices that are in a `meeting` now.
+/// Number of devices currently in a `meeting` layer.
 std::atomic<int> arrived{0};
 
 struct wait_for_the_other {
@@ -86,7 +86,7 @@ TEST_CASE("parallel_apply gives each model its input and returns the outputs on 
   CHECK(values_of(std::get<2>(outputs)) == values_of(source.predict(samples(9))));
 }
 
-TEST_CASE("parallel_apply of the parts of a tensor gives what gather takes", "[parallel]") {
+TEST_CASE("gather accepts what parallel_apply returns for the parts of a tensor", "[parallel]") {
   const dp::model<net, host> source{dp::seed{5}};
   const auto replicas = dp::replicate<dp::replicated<1, 0, 2>>(source);
   using parts = dp::sharded<dp::axis<0>, 1, 0, 2>;
@@ -107,7 +107,7 @@ TEST_CASE("parallel_apply of the parts of a tensor gives what gather takes", "[p
                     Catch::Matchers::StartsWith("devplace: replica 0 of 3 (cuda:1): the batch is"));
 }
 
-TEST_CASE("parallel_apply takes references, and models on places of different kinds", "[parallel]") {
+TEST_CASE("parallel_apply accepts references, and models on different kinds of places", "[parallel]") {
   const dp::model<net, host> on_cpu{dp::seed{5}};
   const dp::model<net, device<0>> on_device{dp::seed{5}};
   const auto x = samples(3);
@@ -117,7 +117,7 @@ TEST_CASE("parallel_apply takes references, and models on places of different ki
   CHECK(std::tuple_size_v<decltype(dp::parallel_apply(std::tie(on_cpu), std::tie(x)))> == 1);
 }
 
-TEST_CASE("parallel_apply enqueues work on all devices before it waits for any", "[parallel]") {
+TEST_CASE("parallel_apply enqueues work on all devices before it waits for any device", "[parallel]") {
   using one = nn::sequential<nn::linear<6, 1>, meeting>;
   arrived = 0;
   const dp::model<one, device<0>> a{dp::seed{1}};

@@ -16,7 +16,7 @@ namespace collective = devplace::collective;
 
 namespace {
 
-// The default engine sums in a fixed order; ring_all_reduce runs the ring.
+// The default engine sums in a fixed order; ring_all_reduce uses the ring.
 static_assert(std::is_same_v<collective::all_reduce<>, collective::all_reduce<collective::direct>>);
 static_assert(std::is_same_v<collective::ring_all_reduce, collective::all_reduce<collective::ring>>);
 static_assert(std::is_same_v<collective::scatter_gather, collective::reduce_and_broadcast<collective::direct>>);
@@ -29,7 +29,7 @@ static_assert(collective::updates_shares<collective::sharded_all_reduce<collecti
               !collective::updates_shares<collective::all_reduce<>>);
 static_assert(collective::direct::name == "direct" && collective::ring::name == "ring");
 
-// The sizes of DistributedDataParallel.
+// The default sizes equal DistributedDataParallel's.
 static_assert(collective::buckets<>::first_bytes == 1024 * 1024);
 static_assert(collective::buckets<>::other_bytes == 25 * 1024 * 1024);
 static_assert(collective::buckets<7>::first_bytes == 7 && collective::buckets<7>::other_bytes == 25 * 1024 * 1024);
@@ -77,7 +77,7 @@ static_assert(!dp::collective_policy<without_engine> && !dp::collective_policy<w
 static_assert(!dp::collective_policy<collective::all_reduce<mistaken_engine>>);
 static_assert(!dp::collective_policy<collective::direct> && !dp::collective_policy<int>);
 
-/// An engine for devices and float only.
+/// A communicator for devices and float only.
 struct float_communicator : dp::parallel::direct<dp::backend::cpu> {
   using direct::direct;
   template <std::same_as<float> T>
@@ -96,7 +96,7 @@ static_assert(!dp::collective_policy<of_devices, dp::backend::cpu>);
 
 }  // namespace
 
-TEST_CASE("a policy's engine connects places of the CPU too", "[parallel]") {
+TEST_CASE("a policy's engine also connects places on the CPU", "[parallel]") {
   const int ordinals[] = {0};
   const auto communicator = of_a_user{}.engine.connect<dp::backend::cpu>(ordinals);
   CHECK(communicator.size() == 1);

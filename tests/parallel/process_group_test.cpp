@@ -23,13 +23,13 @@ using dp::test::in_processes;
 
 namespace {
 
-/// Catch2's assertions are for one thread.
+/// Throws unless `fact` holds; Catch2's assertions work in one thread only.
 void require(bool fact, const char* what) {
   if (!fact) throw std::runtime_error(what);
 }
 #define REQUIRE_HERE(...) require((__VA_ARGS__), #__VA_ARGS__)
 
-/// Records what is announced.
+/// Records the announced calls.
 class recording_monitor final : public dp::parallel::group_monitor {
  public:
   void enter(const dp::parallel::collective_call& call) noexcept override {
@@ -100,7 +100,7 @@ TEST_CASE("collectives of small values give every process the same result", "[pa
       REQUIRE_HERE(group.all_reduce(rank, dp::reduction::max) == processes - 1);
       REQUIRE_HERE(group.all_reduce(rank, dp::reduction::min) == 0);
       REQUIRE_HERE(group.all_reduce(1.0 + rank, dp::reduction::mean) == (1.0 + processes) / 2);
-      // In the order of ranks: (1 + 1e100) - 1e100 is 0, and 1e100 - 1e100 + 1 is 1.
+      // Rank order matters: (1 + 1e100) - 1e100 is 0, but 1e100 - 1e100 + 1 is 1.
       const double term = rank == 0 ? 1 : rank == 1 ? 1e100 : rank == 2 ? -1e100 : 0;
       if (processes >= 3) REQUIRE_HERE(group.all_reduce(term) == 0);
       const std::vector<int> all = group.all_gather(10 * rank);
@@ -112,7 +112,7 @@ TEST_CASE("collectives of small values give every process the same result", "[pa
     });
 }
 
-TEST_CASE("a broadcast of more bytes than a portion goes in several", "[parallel]") {
+TEST_CASE("a broadcast larger than a portion takes several portions", "[parallel]") {
   in_processes(
       3,
       [](const dp::process_group& group) {
@@ -128,7 +128,7 @@ TEST_CASE("a broadcast of more bytes than a portion goes in several", "[parallel
       100);
 }
 
-TEST_CASE("arrays of a fixed size are broadcast, and flags and large structs are gathered", "[parallel]") {
+TEST_CASE("broadcast accepts fixed-size arrays; all_gather accepts flags and large structs", "[parallel]") {
   in_processes(
       2,
       [](const dp::process_group& group) {
@@ -150,7 +150,7 @@ TEST_CASE("arrays of a fixed size are broadcast, and flags and large structs are
       100);
 }
 
-TEST_CASE("split makes groups of the processes with one color, ordered by key", "[parallel]") {
+TEST_CASE("split groups the processes by color, ordered by key", "[parallel]") {
   in_processes(5, [](const dp::process_group& group) {
     const int rank = group.rank();
     const dp::process_group part = group.split(rank % 2, -rank);
@@ -162,7 +162,7 @@ TEST_CASE("split makes groups of the processes with one color, ordered by key", 
   });
 }
 
-TEST_CASE("a process_scope holds for its thread and ends in order", "[parallel]") {
+TEST_CASE("a process_scope is per thread, and scopes end in order", "[parallel]") {
   CHECK_THROWS_WITH(dp::parallel::current_processes("loader"),
                     "devplace: loader: its placement lies across processes, and this thread has not said which. Make a "
                     "process_group and a scope of it first, in the same thread: process_group processes; process_scope "
@@ -199,7 +199,7 @@ TEST_CASE("collective calls are announced to the group's monitor", "[parallel]")
                                                            "broadcast of 20 x 8", "left", "split of 0 x 0", "left"});
 }
 
-TEST_CASE("misuse of a process_group is named", "[parallel]") {
+TEST_CASE("a process_group rejects misuse by name", "[parallel]") {
   dp::process_group group;
   CHECK_THROWS_WITH(group.broadcast(1, 1),
                     ContainsSubstring("the root of a broadcast is rank 1; give one from 0 to 0."));

@@ -25,7 +25,7 @@ struct recorded_call {
   int root = -1;
 };
 
-/// The record of communicators, and when one is to fail.
+/// The record of communicators, and the call that fails.
 struct call_log {
   static constexpr std::size_t never = ~std::size_t{0};
 
@@ -33,7 +33,7 @@ struct call_log {
   std::size_t communicators = 0;
   std::size_t collectives = 0;
   std::size_t throw_at = never;  ///< number of the collective that throws, counted from 0
-  bool throw_behind = false;     ///< after its work was enqueued, instead of before
+  bool throw_behind = false;     ///< throw after the work was enqueued, instead of before
 
   void note(std::string what) {
     calls.emplace_back();
@@ -57,8 +57,7 @@ struct call_log {
   }
 };
 
-/// A user-defined communicator that shares only the concept with devplace's own. It records its calls and delegates to
-/// `direct`.
+/// A user-defined communicator that models the concept; records its calls and delegates to `direct`.
 template <class Backend>
 class recording_communicator {
  public:
@@ -105,7 +104,7 @@ class recording_communicator {
   call_log* log_;
 };
 
-/// The engine of a policy that creates them; for devices only, as NCCL.
+/// The engine that creates recording communicators; for devices only, like NCCL.
 struct recording {
   call_log* log = nullptr;
 

@@ -64,7 +64,7 @@ void check_both(auto mesh) {
 
 }  // namespace
 
-TEST_CASE("reduce and reduce_scatter of exact numbers, for all numbers of places", "[parallel]") {
+TEST_CASE("reduce and reduce_scatter of integers are exact, for every number of places", "[parallel]") {
   support::for_1_to_9_devices([](auto mesh) { check_both<float>(mesh); });
   support::for_devices<1, 3>([](auto mesh) {
     check_both<double>(mesh);
@@ -73,14 +73,14 @@ TEST_CASE("reduce and reduce_scatter of exact numbers, for all numbers of places
   });
 }
 
-TEST_CASE("reduce onto any place, in the order of the places, to the bit", "[parallel]") {
+TEST_CASE("reduce to any place adds in the order of the places, bitwise", "[parallel]") {
   check_reduce<dp::on<dp::cuda<3>>, dp::partial<reduction::sum, 2, 0, 3, 1>, float>(5001, false);
   check_reduce<dp::on<dp::cuda<5>>, dp::partial<reduction::mean, 2, 0, 3>, double>(501, false);
   check_reduce<dp::on<dp::cpu>, dp::partial<reduction::max, 1, 0>, float>(501, false);
   check_reduce<dp::on<dp::cuda<1>>, dp::partial<reduction::min, 0, 1>, std::int64_t>(33, true);
 }
 
-TEST_CASE("reduce_scatter along any axis, by any rule, to the bit", "[parallel]") {
+TEST_CASE("reduce_scatter is bitwise correct along any axis, with any split rule", "[parallel]") {
   using four = dp::partial<reduction::sum, 2, 0, 3, 1>;
   const dp::extents<5, 7, 3> e;
   check_reduce_scatter<dp::sharded<dp::axis<0>, 2, 0, 3, 1>, four, float>(e, dp::split::torch, false);
@@ -93,7 +93,7 @@ TEST_CASE("reduce_scatter along any axis, by any rule, to the bit", "[parallel]"
       dp::extents<7>{}, dp::split::torch, true);
 }
 
-TEST_CASE("reduce_scatter of a temporary along its first axis needs memory for the result only", "[parallel]") {
+TEST_CASE("reduce_scatter of a temporary along its first axis allocates only the result", "[parallel]") {
   auto x = random_summands<dp::partial<reduction::sum, 0, 1>, float>(dp::extents<6, 3>{}, true);
   const auto blocks = [] {
     return dp::memory_statistics<dp::cuda<0>>().allocations + dp::memory_statistics<dp::cuda<1>>().allocations;

@@ -30,7 +30,7 @@ using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<1,
 template <int I>
 using model_on = dp::model<net, dp::on<dp::cuda<I>>>;
 
-/// A trainer with its batch; sizes differ between places, so that mix-ups are detected.
+/// A trainer with its batch; sizes differ between places, to detect mix-ups.
 template <int I>
 struct run {
   using where = dp::on<dp::cuda<I>>;
@@ -62,7 +62,7 @@ auto alone() {
 
 }  // namespace
 
-TEST_CASE("replicate makes independent models, one on each place", "[parallel]") {
+TEST_CASE("replicate makes one independent model on each place", "[parallel]") {
   const dp::model<net, dp::on<dp::cpu>> source{dp::seed{5}};
   const auto expected = parameters_of(source);
   auto replicas = dp::replicate<dp::replicated<1, 0, 2>>(source);
@@ -78,7 +78,7 @@ TEST_CASE("replicate makes independent models, one on each place", "[parallel]")
   CHECK(parameters_of(source) == expected);
 }
 
-TEST_CASE("replicate takes one place, and a replicated source", "[parallel]") {
+TEST_CASE("replicate accepts one place, and a replicated source", "[parallel]") {
   const dp::model<net, dp::replicated<0, 1>> source{dp::seed{5}};
   const auto [one] = dp::replicate<dp::on<dp::cpu>>(source);
   STATIC_REQUIRE(std::is_same_v<std::remove_cvref_t<decltype(one)>, dp::model<net, dp::on<dp::cpu>>>);

@@ -23,7 +23,7 @@ namespace {
 
 using sizes = std::vector<std::size_t>;
 
-/// Checks every part of `shards` against the elements of `x`, selected one by one, and returns the parts' sizes.
+/// Compares every part of `shards` with the elements of `x`, one by one, and returns the parts' sizes.
 template <std::size_t Axis, class X, class Shards>
 sizes check_parts(const X& x, const Shards& shards) {
   const auto whole = values_of(x);
@@ -42,7 +42,7 @@ sizes check_parts(const X& x, const Shards& shards) {
 
 }  // namespace
 
-TEST_CASE("scatter gives every place its rows, for all numbers of places", "[parallel]") {
+TEST_CASE("scatter gives every place its rows, for every number of places", "[parallel]") {
   support::for_1_to_9_devices([](auto mesh) {
     using where = typename decltype(mesh)::template sharded<0>;
     constexpr std::size_t n = dp::local_place_count<where>;
@@ -57,7 +57,7 @@ TEST_CASE("scatter gives every place its rows, for all numbers of places", "[par
   });
 }
 
-TEST_CASE("scatter takes every rule, along every axis", "[parallel]") {
+TEST_CASE("scatter accepts every split rule, along every axis", "[parallel]") {
   const auto x = counted<double>(dp::extents<4, 7, 3>{});
   CHECK(check_parts<0>(x, dp::scatter<dp::sharded<dp::axis<0>, 0, 1, 2>>(x)) == sizes{2, 1, 1});
   CHECK(check_parts<1>(x, dp::scatter<dp::sharded<dp::axis<1>, 2, 0>>(x)) == sizes{4, 3});
@@ -66,12 +66,12 @@ TEST_CASE("scatter takes every rule, along every axis", "[parallel]") {
   CHECK(check_parts<1>(x, dp::scatter<dp::sharded<dp::axis<1>, 0, 1, 2>>(x, dp::split::sizes{5, 0, 2})) ==
         sizes{5, 0, 2});
   CHECK(check_parts<2>(x, dp::scatter<dp::sharded<dp::axis<2>, 1, 0, 3, 2>>(x)) == sizes{1, 1, 1, 0});
-  const auto rule = x.size() > 80 ? dp::split::torch : dp::split::even;  // a run-time choice
+  const auto rule = x.size() > 80 ? dp::split::torch : dp::split::even;  // chosen at run time
   CHECK(check_parts<0>(x, dp::scatter<dp::sharded<dp::axis<0>, 0, 1, 2>>(x, rule)) == sizes{2, 2, 0});
   CHECK_THROWS_AS((dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(x, dp::split::sizes{1, 2})), dp::argument_error);
 }
 
-TEST_CASE("scatter splits another tensor as a first one was split", "[parallel]") {
+TEST_CASE("scatter can reuse the split of another tensor", "[parallel]") {
   const auto shards =
       dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(counted<float>(dp::extents<5, 2>{}), dp::split::sizes{1, 4});
   const auto labels = counted<std::int64_t>(dp::extents<5>{});
@@ -79,7 +79,7 @@ TEST_CASE("scatter splits another tensor as a first one was split", "[parallel]"
         sizes{1, 4});
 }
 
-TEST_CASE("scatter takes views and values on any place", "[parallel]") {
+TEST_CASE("scatter accepts views and tensors on any place", "[parallel]") {
   const auto x = counted<float>(dp::extents<6, 5>{});
   const auto there = dp::to<dp::on<dp::cuda<1>>>(x);
   CHECK(check_parts<0>(x, dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(there)) == sizes{3, 3});

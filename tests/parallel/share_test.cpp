@@ -16,7 +16,7 @@ static_assert(share_begin(1000, 4, 3) == 768 && share_begin(1000, 4, 4) == 1000)
 static_assert(share_begin(32, 3, 1) == 16 && share_begin(32, 3, 2) == 32 && share_begin(32, 3, 3) == 32);
 static_assert(share_begin(0, 3, 1) == 0 && share_begin(5, 1, 1) == 5);
 
-TEST_CASE("shares are consecutive whole lines, of which none has two more than another", "[parallel]") {
+TEST_CASE("shares are consecutive whole lines whose numbers differ by at most one", "[parallel]") {
   for (std::size_t participants = 1; participants <= 17; ++participants)
     for (std::size_t count = 0; count <= 600; count += 16) {
       INFO(count << " elements, " << participants << " participants");

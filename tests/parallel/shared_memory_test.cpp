@@ -35,7 +35,7 @@ using support::in_forked_processes;
 
 namespace {
 
-/// Catch2's assertions are for the parent.
+/// Throws unless `fact` holds; Catch2's assertions work only in the parent.
 void require(bool fact, const char* what) {
   if (!fact) throw std::runtime_error(what);
 }
@@ -51,7 +51,7 @@ std::shared_ptr<shared_memory_transport> connect(support::meeting_point& meeting
       std::move(watch), portion);
 }
 
-/// Calls `f(transport, rank)` in connected processes; the text of failures.
+/// Calls `f(transport, rank)` in connected processes; returns the text of failures.
 template <class F>
 std::vector<support::ended_process> in_connected(int processes, const F& f, std::size_t portion = 0) {
   support::meeting_point meeting(processes);
@@ -67,7 +67,7 @@ std::vector<support::ended_process> in_connected(int processes, const F& f, std:
   });
 }
 
-/// Throws some time after the first check that waits.
+/// Throws some time after the first check of a waiting call.
 class impatient_monitor final : public dp::parallel::group_monitor {
  public:
   void enter(const dp::parallel::collective_call&) noexcept override { ++entered; }
@@ -79,7 +79,7 @@ class impatient_monitor final : public dp::parallel::group_monitor {
   int checks = 0, entered = 0;
 };
 
-/// The value that process `rank` has at `i` of buffer `b` in call `round`.
+/// The value of process `rank` at index `i` of buffer `b` in call `round`.
 std::uint32_t value(std::size_t rank, std::size_t b, std::size_t i, std::size_t round) {
   return static_cast<std::uint32_t>((rank + 1) * 1'000'003 + b * 10'007 + i * 31 + round * 7'919);
 }
@@ -89,8 +89,8 @@ void poll_until_ended(dp::parallel::transport& via) {
     std::this_thread::yield();
 }
 
-/// Sums of all buffers of all processes, put into all of them, in pieces of the transport's portion. `polled`: asks
-/// whether calls have ended, instead of waiting in them.
+/// Replaces every buffer of every process by the sum of all, one portion of the transport at a time. `polled`: polls
+/// calls instead of waiting in them.
 void all_reduce(dp::parallel::transport& via, std::vector<std::vector<std::uint32_t>>& buffers, bool polled = false) {
   const auto n = static_cast<std::size_t>(via.size()), rank = static_cast<std::size_t>(via.ranks().rank);
   const std::size_t most = via.portion() / buffers.size() / sizeof(std::uint32_t), count = buffers[0].size();
@@ -147,7 +147,7 @@ bool reduced(const std::vector<std::vector<std::uint32_t>>& buffers, std::size_t
   return true;
 }
 
-/// Bytes of this process's mappings of groups' memory.
+/// Bytes of group memory that this process maps.
 std::size_t mapped_segments() {
   std::ifstream maps("/proc/self/maps");
   std::size_t bytes = 0;
@@ -170,7 +170,7 @@ std::ptrdiff_t entries(const char* folder, const char* part = "") {
 
 }  // namespace
 
-TEST_CASE("processes reduce by shared memory: all sizes, several buffers, in portions", "[parallel]") {
+TEST_CASE("processes reduce through shared memory: all sizes, several buffers, in portions", "[parallel]") {
   for (const std::size_t processes : {1U, 2U, 3U, 4U, 5U})
     CHECK(failures(in_connected(
               static_cast<int>(processes),
@@ -187,7 +187,7 @@ TEST_CASE("processes reduce by shared memory: all sizes, several buffers, in por
               std::size_t{16'384})) == "");
 }
 
-TEST_CASE("streaming stores write what they should, and nothing else", "[parallel]") {
+TEST_CASE("streaming stores write exactly their range", "[parallel]") {
   std::vector<std::byte> from(2000), to(2200);
   for (std::size_t i = 0; i != from.size(); ++i)
     from[i] = static_cast<std::byte>(i % 251);
@@ -201,7 +201,7 @@ TEST_CASE("streaming stores write what they should, and nothing else", "[paralle
     }
 }
 
-TEST_CASE("arrays of several portions of the usual size are reduced", "[parallel]") {
+TEST_CASE("arrays of several default-size portions are reduced", "[parallel]") {
   CHECK(failures(in_connected(2, [](const auto& via, int rank) {
           for (std::size_t round = 0; round != 8; ++round) {
             auto values = filled(static_cast<std::size_t>(rank), 1, 300'001, round);
@@ -211,7 +211,7 @@ TEST_CASE("arrays of several portions of the usual size are reduced", "[parallel
         })) == "");
 }
 
-TEST_CASE("small buffers are reduced by all processes, with the bits of larger ones", "[parallel]") {
+TEST_CASE("small buffers are reduced by all processes, bitwise like larger ones", "[parallel]") {
   for (const std::size_t processes : {1U, 2U, 3U})
     CHECK(failures(in_connected(static_cast<int>(processes), [processes](const auto& via, int rank) {
             const std::vector<int> places{0};
@@ -232,7 +232,7 @@ TEST_CASE("small buffers are reduced by all processes, with the bits of larger o
               engine.template all_reduce<float>(std::span(&buffer, 1), count, dp::reduction::sum);
               REQUIRE_HERE(values == expected);
             }
-            // Two buffers of each process.
+            // Two buffers per process.
             std::vector<std::uint32_t> own{value(static_cast<std::size_t>(rank), 0, 0, 0), 1, 2, 3};
             const std::array<std::byte*, 2> at{reinterpret_cast<std::byte*>(own.data()),
                                                reinterpret_cast<std::byte*>(own.data() + 2)};
@@ -252,11 +252,11 @@ TEST_CASE("small buffers are reduced by all processes, with the bits of larger o
           })) == "");
 }
 
-TEST_CASE("10,000 calls in a row of processes that are not in step", "[parallel]") {
+TEST_CASE("10,000 consecutive calls of processes that are out of step", "[parallel]") {
   CHECK(failures(in_connected(3, [](const auto& via, int rank) {
           const dp::process_group group(via);
           for (int i = 0; i != 10'000; ++i) {
-            if (i % 1000 == 333 * rank) ::usleep(1500);  // the others sleep meanwhile
+            if (i % 1000 == 333 * rank) ::usleep(1500);  // meanwhile the others sleep
             if (i % 4 == 0) {
               const std::vector<int> all = group.all_gather(i + rank);
               REQUIRE_HERE(all == std::vector{i, i + 1, i + 2});
@@ -274,7 +274,7 @@ TEST_CASE("10,000 calls in a row of processes that are not in step", "[parallel]
         })) == "");
 }
 
-TEST_CASE("a started call ends when the others have come, and no other call is made before", "[parallel]") {
+TEST_CASE("a started call ends when the others have entered it, and no other call may precede its end", "[parallel]") {
   support::meeting_point meeting(2);
   const auto ended = in_forked_processes(2, [&](int rank) {
     const auto via = connect(meeting, rank, 2);
@@ -298,7 +298,7 @@ TEST_CASE("a started call ends when the others have come, and no other call is m
     via->wait();
     REQUIRE_HERE(via->poll());
     REQUIRE_HERE(via->summands().summands.size() == 2);
-    via->give_up();  // of nothing
+    via->give_up();  // no started call
     via->barrier();
     meeting.barrier();
   });
@@ -306,7 +306,7 @@ TEST_CASE("a started call ends when the others have come, and no other call is m
     CHECK(process.how + process.output == "exit 0");
 }
 
-TEST_CASE("the others of a started call that is given up are told", "[parallel]") {
+TEST_CASE("giving up a started call is reported to the other processes", "[parallel]") {
   const auto ended = in_connected(2, [&](const auto& via, int rank) {
     std::vector<std::byte> values(64);
     std::byte* const buffer = values.data();
@@ -344,7 +344,7 @@ TEST_CASE("a large array is broadcast in portions", "[parallel]") {
             std::size_t{4096})) == "");
 }
 
-TEST_CASE("a group by shared memory is split by color and key", "[parallel]") {
+TEST_CASE("a shared-memory group is split by color and key", "[parallel]") {
   CHECK(failures(in_connected(5, [](const auto& via, int rank) {
           const dp::process_group group(via);
           const dp::process_group part = group.split(rank % 2, -rank);
@@ -360,7 +360,7 @@ TEST_CASE("a group by shared memory is split by color and key", "[parallel]") {
         })) == "");
 }
 
-TEST_CASE("a part's calls are not announced to the monitor of all, which is asked nevertheless", "[parallel]") {
+TEST_CASE("a part's calls are not announced to the whole group's monitor, but still check it", "[parallel]") {
   support::meeting_point meeting(2);
   const auto ended = in_forked_processes(2, [&](int rank) {
     const auto watch = std::make_shared<impatient_monitor>();
@@ -369,7 +369,7 @@ TEST_CASE("a part's calls are not announced to the monitor of all, which is aske
     const int before = watch->entered;
     part.barrier();
     REQUIRE_HERE(watch->entered == before);
-    if (rank == 1) ::_exit(0);  // nothing is said to the other one
+    if (rank == 1) ::_exit(0);  // without notifying the other process
     part.barrier();
   });
   CHECK(ended[0].output == "devplace: rank 1 does not answer.");
@@ -451,7 +451,7 @@ TEST_CASE("processes that make different calls are named", "[parallel]") {
   }
 }
 
-TEST_CASE("boundaries that no process may use are refused before they are read", "[parallel]") {
+TEST_CASE("invalid boundaries are rejected before use", "[parallel]") {
   CHECK(failures(in_connected(
             2,
             [](const auto& via, int) {
@@ -469,12 +469,12 @@ TEST_CASE("boundaries that no process may use are refused before they are read",
                              "devplace: shared_memory_transport: a call needs 3 ascending boundaries that begin with "
                              "0, and at most 4096 bytes of all buffers.");
               }
-              via->barrier();  // nothing has happened
+              via->barrier();  // the group still works
             },
             std::size_t{4096})) == "");
 }
 
-TEST_CASE("a process that ends its group while others wait is named", "[parallel]") {
+TEST_CASE("a process that leaves its group while others wait is named", "[parallel]") {
   support::meeting_point meeting(3);
   const auto ended = in_forked_processes(3, [&](int rank) {
     const auto via = connect(meeting, rank, 3);
@@ -488,7 +488,7 @@ TEST_CASE("a process that ends its group while others wait is named", "[parallel
   CHECK(ended[2].how == "exit 0");
   for (const std::size_t rank : {0U, 1U}) {
     CHECK(ended[rank].how == "exit 1");
-    // Whoever hears of it first leaves the group, too.
+    // The first process to notice leaves the group, too.
     CHECK_THAT(ended[rank].output,
                ContainsSubstring(" has left the group, or a call of it has failed there, while rank " +
                                  std::to_string(rank) + " waits at a barrier. All processes"));
@@ -496,13 +496,13 @@ TEST_CASE("a process that ends its group while others wait is named", "[parallel
   CHECK((ended[0].output + ended[1].output).find("devplace: rank 2 has left") != std::string::npos);
 }
 
-TEST_CASE("the monitor is asked while a call waits, and its exception ends the call", "[parallel]") {
+TEST_CASE("a waiting call checks the monitor, whose exception ends the call", "[parallel]") {
   support::meeting_point meeting(2);
   const auto ended = in_forked_processes(2, [&](int rank) {
     const auto watch = std::make_shared<impatient_monitor>();
     const auto via = connect(meeting, rank, 2, 4096, watch);
     REQUIRE_HERE(via->monitor() == watch.get());
-    if (rank == 1) ::_exit(7);  // as after kill -9: nothing is said to the others
+    if (rank == 1) ::_exit(7);  // like kill -9: without notifying the others
     via->barrier();
   });
   CHECK(ended[0].how == "exit 1");
@@ -519,7 +519,7 @@ TEST_CASE("a child of fork does not end the group of its parent", "[parallel]") 
         })) == "");
 }
 
-TEST_CASE("nothing is left of shared memory: no file, no descriptor, no mapping", "[parallel]") {
+TEST_CASE("shared memory leaves nothing behind: no file, no descriptor, no mapping", "[parallel]") {
   support::meeting_point meeting(2);
   const auto ended = in_forked_processes(2, [&](int rank) {
     const std::ptrdiff_t descriptors = entries("/proc/self/fd");
@@ -545,12 +545,12 @@ TEST_CASE("nothing is left of shared memory: no file, no descriptor, no mapping"
   CHECK(entries("/dev/shm", "devplace") == 0);
 }
 
-TEST_CASE("many processes share less memory for each, and their sums are exact", "[parallel]") {
+TEST_CASE("many processes use less shared memory each, and their sums are exact", "[parallel]") {
   constexpr int processes = 16;
   CHECK(failures(in_connected(processes, [](const auto& via, int rank) {
           const std::size_t mapped = mapped_segments();
           REQUIRE_HERE(mapped == dp::parallel::shared_layout{16, via->portion()}.bytes());
-          REQUIRE_HERE(mapped <= std::size_t{36} << 20);  // 65 MiB, if each process had as much as one of two
+          REQUIRE_HERE(mapped <= std::size_t{36} << 20);  // 65 MiB with the per-process memory of a group of two
           for (std::size_t round = 0; round != 2; ++round) {
             auto values = filled(static_cast<std::size_t>(rank), 1, 300'001, round);
             all_reduce(*via, values);
@@ -559,7 +559,7 @@ TEST_CASE("many processes share less memory for each, and their sums are exact",
         })) == "");
 }
 
-TEST_CASE("sums of floats have the same bits for every portion, in the order of ranks and by a ring", "[parallel]") {
+TEST_CASE("float sums have the same bits for every portion, in rank order and by a ring", "[parallel]") {
   const auto bits = [](std::size_t portion) {
     return in_connected(
         3,
@@ -593,7 +593,7 @@ TEST_CASE("sums of floats have the same bits for every portion, in the order of 
   }
 }
 
-TEST_CASE("processes that cannot share memory are told why, all of them", "[parallel]") {
+TEST_CASE("all processes get the reason why they cannot share memory", "[parallel]") {
   CHECK_THROWS_WITH(shared_memory_transport::connect(
                         {3, 4, 1, 2}, [](const void*, std::size_t, void*) {}, nullptr),
                     "devplace: shared_memory_transport: only 2 of the 4 processes are on the host of rank 3. Processes "
@@ -625,7 +625,7 @@ TEST_CASE("processes that cannot share memory are told why, all of them", "[para
       CHECK(process.output == sentence);
 }
 
-TEST_CASE("a segment that cannot be made is answered in all processes", "[parallel]") {
+TEST_CASE("all processes get the failure to create a segment", "[parallel]") {
   support::meeting_point meeting(2);
   const auto ended =
       in_forked_processes(2, [&](int rank) { static_cast<void>(connect(meeting, rank, 2, std::size_t{1} << 58)); });
@@ -634,7 +634,7 @@ TEST_CASE("a segment that cannot be made is answered in all processes", "[parall
                                    ContainsSubstring("Give the job more memory, or start fewer processes."));
 }
 
-TEST_CASE("threads that share one mapping play the processes: the protocol under ThreadSanitizer", "[parallel]") {
+TEST_CASE("the protocol runs under ThreadSanitizer with threads that share one mapping", "[parallel]") {
   constexpr std::size_t portion = 4096, processes = 3;
   const auto segment = std::make_shared<dp::parallel::detail::shared_segment>();
   segment->create(dp::parallel::shared_layout{processes, portion}.bytes());

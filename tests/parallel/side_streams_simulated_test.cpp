@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Streams beside the devices' own: their work runs while the device does other work, after the marks and before what
-// follows join().
+// Side streams: their work runs concurrently with the device's, after the marks and before work enqueued after join().
 
 #include <array>
 #include <atomic>
@@ -32,7 +31,7 @@ struct set {
 struct refuse {
   void operator()(std::size_t) const { throw dp::argument_error("refused."); }
 };
-/// Adds to what the steps before have left, so that another order gives another number.
+/// Appends a digit to the previous steps' number, so that the order determines the result.
 struct append {
   int* digits;
   int digit;
@@ -99,7 +98,7 @@ TEST_CASE("side streams come after their marks, and later work after them", "[pa
   }
 }
 
-TEST_CASE("what fails on a side stream fails the device, and the next streams work", "[parallel]") {
+TEST_CASE("a failure on a side stream fails the device, and the next side streams work", "[parallel]") {
   constexpr std::array<int, 1> ordinals{5};
   for (int round = 0; round != 3; ++round) {
     side_streams streams(ordinals);
@@ -115,7 +114,7 @@ TEST_CASE("what fails on a side stream fails the device, and the next streams wo
   }
 }
 
-TEST_CASE("side streams end before the devices have done what waits for them", "[parallel]") {
+TEST_CASE("side streams may be destroyed before the devices' waiting work is done", "[parallel]") {
   constexpr std::array<int, 2> ordinals{6, 7};
   std::atomic<bool> go{false}, done{false};
   {
@@ -127,7 +126,7 @@ TEST_CASE("side streams end before the devices have done what waits for them", "
     streams.run([&] { enqueue(6, set{&done}); });
     streams.join();
   }
-  side_streams others(ordinals);  // are not those that still wait
+  side_streams others(ordinals);  // distinct from the streams that still wait
   others.mark(0);
   others.mark(1);
   others.claim();

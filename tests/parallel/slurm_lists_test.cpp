@@ -8,7 +8,7 @@
 TEST_CASE("the first host and the tasks of a node are read from Slurm's lists", "[parallel]") {
   using devplace::parallel::detail::first_slurm_host;
   using devplace::parallel::detail::slurm_tasks_on_node;
-  // The hosts are those that `scontrol show hostnames` prints first.
+  // The expected hosts are the first ones that `scontrol show hostnames` prints.
   CHECK(first_slurm_host("a1") == "a1");
   CHECK(first_slurm_host("a1,a2") == "a1");
   CHECK(first_slurm_host("node[01-03,7],other") == "node01");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Collectives of one process that are started and finished later.
+// Collectives of one process that are started first and finished later.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ static_assert(!dp::parallel::overlapping_communicator<dp::test::recording_commun
 
 namespace {
 
-/// A buffer on each of several devices, with numbers whose rounded sum depends on the order of summation.
+/// One buffer per device, with numbers whose rounded sum depends on the order of summation.
 struct buffers {
   std::size_t count;
   std::vector<dp::detail::memory_block> blocks;
@@ -75,7 +75,7 @@ void mark_all(auto& communicator) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("started collectives have the results of those that are not", "[parallel]", direct, ring) {
+TEMPLATE_TEST_CASE("started collectives give the results of plain collectives", "[parallel]", direct, ring) {
   const int n = GENERATE(1, 2, 3, 9);
   const auto ordinals = first_ordinals(n);
   const auto begins = shares(4000, ordinals.size());
@@ -108,8 +108,8 @@ TEMPLATE_TEST_CASE("started collectives have the results of those that are not",
   }
 }
 
-TEMPLATE_TEST_CASE("a collective that was started without marks or workspace is refused, and the next one is not",
-                   "[parallel]", direct, ring) {
+TEMPLATE_TEST_CASE("starting a collective without marks or workspace throws, and the next start works", "[parallel]",
+                   direct, ring) {
   const auto ordinals = first_ordinals(2);
   buffers a(ordinals, 100), expected(ordinals, 100);
   TestType communicator(ordinals);
@@ -119,7 +119,7 @@ TEMPLATE_TEST_CASE("a collective that was started without marks or workspace is 
   communicator.mark_ready(0);
   CHECK_THROWS_WITH(start(), Catch::Contains("every participant"));
   communicator.abandon();
-  communicator.mark_ready(1);  // that of device 0 is forgotten
+  communicator.mark_ready(1);  // the mark of device 0 is missing
   CHECK_THROWS_WITH(start(), Catch::Contains("every participant"));
   communicator.finish();
   CHECK_THROWS(communicator.mark_ready(2));
@@ -130,7 +130,7 @@ TEMPLATE_TEST_CASE("a collective that was started without marks or workspace is 
   CHECK(a.read() == expected.read());
 }
 
-TEST_CASE("a collective for which the workspace is too small is not started", "[parallel]") {
+TEST_CASE("a collective is not started with too small a workspace", "[parallel]") {
   const auto ordinals = first_ordinals(2);
   buffers a(ordinals, 1000);
   ring communicator(ordinals);
@@ -141,7 +141,7 @@ TEST_CASE("a collective for which the workspace is too small is not started", "[
   CHECK_NOTHROW(communicator.all_reduce(a.span(), 1000, dp::reduction::sum));
 }
 
-TEST_CASE("a device that failed fails the others through a started collective", "[parallel]") {
+TEST_CASE("a failed device fails the others through a started collective", "[parallel]") {
   const auto ordinals = first_ordinals(2);
   buffers a(ordinals, 100);
   direct communicator(ordinals);

@@ -29,7 +29,7 @@ using two = dp::replicated<0, 1>;
 using four = dp::replicated<3, 1, 0, 2>;
 using eight = dp::replicated<0, 1, 2, 3, 4, 5, 6, 7>;
 
-// 16 bits for each gradient, and the sums as they are.
+// 16 bits for each gradient; the sums are not rounded.
 using in_bf16 = collective::all_reduce<collective::wire<dp::bf16>>;
 static_assert(traffic<four, in_bf16>{}.bytes == 2 * 3 * (parameters * 2 + 16 * 4));
 using shares_in_bf16 = collective::sharded_all_reduce<collective::wire<dp::bf16>>;
@@ -44,27 +44,27 @@ static_assert(traffic<eight, all_reduce, double>{}.bytes == 2 * 7 * gradients * 
 static_assert(traffic<four, all_reduce>{}.parameters == 0 && traffic<four, all_reduce>{}.participants == 4);
 static_assert(traffic<four, collective::ring_all_reduce>{}.bytes == traffic<four, all_reduce>{}.bytes);
 
-// Each place sums its slice from n - 1 others, and all but the first send theirs to it; parameters go back to n - 1
-// places.
+// Each place sums its slice from n - 1 others, and n - 1 places send their slice to the first; parameters go back to
+// n - 1 places.
 using scatter_gather = collective::scatter_gather;
 static_assert(traffic<two, scatter_gather>{}.gradients == gradients * 4 + gradients * 4 / 2);
 static_assert(traffic<four, scatter_gather>{}.gradients == 3 * gradients * 4 + 3 * gradients * 4 / 4);
 static_assert(traffic<eight, scatter_gather>{}.parameters == 7 * parameters * 4);
 static_assert(traffic<four, scatter_gather>{}.bytes ==
               traffic<four, scatter_gather>{}.gradients + traffic<four, scatter_gather>{}.parameters);
-// With many places it approaches the other policy.
+// With many places the traffic approaches all_reduce's.
 static_assert(traffic<eight, scatter_gather>{}.bytes < traffic<eight, all_reduce>{}.bytes * 17 / 16);
 
-// Half of all_reduce's bytes are gradients on the way to the place that updates them, the other half its parameters.
+// One half of all_reduce's bytes are gradients for the place that updates, the other half are its parameters.
 using sharded = collective::sharded_all_reduce<>;
 static_assert(traffic<four, sharded>{}.bytes == traffic<four, all_reduce>{}.bytes);
 static_assert(traffic<four, sharded>{}.gradients == 3 * (gradients + 16) * 4);
 static_assert(traffic<four, sharded>{}.parameters == 3 * parameters * 4);
-// A step that clips makes the gradients whole.
+// A step that clips also gathers the gradients.
 static_assert(traffic<four, sharded>{}.clipping == 3 * parameters * 4 && traffic<four, all_reduce>{}.clipping == 0);
 
-// In mixed<half> every step does, to find gradients that are not finite, and the place that updates sends the scale of
-// the losses (24 bytes) with the parameters.
+// In mixed<half> every step gathers them, to find non-finite gradients, and the place that updates sends the loss
+// scale (24 bytes) with the parameters.
 using in_half = dp::mixed<dp::half>;
 static_assert(traffic<four, sharded, in_half>{}.bytes ==
               traffic<four, sharded>{}.bytes + traffic<four, sharded>{}.clipping);
@@ -96,7 +96,7 @@ std::string text_of() {
 
 }  // namespace
 
-TEST_CASE("the bytes that a step moves are printed in a line", "[parallel]") {
+TEST_CASE("the bytes that a step moves are printed on one line", "[parallel]") {
   CHECK(text_of<traffic<two, all_reduce>>() ==
         "1628416 bytes between 2 participants in a step: 1628416 of gradients, 0 of parameters");
   CHECK(text_of<traffic<two, scatter_gather>>() ==

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Randomised training: sizes, splits, policies, failures and other operations are drawn from seeds. Next to each model
-// on several places, another one on a single device goes through the same operations, and both must agree.
+// Randomised training: sizes, splits, policies, failures and other operations are drawn from seeds. Each model on
+// several places must agree with a model on one device that goes through the same operations.
 
 #include <algorithm>
 #include <array>
@@ -58,7 +58,7 @@ bool close(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return close(x, y); });
 }
 
-/// Errors are values, because Catch2's assertions are not thread-safe.
+/// Thrown instead of Catch2's assertions, which are not thread-safe.
 struct disagreement : std::exception {
   std::string text;
   explicit disagreement(std::string what) : text(std::move(what)) {}
@@ -99,7 +99,7 @@ class experiment {
     make_trainers();
   }
 
-  /// Empty, or the error and the operation that caused it.
+  /// Returns an empty string, or the error and the operation that caused it.
   std::string run(int operations, bool host_failures) {
     int i = 0;
     try {
@@ -156,8 +156,8 @@ class experiment {
     require(step_several_->optimizer().steps() == step_one_->optimizer().steps(), "the numbers of steps differ");
   }
 
-  /// A bad label in one row; its failure is thrown immediately, after other steps, or to another caller. From then on
-  /// the model is unusable, and both models continue from a saved copy.
+  /// Puts a bad label in one row. The failure is thrown immediately, after other steps, or to another caller. Then the
+  /// model is unusable, and both models continue from a saved copy.
   void fail_on_a_device() {
     const std::size_t rows = draw_rows();
     if (rows == 0) return;

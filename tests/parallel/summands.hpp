@@ -15,7 +15,7 @@
 
 namespace support {
 
-/// Summands and their combined value, computed by a loop over them in order.
+/// Summands and their combined value, computed by a loop in order.
 template <class T>
 struct values_of_summands {
   std::vector<std::vector<T>> summands;
@@ -29,7 +29,7 @@ T combined(devplace::reduction op, T a, T b) {
   return static_cast<T>(a + b);
 }
 
-/// `n` summands of `size` integers from -8 to 8, or of any numbers from -1 to 1.
+/// `n` summands of `size` integers from -8 to 8, or of real numbers from -1 to 1.
 template <class T>
 values_of_summands<T> random_values_of_summands(devplace::reduction op, std::size_t n, std::size_t size,
                                                 bool whole_numbers) {
@@ -59,7 +59,7 @@ struct summands_and_value {
   std::vector<T> value;
 };
 
-/// A partial tensor of such numbers.
+/// A partial tensor of integers or real numbers, and its value.
 template <class Where, class T, class Extents>
 summands_and_value<T, Extents, Where> random_summands(const Extents& extents, bool whole_numbers) {
   auto values = random_values_of_summands<T>(devplace::detail::rules_of<Where>::op, devplace::local_place_count<Where>,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Tensors over two logical devices of one GPU: copies of rows and ranges between them, which CUDA executes within the
-// GPU, and collectives on their two streams.
+// Tensors over two logical devices of one GPU: copies of rows and ranges between the devices, executed within the GPU,
+// and collectives on the two streams.
 
 #include <cstddef>
 #include <vector>
@@ -32,7 +32,7 @@ using support::values_of;
 
 namespace {
 
-/// Checks that a tensor which is split from the host or a device and gathered on any of them equals the original.
+/// Checks that a tensor scattered from the host or a device and gathered on any of them equals the original.
 template <std::size_t Axis, class X>
 void check_parts(const X& x) {
   using where = dp::sharded<dp::axis<Axis>, 0, 1>;
@@ -52,7 +52,7 @@ void check_parts(const X& x) {
 
 }  // namespace
 
-TEST_CASE("tensors go from one logical device of a GPU to the other and back", "[parallel]") {
+TEST_CASE("tensors are copied from one logical device of a GPU to another and back", "[parallel]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   const auto x = counted<float>(dp::extents<33, 10>{});
   const auto there = dp::to<second>(dp::to<first>(x));

@@ -24,7 +24,7 @@ namespace {
 
 using net = nn::sequential<nn::linear<6, 5>, nn::linear<5, 3>>;
 
-/// What a program that is generic in the placement writes.
+/// Code as in a program that is generic in the placement.
 template <dp::placement Where, class X>
 auto infer(const X& x) {
   dp::model<net, Where, double> model{dp::seed{1}};
@@ -34,7 +34,7 @@ auto infer(const X& x) {
 
 }  // namespace
 
-TEST_CASE("to_batch and to_host carry a batch to every placement and its outputs back", "[parallel]") {
+TEST_CASE("to_batch and to_host copy a batch to every placement and its outputs back", "[parallel]") {
   for (const std::size_t rows : std::initializer_list<std::size_t>{0, 1, 2, 7, 64}) {
     const auto x = dp::test::integer_samples<double, 6>(rows);
     const auto expected = values_of(infer<dp::cpu>(x));
@@ -50,7 +50,7 @@ TEST_CASE("to_batch and to_host carry a batch to every placement and its outputs
   }
 }
 
-TEST_CASE("to_batch and to_host move a temporary that is already in its place", "[parallel]") {
+TEST_CASE("to_batch and to_host move a temporary that is already in place", "[parallel]") {
   auto x = dp::test::integer_samples<double, 6>(4);
   const double* const elements = x.data();
   auto there = dp::to_batch<dp::cpu>(std::move(x));

@@ -10,13 +10,13 @@
 
 namespace devplace::test {
 
-/// A port that no program has, behind one that is free for torchrun.
+/// A free port; the port before it is free for torchrun.
 inline int free_port() {
   const parallel::job_member who{new_token(), 0, 1};
   return parallel::control_listener(who, {"127.0.0.1", 0}).endpoint().port;
 }
 
-/// Starts what torchrun --nproc-per-node `local_size` would start. Further hosts are played by this one.
+/// Starts the processes that torchrun --nproc-per-node `local_size` would start. This host stands in for further hosts.
 template <class F>
 void start_as_torchrun(forked_ranks& processes, int size, int local_size, const F& f) {
   const std::string job = new_token();

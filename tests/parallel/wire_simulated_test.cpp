@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Gradients in 16 bits between places, compared to the bit with a loop that rounds where it is said to be rounded.
+// Gradients in 16 bits between places are bitwise equal to a loop that rounds at the documented points.
 
 #include <devplace/parallel/wire.hpp>
 
@@ -52,7 +52,7 @@ wire_values random_gradients(std::size_t participants, std::size_t count) {
   return all;
 }
 
-/// What each place has after its process called reduce_rounded.
+/// The values of each place after its process has called reduce_rounded.
 template <class Short>
 wire_values after_rounding(int processes, std::size_t local, const wire_values& before, bool everyone) {
   wire_values result(before.size());
@@ -142,8 +142,8 @@ using each_parameter = collective::buckets<1, 1>;
 template <template <class, class> class Policy, class Short, class Buckets = collective::buckets<>>
 using in_short = Policy<collective::wire<Short>, Buckets>;
 
-/// The parameters after steps with batches that do not divide, one of them smaller than the number of places. The last
-/// steps clip.
+/// The parameters after steps with batches that do not divide evenly, one smaller than the number of places. The last
+/// steps clip gradients.
 template <class Where, class Policy>
 std::vector<float> trained_on() {
   dp::model<wire_net, Where> model{dp::seed{1}};
@@ -158,12 +158,12 @@ std::vector<float> trained_on() {
 
 }  // namespace
 
-TEST_CASE("gradients are rounded once by each place and once as sums, with equal bits everywhere", "[parallel]") {
+TEST_CASE("gradients are rounded once on each place and once as sums, with equal bits everywhere", "[parallel]") {
   check_rounded_sums<dp::bf16>();
   check_rounded_sums<dp::half>();
 }
 
-TEST_CASE("the memory plan of processes has the rounded gradients of each place", "[parallel]") {
+TEST_CASE("the memory plan of processes includes the rounded gradients of each place", "[parallel]") {
   using where = dp::across<dp::cuda<0>>;
   using model = dp::model<nn::linear<6, 3>, where>;
   using in_bf16 = collective::all_reduce<collective::wire<dp::bf16>>;
@@ -183,7 +183,7 @@ TEST_CASE("the memory plan of processes has the rounded gradients of each place"
   CHECK(with_both - before == 2 * plan::bytes);
 }
 
-TEST_CASE("training with gradients in bf16 between places stays near that in float", "[parallel]") {
+TEST_CASE("training with gradients in bf16 between places stays close to float", "[parallel]") {
   using in_bf16 = collective::all_reduce<collective::wire<dp::bf16>>;
   const auto [exact, exact_loss] = trained<collective::all_reduce<>>(1);
   const auto [rounded, rounded_loss] = trained<in_bf16>(1);
@@ -203,7 +203,7 @@ TEST_CASE("training with gradients in bf16 between places stays near that in flo
     CHECK(std::abs(near[0][i] - far[0][i]) < 0.01);
 }
 
-TEST_CASE("rounded gradients have the same bits in one bucket and in several during backward, and in shares",
+TEST_CASE("rounded gradients have the same bits in one bucket, in several during backward, and in shares",
           "[parallel]") {
   using namespace devplace::collective;
   using several = in_short<all_reduce, dp::bf16, each_parameter>;
@@ -221,8 +221,9 @@ TEST_CASE("rounded gradients have the same bits in one bucket and in several dur
   });
 }
 
-#if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()
-TEST_CASE("processes that send gradients in 16 bits have the bits of one process with as many places", "[parallel]") {
+#if !DEVPLACE_TEST_THREAD_SANITIZER  // ThreadSanitizer does not support threads in children of fork()
+TEST_CASE("processes that send gradients in 16 bits are bitwise equal to one process with as many places",
+          "[parallel]") {
   using namespace devplace::collective;
   using process = dp::across<dp::on<dp::cpu>>;
   using shares = in_short<sharded_all_reduce, dp::bf16, each_parameter>;

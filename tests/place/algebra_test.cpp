@@ -72,7 +72,7 @@ using row_function = dp::detail::row_function_result<Axis, X>;
 
 }  // namespace
 
-TEST_CASE("elementwise: whole values and equal splits stay what they are", "[place][algebra]") {
+TEST_CASE("elementwise: replicated operands and equal splits keep their placement", "[place][algebra]") {
   STATIC_REQUIRE(always<one, one, one>);
   STATIC_REQUIRE(always<host, number, host>);
   STATIC_REQUIRE(always<whole, whole, whole>);
@@ -98,7 +98,7 @@ TEST_CASE("elementwise: operands on different places are rejected", "[place][alg
   STATIC_REQUIRE(never<rows, columns, mismatch::split_axes>);
 }
 
-TEST_CASE("elementwise: operations that are linear in the summands give summands", "[place][algebra]") {
+TEST_CASE("elementwise: operations linear in the summands give partial results", "[place][algebra]") {
   STATIC_REQUIRE(gives<elementwise<arithmetic::additive, sums, sums>, sums>);
   STATIC_REQUIRE(gives<elementwise<arithmetic::additive, means, means>, means>);
   STATIC_REQUIRE(gives<elementwise<arithmetic::product, sums, number>, sums>);
@@ -131,7 +131,7 @@ TEST_CASE("elementwise: all other operations on summands are rejected", "[place]
   STATIC_REQUIRE(never<sums, means, mismatch::reductions>);
 }
 
-TEST_CASE("elementwise: three operands combine as two, and their result with the third", "[place][algebra]") {
+TEST_CASE("elementwise: three operands combine like two and their result with the third", "[place][algebra]") {
   STATIC_REQUIRE(gives<elementwise<arithmetic::pointwise, whole, number, rows>, rows>);
   STATIC_REQUIRE(gives<elementwise<arithmetic::pointwise, whole, number, number>, whole>);
   STATIC_REQUIRE(gives<elementwise<arithmetic::pointwise, one, one, one, number>, one>);
@@ -197,7 +197,7 @@ TEST_CASE("reductions: along the split axis, and along others", "[place][algebra
   STATIC_REQUIRE(fails<reduced<reducing::position, 0, rows>, mismatch::position_in_parts>);
 }
 
-TEST_CASE("functions of rows need whole rows", "[place][algebra]") {
+TEST_CASE("row-wise functions need whole rows", "[place][algebra]") {
   STATIC_REQUIRE(gives<row_function<1, one>, one>);
   STATIC_REQUIRE(gives<row_function<0, whole>, whole>);
   STATIC_REQUIRE(gives<row_function<1, rows>, rows>);

@@ -7,7 +7,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("simulated devices are available as far as they are counted", "[place]") {
+TEST_CASE("simulated devices are available up to their number", "[place]") {
   CHECK(dp::available<dp::on<dp::cpu>>());
   CHECK(dp::available<dp::on<dp::cuda<0>>>());
   CHECK(dp::available<dp::replicated<0, 1, 2, 3>>());

@@ -16,7 +16,7 @@ TEST_CASE("the CPU is always available, a cuda place never without a component",
   CHECK_FALSE(dp::available<dp::on<dp::pinned>>());  // needs a component that provides devices
 }
 
-TEST_CASE("require_available says what to add to the build", "[place]") {
+TEST_CASE("require_available names what to add to the build", "[place]") {
   CHECK_NOTHROW(dp::require_available<dp::on<dp::cpu>>());
   CHECK_THROWS_AS((dp::require_available<dp::on<dp::cuda<1>>>()), dp::placement_unavailable);
   CHECK_THROWS_WITH((dp::require_available<dp::replicated<0, 1>>()),

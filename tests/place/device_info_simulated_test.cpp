@@ -27,7 +27,7 @@ TEST_CASE("simulated devices are listed after the CPU with a description", "[pla
   CHECK(found[0].peers.empty());
 }
 
-TEST_CASE("the information about one place is that of the list", "[place]") {
+TEST_CASE("information about one place equals its list entry", "[place]") {
   const auto found = dp::list_devices();
   CHECK(dp::device_count() == static_cast<int>(found.size()) - 1);
   CHECK(dp::device_information_of<dp::cpu>().processor == found[0].processor);

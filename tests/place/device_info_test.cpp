@@ -25,7 +25,7 @@ TEST_CASE("without a component the machine has one place, the CPU", "[place]") {
   CHECK_FALSE(cpu.support.empty());
 }
 
-TEST_CASE("the description of cuda support says what to add", "[place]") {
+TEST_CASE("the description of cuda support names what to add", "[place]") {
   CHECK_THAT(dp::cuda_support_description(), Catch::Matchers::ContainsSubstring("add devplace::cuda"));
 }
 

@@ -13,7 +13,7 @@ namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
 using dp::detail::device_map;
 
-TEST_CASE("without a setting each ordinal is the visible device of its number", "[place]") {
+TEST_CASE("by default each ordinal maps to the visible device with the same number", "[place]") {
   device_map map(nullptr);
   CHECK(map.description() == "cuda:I is visible device I");
   CHECK(map.use(3, "a test") == 3);
@@ -35,14 +35,14 @@ TEST_CASE("a map binds several logical ordinals to one visible device, in any or
         "cuda:2; bind 3 too, as in 3:0, or use a lower ordinal");
 }
 
-TEST_CASE("a map of one entry limits a program to one device", "[place]") {
+TEST_CASE("a map with one entry limits a program to one device", "[place]") {
   device_map map("0:5");
   CHECK(map.use(8, "a test") == 1);
   CHECK(map.visible(0) == 5);
   CHECK_THAT(map.why_absent(1), ContainsSubstring("binds cuda:0 alone"));
 }
 
-TEST_CASE("DEVPLACE_DEVICE_MAP is read strictly", "[place]") {
+TEST_CASE("DEVPLACE_DEVICE_MAP is parsed strictly", "[place]") {
   for (const char* wrong : {"",     " ",   "0",   "0:",    ":0",   "0:0,", ",0:0", "0:0;1:0", "0:0 ,1:0",      " 0:0",
                             "0: 0", "a:0", "0:a", "0:0:0", "0:-1", "-1:0", "+0:0", "0:1.5",   "0:99999999999", "0=0"}) {
     INFO(wrong);
@@ -58,7 +58,7 @@ TEST_CASE("DEVPLACE_DEVICE_MAP is read strictly", "[place]") {
   CHECK_THROWS_WITH(device_map("64:0"), ContainsSubstring("beyond the last logical ordinal, 63"));
 }
 
-TEST_CASE("a visible device that does not exist is found at first use, each time", "[place]") {
+TEST_CASE("a missing visible device is an error at first use, each time", "[place]") {
   device_map map("0:0,1:4");
   for (int attempt = 0; attempt < 2; ++attempt) {
     CHECK_THROWS_AS(map.use(2, "a test"), dp::argument_error);
@@ -83,7 +83,7 @@ TEST_CASE("a call sets the map until the first use", "[place]") {
   CHECK(map.visible(2) == 1);
 }
 
-TEST_CASE("a mistaken call is an error that shows what it was given, and changes nothing", "[place]") {
+TEST_CASE("an invalid call is an error that shows its arguments and changes nothing", "[place]") {
   device_map map(nullptr);
   map.set({{0, 0}, {1, 0}});
   CHECK_THROWS_WITH(map.set({}), ContainsSubstring("binds nothing"));
@@ -95,7 +95,7 @@ TEST_CASE("a mistaken call is an error that shows what it was given, and changes
   CHECK(map.use(1, "a test") == 2);
 }
 
-TEST_CASE("a call may repeat the environment's map and not contradict it", "[place]") {
+TEST_CASE("a call may repeat but not contradict the environment's map", "[place]") {
   device_map map("0:1,1:0");
   CHECK_NOTHROW(map.set({{1, 0}, {0, 1}}));
   CHECK_THROWS_AS(map.set({{0, 0}}), dp::argument_error);
@@ -105,7 +105,7 @@ TEST_CASE("a call may repeat the environment's map and not contradict it", "[pla
   CHECK(map.use(2, "a test") == 2);
 }
 
-TEST_CASE("threads that use a map first at the same time agree", "[place]") {
+TEST_CASE("concurrent first uses of a map agree", "[place]") {
   device_map map("0:1,1:0,2:1");
   std::vector<std::thread> threads;
   std::vector<int> counts(4);
@@ -118,7 +118,7 @@ TEST_CASE("threads that use a map first at the same time agree", "[place]") {
 
 namespace {
 
-/// The visible devices that process `rank` of `size` on a host has, as a text, with `visible` of them.
+/// Lists the visible devices of process `rank` of `size` on a host with `visible` devices.
 std::string share(int rank, int size, int visible) {
   device_map map(nullptr);
   map.share(rank, size);
@@ -135,7 +135,7 @@ TEST_CASE("the processes of a host share the visible devices", "[place]") {
   CHECK(share(0, 2, 5) == "0 1 ");
   CHECK(share(1, 2, 5) == "2 3 ");
   CHECK(share(0, 3, 4) + share(1, 3, 4) + share(2, 3, 4) == "0 1 2 ");
-  CHECK(share(0, 3, 1) + share(1, 3, 1) + share(2, 3, 1) == "0 0 0 ");  // a launcher showed each its own
+  CHECK(share(0, 3, 1) + share(1, 3, 1) + share(2, 3, 1) == "0 0 0 ");  // a launcher showed each process its own device
   CHECK(share(0, 5, 2) + share(1, 5, 2) + share(2, 5, 2) + share(3, 5, 2) + share(4, 5, 2) == "0 1 0 1 0 ");
   CHECK(share(0, 1, 3) == "0 1 2 ");
   CHECK(share(1, 2, 0).empty());
@@ -157,7 +157,7 @@ TEST_CASE("a process's share is known at first use, and described", "[place]") {
   CHECK_THROWS_WITH(map.set({{0, 0}}), ContainsSubstring("with the map: cuda:0 is visible device 1 (the share of"));
 }
 
-TEST_CASE("a given map, an earlier use, and devices of a process alone are not shared out", "[place]") {
+TEST_CASE("given maps, maps in use and process-private devices are not divided among processes", "[place]") {
   device_map given("0:2,1:0");
   given.share(1, 2);
   CHECK(given.use(4, "a test") == 2);

@@ -11,7 +11,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("every exception is a devplace::error whose text says where it comes from", "[place]") {
+TEST_CASE("every exception is a devplace::error whose text names its origin", "[place]") {
   STATIC_REQUIRE(std::is_base_of_v<std::runtime_error, dp::error>);
   STATIC_REQUIRE(std::is_base_of_v<dp::error, dp::shape_error>);
   STATIC_REQUIRE(std::is_base_of_v<dp::error, dp::argument_error>);

@@ -18,7 +18,7 @@ struct name {
 
 }  // namespace
 
-TEST_CASE("the first placement whose devices exist is taken", "[place]") {
+TEST_CASE("the first placement whose devices exist is chosen", "[place]") {
   CHECK(dp::first_available<dp::replicated<0, 1, 2>, dp::on<dp::cuda<0>>, dp::on<dp::cpu>>(name{}) ==
         "replicated<cuda:0, cuda:1, cuda:2>");
   CHECK(dp::first_available<dp::replicated<0, 70>, dp::on<dp::cuda<1>>, dp::on<dp::cpu>>(name{}) == "cuda:1");
@@ -33,7 +33,7 @@ TEST_CASE("up_to stands for as many devices as there are", "[place]") {
   CHECK(dp::first_available<dp::on<dp::cuda<70>>, dp::up_to<2>>(name{}) == "replicated<cuda:0, cuda:1>");
 }
 
-TEST_CASE("if no placement is usable, the error gives the reason for each", "[place]") {
+TEST_CASE("if no placement is usable, the error gives a reason for each", "[place]") {
   CHECK_THROWS_AS((dp::first_available<dp::on<dp::cuda<70>>>(name{})), dp::placement_unavailable);
   CHECK_THROWS_WITH((dp::first_available<dp::replicated<0, 70>, dp::on<dp::cuda<71>>>(name{})),
                     Catch::Matchers::ContainsSubstring("replicated<cuda:0, cuda:70>: cuda:70 does not exist") &&

@@ -12,7 +12,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// Does not compile for a cuda placement, as a function that makes a tensor there without a component.
+/// Does not compile for a cuda placement, like a function that creates a tensor there without a component.
 struct cpu_only {
   template <class Where>
   std::string operator()(Where) const {
@@ -37,7 +37,7 @@ TEST_CASE("first_available calls its function once and propagates its exception"
   CHECK_THROWS_AS(dp::first_available<dp::on<dp::cpu>>([](auto) { throw dp::shape_error("x"); }), dp::shape_error);
 }
 
-TEST_CASE("first_available returns a reference where its function does", "[place]") {
+TEST_CASE("first_available returns a reference if its function does", "[place]") {
   int value = 1;
   dp::first_available<dp::on<dp::cpu>>([&](auto) -> int& { return value; }) = 5;
   CHECK(value == 5);

@@ -37,7 +37,7 @@ TEST_CASE("a place has a backend and an ordinal", "[place]") {
   STATIC_REQUIRE_FALSE(std::is_same_v<dp::backend_of_t<dp::pinned>, dp::backend_of_t<dp::cpu>>);
 }
 
-TEST_CASE("the texts of types are those of g++ and of clang", "[place]") {
+TEST_CASE("type names match the formats of g++ and clang", "[place]") {
   using devplace::detail::in_words_of_all, devplace::detail::type_text;
   CHECK(type_text<std::pair<int, std::pair<int, float>>>() == "std::pair<int, std::pair<int, float>>");
   CHECK(in_words_of_all("a<b<c<{anonymous}::d> > >") == "a<b<c<(anonymous namespace)::d>>>");

@@ -23,7 +23,7 @@ std::string printed(Where where) {
 
 }  // namespace
 
-TEST_CASE("placements are empty types that say how they are called", "[place]") {
+TEST_CASE("placements are empty types with a name", "[place]") {
   STATIC_REQUIRE(std::is_empty_v<dp::on<dp::cuda<7>>>);
   STATIC_REQUIRE(std::is_empty_v<dp::replicated<0, 1, 2>>);
   CHECK(printed(dp::on<dp::cpu>{}) == "cpu");
@@ -37,7 +37,7 @@ TEST_CASE("placements are empty types that say how they are called", "[place]") 
   CHECK(dp::placement_name<dp::partial<dp::reduction::mean, 4>>() == "partial<mean; cuda:4>");
 }
 
-TEST_CASE("a place is the placement on it", "[place]") {
+TEST_CASE("a place converts to the placement on it", "[place]") {
   STATIC_REQUIRE(std::is_same_v<dp::on<dp::cpu>, dp::cpu>);
   STATIC_REQUIRE(dp::single_place<dp::cuda<1>>);
   STATIC_REQUIRE(std::is_same_v<dp::placement_backend_t<dp::cuda<1>>, dp::backend::cuda>);
@@ -50,7 +50,7 @@ TEST_CASE("a place is the placement on it", "[place]") {
   CHECK(dp::placement_name<dp::cpu>() == "cpu");
 }
 
-TEST_CASE("a placement is known by its kind and its mesh", "[place]") {
+TEST_CASE("a placement is defined by its kind and its mesh", "[place]") {
   using traits = dp::placement_traits<dp::sharded<dp::axis<1>, 0, 1>>;
   STATIC_REQUIRE(std::is_same_v<traits::kind, dp::split_along<1>>);
   STATIC_REQUIRE(std::is_same_v<traits::mesh, dp::devices<dp::cuda<0>, dp::cuda<1>>>);
@@ -74,7 +74,7 @@ TEST_CASE("the places of a placement", "[place]") {
   STATIC_REQUIRE_FALSE(dp::host_accessible<dp::replicated<0>>);
 }
 
-TEST_CASE("a placement across processes has the kind of the local one, and a mesh times processes", "[place]") {
+TEST_CASE("a placement across processes has the local kind, and the local mesh times processes", "[place]") {
   using where = dp::across<dp::replicated<3, 1>>;
   using traits = dp::placement_traits<where>;
   STATIC_REQUIRE(std::is_empty_v<where>);

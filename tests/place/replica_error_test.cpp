@@ -32,7 +32,7 @@ TEMPLATE_TEST_CASE("devplace's exceptions keep their type and name the replica o
   }
 }
 
-TEST_CASE("any other exception is nested in an error that repeats its text", "[place]") {
+TEST_CASE("another exception is nested in an error that repeats its text", "[place]") {
   try {
     rethrown(std::out_of_range("vector::at"));
   } catch (const dp::error& e) {

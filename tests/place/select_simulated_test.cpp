@@ -45,7 +45,7 @@ TEST_CASE("select finds a placement of up_to by its name", "[place]") {
                                                        "cuda:2>, replicated<cuda:0, cuda:1>, cuda:0"));
 }
 
-TEST_CASE("select says why a placement of the program cannot be used on this machine", "[place]") {
+TEST_CASE("select gives the reason why a placement is unusable on this machine", "[place]") {
   CHECK_THROWS_AS(select("cuda:70"), dp::placement_unavailable);
   CHECK_THROWS_WITH(select("cuda:70"), Catch::Matchers::ContainsSubstring("DEVPLACE_SIMULATED_DEVICES to 71"));
   CHECK_THROWS_AS(select("cuda:2"), dp::argument_error);
@@ -53,7 +53,7 @@ TEST_CASE("select says why a placement of the program cannot be used on this mac
                                           "choose one of: cpu, cuda:0, cuda:1, cuda:70, replicated<cuda:0, cuda:1>."));
 }
 
-TEST_CASE("select and first_available instantiate the function for their placements alone", "[place]") {
+TEST_CASE("select and first_available instantiate the function only for their placements", "[place]") {
   const auto devices_only = [](auto where) {
     static_assert(!std::is_same_v<decltype(where), dp::cpu>);
     return dp::placement_name<decltype(where)>();

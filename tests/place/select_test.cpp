@@ -26,11 +26,11 @@ std::string select(const char* name) {
 
 }  // namespace
 
-TEST_CASE("select takes the placement that is named", "[place]") {
+TEST_CASE("select chooses the placement by name", "[place]") {
   CHECK(select("cpu") == "cpu");
 }
 
-TEST_CASE("select says why a placement of the program cannot be used in this build", "[place]") {
+TEST_CASE("select gives the reason why a placement is unusable in this build", "[place]") {
   for (const char* name : {"cuda", "cuda:0", "replicated<0,1>", "replicated<cuda:0, cuda:1>"}) {
     INFO(name);
     CHECK_THROWS_AS(select(name), dp::placement_unavailable);
@@ -38,7 +38,7 @@ TEST_CASE("select says why a placement of the program cannot be used in this bui
   }
 }
 
-TEST_CASE("select refuses any other name and lists what the program offers", "[place]") {
+TEST_CASE("select rejects any other name and lists the program's placements", "[place]") {
   for (const char* name : {"", "CPU", "gpu", "cuda:", "cuda:1", "cuda:00", "cuda:0x", "cuda:-0", "replicated", "cpu:0",
                            "replicated<1,0>", "on<cpu>", "cpu\n"}) {
     INFO(name);

@@ -68,7 +68,7 @@ TEST_CASE("OMP_NUM_THREADS is parsed strictly", "[place][thread_team]") {
   }
 }
 
-TEST_CASE("the environment goes before the affinity mask", "[place][thread_team]") {
+TEST_CASE("the environment overrides the affinity mask", "[place][thread_team]") {
   CHECK(dp::detail::default_thread_count(nullptr, 6) == 6);
   CHECK(dp::detail::default_thread_count("", 6) == 6);
   CHECK(dp::detail::default_thread_count("3", 6) == 3);
@@ -89,7 +89,7 @@ TEST_CASE("the environment goes before the affinity mask", "[place][thread_team]
 #endif
 }
 
-TEST_CASE("a team runs every member once, each on a thread of its own or on the caller's", "[place][thread_team]") {
+TEST_CASE("a team runs every member once, each on a separate thread or on the caller's", "[place][thread_team]") {
   for (const int size : {1, 2, 3, 5}) {
     dp::builtin_thread_team team(size);
     REQUIRE(team.size() == size);
@@ -116,12 +116,12 @@ TEST_CASE("a team runs every member once, each on a thread of its own or on the 
   }
 }
 
-TEST_CASE("the caller runs the parts of workers that do not begin in time", "[place][thread_team]") {
+TEST_CASE("the caller runs the parts of late workers", "[place][thread_team]") {
   dp::builtin_thread_team team(3);
   bool by_caller = false;
   for (int repetition = 0; repetition < 20000 && !by_caller; ++repetition) {
     std::vector<std::thread::id> threads(7);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // workers sleep, and take long to wake up
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // workers sleep and wake up slowly
     team.run_parts(7, [&](int part) { threads[static_cast<std::size_t>(part)] = std::this_thread::get_id(); });
     CHECK(threads[1] == threads[4]);
     CHECK(threads[2] == threads[5]);
@@ -130,7 +130,7 @@ TEST_CASE("the caller runs the parts of workers that do not begin in time", "[pl
   CHECK(by_caller);
 }
 
-TEST_CASE("late workers of many short runs do nothing twice", "[place][thread_team]") {
+TEST_CASE("late workers repeat no part in many short runs", "[place][thread_team]") {
   for (const bool awake : {false, true}) {
     dp::builtin_thread_team team(4);
     if (awake) team.keep_awake(true);
@@ -143,7 +143,7 @@ TEST_CASE("late workers of many short runs do nothing twice", "[place][thread_te
   }
 }
 
-TEST_CASE("every worker's memory is prepared once, on its own thread, however late that begins",
+TEST_CASE("every worker's memory is prepared once, on its own thread, however late the worker starts",
           "[place][thread_team]") {
   dp::builtin_thread_team team(4);
   std::mutex held;
@@ -152,7 +152,7 @@ TEST_CASE("every worker's memory is prepared once, on its own thread, however la
   const auto prepare = [&] {
     static constexpr char tag = 0;
     const auto slowly = [&](int member) {
-      if (member != 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // later than parts are taken over
+      if (member != 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // later than the takeover
       const std::lock_guard lock(held);
       threads.insert(std::this_thread::get_id());
       ++calls;
@@ -164,7 +164,7 @@ TEST_CASE("every worker's memory is prepared once, on its own thread, however la
   CHECK(threads.size() == 4);
   calls = 0;
   prepare();
-  CHECK(calls == 1);  // on this thread alone
+  CHECK(calls == 1);  // only on this thread
   std::thread other([&] {
     team.run([&](int member) {
       if (member == 0) prepare();
@@ -178,7 +178,7 @@ TEST_CASE("every worker's memory is prepared once, on its own thread, however la
   CHECK(threads.size() == 3);
 }
 
-TEST_CASE("a team whose workers are busy prepares this thread alone", "[place][thread_team]") {
+TEST_CASE("a team with busy workers prepares only this thread", "[place][thread_team]") {
   dp::builtin_thread_team team(3);
   std::atomic<int> calls = 0;
   team.run([&](int member) {
@@ -201,7 +201,7 @@ TEST_CASE("sleeping workers wake up", "[place][thread_team]") {
   }
 }
 
-TEST_CASE("a team is awake after an operation, and no longer when a worker sleeps", "[place][thread_team]") {
+TEST_CASE("a team is awake after an operation until a worker sleeps", "[place][thread_team]") {
   dp::builtin_thread_team team(3);
   const auto becomes = [&team](bool awake, const auto& between) {
     for (int attempt = 0; attempt != 10000; ++attempt, between())
@@ -226,7 +226,7 @@ TEST_CASE("a team is awake after an operation, and no longer when a worker sleep
   CHECK_FALSE(dp::detail::team_is_awake());
 }
 
-TEST_CASE("a team refuses impossible sizes and changes only outside of regions", "[place][thread_team]") {
+TEST_CASE("a team rejects impossible sizes and changes only outside regions", "[place][thread_team]") {
   CHECK_THROWS_AS(dp::builtin_thread_team(0), dp::argument_error);
   CHECK_THROWS_AS(dp::builtin_thread_team(-3), dp::argument_error);
   CHECK_THROWS_AS(dp::builtin_thread_team(5000), dp::argument_error);
@@ -325,7 +325,7 @@ TEST_CASE("operations inside an operation run serially", "[place][thread_team]")
   CHECK(calls == 9);
 }
 
-TEST_CASE("a user's team does the work within its scope only", "[place][thread_team]") {
+TEST_CASE("a user's team does the work only within its scope", "[place][thread_team]") {
   const int before = dp::thread_count();
   fresh_threads_team team{5};
   {
@@ -442,16 +442,16 @@ TEST_CASE("set_thread_count in a function that the team is running is an error",
   }
   dp::builtin_thread_team other(2);
   other.run([](int member) {
-    if (member == 0) dp::set_thread_count(2);  // another team
+    if (member == 0) dp::set_thread_count(2);  // the running team is `other`, not the process's
   });
   CHECK(dp::thread_count() == 2);
   dp::set_thread_count(before);
 }
 
-#if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()
-TEST_CASE("a child of fork() computes with threads of its own and exits", "[place][thread_team]") {
+#if !DEVPLACE_TEST_THREAD_SANITIZER  // ThreadSanitizer does not support threads in children of fork()
+TEST_CASE("a child of fork() computes with new threads and exits", "[place][thread_team]") {
   dp::set_thread_count(3);
-  const auto threads_used = [] {  // of at most 3: the caller runs the parts of workers that begin late
+  const auto threads_used = [] {  // at most 3: the caller runs the parts of late workers
     std::set<std::thread::id> used;
     for (int repetition = 0; repetition < 1000 && used.size() < 3; ++repetition) {
       std::vector<std::thread::id> threads(3);
@@ -472,7 +472,7 @@ TEST_CASE("a child of fork() computes with threads of its own and exits", "[plac
           dp::set_thread_count(3);
           return threads_used() == 3 && support::in_child([&] { return threads_used() == 3; }) == "true";
         }) == "true");
-  SECTION("while another thread has the workers") {
+  SECTION("while another thread uses the workers") {
     std::atomic<bool> working = false, done = false;
     std::thread other([&] {
       dp::detail::parallel_members(3, [&](int) {

@@ -25,7 +25,7 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-/// The processors that a thread may use; 0 is the calling one. None if there are too many for a cpu_set_t.
+/// The processors that a thread may use; thread 0 is the caller. Empty if a cpu_set_t is too small.
 std::vector<int> processors_of(int thread) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
@@ -36,7 +36,7 @@ std::vector<int> processors_of(int thread) {
   return found;
 }
 
-/// Of the calling thread, which moves at once if it must.
+/// Restricts the calling thread to these processors; moves it at once if necessary.
 void use_processors(const std::vector<int>& processors) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
@@ -45,7 +45,7 @@ void use_processors(const std::vector<int>& processors) {
   ::sched_setaffinity(0, sizeof mask, &mask);
 }
 
-/// The calling thread may use the first two of its processors only.
+/// Restricts the calling thread to its first two processors.
 struct two_processors {
   std::vector<int> all = processors_of(0);
   std::vector<int> two{all.begin(), all.begin() + (all.size() < 2 ? 0 : 2)};
@@ -60,7 +60,7 @@ struct two_processors {
   }
 };
 
-/// A thread that always has something to run on a processor, and always yields.
+/// A thread that is always runnable on a processor and always yields.
 struct yielding_thread {
   std::atomic<bool> stop = false;
   std::thread thread;
@@ -79,7 +79,7 @@ struct yielding_thread {
   }
 };
 
-/// The processor that a thread runs on or waits for, from /proc; -1 if that is not there.
+/// The processor on which a thread runs or waits to run, from /proc; -1 if unavailable.
 int processor_of(int thread) {
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
   std::string text;
@@ -96,7 +96,7 @@ int processor_of(int thread) {
 
 }  // namespace
 
-TEST_CASE("a worker leaves the caller's processor also if no other one is idle", "[place][thread_team]") {
+TEST_CASE("a worker leaves the caller's processor even if no other processor is idle", "[place][thread_team]") {
   const two_processors usable;
   const std::vector<int>& two = usable.two;
   if (two.empty()) DEVPLACE_SKIP("this process may use one processor only, or too many for this test");
@@ -110,8 +110,8 @@ TEST_CASE("a worker leaves the caller's processor also if no other one is idle",
     use_processors(two);
     worker = ::gettid();
   };
-  // The system would move it, too, after hundreds of such runs. On a busy machine, where both take turns in other ways,
-  // the team sees no reason at times.
+  // The kernel would also move the worker, after hundreds of such runs. On a busy machine, where both threads take
+  // turns differently, the team sometimes sees no reason to move it.
   bool left = false;
   static constexpr char tags[3] = {};
   for (const char& tag : tags) {

@@ -15,7 +15,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// A float's value from its definition: sign, exponent and mantissa of 7 bits.
+/// The value of bf16 bits by definition: sign, exponent and 7-bit mantissa.
 double value_of(std::uint16_t bits) {
   const int exponent = bits >> 7 & 0xff, mantissa = bits & 0x7f;
   const double sign = (bits & 0x8000) != 0 ? -1 : 1;
@@ -25,7 +25,7 @@ double value_of(std::uint16_t bits) {
   return sign * std::ldexp(128 + mantissa, exponent - 134);
 }
 
-/// The bits of the number nearest to a finite `value`; for a tie, of the one with the even last bit.
+/// The bits of the number nearest to a finite `value`; ties round to even.
 std::uint16_t nearest(double value) {
   const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::abs(value);
@@ -51,7 +51,7 @@ float float_of(std::uint32_t bits) {
 
 }  // namespace
 
-TEST_CASE("every bf16 is the float of its definition, and comes back from it", "[tensor]") {
+TEST_CASE("every bf16 converts to the float of its definition and back", "[tensor]") {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const dp::bf16 x = dp::bf16::from_bits(static_cast<std::uint16_t>(bits));
     const double expected = value_of(x.bits());
@@ -82,7 +82,7 @@ TEST_CASE("floats round to the nearest bf16, ties to even", "[tensor]") {
       CHECK(dp::bf16(float_of(bits | sign)).bits() == nearest(float_of(bits | sign)));
 }
 
-TEST_CASE("doubles round once: a float in between makes no tie", "[tensor]") {
+TEST_CASE("doubles round once, without an intermediate float", "[tensor]") {
   const double tie = 1 + std::ldexp(1.0, -8);
   CHECK(dp::bf16(tie).bits() == 0x3f80);
   CHECK(dp::bf16(tie + std::ldexp(1.0, -40)).bits() == 0x3f81);
@@ -103,7 +103,7 @@ TEST_CASE("doubles round once: a float in between makes no tie", "[tensor]") {
   }
 }
 
-TEST_CASE("a NaN whose payload lies in the lower bits only stays a NaN", "[tensor]") {
+TEST_CASE("a NaN with a payload only in the lower bits stays a NaN", "[tensor]") {
   CHECK(dp::bf16(float_of(0x7f800001)).bits() == 0x7fc0);
   CHECK(dp::bf16(float_of(0xffffffff)).bits() == 0xffff);
 }

@@ -50,7 +50,7 @@ auto counted() {
 
 }  // namespace
 
-TEST_CASE("a tensor is copied to a device while the host goes on", "[tensor][async]") {
+TEST_CASE("a tensor is copied to a device while the host continues", "[tensor][async]") {
   const dp::stream<dp::cuda<0>> copies;
   const auto source = counted();
   held_up device_0;
@@ -64,7 +64,7 @@ TEST_CASE("a tensor is copied to a device while the host goes on", "[tensor][asy
   CHECK(support::values_of(result) == values{0, 1, 2, 3});
 }
 
-TEST_CASE("a tensor is copied from a device after what wrote it", "[tensor][async]") {
+TEST_CASE("a copy from a device comes after the work that wrote the tensor", "[tensor][async]") {
   const dp::stream<dp::cuda<0>> copies;
   const auto source = dp::to<device>(counted());
   CHECK(support::values_of(dp::to_async<pinned>(source, copies).get()) == values{0, 1, 2, 3});
@@ -73,7 +73,7 @@ TEST_CASE("a tensor is copied from a device after what wrote it", "[tensor][asyn
   CHECK(part.get()(1) == 2);
 }
 
-TEST_CASE("a source that is a temporary stays until its copy is done", "[tensor][async]") {
+TEST_CASE("a temporary source lives until its copy is done", "[tensor][async]") {
   const std::size_t before = dp::memory_statistics<dp::pinned>().allocated;
   held_up device_0;
   auto copy = dp::to_async<device>(counted());
@@ -83,7 +83,7 @@ TEST_CASE("a source that is a temporary stays until its copy is done", "[tensor]
   CHECK(dp::memory_statistics<dp::pinned>().allocated == before);
 }
 
-TEST_CASE("another stream comes after a copy without the host", "[tensor][async]") {
+TEST_CASE("another stream can wait for a copy without the host", "[tensor][async]") {
   const dp::stream<dp::cuda<0>> copies, compute;
   const auto source = counted();
   held_up device_0;
@@ -120,12 +120,12 @@ TEST_CASE("a device's failure is thrown when the copy is waited for", "[tensor][
   dp::detail::for_each_index<cuda>(0, 1, 1, refuse{});
   auto copy = dp::to_async<device>(counted());
   CHECK_THROWS_AS(copy.get(), dp::argument_error);
-  CHECK_THROWS_AS(copy.get(), dp::argument_error);  // a tensor that was not copied is never returned
+  CHECK_THROWS_AS(copy.get(), dp::argument_error);  // never returns a tensor that was not copied
   CHECK_NOTHROW(dp::to_async<device>(counted()));   // the destructor does not throw
   CHECK_THROWS_AS(dp::synchronize<dp::cuda<0>>(), dp::argument_error);
 }
 
-TEST_CASE("pending copies are moved, and one that is replaced is waited for", "[tensor][async]") {
+TEST_CASE("pending copies can be moved, and assignment waits for the replaced copy", "[tensor][async]") {
   auto a = dp::to_async<device>(counted());
   auto b = std::move(a);
   a = dp::to_async<device>(dp::to<pinned>(dp::tensor<float, list, dp::on<dp::cpu>>{5, 6, 7, 8}));

@@ -42,7 +42,7 @@ TEST_CASE("extents that differ at run time throw", "[tensor][copy]") {
   CHECK_NOTHROW(dp::copy(none, nothing));
 }
 
-TEST_CASE("to copies, but moves a temporary that is already on the placement", "[tensor][copy]") {
+TEST_CASE("to() copies, but moves a temporary that is already on the placement", "[tensor][copy]") {
   dp::tensor<float, extents<3>, on<cpu>> a{1, 2, 3};
   const float* memory = a.data();
   auto b = dp::to<on<cpu>>(a);

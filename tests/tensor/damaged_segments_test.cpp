@@ -30,7 +30,7 @@ rows ten_rows(const std::string& name) {
   return x;
 }
 
-/// The message of opening; empty if that gives the ten rows, all of which are read.
+/// The message of opening, or an empty string after all ten rows were read.
 std::string failure(const std::string& name) {
   try {
     const rows x = dp::open_shared<rows>(name);
@@ -45,7 +45,7 @@ std::string failure(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("every change of a byte before the data of shared memory is refused, or changes nothing") {
+TEST_CASE("every changed byte before the data of shared memory is rejected or harmless") {
   const std::string name = segment_name("bytes");
   const rows x = ten_rows(name);
   const segment_file file(name);
@@ -65,11 +65,11 @@ TEST_CASE("every change of a byte before the data of shared memory is refused, o
     file.write(&valid[at], 1, at);
   }
   CHECK(failure(name) == "");
-  // The bytes of magic number, sizes, first extent and text: no change of one of their bits is overlooked.
+  // Every changed bit of magic number, sizes, first extent and text is rejected.
   CHECK(refused >= 8 * (4 * 8 + 8 + file.text().size()));
 }
 
-TEST_CASE("a file of shared memory that is shorter or longer than its header says is not opened") {
+TEST_CASE("opening throws if a shared-memory file is shorter or longer than its header says") {
   const std::string name = segment_name("short");
   const rows x = ten_rows(name);
   const segment_file file(name);
@@ -82,7 +82,7 @@ TEST_CASE("a file of shared memory that is shorter or longer than its header say
   }
 }
 
-TEST_CASE("extents with more elements than the file of shared memory has are not opened") {
+TEST_CASE("opening throws if the extents exceed the shared-memory file") {
   const std::string name = segment_name("extents");
   const rows x = ten_rows(name);
   const segment_file file(name);
@@ -90,7 +90,7 @@ TEST_CASE("extents with more elements than the file of shared memory has are not
   const std::string text = file.text(), line = "extents: ";
   const std::size_t at = text.find(line + "10x2");
   REQUIRE(at != std::string::npos);
-  // The description says the same as the extents, as that of a program which wrote the file otherwise would.
+  // The description matches the extents, as if another program had written the file.
   const auto forged = [&](std::uint64_t count, std::size_t bytes_of_data) {
     segment_head head = valid;
     std::string changed = text;
@@ -114,7 +114,7 @@ TEST_CASE("extents with more elements than the file of shared memory has are not
   CHECK_THAT(forged(~std::uint64_t{0}, 80), refused);
 }
 
-TEST_CASE("data that does not begin on the page after the description is not opened") {
+TEST_CASE("opening throws if data does not begin on the page after the description") {
   const std::string name = segment_name("begin");
   const matrix x = dp::create_shared<matrix>(name, matrix{{1, 2, 3}, {4, 5, 6}});
   const segment_file file(name);

@@ -52,7 +52,7 @@ TEST_CASE("each place has a part along the axis that the placement splits", "[te
   CHECK(rows.first_row(1) == 3);
 }
 
-TEST_CASE("a split is remembered", "[tensor]") {
+TEST_CASE("a tensor stores its split", "[tensor]") {
   using where = dp::sharded<dp::axis<0>, 0, 1, 2, 3>;
   const dp::tensor<float, dp::extents<10, 2>, where> torch(dp::extents<10, 2>{}, dp::split::torch);
   CHECK(part_sizes(torch) == sizes{3, 3, 3, 1});
@@ -70,7 +70,7 @@ TEST_CASE("a split is remembered", "[tensor]") {
                   dp::argument_error);
 }
 
-TEST_CASE("copies and summands have the whole extents on every place", "[tensor]") {
+TEST_CASE("replicated and partial tensors have the whole extents on every place", "[tensor]") {
   const dp::tensor<int, dp::extents<2, dyn>, dp::replicated<1, 0>> copies(dp::extents<2, dyn>{4});
   const dp::tensor<int, dp::extents<>, dp::partial<dp::reduction::max, 0, 3>> summands(dp::extents<>{});
   CHECK(copies.local(1).extents() == dp::extents<2, 4>{});
@@ -79,7 +79,7 @@ TEST_CASE("copies and summands have the whole extents on every place", "[tensor]
   CHECK(summands.only_on(1).ordinal() == 3);
 }
 
-TEST_CASE("a copy is read by local and written to by only_on, a summand is read and printed", "[tensor]") {
+TEST_CASE("local reads a copy and only_on writes to one; a summand can be read and printed", "[tensor]") {
   using one = dp::extents<3>;
   dp::tensor<float, one, dp::replicated<2, 1>> copies;
   static_assert(std::is_same_v<decltype(copies.local(dp::cuda<1>{})), dp::view<const float, one, dp::cuda<1>>>);
@@ -102,7 +102,7 @@ TEST_CASE("a copy is read by local and written to by only_on, a summand is read 
   CHECK(text.str() == "summand<float, 3> on cpu\n[0. 0. 4.]");
 }
 
-TEST_CASE("a part by its place is a view at that place", "[tensor]") {
+TEST_CASE("the part of a place is a view on that place", "[tensor]") {
   dp::tensor<float, dp::extents<6, 2>, dp::sharded<dp::axis<0>, 3, 1>> x(dp::extents<6, 2>{}, dp::split::sizes{4, 2});
   const auto& constant = x;
   static_assert(
@@ -117,7 +117,7 @@ TEST_CASE("a part by its place is a view at that place", "[tensor]") {
   CHECK(values_of(dp::to<dp::on<dp::cpu>>(x.local(dp::cuda<3>{}))) == values_of(values));
 }
 
-TEST_CASE("a clone has the same elements in memory of its own", "[tensor]") {
+TEST_CASE("a clone has the same elements in separate memory", "[tensor]") {
   dp::tensor<float, dp::extents<dyn>, dp::sharded<dp::axis<0>, 0, 1>> x(dp::extents<dyn>{3});
   dp::copy(x.local(0), counted<float>(dp::extents<dyn>{2}));
   dp::copy(x.local(1), counted<float>(dp::extents<dyn>{1}));
@@ -131,7 +131,7 @@ TEST_CASE("a clone has the same elements in memory of its own", "[tensor]") {
   static_assert(!std::is_copy_constructible_v<decltype(copied)> && !std::is_copy_assignable_v<decltype(copied)>);
 }
 
-TEST_CASE("the number of rows changes within the allocated memory, by the tensor's rule", "[tensor]") {
+TEST_CASE("the number of rows changes within the allocated memory, with the tensor's split rule", "[tensor]") {
   using dp::detail::leading_extent;
   dp::tensor<float, dp::extents<dyn, 2>, dp::sharded<dp::axis<0>, 0, 1, 2, 3>> torch(dp::extents<dyn, 2>(12),
                                                                                      dp::split::torch);
@@ -148,7 +148,7 @@ TEST_CASE("the number of rows changes within the allocated memory, by the tensor
 
   dp::tensor<float, dp::extents<dyn>, dp::sharded<dp::axis<0>, 0, 1>> given(dp::extents<dyn>(6),
                                                                             dp::split::sizes{2, 4});
-  CHECK_THROWS_AS(leading_extent::set(given, 5), dp::shape_error);  // evenly, the first place would have 3
+  CHECK_THROWS_AS(leading_extent::set(given, 5), dp::shape_error);  // an even split needs 3 rows on the first place
   CHECK(part_sizes(given) == sizes{2, 4});
   leading_extent::set(given, 4);
   CHECK(part_sizes(given) == sizes{2, 2});
@@ -162,7 +162,7 @@ TEST_CASE("the number of rows changes within the allocated memory, by the tensor
   CHECK(columns.extent(0) == 3);
 }
 
-TEST_CASE("a number is assigned on every place, and a moved-from tensor says so", "[tensor]") {
+TEST_CASE("a number is assigned on every place, and a moved-from tensor throws", "[tensor]") {
   dp::tensor<float, dp::extents<3, 2>, dp::sharded<dp::axis<0>, 0, 1>> x;
   x = 3;
   CHECK(dp::item(dp::sum(dp::to<dp::cpu>(x.local(dp::cuda<1>{})))) == 6);

@@ -9,7 +9,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("element types are seven, two of them for parameters", "[tensor]") {
+TEST_CASE("there are seven element types, two of them for parameters", "[tensor]") {
   STATIC_REQUIRE(dp::element<float>);
   STATIC_REQUIRE(dp::element<double>);
   STATIC_REQUIRE(dp::element<std::int32_t>);

@@ -12,7 +12,7 @@ namespace dp = devplace;
 using dp::dyn;
 using dp::extents;
 
-TEST_CASE("static extents take no memory and are known at compile time", "[tensor][extents]") {
+TEST_CASE("static extents need no memory and are known at compile time", "[tensor][extents]") {
   using e = extents<2, 3, 4>;
   STATIC_REQUIRE(std::is_empty_v<e>);
   STATIC_REQUIRE((e::is_static && e::rank == 3 && e::dynamic_count == 0));
@@ -22,12 +22,12 @@ TEST_CASE("static extents take no memory and are known at compile time", "[tenso
   STATIC_REQUIRE(e::static_extent(1) == 3);
 }
 
-TEST_CASE("extents without axes are those of a scalar", "[tensor][extents]") {
+TEST_CASE("extents without axes describe a scalar", "[tensor][extents]") {
   STATIC_REQUIRE((extents<>::rank == 0 && extents<>{}.size() == 1 && extents<>::is_static));
   CHECK(dp::detail::to_string(extents<>{}) == "scalar");
 }
 
-TEST_CASE("dynamic extents are given in their order, or with all others", "[tensor][extents]") {
+TEST_CASE("constructors take the dynamic extents or all extents", "[tensor][extents]") {
   using e = extents<dyn, 28, dyn>;
   const e by_dynamic{5, 7};
   const e by_all{5, 28, 7};
@@ -41,14 +41,14 @@ TEST_CASE("dynamic extents are given in their order, or with all others", "[tens
   CHECK(dp::detail::to_string(by_all) == "5x28x7");
 }
 
-TEST_CASE("a static extent refuses another value", "[tensor][extents]") {
+TEST_CASE("a static extent rejects another value", "[tensor][extents]") {
   CHECK_THROWS_AS((extents<dyn, 28>{5, 27}), dp::shape_error);
   CHECK_THROWS_WITH((extents<dyn, 28>{5, 27}),
                     Catch::Matchers::ContainsSubstring("28") && Catch::Matchers::ContainsSubstring("27"));
   CHECK_THROWS_AS((extents<3>(extents<dyn>{4})), dp::shape_error);
 }
 
-TEST_CASE("extents convert where no check can fail, and are cast elsewhere", "[tensor][extents]") {
+TEST_CASE("extents convert implicitly where no check can fail, otherwise by a cast", "[tensor][extents]") {
   STATIC_REQUIRE(std::convertible_to<extents<2, 3>, extents<dyn, 3>>);
   STATIC_REQUIRE(!std::convertible_to<extents<dyn, 3>, extents<2, 3>>);
   STATIC_REQUIRE(std::constructible_from<extents<2, 3>, extents<dyn, 3>>);
@@ -77,7 +77,7 @@ TEST_CASE("helpers add and drop the first axis", "[tensor][extents]") {
   STATIC_REQUIRE((dp::extents_like<extents<2>> && !dp::extents_like<int>));
 }
 
-TEST_CASE("extents with more elements than a machine can address are refused", "[tensor][extents]") {
+TEST_CASE("extents with more elements than a machine can address are rejected", "[tensor][extents]") {
   constexpr std::size_t half = std::size_t{1} << 32;
   CHECK_THROWS_WITH(extents<dyn>(-1), Catch::Matchers::ContainsSubstring("18446744073709551615") &&
                                           Catch::Matchers::ContainsSubstring("look for a negative number"));

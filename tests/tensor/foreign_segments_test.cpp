@@ -44,8 +44,8 @@ std::string failure_of_create(const std::string& name) {
   return "no error";
 }
 
-/// A file at `path`, locked exclusively while this object exists. It gets its name last, since another test's call of
-/// create_shared may remove it before it is locked.
+/// A file at `path`, locked exclusively while this object exists. The file is named last, since another test's
+/// create_shared may remove an unlocked file.
 class locked_file {
  public:
   locked_file(std::string path, ::mode_t mode, ::uid_t owner = ::geteuid())
@@ -77,7 +77,7 @@ class locked_file {
 
 }  // namespace
 
-TEST_CASE("another user's file with the name of shared memory is refused, and its lock is not waited for") {
+TEST_CASE("another user's file with a shared-memory name is rejected without waiting for its lock") {
   if (::geteuid() != 0) DEVPLACE_SKIP("only root makes files of other users");
   const std::string name = segment_name("other");
   for (const ::mode_t mode : {0600U, 0666U}) {
@@ -92,7 +92,7 @@ TEST_CASE("another user's file with the name of shared memory is refused, and it
   }
 }
 
-TEST_CASE("a user without permissions is told whose file has the name of shared memory") {
+TEST_CASE("a user without permissions gets an error naming the owner of the shared-memory file") {
   if (::geteuid() != 0) DEVPLACE_SKIP("only root becomes another user");
   const std::string name = segment_name("roots");
   for (const ::mode_t mode : {0600U, 0666U}) {
@@ -108,14 +108,14 @@ TEST_CASE("a user without permissions is told whose file has the name of shared 
   }
 }
 
-TEST_CASE("a lock that a program of this user keeps is not waited for without a limit") {
+TEST_CASE("waiting for a lock held by this user's program times out") {
   const std::string name = segment_name("locked");
   const locked_file file(segment_path_of(name), 0600);
   CHECK_THAT(failure_of_open(name), ContainsSubstring("another program of this user has /dev/shm/devplace.") &&
                                         ContainsSubstring("locked for itself alone"));
 }
 
-TEST_CASE("a file that others may open is not used as shared memory") {
+TEST_CASE("a file that others may open is rejected as shared memory") {
   const std::string name = segment_name("mode");
   for (const ::mode_t mode : {0660U, 0606U, 0640U}) {
     const locked_file file(segment_path_of(name), mode);
@@ -126,7 +126,7 @@ TEST_CASE("a file that others may open is not used as shared memory") {
   }
 }
 
-TEST_CASE("pipes, links and folders are not used as shared memory, and nothing waits for the other end of a pipe") {
+TEST_CASE("pipes, links and folders are rejected as shared memory without waiting for a pipe's other end") {
   const std::string name = segment_name("special"), path = segment_path_of(name);
   const auto check = [&] {
     CHECK_THAT(failure_of_open(name), ContainsSubstring("is no regular file"));

@@ -37,7 +37,7 @@ float half_test_float(std::uint32_t bits) {
   return value;
 }
 
-/// Rounds a number of either sign, as a double and, if it is one, as a float.
+/// Whether `value` with either sign rounds to `bits`, as a double and, if exact, as a float.
 bool rounds_to(double value, std::uint32_t bits) {
   const float narrow = static_cast<float>(value);
   const auto positive = static_cast<std::uint16_t>(bits), negative = static_cast<std::uint16_t>(bits | 0x8000);
@@ -49,7 +49,7 @@ bool rounds_to(double value, std::uint32_t bits) {
 
 }  // namespace
 
-TEST_CASE("every half is the number of its definition, and comes back from float and double", "[tensor]") {
+TEST_CASE("every half converts to the number of its definition and back from float and double", "[tensor]") {
   for (std::uint32_t bits = 0; bits < 0x8000; ++bits) {
     INFO(bits);
     const float value = dp::half::from_bits(static_cast<std::uint16_t>(bits));
@@ -68,12 +68,11 @@ TEST_CASE("every half is the number of its definition, and comes back from float
   }
 }
 
-TEST_CASE("between any two neighbours numbers round to the nearer half, and those in the middle to the even one",
-          "[tensor]") {
+TEST_CASE("numbers between neighbours round to the nearer half, ties to even", "[tensor]") {
   for (std::uint32_t low = 0; low < 0x7c00; ++low) {
     const std::uint32_t high = low + 1;
     INFO(low);
-    // Infinity has the place of 65536.
+    // Infinity stands for 65536.
     const double below = half_value(low), above = high == 0x7c00 ? 65536 : half_value(high);
     const double middle = (below + above) / 2;
     REQUIRE(rounds_to(middle, low % 2 == 0 ? low : high));
@@ -102,7 +101,7 @@ TEST_CASE("integers of any size round once to half and bf16", "[tensor]") {
   STATIC_REQUIRE(dp::half(std::int64_t{65519}).bits() == 0x7bff);
   STATIC_REQUIRE(dp::half(std::numeric_limits<std::int64_t>::min()).bits() == 0xfc00);
   STATIC_REQUIRE(dp::bf16(std::numeric_limits<std::int64_t>::min()).bits() == 0xdf00);
-  // A tie for bf16, and one more, which a double in between would lose.
+  // A tie for bf16; an intermediate double would lose the difference to tie + 1.
   constexpr std::int64_t tie = (std::int64_t{1} << 62) + (std::int64_t{1} << 54);
   STATIC_REQUIRE(dp::bf16(tie).bits() == 0x5e80);
   STATIC_REQUIRE(dp::bf16(tie + 1).bits() == 0x5e81);
@@ -110,7 +109,7 @@ TEST_CASE("integers of any size round once to half and bf16", "[tensor]") {
   STATIC_REQUIRE(dp::bf16(~std::uint64_t{0}).bits() == 0x5f80);
 }
 
-TEST_CASE("the limits of half and bf16 are those of their formats", "[tensor]") {
+TEST_CASE("numeric_limits of half and bf16 match their formats", "[tensor]") {
   using half = std::numeric_limits<dp::half>;
   using bf16 = std::numeric_limits<dp::bf16>;
   STATIC_REQUIRE(half::is_specialized);

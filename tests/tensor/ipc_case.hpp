@@ -14,14 +14,14 @@
 #include "support/catch.hpp"
 #include "support/forked_processes.hpp"
 
-/// Processes with devices of their own, which are forked before one of them uses a device.
+/// Processes with separate devices, forked before any of them uses a device.
 namespace ipc_case {
 
 namespace dp = devplace;
 using matrix = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cuda<0>>>;
 using handle_type = dp::ipc_handle<float, dp::extents<2, 3>>;
 
-/// Two processes and a pipe from the first to the second: what they return.
+/// The results of two processes with a pipe from the first to the second.
 template <class Exporter, class Importer>
 std::vector<support::ended_process> exporter_and_importer(const Exporter& first, const Importer& second) {
   int to_second[2], to_first[2];
@@ -46,14 +46,14 @@ std::vector<support::ended_process> exporter_and_importer(const Exporter& first,
   return ended;
 }
 
-/// One process exports a tensor, the other one reads it and adds 1 to its elements.
+/// One process exports a tensor, the other reads the tensor and adds 1 to its elements.
 inline void check_exchange() {
   const auto ended = exporter_and_importer(
       [](const auto& send, const auto& wait) {
         matrix x{{1, 2, 3}, {4, 5, 6}};
         dp::exported out{std::move(x)};
         auto view = out.view();
-        view = view * 2.0f;  // enqueued before the handle is made
+        view = view * 2.0f;  // enqueued before the handle is created
         if (!send(out.handle()) || !wait()) return std::string("no pipe");
         return std::to_string(dp::to<dp::on<dp::cpu>>(out.view())(0, 0));
       },

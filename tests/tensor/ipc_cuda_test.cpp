@@ -10,8 +10,8 @@
 #include "support/catch.hpp"
 #include "tensor/ipc_case.hpp"
 
-TEST_CASE("processes exchange a tensor of a GPU by its handle", "[tensor]") {
-  // This process must not use CUDA before it forks, so another one looks for the device.
+TEST_CASE("processes exchange a GPU tensor by handle", "[tensor]") {
+  // This process must not use CUDA before it forks, so a child looks for the device.
   const auto found = support::in_forked_processes(
       1, [](int) { return std::string(devplace::available<devplace::cuda<0>>() ? "found" : ""); });
   if (found[0].output != "found") DEVPLACE_SKIP("this machine has no CUDA device");

@@ -18,11 +18,11 @@
 namespace dp = devplace;
 using namespace ipc_case;
 
-TEST_CASE("processes with simulated devices exchange a tensor by its handle") {
+TEST_CASE("processes with simulated devices exchange a tensor by handle") {
   check_exchange();
 }
 
-TEST_CASE("a simulated device of another number is not the exporter's") {
+TEST_CASE("a simulated device with another number is not the exporter's") {
   const auto ended = exporter_and_importer(
       [](const auto& send, const auto& wait) {
         const dp::exported out{matrix{{1, 2, 3}, {4, 5, 6}}};
@@ -41,7 +41,7 @@ TEST_CASE("a simulated device of another number is not the exporter's") {
              Catch::Matchers::ContainsSubstring("\"device: simulated device 1\" and \"device: simulated device 0\""));
 }
 
-TEST_CASE("an exported tensor whose file was shortened is not opened") {
+TEST_CASE("opening an exported tensor throws if its file was shortened") {
   const auto ended = exporter_and_importer(
       [](const auto& send, const auto& wait) {
         const dp::exported out{matrix{{1, 2, 3}, {4, 5, 6}}};
@@ -65,7 +65,7 @@ TEST_CASE("an exported tensor whose file was shortened is not opened") {
   CHECK_THAT(ended[1].output, Catch::Matchers::ContainsSubstring("has a header that does not fit its file"));
 }
 
-TEST_CASE("an exported tensor waits for those who have it, also when its name was removed") {
+TEST_CASE("an exported tensor waits for its importers, also after its name was removed") {
   void* const memory =
       ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   REQUIRE(memory != MAP_FAILED);

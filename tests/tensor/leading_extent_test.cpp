@@ -11,7 +11,7 @@
 namespace dp = devplace;
 using dp::dyn;
 
-TEST_CASE("a tensor takes fewer rows, and as many as it was made with again, in the same memory", "[tensor]") {
+TEST_CASE("a tensor's number of rows can shrink, and grow to the original again, in the same memory", "[tensor]") {
   dp::tensor<float, dp::extents<dyn, 3>, dp::on<dp::cpu>> x(dp::extents<dyn, 3>(4));
   for (std::size_t i = 0; i < 12; ++i)
     x.data()[i] = static_cast<float>(i);
@@ -40,7 +40,7 @@ TEST_CASE("too many rows are rejected without changes", "[tensor]") {
   CHECK_THROWS_AS(dp::detail::leading_extent::set(rows_of_four, wraps_around), dp::shape_error);
 }
 
-TEST_CASE("a tensor split over places is split anew", "[tensor]") {
+TEST_CASE("a tensor split over places is split again", "[tensor]") {
   dp::tensor<float, dp::extents<dyn, 2>, dp::sharded_on<dp::axis<0>, dp::cpu>> x(dp::extents<dyn, 2>(6));
   dp::detail::leading_extent::set(x, 4);
   CHECK(x.local(0).extents() == dp::extents<dyn, 2>(4));

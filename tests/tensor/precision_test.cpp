@@ -10,7 +10,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("precisions are float, double and tf32, whose elements are float", "[tensor]") {
+TEST_CASE("the precisions are float, double and tf32 with float elements", "[tensor]") {
   STATIC_REQUIRE(dp::precision<float>);
   STATIC_REQUIRE(dp::precision<double>);
   STATIC_REQUIRE(dp::precision<dp::tf32>);
@@ -20,7 +20,7 @@ TEST_CASE("precisions are float, double and tf32, whose elements are float", "[t
   STATIC_REQUIRE(!dp::element<dp::tf32>);
 }
 
-TEST_CASE("a mixed precision has a short type where layers compute and float where an optimizer does", "[tensor]") {
+TEST_CASE("a mixed precision has a short type for layers and float for the optimizer", "[tensor]") {
   using mixed = dp::precision_traits<dp::mixed<dp::bf16>>;
   STATIC_REQUIRE(dp::precision<dp::mixed<dp::bf16>>);
   STATIC_REQUIRE(dp::precision<dp::mixed<dp::half>>);

@@ -26,7 +26,7 @@ std::string printed(const X& x) {
 
 }  // namespace
 
-TEST_CASE("a split tensor prints what each place has", "[tensor]") {
+TEST_CASE("a split tensor prints each place's part", "[tensor]") {
   CHECK(printed(dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(counted<float>(dp::extents<3, 2>{}))) ==
         "tensor<float, 3x2> on sharded<axis<0>, cuda:0, cuda:1>\n"
         "cuda:0 has [0:2]\n"
@@ -46,7 +46,7 @@ TEST_CASE("a split tensor prints what each place has", "[tensor]") {
         "[]");
 }
 
-TEST_CASE("equal copies are printed once, different ones each", "[tensor]") {
+TEST_CASE("equal copies are printed once, different copies separately", "[tensor]") {
   auto x = dp::broadcast<dp::replicated<0, 1>>(counted<float>(dp::extents<2>{}));
   CHECK(printed(x) ==
         "tensor<float, 2> on replicated<cuda:0, cuda:1>\n"
@@ -63,7 +63,7 @@ TEST_CASE("equal copies are printed once, different ones each", "[tensor]") {
         "[-0.  1.]");
 }
 
-TEST_CASE("summands are printed as such", "[tensor]") {
+TEST_CASE("a partial tensor prints each summand", "[tensor]") {
   dp::tensor<double, dp::extents<2>, dp::partial<reduction::sum, 1, 0>> x(dp::extents<2>{});
   dp::copy(x.only_on(0), counted<double>(dp::extents<2>{}));
   dp::copy(x.only_on(1), dp::tensor<double, dp::extents<2>, dp::on<dp::cpu>>{5, 6});

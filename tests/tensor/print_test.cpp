@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Expected texts are those that numpy 2.4 prints for the same arrays.
+// The expected texts were printed by NumPy 2.4 for the same arrays.
 
 #include <cstddef>
 #include <cstdint>
@@ -73,12 +73,12 @@ TEST_CASE("an empty tensor prints only brackets", "[tensor][print]") {
   CHECK(elements<float>({}, dp::extents<2, dp::dyn>{0}) == "[]");
 }
 
-TEST_CASE("1000 elements are all shown", "[tensor][print]") {
+TEST_CASE("up to 1000 elements are all shown", "[tensor][print]") {
   CHECK(ramp<std::uint8_t>(dp::extents<1000>{}, 1).find("...") == std::string::npos);
   CHECK(ramp<std::uint8_t>(dp::extents<10, 100>{}, 1).find("...") == std::string::npos);
 }
 
-TEST_CASE("arrays are printed as numpy prints them", "[tensor][print]") {
+TEST_CASE("arrays are printed like NumPy's", "[tensor][print]") {
   SECTION("whole numbers") {
     CHECK(elements<float>({1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, dp::extents<2, 3>{}) == R"([[1. 2. 3.]
  [4. 5. 6.]])");

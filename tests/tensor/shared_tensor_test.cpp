@@ -40,7 +40,7 @@ using shared = dp::on<dp::shared_memory>;
 using matrix = dp::tensor<float, dp::extents<2, 3>, shared>;
 using rows = dp::tensor<std::int32_t, dp::extents<dp::dyn, 2>, shared>;
 
-/// Unique among the test cases, which run at the same time.
+/// A name unique among test cases that run concurrently.
 std::string name_of(const std::string& what) {
   return "test." + std::to_string(::getpid()) + "." + what;
 }
@@ -84,7 +84,7 @@ class waiting_process {
   }
   ~waiting_process() { kill(); }
 
-  /// By SIGKILL; returns when the process has ended.
+  /// Sends SIGKILL; returns when the process has ended.
   void kill() {
     if (process_ == 0) return;
     ::kill(process_, SIGKILL);
@@ -98,7 +98,7 @@ class waiting_process {
 
 }  // namespace
 
-TEST_CASE("a tensor in shared memory is computed with as one on the cpu") {
+TEST_CASE("a tensor in shared memory computes like a cpu tensor") {
   const matrix a{{1, 2, 3}, {4, 5, 6}};
   const dp::tensor b = a + 2.0f * a;
   static_assert(std::is_same_v<decltype(b)::placement_type, shared>);
@@ -114,7 +114,7 @@ TEST_CASE("a tensor in shared memory is computed with as one on the cpu") {
   CHECK(dp::available<shared>());
 }
 
-TEST_CASE("memory without a name is common to a process and those that it forks") {
+TEST_CASE("a process shares unnamed memory with its forked children") {
   matrix x;
   const auto children = support::in_forked_processes(3, [&](int rank) { x(1, rank) = static_cast<float>(rank + 1); });
   CHECK(support::failures(children).empty());
@@ -122,7 +122,7 @@ TEST_CASE("memory without a name is common to a process and those that it forks"
   CHECK(x(0, 0) == 0);
 }
 
-TEST_CASE("memory without a name has none in the file system") {
+TEST_CASE("unnamed memory has no name in the file system") {
   const auto file_of = [](const void* data) {
     std::ifstream maps("/proc/self/maps");
     std::string line;
@@ -143,7 +143,7 @@ TEST_CASE("memory without a name has none in the file system") {
   CHECK(is_there(name));
 }
 
-TEST_CASE("shared memory is counted apart from the cpu's") {
+TEST_CASE("shared memory is counted separately from the cpu's memory") {
   const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
   {
     const matrix x;
@@ -155,7 +155,7 @@ TEST_CASE("shared memory is counted apart from the cpu's") {
   CHECK(dp::memory_statistics<dp::cpu>().allocated == before);
 }
 
-TEST_CASE("a tensor is opened by its name in another process") {
+TEST_CASE("another process opens a tensor by name") {
   const std::string name = name_of("opened");
   matrix x = dp::create_shared<matrix>(name, matrix{{1, 2, 3}, {4, 5, 6}});
   const auto children = support::in_forked_processes(1, [&](int) {
@@ -175,7 +175,7 @@ TEST_CASE("shared memory is created as a copy of a tensor or a view of another p
   CHECK(dp::create_shared<rows>(name_of("of.dynamic"), rows(dp::extents<dp::dyn, 2>(3))).extent(0) == 3);
 }
 
-TEST_CASE("extents that are known at run time are those of the creation") {
+TEST_CASE("run-time extents are read from the shared memory") {
   const std::string name = name_of("rows");
   const rows x = dp::create_shared<rows>(name, dp::extents<dp::dyn, 2>(5));
   CHECK(dp::open_shared<rows>(name).extent(0) == 5);
@@ -185,7 +185,7 @@ TEST_CASE("extents that are known at run time are those of the creation") {
   CHECK(dp::open_shared<rows>(name_of("none")).size() == 0);
 }
 
-TEST_CASE("another type is not opened, and the message names the first difference") {
+TEST_CASE("opening as another type throws, naming the first difference") {
   const std::string name = name_of("typed");
   const matrix x = dp::create_shared<matrix>(name);
   const std::string extents =
@@ -199,7 +199,7 @@ TEST_CASE("another type is not opened, and the message names the first differenc
   CHECK_THAT(rank, Catch::Matchers::ContainsSubstring("\"extents: 2\" and \"extents: 2x3\""));
 }
 
-TEST_CASE("the name is gone with the last process that has the memory, in whatever order they end") {
+TEST_CASE("the last process with the memory removes the name, in any order of exit") {
   const std::string name = name_of("last");
   std::optional<matrix> first(dp::create_shared<matrix>(name));
   std::optional<matrix> second(dp::open_shared<matrix>(name));
@@ -213,7 +213,7 @@ TEST_CASE("the name is gone with the last process that has the memory, in whatev
              Catch::Matchers::ContainsSubstring("is in no process"));
 }
 
-TEST_CASE("a process that was forked keeps the memory and its name") {
+TEST_CASE("a forked process keeps the memory and its name") {
   const std::string name = name_of("inherited");
   std::optional<matrix> x(dp::create_shared<matrix>(name));
   waiting_process child([] { return 0; });  // has inherited x
@@ -225,7 +225,7 @@ TEST_CASE("a process that was forked keeps the memory and its name") {
   CHECK(!is_there(name));
 }
 
-TEST_CASE("kill -9 of one process leaves the memory to the others") {
+TEST_CASE("after kill -9 of one process, the others keep the memory") {
   const std::string name = name_of("survivor");
   waiting_process creator([&] { return dp::create_shared<matrix>(name, matrix{{1, 2, 3}, {4, 5, 6}}); });
   std::optional<matrix> x(dp::open_shared<matrix>(name));
@@ -236,9 +236,9 @@ TEST_CASE("kill -9 of one process leaves the memory to the others") {
   CHECK(!is_there(name));
 }
 
-TEST_CASE("what kill -9 of all processes leaves is removed by the next creation, and is not opened") {
+TEST_CASE("memory left by kill -9 of all processes cannot be opened, and the next creation removes it") {
   const std::string name = name_of("killed");
-  // Whether the file is left; another test that creates shared memory at this moment can have removed it.
+  // Whether the file is left; a concurrent test that creates shared memory may have removed it.
   const auto kill_all = [&] {
     waiting_process creator([&] { return dp::create_shared<matrix>(name); });
     waiting_process user([&] { return dp::open_shared<matrix>(name); });
@@ -262,7 +262,7 @@ TEST_CASE("what kill -9 of all processes leaves is removed by the next creation,
   CHECK(again(0, 0) == 0);
 }
 
-TEST_CASE("a name in use is refused, and names that are none") {
+TEST_CASE("names in use and invalid names are rejected") {
   const std::string name = name_of("used");
   const matrix x = dp::create_shared<matrix>(name);
   CHECK_THAT(
@@ -284,9 +284,9 @@ TEST_CASE("only the user can open the file") {
   CHECK((found.st_mode & 07777) == 0600);
 }
 
-TEST_CASE("a file of something else is not opened") {
+TEST_CASE("opening a foreign file throws") {
   const std::string name = name_of("foreign");
-  const std::string elsewhere = "/dev/shm/" + name;  // until it is locked, since it would be removed as abandoned
+  const std::string elsewhere = "/dev/shm/" + name;  // an unlocked file would be removed as abandoned
   const int file = ::open(elsewhere.c_str(), O_CREAT | O_RDWR, 0600);
   REQUIRE(file >= 0);
   REQUIRE(::flock(file, LOCK_SH) == 0);
@@ -301,7 +301,7 @@ TEST_CASE("a file of something else is not opened") {
   ::unlink(path_of(name).c_str());
 }
 
-TEST_CASE("more memory than the machine has is refused before any is taken") {
+TEST_CASE("more memory than the machine has is rejected before allocation") {
   using bytes_of = dp::tensor<std::uint8_t, dp::extents<dp::dyn>, shared>;
   const dp::extents<dp::dyn> too_many(std::size_t{1} << 50);
   CHECK_THAT(error_of([&] { static_cast<void>(bytes_of(too_many)); }),
@@ -310,7 +310,7 @@ TEST_CASE("more memory than the machine has is refused before any is taken") {
   CHECK_THROWS_AS(bytes_of(too_many), dp::out_of_memory);
 }
 
-TEST_CASE("more than /dev/shm can hold is an error with the numbers, not a signal later") {
+TEST_CASE("more than /dev/shm can hold is an error with numbers, not a later signal") {
   struct ::statvfs space = {};
   REQUIRE(::statvfs("/dev/shm", &space) == 0);
   using bytes_of = dp::tensor<std::uint8_t, dp::extents<dp::dyn>, shared>;
@@ -325,7 +325,7 @@ TEST_CASE("more than /dev/shm can hold is an error with the numbers, not a signa
   CHECK(!is_there(name));
 }
 
-TEST_CASE("processes create, open and leave one name at random, and are killed, and nothing incomplete is seen") {
+TEST_CASE("processes that create, open and leave one name at random and are killed never see incomplete memory") {
   const std::string name = name_of("stress");
   dp::test::forked_ranks processes;
   constexpr int count = 6;
@@ -338,7 +338,7 @@ TEST_CASE("processes create, open and leave one name at random, and are killed, 
         try {
           x.emplace(random() % 2 == 0 ? dp::create_shared<matrix>(name, sevens) : dp::open_shared<matrix>(name));
         } catch (const dp::argument_error&) {
-          continue;  // it exists, or does not
+          continue;  // the name exists, or does not
         }
         if ((*x)(0, 0) != 7 || (*x)(1, 2) != 7) throw std::runtime_error("other elements");
         if (p < 2 && random() % 500 == 0) ::kill(::getpid(), SIGKILL);
@@ -349,6 +349,6 @@ TEST_CASE("processes create, open and leave one name at random, and are killed, 
     INFO(ended[p].text);
     CHECK((ended[p].end == "exit 0" || (p < 2 && ended[p].end == "signal 9")));
   }
-  const matrix last = dp::create_shared<matrix>(name);  // removes what was left, so that the name is free
+  const matrix last = dp::create_shared<matrix>(name);  // removes abandoned memory, which frees the name
   CHECK(last(0, 0) == 0);
 }

@@ -30,7 +30,7 @@ sizes parts(std::size_t size, const Split& how) {
   return result;
 }
 
-/// torch.chunk as its documentation defines it, index by index: pieces of ceil(size / n) until nothing is left.
+/// torch.chunk by its documentation, index by index: pieces of ceil(size / n) until nothing is left.
 sizes chunks(std::size_t size, std::size_t n) {
   std::size_t most = 0;
   while (most * n < size)
@@ -43,7 +43,7 @@ sizes chunks(std::size_t size, std::size_t n) {
   return result;
 }
 
-/// Deals out the indices in turns: no place gets a second one before all have one.
+/// Deals out the indices in turns, one per place and round.
 sizes dealt(std::size_t size, std::size_t n) {
   sizes result(n, 0);
   for (std::size_t index = 0; index < size; ++index)
@@ -62,7 +62,7 @@ static_assert(dp::detail::divide<3>(7, dp::split::sizes{3, 3, 1}) == std::array<
 
 }  // namespace
 
-TEST_CASE("both rules for all sizes up to 64 and up to 9 places", "[tensor]") {
+TEST_CASE("both rules are correct for all sizes up to 64 and up to 9 places", "[tensor]") {
   for_each_count(
       [](auto places) {
         constexpr std::size_t n = decltype(places)::value;
@@ -75,14 +75,14 @@ TEST_CASE("both rules for all sizes up to 64 and up to 9 places", "[tensor]") {
       std::make_index_sequence<9>{});
 }
 
-TEST_CASE("torch.chunk's known cases", "[tensor]") {
+TEST_CASE("the rule torch gives torch.chunk's known results", "[tensor]") {
   CHECK(parts<4>(10, dp::split::torch) == sizes{3, 3, 3, 1});
   CHECK(parts<4>(9, dp::split::torch) == sizes{3, 3, 3, 0});
   CHECK(parts<7>(36, dp::split::torch) == sizes{6, 6, 6, 6, 6, 6, 0});
   CHECK(parts<3>(0, dp::split::torch) == sizes{0, 0, 0});
 }
 
-TEST_CASE("sizes near the largest number do not overflow", "[tensor]") {
+TEST_CASE("sizes near the largest integer do not overflow", "[tensor]") {
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
   CHECK(parts<2>(most, dp::split::torch) == sizes{most / 2 + 1, most / 2});
   CHECK(parts<2>(most, dp::split::even) == sizes{most / 2 + 1, most / 2});

@@ -95,7 +95,7 @@ TEST_CASE("empty tensors and scalars", "[tensor]") {
   CHECK(std::as_const(scalar)() == 4);
 }
 
-TEST_CASE("moving takes the memory, clone copies it", "[tensor]") {
+TEST_CASE("a move takes the memory, clone copies it", "[tensor]") {
   matrix a{{1, 2, 3}, {4, 5, 6}};
   const float* memory = a.data();
   matrix b = std::move(a);
@@ -176,7 +176,7 @@ TEST_CASE("numbers are assigned to all elements", "[tensor]") {
   CHECK((x(0, 0) == 0.5f && x(2, 1) == 0.5f));
 }
 
-TEST_CASE("loops over tensors and views take their rows", "[tensor]") {
+TEST_CASE("loops over tensors and views iterate over rows", "[tensor]") {
   dp::tensor<float, dp::extents<2, 3>, dp::cpu> x{{1, 2, 3}, {4, 5, 6}};
   float weight = 1;
   for (auto row : x)
@@ -200,7 +200,7 @@ std::size_t stride_of(const dp::view<float, dp::extents<dp::dyn, 3>, dp::cpu, dp
 
 }  // namespace
 
-TEST_CASE("a tensor is passed where a view is wanted", "[tensor]") {
+TEST_CASE("a tensor converts to a view argument", "[tensor]") {
   dp::tensor<float, dp::extents<2, 3>, dp::cpu> x{{1, 2, 3}, {4, 5, 6}};
   CHECK(first_of(x) == 1);
   CHECK(first_of(std::as_const(x)) == 1);
@@ -211,7 +211,7 @@ TEST_CASE("a tensor is passed where a view is wanted", "[tensor]") {
   STATIC_REQUIRE_FALSE(std::is_convertible_v<decltype(x), dp::view<const float, dp::extents<2, 3>, dp::cpu>>);
 }
 
-TEST_CASE("a tensor that was moved away says so", "[tensor]") {
+TEST_CASE("a moved-from tensor throws", "[tensor]") {
   dp::tensor<float, dp::extents<2, 3>, dp::cpu> x{{1, 2, 3}, {4, 5, 6}};
   auto y = std::move(x);
   const std::string message =

@@ -47,7 +47,7 @@ struct numbers {
 
 }  // namespace
 
-TEST_CASE("select takes any axis away", "[tensor][view]") {
+TEST_CASE("select removes any axis", "[tensor][view]") {
   numbers of;
   const auto x = of.cube();
   const auto middle = x.select(axis<1>{}, 2);
@@ -86,14 +86,14 @@ TEST_CASE("slices along any axis, with a step", "[tensor][view]") {
   CHECK_THROWS_AS(x.slice(axis<2>{}, 3, 2), dp::argument_error);
   CHECK_THROWS_AS(x.slice(axis<2>{}, 0, 2, 0), dp::argument_error);
   CHECK(x.slice(axis<1>{}, 0, 3, PTRDIFF_MAX).extent(1) == 1);
-  const auto negative = static_cast<std::size_t>(-1);  // as x[0:2:-1] of NumPy
+  const auto negative = static_cast<std::size_t>(-1);  // like x[0:2:-1] in NumPy
   CHECK_THROWS_WITH(x.slice(axis<2>{}, 0, 2, negative), Catch::Matchers::ContainsSubstring("slice 0 to 2 by -1 "));
   CHECK_THROWS_WITH(x.slice(axis<2>{}, negative, 2), Catch::Matchers::ContainsSubstring("slice -1 to 2 by 1 "));
   columns(0, 0, 1) = -1;
   CHECK(of.data[2] == -1);
 }
 
-TEST_CASE("permute puts the axes into another order", "[tensor][view]") {
+TEST_CASE("permute reorders the axes", "[tensor][view]") {
   numbers of;
   const auto x = of.cube();
   const auto p = x.permute(axis<2>{}, axis<0>{}, axis<1>{});
@@ -142,7 +142,7 @@ TEST_CASE("broadcast_to repeats elements with stride 0", "[tensor][view]") {
                     Catch::Matchers::ContainsSubstring("1x3 cannot be broadcast to 2x4"));
 }
 
-TEST_CASE("reshape keeps strides where they allow it", "[tensor][view]") {
+TEST_CASE("reshape keeps strides where possible", "[tensor][view]") {
   numbers of;
   const auto x = of.cube();
   const auto rows = x.select(axis<1>{}, 1);  // 2 x 4, rows 12 apart
@@ -157,12 +157,12 @@ TEST_CASE("reshape keeps strides where they allow it", "[tensor][view]") {
   CHECK(rows.slice(axis<1>{}, 0, 0).reshape(extents<0, 5>{}).size() == 0);
 }
 
-TEST_CASE("a reshape finds strides exactly where there are some", "[tensor][view]") {
+TEST_CASE("reshape finds strides exactly where they exist", "[tensor][view]") {
   std::mt19937 random(20261122);
   const auto below = [&](std::size_t n) { return std::size_t{random() % n}; };
   int possible = 0, impossible = 0;
   for (int round = 0; round < 4000; ++round) {
-    // A permuted slice of an array of rank 3, to be seen as rank 1 to 4 with the same number of elements.
+    // A permuted slice of an array of rank 3, reshaped to rank 1 to 4 with the same number of elements.
     std::array<std::size_t, 3> whole{}, sizes{}, strides{};
     std::array<std::size_t, 3> order{0, 1, 2};
     std::shuffle(order.begin(), order.end(), random);
@@ -173,7 +173,7 @@ TEST_CASE("a reshape finds strides exactly where there are some", "[tensor][view
       sizes[axis] = below(3) != 0 ? whole[order[axis]] : 1 + below(whole[order[axis]]);
       strides[axis] = own[order[axis]];
     }
-    std::vector<std::size_t> places;  // of the elements, in row-major order
+    std::vector<std::size_t> places;  // offsets of the elements in row-major order
     for (std::size_t i = 0; i < sizes[0]; ++i)
       for (std::size_t j = 0; j < sizes[1]; ++j)
         for (std::size_t k = 0; k < sizes[2]; ++k)
@@ -189,7 +189,7 @@ TEST_CASE("a reshape finds strides exactly where there are some", "[tensor][view
     }
     shape.push_back(left);
 
-    // Strides exist if those that single steps along the new axes show describe every element.
+    // Strides exist if the steps along single new axes predict every element's offset.
     std::vector<std::size_t> wanted(shape.size(), 0), index(shape.size(), 0);
     std::size_t inner = 1;
     for (std::size_t axis = shape.size(); axis-- > 0;) {
@@ -213,7 +213,7 @@ TEST_CASE("a reshape finds strides exactly where there are some", "[tensor][view
   CHECK(impossible > 500);
 }
 
-TEST_CASE("a strided view keeps its device when it is erased or converted", "[tensor][view]") {
+TEST_CASE("a strided view keeps its device when type-erased or converted", "[tensor][view]") {
   float data[6] = {};
   const dp::view<float, extents<2, 3>, on<dp::cuda<3>>> v(data, {});
   const auto column = v.select(axis<1>{}, 1);

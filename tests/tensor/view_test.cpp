@@ -58,7 +58,7 @@ TEST_CASE("a view addresses elements row by row", "[tensor][view]") {
   CHECK(&v(0, 1, 0) == data + 4);
 }
 
-TEST_CASE("an index takes one axis off, a slice keeps it", "[tensor][view]") {
+TEST_CASE("an index removes an axis, a slice keeps it", "[tensor][view]") {
   float data[24];
   for (int i = 0; i < 24; ++i)
     data[i] = static_cast<float>(i);
@@ -79,7 +79,7 @@ TEST_CASE("an index takes one axis off, a slice keeps it", "[tensor][view]") {
   CHECK_THROWS_AS(v.slice(0, 3), dp::argument_error);
 }
 
-TEST_CASE("a scalar is permuted by no axes", "[tensor][view]") {
+TEST_CASE("permute of a scalar takes no axes", "[tensor][view]") {
   float number = 7;
   const view<float, extents<>> v(&number, {});
   const auto same = v.permute();
@@ -97,7 +97,7 @@ TEST_CASE("reshape keeps the elements", "[tensor][view]") {
   CHECK_THROWS_WITH(v.reshape(extents<dyn>{5}), Catch::Matchers::ContainsSubstring("2x3"));
 }
 
-TEST_CASE("reshape refuses a shape whose number of elements overflows to that of the view", "[tensor][view]") {
+TEST_CASE("reshape rejects a shape whose element count overflows to the view's", "[tensor][view]") {
   float values[6] = {};
   const view<float, extents<dyn>> empty(values, extents<dyn>(0));
   constexpr std::size_t half = std::size_t{1} << 32;
@@ -105,7 +105,7 @@ TEST_CASE("reshape refuses a shape whose number of elements overflows to that of
   CHECK_THROWS_AS((empty.reshape(extents<dyn, half>(half))), dp::shape_error);
 }
 
-TEST_CASE("an erased view carries the ordinal as a number", "[tensor][view]") {
+TEST_CASE("a type-erased view stores the ordinal as a number", "[tensor][view]") {
   float data[6] = {};
   const view<float, extents<2, 3>, on<dp::cuda<3>>> v(data, {});
   CHECK(v.ordinal() == 3);
@@ -123,11 +123,11 @@ TEST_CASE("an erased view carries the ordinal as a number", "[tensor][view]") {
   CHECK(converted.extents() == extents<2, 3>{});
 }
 
-TEST_CASE("element access and extent check their arguments unless that is switched off", "[tensor]") {
+TEST_CASE("element access and extent check their arguments unless checks are off", "[tensor]") {
   using Catch::Matchers::Message;
   dp::tensor<float, dp::extents<4, 6>, dp::on<dp::cpu>> a(dp::extents<4, 6>{});
   const auto& constant = a;
-  std::size_t no_row = 4, no_column = 6, none = 2;  // not const: clang refuses constants
+  std::size_t no_row = 4, no_column = 6, none = 2;  // not const: clang rejects constants
   const auto past_row = Message("devplace: index 6 is past the extent 6 of axis 1.");
   CHECK_THROWS_MATCHES(a.operator()<true>(0, no_column), dp::argument_error, past_row);
   CHECK_THROWS_MATCHES(constant.operator()<true>(0, no_column), dp::argument_error, past_row);

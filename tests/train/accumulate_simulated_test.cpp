@@ -127,7 +127,7 @@ batch_sizes together(const batch_sizes& sizes) {
   return {std::accumulate(sizes.begin(), sizes.end(), std::size_t{0})};
 }
 
-/// Full batches, a smaller last one, fewer samples than places, no samples, and fewer batches than are accumulated.
+/// Full batches, a smaller last one, fewer samples than places, no samples, and fewer batches than in one accumulation.
 const std::vector<batch_sizes> batches_of_one_step{{4, 4, 4}, {16, 16, 5}, {1, 0, 64}, {0, 2, 1}, {12, 3}, {7}};
 
 template <class Where, class Policy, std::size_t Batches>
@@ -143,8 +143,7 @@ void check_integers() {
   }
 }
 
-/// The mean loss of the second of two batches that are accumulated, if it is reset between them, and that of the second
-/// one alone.
+/// The mean loss after two accumulated batches with a reset in between, and the mean loss of the second batch alone.
 template <class Where>
 void check_reset_between_batches() {
   const auto x = dp::test::integer_samples<double, 6>(16);
@@ -165,7 +164,7 @@ void check_reset_between_batches() {
 
 }  // namespace
 
-TEST_CASE("accumulated batches are one step on all of their samples, to the bit", "[train]") {
+TEST_CASE("accumulated batches equal one step on all of their samples bitwise", "[train]") {
   check_integers<cpu, all_reduce, 3>();
   check_integers<dp::replicated<0>, all_reduce, 3>();
   check_integers<two, scatter_gather, 4>();
@@ -203,13 +202,13 @@ TEST_CASE("accumulation weights samples and classes, not batches", "[train]") {
   }
 }
 
-TEST_CASE("accumulated batches agree with one step where sums round", "[train]") {
+TEST_CASE("accumulated batches agree with one step within rounding", "[train]") {
   accumulated<nn::cross_entropy, cpu, all_reduce, 1> one(weighted);
   accumulated<nn::cross_entropy, cpu, all_reduce, 3> on_cpu(weighted);
   accumulated<nn::cross_entropy, three, all_reduce, 3> on_three(weighted);
   const auto y = labels();
   for (const auto& sizes : batches_of_one_step) {
-    if (together(sizes)[0] <= 10) continue;  // all of them are ignored
+    if (together(sizes)[0] <= 10) continue;  // every label is ignored
     INFO(Catch::rangeToString(sizes));
     const auto expected = one(together(sizes), y);
     for (const auto& found : {on_cpu(sizes, y).parameters, on_three(sizes, y).parameters}) {
@@ -221,7 +220,7 @@ TEST_CASE("accumulated batches agree with one step where sums round", "[train]")
   }
 }
 
-TEST_CASE("consecutive accumulations equal as many steps, with state and momentum", "[train]") {
+TEST_CASE("consecutive accumulations equal one step each, including state and momentum", "[train]") {
   const dp::optim::sgd rule{.learning_rate = 1.0 / 1024, .momentum = 0.5};
   dp::model<net, cpu, double> whole{dp::seed{1}};
   dp::model<net, three, double> parts{dp::seed{1}};

@@ -30,7 +30,7 @@ double measure(std::size_t top) {
 
 }  // namespace
 
-TEST_CASE("accuracy on a GPU, and on two logical devices of it, is the CPU's", "[train]") {
+TEST_CASE("accuracy on one GPU and on two logical devices equals that on the CPU", "[train]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   for (const std::size_t top : {std::size_t{1}, std::size_t{3}, std::size_t{10}}) {
     const double expected = measure<dp::on<dp::cpu>>(top);

@@ -41,7 +41,7 @@ double measure(const matrix& x, const labels& y, std::size_t batch, std::size_t 
 
 }  // namespace
 
-TEST_CASE("accuracy is the share of right rows, whatever the batch size; ties go to the first class", "[train]") {
+TEST_CASE("accuracy is the fraction of correct rows for any batch size; ties go to the first class", "[train]") {
   const matrix x{{3, 1, 2}, {1, 3, 2}, {1, 2, 3}, {2, 2, 1}, {0, 1, 1}};
   for (const std::size_t batch : {std::size_t{1}, std::size_t{2}, std::size_t{5}, std::size_t{100}}) {
     CHECK(measure(x, labels{0, 1, 2, 0, 1}, batch) == 1);
@@ -50,7 +50,7 @@ TEST_CASE("accuracy is the share of right rows, whatever the batch size; ties go
   }
 }
 
-TEST_CASE("accuracy takes the first NaN for the largest, as argmax does, and refuses missing labels", "[train]") {
+TEST_CASE("accuracy treats the first NaN as the largest, like argmax, and rejects missing labels", "[train]") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const matrix x{{9, nan, nan}, {1, 3, 2}, {1, 2, 3}, {2, 2, 1}, {0, 1, 1}};
   const auto model = identity();
@@ -62,7 +62,7 @@ TEST_CASE("accuracy takes the first NaN for the largest, as argmax does, and ref
                     Catch::Matchers::ContainsSubstring("give labels with the output's sizes"));
 }
 
-TEST_CASE("accuracy of the largest k is the share of labels among top_k's classes", "[train]") {
+TEST_CASE("top-k accuracy is the fraction of labels among top_k's classes", "[train]") {
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   using outputs = dp::tensor<float, dp::extents<6, 4>, dp::on<dp::cpu>>;
   const outputs x{{4, 3, 2, 1},          {1, 1, 1, 1},      {0, nan, -nan, 5},
@@ -84,7 +84,7 @@ TEST_CASE("accuracy of the largest k is the share of labels among top_k's classe
     }
 }
 
-TEST_CASE("accuracy takes the number of largest outputs as an option", "[train]") {
+TEST_CASE("accuracy takes k as an option", "[train]") {
   const matrix x{{3, 1, 2}, {1, 3, 2}, {1, 2, 3}, {2, 2, 1}, {0, 1, 1}};
   const labels second{2, 2, 1, 1, 2};
   for (const std::size_t batch : {std::size_t{2}, std::size_t{5}}) {
@@ -98,7 +98,7 @@ TEST_CASE("accuracy takes the number of largest outputs as an option", "[train]"
                     Catch::Matchers::ContainsSubstring("option top is 4 and the model has 3 classes"));
 }
 
-TEST_CASE("accuracy leaves out labels that do not count", "[train]") {
+TEST_CASE("accuracy leaves out ignored labels", "[train]") {
   const matrix x{{3, 1, 2}, {1, 3, 2}, {1, 2, 3}, {2, 2, 1}, {0, 1, 1}};
   const auto model = identity();
   const auto of = [&](const labels& y, const dp::accuracy_options& how) {
@@ -109,14 +109,14 @@ TEST_CASE("accuracy leaves out labels that do not count", "[train]") {
   CHECK(of(y, {}) == 0.4);
   CHECK(of(y, {.ignore_index = -100}) == 2.0 / 3);
   CHECK(of(y, {.top = 2, .ignore_index = -100}) == 1);
-  CHECK(of(y, {.ignore_index = 2}) == 0.25);  // a class, which does not count although it is right
+  CHECK(of(y, {.ignore_index = 2}) == 0.25);  // ignores a real class, even where predictions are correct
   CHECK(std::isnan(of(labels{5, 5, 5, 5, 5}, {.ignore_index = 5})));
 }
 
-TEST_CASE("accuracy over no samples is NaN without a sign", "[train]") {
+TEST_CASE("accuracy over no samples is NaN with a clear sign bit", "[train]") {
   const double none = dp::accuracy(identity(), dp::image_set{});
   CHECK(std::isnan(none));
-  CHECK(!std::signbit(none));  // it would be printed as -nan
+  CHECK(!std::signbit(none));  // a negative NaN would be printed as -nan
 }
 
 TEST_CASE("accuracy over images scales them as the options say", "[train]") {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Training as one of several processes. The other processes are simulated: the test computes the contribution of each
-// of their participants to the sum of the gradients, and the communicator adds it. Every process must then have the
-// parameters of a training on one place with the whole batch.
+// Training as one of several processes. The other processes are simulated: the test computes the contributions of their
+// participants to the sum of the gradients, and the communicator adds them. Every process must then have the parameters
+// of a training on one place with the whole batch.
 
 #include <cstddef>
 #include <ratio>
@@ -38,7 +38,7 @@ using dp::test::parameters_of;
 
 namespace {
 
-/// The view that one process has of all processes.
+/// What one process knows about all processes.
 template <class T>
 struct pretended_world {
   struct call {
@@ -47,7 +47,7 @@ struct pretended_world {
   };
   dp::participants own;
   std::vector<std::size_t> bucket_begins;          ///< first element of each call's buffer in the gradient arena
-  std::vector<std::vector<T>> contributions = {};  ///< gradient arenas by rank; this process's are unused
+  std::vector<std::vector<T>> contributions = {};  ///< gradient arenas by rank; the entries of this process are unused
   std::vector<call> calls = {};                    ///< of one step
 };
 
@@ -228,7 +228,7 @@ void for_processes(const F& f) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("each process gets the parameters of one place, to the bit where sums are exact", "[parallel]",
+TEMPLATE_TEST_CASE("each process gets the parameters of one place, bitwise where sums are exact", "[parallel]",
                    dp::on<dp::cpu>, dp::on<dp::cuda<1>>, (dp::replicated<2, 0>)) {
   for_processes([](std::size_t process, std::size_t processes) {
     pretended_training<linear_net, TestType, double, nn::mse, dp::optim::sgd> train{
@@ -296,7 +296,7 @@ TEST_CASE("a communicator, a batch and a placement must agree on the participant
       ContainsSubstring("split: the 2 places of this process are participants from rank 5 on, and there are only 6"));
 }
 
-TEST_CASE("a tensor across processes has this process's part of the whole", "[parallel]") {
+TEST_CASE("a tensor across processes holds this process's part of the whole", "[parallel]") {
   using where = dp::across<dp::sharded<dp::axis<0>, 0, 1>>;
   dp::tensor<float, dp::extents<dp::dyn, 3>, where> x(dp::extents<dp::dyn, 3>{11}, dp::split::even, {2, 4});
   CHECK(x.participants() == dp::participants{2, 4});

@@ -30,7 +30,7 @@ using sequence_net = nn::sequential<nn::input<70>, nn::embedding<20, 40>, nn::po
 
 }  // namespace
 
-TEST_CASE("a step of an embedding and attention launches their kernels, and nothing else is asked of CUDA", "[train]") {
+TEST_CASE("a step of an embedding and attention calls CUDA for kernel launches only", "[train]") {
   using where = dp::on<dp::cuda<0>>;
   dp::model<sequence_net, where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
@@ -42,7 +42,7 @@ TEST_CASE("a step of an embedding and attention launches their kernels, and noth
   step(samples, labels);
   CHECK(mock::calls().size() == mock::launches().size());
   CHECK(mock::violations().empty());
-  // 5 samples, 2 heads and 3 tiles of 32 positions; rows of the table by 8; a thread for each head and position.
+  // 5 samples, 2 heads and 3 tiles of 32 positions; 8 rows of the table per block; one thread per head and position.
   const std::vector<std::pair<std::string, unsigned>> expected{{"row_taker", 0},
                                                                {"attention_results_kernel", 30},
                                                                {"cross_entropy_row", 0},

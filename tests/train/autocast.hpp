@@ -37,7 +37,7 @@ inline std::vector<double> row_of(const std::string& name) {
   return {values.data(), values.data() + values.size()};
 }
 
-/// `folder` is empty or ends in a slash.
+/// Loads PyTorch's initial parameters. `folder` is empty or ends in a slash.
 template <class Model>
 void start_as_pytorch(Model& model, const std::string& folder) {
   std::size_t number = 0;
@@ -55,7 +55,7 @@ struct batches_of {
   tensor<std::int64_t, Labels, on<cpu>> classes =
       read_fixture<std::int64_t, Labels>("mixed_precision/" + folder + "labels");
 
-  /// With `bad` their first feature is infinite.
+  /// With `bad`, the first feature of each sample is infinite.
   auto samples(std::size_t step, bool bad) const {
     const std::size_t first = step % batches_of_data * in_batch;
     const auto from = all.view().slice(first, first + in_batch);
@@ -75,8 +75,8 @@ inline bool is_bad_step(std::size_t step) {
   return step == 40 || step == 41 || step == 100;
 }
 
-/// Trains as the fixture's PyTorch under autocast, from the data's folder; the losses are within `tolerance` of its
-/// losses, relative, and the loss scale is its scale after every step. Sanitizers see the first 60 steps.
+/// Repeats the fixture's PyTorch training under autocast. Checks that every loss is within `tolerance` (relative) of
+/// PyTorch's, and that the loss scale equals PyTorch's after every step. Runs only 60 steps under sanitizers.
 template <class Net, class Where, class P, class Data, class Rule>
 void follow_autocast(const Data& data, const std::string& name, const Rule& rule, double tolerance,
                      bool with_bad_steps) {

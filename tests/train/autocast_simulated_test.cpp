@@ -19,7 +19,7 @@ TEST_CASE("200 steps in mixed<bf16> on three places follow PyTorch's autocast", 
       batches_in_turn{}, "sgd/", dp::optim::sgd{.learning_rate = 0.01, .momentum = 0.5}, 0.02, false);
 }
 
-// The infinite features are on the first place.
+// The infinite features lie on the first place.
 TEST_CASE("200 steps in mixed<half> on three places skip the steps that PyTorch's scaler skips", "[train]") {
   follow_autocast<mixed_net, on_three, dp::mixed<dp::half>>(batches_in_turn{}, "adam/",
                                                             dp::optim::adam{.learning_rate = 0.002}, 0.005, true);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// batch_norm over several places: with the samples of all of them, whose bits do not depend on who has which sample,
-// and with those of each place.
+// batch_norm over several places: with statistics over the samples of all places, whose bits do not depend on how the
+// samples are divided, and with statistics of each place.
 
 #include <cmath>
 #include <cstddef>
@@ -43,8 +43,8 @@ namespace {
 
 using host = dp::on<dp::cpu>;
 using three = dp::replicated<0, 1, 2>;
-/// All of its parameters have gradients that are sums of integers, so no bit depends on the order of places. Its layers
-/// meet in a row, in a residual, and with and without positions.
+/// The gradients of all parameters are sums of integers, so no bit depends on the order of places. batch_norm occurs in
+/// sequence, in a residual, and with and without positions.
 using joint_net = nn::sequential<nn::input<3, 5>, nn::batch_norm<3, nn::over_all_places>, nn::tanh,
                                  nn::residual<nn::batch_norm<3, nn::over_all_places>, nn::tanh>, nn::flatten,
                                  nn::batch_norm<15, nn::over_all_places, std::ratio<1, 4>>>;
@@ -78,7 +78,7 @@ std::vector<float> train_joint(const Policy& policy, const Place& place) {
   return bits;
 }
 
-/// The same on the CPU, of one process or of those of a scope.
+/// The same result on the CPU, in one process or in the processes of a scope.
 template <class Where>
 std::vector<float> train_joint_on_host() {
   return train_joint<Where>(collective::all_reduce<>{}, [](const auto& x) { return dp::to_batch<Where>(x); });
@@ -86,7 +86,7 @@ std::vector<float> train_joint_on_host() {
 
 }  // namespace
 
-TEST_CASE("batch_norm over all places has the same bits however samples are divided", "[train]") {
+TEST_CASE("batch_norm over all places has the same bits for every division of the samples", "[train]") {
   const auto on_host = train_joint_on_host<host>();
   const auto splits = [](const auto& rule) {
     return train_joint<three>(collective::ring_all_reduce{}, [&](const auto& x) {
@@ -104,8 +104,8 @@ TEST_CASE("batch_norm over all places has the same bits however samples are divi
     REQUIRE(std::isfinite(x));
 }
 
-#if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()
-TEST_CASE("batch_norm over processes with shared memory has the bits of one process", "[train]") {
+#if !DEVPLACE_TEST_THREAD_SANITIZER  // ThreadSanitizer does not support threads in children of fork()
+TEST_CASE("batch_norm over processes with shared memory has the same bits as in one process", "[train]") {
   const auto two = support::in_forked_group(2, train_joint_on_host<dp::across<host>>);
   const auto three = support::in_forked_group(3, train_joint_on_host<dp::across<host>>);
   const auto expected = train_joint_on_host<host>();
@@ -114,7 +114,7 @@ TEST_CASE("batch_norm over processes with shared memory has the bits of one proc
 }
 #endif
 
-TEST_CASE("batch_norm of each place normalises the samples of each place, and keeps the first one's statistics",
+TEST_CASE("batch_norm of each place normalises that place's samples, and keeps the first place's statistics",
           "[train]") {
   using two = dp::replicated<0, 1>;
   dp::model<nn::sequential<nn::input<2>, nn::batch_norm<2>>, two> model{dp::seed{1}};
@@ -154,14 +154,14 @@ TEST_CASE("batch_norm normalises the only sample of a place by the running stati
   };
   // The running mean is 0 and the variance 1. The outputs are 3 on the first place, and -1 and 1 on the second one.
   CHECK(step(place({3, 7, 9}), place({3, -1, 1})).item() == Catch::Approx(0).margin(1e-8));
-  // The outputs are 2, -1 and 1. Of the loss's gradients 2 (output - target) / 3 only the first is not 0: 8 / 3 for the
-  // bias, and twice that for the weight. On the first place neither depends on statistics.
+  // The outputs are 2, -1 and 1. Only the first of the loss's gradients 2 (output - target) / 3 is not 0: 8 / 3 for the
+  // bias, and 16 / 3 for the weight. On the first place neither depends on statistics.
   CHECK(step(place({2, 5, 7}), place({-2, -1, 1})).item() == Catch::Approx(16.0 / 3).epsilon(1e-4));
   dp::check_replicas(model);
   const auto here = dp::to<host>(model);
   CHECK(here.parameter<0>()(0) == Catch::Approx(1 - 0.5 * 16 / 3).epsilon(1e-4));
   CHECK(here.parameter<1>()(0) == Catch::Approx(0 - 0.5 * 8 / 3).epsilon(1e-4));
-  const float* const running = here.state().replicas[0].buffer_data();  // as the first place leaves them
+  const float* const running = here.state().replicas[0].buffer_data();  // the first place's running statistics
   CHECK((running[0] == 0 && running[16] == 1));
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("an epoch whose last batch has one sample trains batch_norm on every p
   CHECK(std::isfinite(train(three{}).second));                 // 2, 1 and 1, ...
 }
 
-TEST_CASE("memory and traffic of batch_norm over all places are as planned, and steps do not allocate", "[train]") {
+TEST_CASE("memory and traffic of batch_norm over all places match the plan, and steps do not allocate", "[train]") {
   using model_type = dp::model<joint_net, three>;
   using plan = dp::memory_plan<model_type, dp::batch<12>, dp::optim::sgd, collective::ring_all_reduce>;
   const auto first = dp::memory_statistics<dp::cuda<0>>().allocated;
@@ -242,7 +242,7 @@ TEST_CASE("memory and traffic of batch_norm over all places are as planned, and 
   const std::size_t batch_bytes = 2 * 4 * 15 * sizeof(float);
   CHECK(dp::memory_statistics<dp::cuda<0>>().peak - first == plan::bytes + batch_bytes);
 
-  // Forward and backward reduce twice 2 integers of 8 bytes for each of 3 + 3 + 15 channels.
+  // Forward and backward each reduce 2 x 2 integers of 8 bytes for each of 3 + 3 + 15 channels.
   constexpr dp::step_traffic<model_type, collective::ring_all_reduce> traffic;
   CHECK(traffic.statistics == 2 * (2 * 2 * 8 * 21) * 2 * (3 - 1));
 }

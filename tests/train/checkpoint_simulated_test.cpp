@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A training that goes on from a checkpoint has the bits of one that was not interrupted; damaged files and those of
-// other trainings are refused.
+// A training resumed from a checkpoint is bitwise equal to an uninterrupted one; damaged files and checkpoints of other
+// trainings are rejected.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -50,7 +50,7 @@ using support::temporary_folder;
 
 namespace {
 
-/// With buffers, random numbers and parameters without state of the optimizer.
+/// Has buffers, random numbers, and parameters without optimizer state.
 using resumed_net = nn::sequential<nn::frozen<nn::linear<6, 8>>, nn::batch_norm<8>, nn::relu,
                                    nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
 using resumed_cpu = dp::on<dp::cpu>;
@@ -61,7 +61,7 @@ using in_half = dp::mixed<dp::half>;
 constexpr dp::optim::adam resumed_adam{.learning_rate = 0.02, .weight_decay = 0.01};
 constexpr int all_steps = 9, steps_before = 4;
 
-/// A model and its trainer; the seed of one that goes on from a checkpoint does not matter.
+/// A model and its trainer; the seed does not matter if the training is resumed from a checkpoint.
 template <class Where, class P, class Policy = dp::collective::all_reduce<>>
 struct resumed_training {
   dp::model<resumed_net, Where, P> model;
@@ -71,7 +71,7 @@ struct resumed_training {
       : model(dp::seed{seed}), step(model, nn::cross_entropy{}, rule) {
     if constexpr (std::is_same_v<P, in_half>) step.scale_losses({.initial_scale = 1 << 21, .growth_interval = 3});
   }
-  /// Steps on batches of several sizes, with a rate that changes; in mixed<half> the first gradients are not finite.
+  /// Steps on batches of several sizes with a changing learning rate; in mixed<half> the first gradients are infinite.
   void run(int first, int last) {
     for (int i = first; i < last; ++i) {
       const auto x = dp::test::integer_samples<float, 6>(7 + 5 * static_cast<std::size_t>(i % 3));
@@ -79,7 +79,7 @@ struct resumed_training {
       if (i == 1) step.optimizer().rule().learning_rate *= 0.3;
     }
   }
-  /// All that later steps depend on, and the mean loss.
+  /// All state on which later steps depend, and the mean loss.
   std::vector<double> result() {
     const auto state = step.state();
     std::vector<double> all(state.parameters.begin(), state.parameters.end());
@@ -117,7 +117,7 @@ void check_resumed() {
     resumed.run(steps_before, all_steps);
     CHECK((resumed.result() == expected));
   } else {
-    // Sums of losses of several places are added when they become those of one.
+    // A resume on one place adds up the loss sums of all places.
     auto all = resumed.result();
     const std::size_t mean = all.size() - 6;
     CHECK(all.at(mean) == Catch::Approx(before.at(mean)));
@@ -145,7 +145,7 @@ struct kept_beside {
   }
 };
 
-/// What load_checkpoint throws; the training must not change.
+/// The message that load_checkpoint throws. Checks that the training does not change.
 template <class Training>
 std::string failure_of_load(Training& training, const std::string& path) {
   const auto before = training.result();
@@ -160,7 +160,7 @@ std::string failure_of_load(Training& training, const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a training that goes on from a checkpoint has the bits of one that was not interrupted", "[train]") {
+TEST_CASE("a training resumed from a checkpoint is bitwise equal to an uninterrupted one", "[train]") {
   SECTION("on the CPU") {
     check_resumed<resumed_cpu, float>();
   }
@@ -179,7 +179,7 @@ TEST_CASE("a training that goes on from a checkpoint has the bits of one that wa
   SECTION("from several devices to the CPU") {
     check_resumed<resumed_replicas, float, resumed_cpu>();
   }
-  SECTION("from shares of the state to the whole") {
+  SECTION("from sharded state to whole state") {
     using shares = dp::collective::sharded_all_reduce<>;
     check_resumed<resumed_replicas, float, resumed_cpu, shares>();
     const temporary_folder folder;
@@ -195,7 +195,7 @@ TEST_CASE("a training that goes on from a checkpoint has the bits of one that wa
   }
 }
 
-TEST_CASE("processes with shares of the state write one whole checkpoint", "[train]") {
+TEST_CASE("processes with sharded optimizer state write one whole checkpoint", "[train]") {
   const temporary_folder folder;
   const dp::checkpoints saved{folder.path()};
   std::vector<double> before;
@@ -205,7 +205,7 @@ TEST_CASE("processes with shares of the state write one whole checkpoint", "[tra
     training whole(1);
     whole.run(0, steps_before);
     saved.save(whole.step, {3, 4});
-    const auto state = whole.result();  // which waits for the process that writes
+    const auto state = whole.result();  // waits for the process that writes
     if (group.is_main()) before = state;
     training resumed(2);
     if (!(saved.resume(resumed.step) == dp::training_position{3, 4})) throw std::logic_error("another position");
@@ -226,7 +226,7 @@ TEST_CASE("a checkpoint of another training lists all differences and changes no
   dp::model<nn::sequential<nn::linear<6, 8>>, resumed_cpu> other{dp::seed{1}};
   dp::trainer step{other, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .nesterov = false}};
   dp::save_checkpoint(step, {}, path);
-  CHECK_NOTHROW(dp::load_parameters(other, path));  // without the rest
+  CHECK_NOTHROW(dp::load_parameters(other, path));  // reads the parameters alone
   resumed_training<resumed_cpu, in_half> training(1);
   const std::string failure = failure_of_load(training, path);
   INFO(failure);
@@ -240,7 +240,7 @@ TEST_CASE("a checkpoint of another training lists all differences and changes no
   auto state = training.step.state();
   const auto unchanged = training.result();
   state.parameters[0] += 1;
-  state.optimizer.sent.resize(2 * state.optimizer.sent.size());  // of a network with more groups of parameters
+  state.optimizer.sent.resize(2 * state.optimizer.sent.size());  // as if the network had more parameter groups
   CHECK_THROWS_WITH(training.step.restore(state),
                     Catch::Matchers::ContainsSubstring("an optimizer of another network"));
   CHECK((training.result() == unchanged));
@@ -249,7 +249,7 @@ TEST_CASE("a checkpoint of another training lists all differences and changes no
   CHECK(failure_of_load(training, path).find("is no checkpoint of a training; read parameters") != std::string::npos);
 }
 
-TEST_CASE("a damaged checkpoint is refused by name, and the one before it loads", "[train]") {
+TEST_CASE("the error for a damaged checkpoint names the file, and the checkpoint before it loads", "[train]") {
   const temporary_folder folder;
   const dp::checkpoints saved{folder.file("run/checkpoints"), {.keep = 2}};
   resumed_training<resumed_cpu, float> training(1);
@@ -294,7 +294,7 @@ TEST_CASE("a damaged checkpoint is refused by name, and the one before it loads"
 }
 
 TEST_CASE("a program that is killed while it saves leaves a checkpoint that loads", "[train]") {
-  // Only children train: after a fork, threads of the parent would be missing in them.
+  // Only children train, because fork() does not copy the parent's threads.
   const temporary_folder folder;
   const dp::checkpoints saved{folder.file("run"), {.keep = 2}};
   const auto train_for_ever = [&] {
@@ -331,14 +331,14 @@ TEST_CASE("a program that is killed while it saves leaves a checkpoint that load
     REQUIRE((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
     CHECK(newest() > before);
     before = newest();
-    CHECK(saved.paths().size() <= 3);  // it may be killed before it removes the oldest
+    CHECK(saved.paths().size() <= 3);  // the child may be killed before it removes the oldest file
   }
   CHECK(support::in_child([&] {
           resumed_training<resumed_cpu, float> training(2), undisturbed(1);
           const dp::training_position at = saved.resume(training.step);
           undisturbed.run(0, at.epoch);
           const bool equal = at.epoch >= 10 && training.result() == undisturbed.result();
-          saved.save(training.step, at);  // which removes unfinished files
+          saved.save(training.step, at);  // removes unfinished files
           return equal;
         }) == "true");
   std::size_t files = 0;
@@ -347,7 +347,7 @@ TEST_CASE("a program that is killed while it saves leaves a checkpoint that load
   CHECK(files == 2);
 }
 
-TEST_CASE("averages and early stopping go on from a checkpoint, too", "[train]") {
+TEST_CASE("averages and early stopping are resumed from a checkpoint, too", "[train]") {
   const temporary_folder folder;
   const std::string path = folder.file("x");
   struct observed {
@@ -390,7 +390,7 @@ TEST_CASE("averages and early stopping go on from a checkpoint, too", "[train]")
   CHECK_FALSE((resumed.result() == before));
 }
 
-TEST_CASE("objects of the user have any number of models in a checkpoint", "[train]") {
+TEST_CASE("user objects with any number of models are saved in a checkpoint", "[train]") {
   const temporary_folder folder;
   observed_model model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};
@@ -403,7 +403,7 @@ TEST_CASE("objects of the user have any number of models in a checkpoint", "[tra
   CHECK(parameters_of(read_best.models[1]) == parameters_of(best.models[1]));
 }
 
-TEST_CASE("a state of another network is not written", "[train]") {
+TEST_CASE("save_checkpoint rejects the state of another network", "[train]") {
   observed_model model{dp::seed{1}};
   dp::model<nn::sequential<nn::linear<6, 2>>, resumed_cpu> other{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
@@ -416,7 +416,7 @@ TEST_CASE("a state of another network is not written", "[train]") {
   CHECK(folder.names().empty());
 }
 
-TEST_CASE("a training's state cannot be taken between the batches of one accumulation", "[train]") {
+TEST_CASE("state() throws between the batches of one accumulation", "[train]") {
   const temporary_folder folder;
   dp::model<nn::sequential<nn::linear<6, 8>>, resumed_cpu> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}, dp::accumulate<2>{}};

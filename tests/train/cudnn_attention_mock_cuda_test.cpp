@@ -54,11 +54,11 @@ struct attention_steps {
 
 }  // namespace
 
-TEST_CASE("attention in 16 bits is cuDNN's, planned by prepare, without copies in float", "[train]") {
+TEST_CASE("attention in 16 bits runs in cuDNN, is planned by prepare, and makes no copies in float", "[train]") {
   attention_steps<attention_net<nn::causal>, dp::mixed<dp::bf16>> of;
   of.step.prepare(3);
   CHECK(std::count(dnn::calls().begin(), dnn::calls().end(), "cudnnBackendExecute") == 0);
-  of.train();  // rounds the parameters once, too
+  of.train();  // also rounds the parameters once
   mock::clear_calls();
   dnn::clear_calls();
   lt::clear_calls();
@@ -71,7 +71,7 @@ TEST_CASE("attention in 16 bits is cuDNN's, planned by prepare, without copies i
   CHECK(mock::violations().empty());
 }
 
-TEST_CASE("attention in float and with dropout in training is devplace's, and predictions without are cuDNN's",
+TEST_CASE("attention in float and in training with dropout uses devplace's kernels, and predictions use cuDNN",
           "[train]") {
   attention_steps<attention_net<nn::causal>, float> exact;
   exact.train();

@@ -32,7 +32,7 @@ static_assert(dp::detail::configuration::convolution == dp::detail::convolution_
 
 namespace {
 
-/// A layer that knows nothing of plans, and counts its passes.
+/// A layer without a prepare member that counts its passes.
 struct counted {
   static inline int passes = 0;
   template <class In>
@@ -59,7 +59,7 @@ std::size_t cudnn_calls(const std::string& function) {
 
 }  // namespace
 
-TEST_CASE("prepare makes the plans of a step's convolutions and products, and the steps after it none", "[train]") {
+TEST_CASE("prepare makes all plans of a step's convolutions and products, and later steps make none", "[train]") {
   dnn::offer(CUDNN_HEUR_MODE_A, {{{}, 1000, true}});
   dp::model<images_net, where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
@@ -69,7 +69,7 @@ TEST_CASE("prepare makes the plans of a step's convolutions and products, and th
   mock::clear_calls();
   step.prepare(6);
   CHECK(cudnn_calls("cudnnCreate") == 1);
-  CHECK(cudnn_calls("cudnnBackendGetAttribute") == 5 * 5);  // both outputs, gradients of weights, and one of an input
+  CHECK(cudnn_calls("cudnnBackendGetAttribute") == 5 * 5);  // 2 outputs, 2 weight gradients, 1 input gradient
   CHECK(cudnn_calls("cudnnBackendExecute") == 0);
   CHECK(mock::launches().empty());
   CHECK(counted::passes == 0);
@@ -80,11 +80,11 @@ TEST_CASE("prepare makes the plans of a step's convolutions and products, and th
   step(images, labels);
   CHECK(counted::passes == 2);
   CHECK(cudnn_calls("cudnnBackendExecute") == 5);
-  CHECK(cudnn_calls("cudnnBackendGetAttribute") == 0);      // no heuristic is asked
+  CHECK(cudnn_calls("cudnnBackendGetAttribute") == 0);      // no heuristic is queried
   CHECK(cudnn_calls("cudnnBackendCreateDescriptor") == 2);  // the images' address, for two convolutions
   CHECK(std::count(lt::calls().begin(), lt::calls().end(), "cublasLtMatmul") == 3);
   CHECK(std::count(lt::calls().begin(), lt::calls().end(), "cublasLtMatmulAlgoGetHeuristic") == 0);
-  CHECK(mock::calls().size() == mock::launches().size());  // CUDA is asked for no memory
+  CHECK(mock::calls().size() == mock::launches().size());  // no allocation
   CHECK(mock::violations().empty());
 
   dnn::clear_calls();
@@ -92,7 +92,7 @@ TEST_CASE("prepare makes the plans of a step's convolutions and products, and th
   CHECK(dnn::calls().size() == 5);
 }
 
-TEST_CASE("convolutions of 16 bits are cuDNN's, and without its engines products", "[train]") {
+TEST_CASE("convolutions in 16 bits run in cuDNN, or as matrix products where cuDNN has no engine", "[train]") {
   using dp::backend::cuda;
   const auto offered = GENERATE(true, false);
   if (!offered) dnn::offer(CUDNN_HEUR_MODE_A, {});
@@ -105,7 +105,7 @@ TEST_CASE("convolutions of 16 bits are cuDNN's, and without its engines products
   auto *const x_data = const_cast<dp::bf16*>(x.data().get()), *const y_data = const_cast<dp::bf16*>(y.data().get());
   auto* const dw = const_cast<float*>(dweight.data().get());
   const dp::bf16* const w = weight.data().get();
-  dp::detail::cudnn_cache_of(0) = {};  // chosen again
+  dp::detail::cudnn_cache_of(0) = {};  // forces a new choice
   mock::clear_calls();
   dnn::clear_calls();
   lt::clear_calls();
@@ -117,6 +117,6 @@ TEST_CASE("convolutions of 16 bits are cuDNN's, and without its engines products
       0, dp::detail::convolution_weight_gradient_arguments<dp::bf16>{shape, y_data, x_data, dw, 1, nullptr});
   CHECK(cudnn_calls("cudnnBackendExecute") == (offered ? 3 : 0));
   CHECK(std::count(lt::calls().begin(), lt::calls().end(), "cublasLtMatmul") == (offered ? 0 : 3));
-  CHECK(mock::launches().size() == (offered ? 3 + 1 : 3 + 2 + 2 + 2));  // the gradient of weights is added in float
+  CHECK(mock::launches().size() == (offered ? 3 + 1 : 3 + 2 + 2 + 2));  // the weight gradient is accumulated in float
   CHECK(mock::violations().empty());
 }

@@ -78,13 +78,13 @@ void check_exact() {
   [&]<int... I>(std::integer_sequence<int, I...>) {
     exact_steps<dp::on<dp::cpu>, collective::all_reduce<>> one;
     std::tuple<exact_steps<dp::replicated<I...>, Policies>...> several;
-    // Sanitizers see every third batch size, up to more than two samples for each place.
+    // Sanitizers run every third batch size, up to more than two samples per place.
     for (std::size_t rows = 1; rows <= (support::sanitized ? 22 : 64); rows += support::sanitized ? 3 : 1) {
       INFO(Places << " places, " << rows << " samples");
       const auto expected = one(rows);
       std::apply(
           [&](auto&... policy) {
-            bool even = true;  // alternates the rule between policies
+            bool even = true;  // alternates the split rule between policies
             const auto check = [&](auto& steps) {
               CHECK((even ? steps(rows) : steps(rows, dp::split::torch)) == expected);
               even = !even;
@@ -167,7 +167,7 @@ TEST_CASE("replicas follow one device under every policy, engine and split, with
   }
 }
 
-TEST_CASE("with the engine direct, all policies and buckets give the same bits", "[train]") {
+TEST_CASE("with the direct engine, all policies and buckets give the same bits", "[train]") {
   using three = dp::replicated<0, 1, 2>;
   const run expected = train<three, float>(weighted, adam, collective::all_reduce{});
   CHECK(train<three, float>(weighted, adam, collective::scatter_gather{}).parameters == expected.parameters);
@@ -176,7 +176,7 @@ TEST_CASE("with the engine direct, all policies and buckets give the same bits",
         expected.parameters);
 }
 
-TEST_CASE("a step of replicas is a weighted average over separate models, to the bit", "[train]") {
+TEST_CASE("a step of replicas equals a weighted average over separate models bitwise", "[train]") {
   using where = dp::replicated<0, 1, 2>;
   using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
   const auto x = dp::test::integer_samples<float, 6>(11);
@@ -188,7 +188,7 @@ TEST_CASE("a step of replicas is a weighted average over separate models, to the
   const std::size_t begins[] = {0, 4, 8, 11};
   for (int round = 0; round < 3; ++round) {
     step(distribute<where>(x), distribute<where>(y));
-    // Runs each part of the batch through a separate model and adds gradients and weights in this test.
+    // Runs each part of the batch through a separate model, and adds gradients and weights here.
     std::vector<std::vector<float>> sums;
     float weights = 0;
     dp::model<net, dp::on<dp::cpu>> separate{dp::seed{3}};
@@ -218,7 +218,7 @@ TEST_CASE("a step of replicas is a weighted average over separate models, to the
             sums[p][i] += of_part[p][i];
       }
     }
-    // The optimizer of a model on the CPU gets these sums, and the sum of weights as the divisor.
+    // Passes these sums and the sum of weights, the divisor, to the optimizer of a model on the CPU.
     auto [output, saved] = average.forward(x);
     auto lease = average.backward(std::move(saved), weighted(output, y).gradient);
     const auto fill = [&](auto view, const std::vector<float>& values) {
@@ -236,7 +236,7 @@ TEST_CASE("a step of replicas is a weighted average over separate models, to the
   }
 }
 
-TEST_CASE("batches may be split by explicit sizes, growing from step to step", "[train]") {
+TEST_CASE("batches may be split by explicit sizes that grow from step to step", "[train]") {
   using where = dp::replicated<0, 1, 2>;
   const auto x = dp::test::integer_samples<double, 6>(12);
   const auto y = dp::test::square_labels(12, 3);
@@ -257,7 +257,7 @@ TEST_CASE("batches may be split by explicit sizes, growing from step to step", "
   CHECK(std::isfinite(step_of_three(distribute<where>(x), distribute<where>(y)).item()));
 }
 
-TEMPLATE_TEST_CASE("steps allocate nothing once prepared, and memory is as planned", "[train]",
+TEMPLATE_TEST_CASE("steps allocate nothing after prepare, and memory matches the plan", "[train]",
                    collective::all_reduce<>, collective::scatter_gather, by_ring, by_ring_to_first) {
   using where = dp::replicated<0, 1>;
   using model_type = dp::model<dropout_net, where>;

@@ -18,7 +18,7 @@ namespace dp = devplace;
 namespace nn = devplace::nn;
 namespace mock = devplace::test::mock_cuda;
 
-TEST_CASE("a trainer of 100 layers of distinct sizes goes through nvcc and launches its products", "[train]") {
+TEST_CASE("a trainer of 100 layers of distinct sizes compiles with nvcc and launches its products", "[train]") {
   using model_type = dp::model<dp::test::deep_network<100>, dp::on<dp::cuda<0>>>;
   STATIC_REQUIRE(dp::memory_plan<model_type, dp::batch<4>, dp::optim::adam>::bytes < (std::size_t{4} << 20));
   model_type model{dp::seed{1}};

@@ -46,7 +46,7 @@ const std::vector<std::size_t> batch_sizes{12, 1, 3, 0, 25, 2, 64, 7};
 auto samples(std::size_t rows) {
   return dp::test::integer_samples<double, 6>(rows);
 }
-/// Zeros, so that the gradients equal the outputs: masked again, and doubled.
+/// Zero targets: the gradients equal the outputs, masked again and doubled.
 auto targets(std::size_t rows) {
   dp::tensor<double, dp::extents<dp::dyn, 4>, cpu> y(dp::extents<dp::dyn, 4>{rows});
   std::fill(y.data(), y.data() + y.size(), 0.0);
@@ -87,7 +87,7 @@ run train(const Split&... split) {
                    dp::accumulate<Batches>{}};
   run result;
   for (const std::size_t rows : batch_sizes) {
-    // Steps start from integers, or these plus multiples of a power of two, so that all sums are exact.
+    // Parameters start as integers, or integers plus multiples of a power of two, so that all sums are exact.
     if (result.losses.size() % Batches == 0) dp::test::set_integer_parameters(model);
     result.losses.push_back(
         step(distribute<Where>(samples(rows), split...), distribute<Where>(targets(rows), split...)).item());
@@ -135,7 +135,7 @@ TEST_CASE("explicit split sizes do not change the dropped elements", "[train]") 
           whole(single.forward(distribute<one>(samples(12))).output));
 }
 
-TEST_CASE("training with dropout is the same on one device and on replicas, to the bit", "[train]") {
+TEST_CASE("training with dropout is bitwise equal on one device and on replicas", "[train]") {
   const run expected = train<one, 1>();
   check_same(train<two, 1>(), expected);
   check_same(train<three, 1>(), expected);
@@ -144,7 +144,7 @@ TEST_CASE("training with dropout is the same on one device and on replicas, to t
   CHECK(expected.parameters[0] != expected.parameters[4]);
 }
 
-TEST_CASE("training with dropout is the same with accumulated batches", "[train]") {
+TEST_CASE("training with dropout is bitwise equal with accumulated batches", "[train]") {
   const run expected = train<one, 3>();
   check_same(train<three, 3>(), expected);
   check_same(train<three, 3>(dp::split::torch), expected);

@@ -32,9 +32,9 @@ bool has(const stopped_model& model, float value) {
   return model.parameter<1>()(2) == value && model.state().replicas[0].buffer_data()[1] == -value;
 }
 
-/// Tells these metrics, of models whose parameters are their numbers; returns the number of those that were told.
-std::size_t tell(dp::early_stopping<stopped_model>& stopping, stopped_model& model,
-                 const std::vector<double>& metrics) {
+/// Reports these metrics until training stops; model i has the parameter i. Returns the number of reported metrics.
+std::size_t report(dp::early_stopping<stopped_model>& stopping, stopped_model& model,
+                   const std::vector<double>& metrics) {
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     set(model, static_cast<float>(stopping.state().told));
     const bool stops = stopping(metrics[i], model);
@@ -46,34 +46,34 @@ std::size_t tell(dp::early_stopping<stopped_model>& stopping, stopped_model& mod
 
 }  // namespace
 
-TEST_CASE("a training stops after as many metrics without improvement as the patience", "[train]") {
+TEST_CASE("training stops after `patience` metrics without improvement", "[train]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   stopped_model model{dp::seed{1}};
   SECTION("smaller is better") {
     dp::early_stopping stopping{model, {.patience = 2}};
-    CHECK(tell(stopping, model, {3, 2, 2.5, 1, 1, 1.5, 0}) == 6);
+    CHECK(report(stopping, model, {3, 2, 2.5, 1, 1, 1.5, 0}) == 6);
     CHECK(stopping.state() == dp::early_stopping_state{1, 3, 6});
     CHECK(has(stopping.best(), 3));
     CHECK(has(model, 5));
     stopping.restore(model);
     CHECK(has(model, 3));
   }
-  SECTION("larger is better, by more than a difference") {
+  SECTION("larger is better, by more than a minimum difference") {
     dp::early_stopping stopping{model, {.patience = 3, .min_delta = 0.5, .maximize = true}};
-    CHECK(tell(stopping, model, {-1, -0.5, 0, 0.5, 0.25, 0.375, 9}) == 6);
+    CHECK(report(stopping, model, {-1, -0.5, 0, 0.5, 0.25, 0.375, 9}) == 6);
     CHECK(stopping.state() == dp::early_stopping_state{0, 2, 6});
   }
   SECTION("a small improvement counts from the best metric, not from the last") {
     dp::early_stopping stopping{model, {.patience = 2, .min_delta = 0.5}};
-    CHECK(tell(stopping, model, {4, 3.75, 3.25, 3, 2.875, 9, 9}) == 5);
+    CHECK(report(stopping, model, {4, 3.75, 3.25, 3, 2.875, 9, 9}) == 5);
     CHECK(stopping.state().best == 3.25);
   }
-  SECTION("NaN is no improvement, and any number is one of it") {
+  SECTION("NaN is no improvement, and any number improves on NaN") {
     dp::early_stopping stopping{model, {.patience = 3}};
-    CHECK(tell(stopping, model, {nan, nan, infinity, nan, nan, nan, 1}) == 6);
+    CHECK(report(stopping, model, {nan, nan, infinity, nan, nan, nan, 1}) == 6);
     CHECK(has(stopping.best(), 2));
     dp::early_stopping never{model, {.patience = 1}};
-    CHECK(tell(never, model, {nan, 1}) == 1);
+    CHECK(report(never, model, {nan, 1}) == 1);
   }
 }
 
@@ -98,13 +98,13 @@ TEST_CASE("early stopping continues with a saved state", "[train]") {
   stopped_model model{dp::seed{1}};
   const dp::early_stopping_options options{.patience = 2};
   dp::early_stopping stopping{model, options}, resumed{model, options};
-  CHECK(tell(stopping, model, {3, 4}) == 2);
+  CHECK(report(stopping, model, {3, 4}) == 2);
   resumed.assign(stopping.best(), stopping.state());
-  CHECK(tell(resumed, model, {5, 1}) == 1);
+  CHECK(report(resumed, model, {5, 1}) == 1);
   CHECK(has(resumed.best(), 0));
 }
 
-TEST_CASE("early stopping refuses a patience of 0 and a negative difference", "[train]") {
+TEST_CASE("early stopping rejects a patience of 0 and a negative difference", "[train]") {
   const stopped_model model{dp::seed{1}};
   CHECK_THROWS_WITH((dp::early_stopping{model, {.patience = 0}}),
                     Catch::Matchers::ContainsSubstring("early_stopping: patience is 0;"));

@@ -61,7 +61,7 @@ struct embedding {
   static std::size_t row(const auto& c, std::size_t i) { return static_cast<std::size_t>(c.input.data()[i]); }
 };
 
-/// tanh(W x), which keeps its output only.
+/// tanh(W x); saves only its output.
 template <std::size_t In, std::size_t Out>
 struct dense_tanh {
   using input_extents = dp::extents<In>;
@@ -195,7 +195,7 @@ using lookup = nn::sequential<nn::input<length, 1>, nn::flatten, embedding<rows,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a network whose first layer takes integers trains as plain loops do", "[train]", float, double) {
+TEMPLATE_TEST_CASE("a network whose first layer takes integers trains like plain loops", "[train]", float, double) {
   using model_type = dp::model<lookup, on_cpu, TestType>;
   STATIC_REQUIRE(std::is_same_v<typename model_type::input_type, std::int32_t>);
   STATIC_REQUIRE(std::is_same_v<typename model_type::output_type, TestType>);
@@ -235,7 +235,7 @@ TEMPLATE_TEST_CASE("a network whose first layer takes integers trains as plain l
   }
 }
 
-TEST_CASE("forward and backward of a network that takes integers give what its trainer's step does", "[train]") {
+TEST_CASE("forward and backward of a network that takes integers equal its trainer's step", "[train]") {
   using model_type = dp::model<lookup, on_cpu>;
   model_type planned{dp::seed{1}}, by_hand{dp::seed{1}};
   const auto numbers = batch_of<std::int32_t, length>(6, 1, rows);
@@ -280,14 +280,14 @@ TEST_CASE("a model in mixed<bf16> computes in bf16 and keeps its parameters in f
         moved[i] = (before[p][i] - after[p][i]) / 0.0625;
       const double size = *std::max_element(exact[p].begin(), exact[p].end());
       INFO("round " << round << ", parameter " << p);
-      CHECK(largest_difference(moved, rounded[p]) <= 2e-5 * std::max(1.0, size));  // updates are in float
+      CHECK(largest_difference(moved, rounded[p]) <= 2e-5 * std::max(1.0, size));  // float updates
       CHECK(largest_difference(moved, exact[p]) <= 0.05 * std::max(1.0, size));
-      CHECK(largest_difference(moved, exact[p]) > 1e-4);  // layers have read bf16
+      CHECK(largest_difference(moved, exact[p]) > 1e-4);  // layers read bf16
     }
   }
 }
 
-TEST_CASE("updates too small for bf16 add up in the parameters, and layers read them in the end", "[train]") {
+TEST_CASE("updates too small for bf16 add up in the float parameters until layers see them", "[train]") {
   using net = nn::sequential<dense_tanh<1, 1>>;
   dp::model<net, on_cpu, dp::mixed<dp::bf16>> model{dp::seed{1}};
   model.parameter<0>()(0, 0) = 0.5f;
@@ -312,7 +312,7 @@ TEST_CASE("updates too small for bf16 add up in the parameters, and layers read 
   CHECK(static_cast<float>(dp::to<on_cpu>(model).predict(one)(0, 0)) == at_half);
 }
 
-TEST_CASE("threads predict with one model, whose rounded parameters the first of them makes", "[train]") {
+TEST_CASE("threads predict with one model whose parameters the first thread rounds", "[train]") {
   using net = nn::sequential<dense_tanh<1, 1>>;
   dp::model<net, on_cpu, dp::mixed<dp::bf16>> model{dp::seed{1}};
   dp::tensor<float, dp::extents<dp::dyn, 1>, on_cpu> one(dp::extents<dp::dyn, 1>{1});
@@ -344,8 +344,8 @@ TEST_CASE("the memory plan counts each role in its own type", "[train]") {
   STATIC_REQUIRE(plan::optimizer_state == float_plan::optimizer_state);
   STATIC_REQUIRE(2 * plan::working_copy == plan::parameters);
   STATIC_REQUIRE(float_plan::working_copy == 0);
-  // [100, 5] saved, [100, 2] the output and its gradient, two slots of [100, 5] for gradients, [100, 3] the rounded
-  // samples, in bf16; the output for the loss and losses in float.
+  // In bf16: [100, 5] saved, [100, 2] for the output and its gradient, two slots of [100, 5] for gradients, [100, 3]
+  // rounded samples. In float: the output for the loss, and the losses.
   STATIC_REQUIRE(plan::activations == 1024 + 2 * 448 + 2 * 1024 + 640 + 832 + 448);
   STATIC_REQUIRE(float_plan::activations == 2048 + 2 * 832 + 2 * 2048 + 448);
 

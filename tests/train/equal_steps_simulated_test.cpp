@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Processes, which threads play, of which one changes something in the middle of a training: all of them throw in that
-// step, before it changes a parameter.
+// Threads stand in for processes. One process changes something in the middle of a training; all processes must throw
+// in that step, before a parameter changes.
 
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +49,7 @@ using net = nn::sequential<nn::linear<6, 24>, nn::relu, nn::linear<24, 10>>;
 /// Two buckets, of which one is reduced during backward.
 using two_buckets = collective::buckets<300, 300>;
 
-/// Sends what it is told through `direct` and does not let the host look at the result, as NCCL on GPUs.
+/// Delegates to `direct`, but like NCCL on GPUs does not give the host the result.
 template <class Backend>
 struct unattended_communicator : dp::parallel::across_processes<Backend, dp::parallel::summation::by_rank> {
   using dp::parallel::across_processes<Backend, dp::parallel::summation::by_rank>::across_processes;
@@ -64,7 +64,7 @@ struct unattended : collective::direct {
   }
 };
 
-/// Runs f(rank) as each of several processes and returns the message of rank 0; throws if one has another message.
+/// Runs f(rank) as each of several processes and returns the message of rank 0; throws if messages differ.
 template <class F>
 std::string message_of_all(int processes, const F& f) {
   std::string of_first;
@@ -85,8 +85,8 @@ std::string message_of_all(int processes, const F& f) {
   return of_first;
 }
 
-/// Ten steps; before step `at`, counted from 1, rank 1 calls `change(step, model)`. The message; throws unless the
-/// error is that step's and no parameter has changed in it.
+/// Runs ten steps; before step `at`, counted from 1, rank 1 calls `change(step, model)`. Returns the message; throws
+/// unless the error comes in that step, before a parameter changes.
 template <class Where, class Policy, class Rule>
 std::string message_of_change(int processes, std::size_t at, const Rule& rule, const auto& change) {
   return message_of_all(processes, [&](int rank) {
@@ -130,7 +130,7 @@ void modify(Model& model, std::size_t stride) {
 
 }  // namespace
 
-TEST_CASE("a learning rate that one process changes ends all of them in that step, with every policy and engine",
+TEST_CASE("a learning rate changed in one process ends all processes in that step, with every policy and engine",
           "[train]") {
   using namespace devplace::collective;
   using one_device = dp::across<dp::on<dp::cuda<2>>>;
@@ -152,7 +152,7 @@ TEST_CASE("a learning rate that one process changes ends all of them in that ste
   check_change_of_rate<two_devices, scatter_gather>(2);
 }
 
-TEST_CASE("other options of a step that one process changes are named", "[train]") {
+TEST_CASE("other step options changed in one process are named", "[train]") {
   const auto message = [](const auto& rule, const auto& change) {
     return message_of_change<on_host, collective::all_reduce<>>(3, 7, rule, change);
   };
@@ -170,7 +170,7 @@ TEST_CASE("other options of a step that one process changes are named", "[train]
   CHECK(message(scheduled, [](auto&, auto&) {}) == "no error");
   CHECK_THAT(message(scheduled, [](auto& step, auto&) { step.optimizer().rule().schedule.first.steps = 10; }),
              ContainsSubstring("step 7: rank 1 has \"optimizer's first linear's steps: 10\" where rank 0 has"));
-  // A function of the step that is another one from some step on.
+  // A schedule that differs from some step on.
   CHECK_THAT(message_of_all(2,
                             [](int rank) {
                               dp::model<net, on_host> model{dp::seed{1}};
@@ -185,7 +185,7 @@ TEST_CASE("other options of a step that one process changes are named", "[train]
              ContainsSubstring("step 4: rank 1 has \"learning_rate: 0.25"));
 }
 
-TEST_CASE("an option that one process changes between accumulated batches or before flush() is found at the update",
+TEST_CASE("an option changed in one process between accumulated batches or before flush() is found at the update",
           "[train]") {
   for (const bool flushes : {false, true}) {
     const auto text = message_of_all(2, [&](int rank) {
@@ -202,7 +202,7 @@ TEST_CASE("an option that one process changes between accumulated batches or bef
     });
     CHECK_THAT(text, ContainsSubstring("in step 2: rank 1 has \"optimizer's learning_rate: 0.25"));
   }
-  // As many updates, and another number of batches in one of them.
+  // The same number of updates, but one update with another number of batches.
   CHECK_THAT(message_of_all(2,
                             [](int rank) {
                               dp::model<net, on_host> model{dp::seed{1}};
@@ -215,7 +215,7 @@ TEST_CASE("an option that one process changes between accumulated batches or bef
              ContainsSubstring("the processes took different steps with the same options"));
 }
 
-TEST_CASE("losses that one process scales in another way end all of them in that step", "[train]") {
+TEST_CASE("a different loss scale in one process ends all processes in that step", "[train]") {
   using policy = collective::all_reduce<>;
   for (const bool scale : {false, true}) {
     const auto text = message_of_all(2, [&](int rank) {
@@ -329,7 +329,7 @@ TEST_CASE("loaders that differ between processes are named before the first upda
              ContainsSubstring("rank 1 has \"loader's transform's mean: 0.5"));
 }
 
-TEST_CASE("transforms of another type or with another seed are named", "[train][data]") {
+TEST_CASE("transforms that differ in type or seed are named", "[train][data]") {
   const dp::image_set data = support::numbered_images(24);
   const auto train = [&](const auto& transform) {
     dp::model<net, on_host> model{dp::seed{1}};
@@ -352,7 +352,7 @@ TEST_CASE("transforms of another type or with another seed are named", "[train][
              ContainsSubstring("rank 1 has \"loader's transform's seed: 4\" where rank 0"));
 }
 
-TEST_CASE("a loader that a training comes to later is compared then", "[train][data]") {
+TEST_CASE("a loader used later in a training is compared at its first use", "[train][data]") {
   const dp::image_set data = support::numbered_images(24);
   CHECK_THAT(message_of_all(2,
                             [&](int rank) {
@@ -367,7 +367,7 @@ TEST_CASE("a loader that a training comes to later is compared then", "[train][d
              ContainsSubstring("in step 4: rank 1 has \"loader's shuffle: seed 9\""));
 }
 
-TEST_CASE("loaders that no trainer gets batches of may differ and be made in any order", "[train][data]") {
+TEST_CASE("loaders that feed no trainer may differ and be constructed in any order", "[train][data]") {
   const dp::image_set data = support::numbered_images(24);
   CHECK(message_of_all(3, [&](int rank) {
           using loader = dp::loader<on_host>;
@@ -383,13 +383,13 @@ TEST_CASE("loaders that no trainer gets batches of may differ and be made in any
                 static_cast<void>(model.predict(own.images));
             step(images, labels);
           }
-          // Clones of a batch and batches made by hand are those of no loader.
+          // Clones of a batch and hand-made batches belong to no loader.
           for (const auto& [images, labels] : batches.epoch(1))
             step(images.clone(), labels.clone());
         }) == "no error");
 }
 
-TEST_CASE("accuracy compares the processes' loaders and parameters", "[train][data]") {
+TEST_CASE("accuracy compares loaders and parameters between processes", "[train][data]") {
   const dp::image_set data = support::numbered_images(24);
   const auto message = [&](const auto& change, const auto& batch_of) {
     return message_of_all(2, [&](int rank) {
@@ -407,7 +407,7 @@ TEST_CASE("accuracy compares the processes' loaders and parameters", "[train][da
       StartsWith("devplace: accuracy: rank 1 has \"loader's batch: 6\" where rank 0 has \"loader's batch: 8\"."));
 }
 
-TEST_CASE("parameters that one process modifies are found in the next step", "[train]") {
+TEST_CASE("parameters modified in one process are found in the next step", "[train]") {
   const auto message = [](auto policy) {
     return message_of_change<on_host, decltype(policy)>(3, 4, dp::optim::sgd{.learning_rate = 0.5},
                                                         [](auto&, auto& model) { modify(model, 1); });
@@ -445,7 +445,7 @@ TEST_CASE("one element that one process modifies is found within 64 steps, and w
     CHECK_THAT(message(element, [&](auto& model, auto&...) { static_cast<void>(dp::accuracy(model, data)); }),
                StartsWith("devplace: accuracy: rank 1 has \"checksum of parameter "));
   }
-  // The first step of an epoch compares all.
+  // The first step of an epoch compares all elements.
   CHECK_THAT(message_of_all(2,
                             [&](int rank) {
                               dp::model<net, on_host> model{dp::seed{1}};
@@ -460,7 +460,7 @@ TEST_CASE("one element that one process modifies is found within 64 steps, and w
              StartsWith("devplace: trainer, in step 4: rank 1 has \"checksum of parameter 2.weight: "));
 }
 
-TEST_CASE("of several places in each process each takes part in the comparison of parameters", "[train]") {
+TEST_CASE("every place of every process takes part in the comparison of parameters", "[train]") {
   using where = dp::across<dp::replicated<0, 1>>;
   std::mutex mutex;
   int told = 0, differing = 0;
@@ -486,7 +486,7 @@ TEST_CASE("of several places in each process each takes part in the comparison o
   CHECK(differing == 1);
 }
 
-TEST_CASE("where the host does not wait for a step, a difference is thrown when a loss is read", "[train]") {
+TEST_CASE("where the host does not wait for a step, reading a loss throws the difference", "[train]") {
   using where = dp::across<dp::on<dp::cuda<1>>>;
   const auto message = [](bool mean) {
     return message_of_all(2, [&](int rank) {
@@ -508,7 +508,7 @@ TEST_CASE("where the host does not wait for a step, a difference is thrown when 
                                        "options"));
 }
 
-TEST_CASE("a difference that a device noted is forgotten when the training goes on from a state", "[train]") {
+TEST_CASE("a difference recorded on a device is cleared when the training resumes from a state", "[train]") {
   using where = dp::across<dp::on<dp::cuda<1>>>;
   const std::string message = message_of_all(2, [&](int rank) {
     dp::model<net, where> model{dp::seed{1}};
@@ -532,7 +532,7 @@ TEST_CASE("a difference that a device noted is forgotten when the training goes 
   CHECK_THAT(message, StartsWith("devplace: the training went on"));
 }
 
-TEMPLATE_TEST_CASE("the sums of marks are zero for equal steps of any number of participants, in any order", "[train]",
+TEMPLATE_TEST_CASE("step marks sum to zero for equal steps of any number of participants, in any order", "[train]",
                    float, double) {
   using mark = dp::train::detail::step_mark<TestType>;
   const auto sums = [](std::size_t participants, std::size_t other, bool backwards) {

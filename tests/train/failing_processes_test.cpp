@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Trainings of real processes, of which one fails: all end, and one sentence names the culprit. DEVPLACE_TEST_ROUNDS
-// repeats every case, to look for hangs.
+// Trainings of real processes in which one fails: all processes end, and one sentence names the failed one. Set
+// DEVPLACE_TEST_ROUNDS to repeat every case in search of hangs.
 
 #include <sys/resource.h>
 
@@ -55,7 +55,7 @@ void step_of(Step& step, std::size_t rows) {
        dp::to_batch<where>(dp::test::square_labels(rows, 3)));
 }
 
-/// Ten steps. Before step 5 `before_fifth(group)` is called; it returns how many steps this process takes more or less.
+/// Runs ten steps. `before_fifth(group)`, called before step 5, returns how many more or fewer steps this process runs.
 template <class Net = net>
 void train(const std::function<int(const dp::process_group&)>& before_fifth, const dp::process_options& options) {
   const dp::process_group group = dp::launched_processes(options);
@@ -71,9 +71,9 @@ void train(const std::function<int(const dp::process_group&)>& before_fifth, con
 
 struct failure {
   const char* name;
-  std::function<int(const dp::process_group&)> fail;  ///< in the culprit, before its fifth step
+  std::function<int(const dp::process_group&)> fail;  ///< called in the failing process before its fifth step
   const char* culprits_end;
-  const char* sentence;  ///< is in what one process writes
+  const char* sentence;  ///< contained in the output of one process
   std::size_t who = culprit;
   std::function<int(const dp::process_group&)> of_others = [](const dp::process_group&) { return 0; };
 };
@@ -113,7 +113,7 @@ const std::vector<failure> cases{
      },
      "exit 3", "left the group because of an exception", 0,
      [](const dp::process_group& group) {
-       group.barrier();  // until the file is there
+       group.barrier();  // waits for the file
        return 0;
      }},
     {"cannot write its log",
@@ -180,7 +180,7 @@ TEST_CASE("processes with different models end with the difference", "[parallel]
     else
       train(nullptr, dp::test::quick());
   });
-  // Who throws first ends the others, of which some may not have come to throw.
+  // The first process to throw ends the others, some of which may not have thrown yet.
   const auto ends = ranks.wait(30);
   INFO(all_texts(ends));
   bool told = false;
@@ -220,12 +220,12 @@ TEST_CASE("a process that changes the learning rate ends all processes in that s
   CHECK(told);
 }
 
-TEST_CASE("a process that is missing at the start is named", "[parallel][launch]") {
+TEST_CASE("a process missing at the start is named", "[parallel][launch]") {
   const int round = GENERATE(range(0, rounds()));
   INFO("round " << round);
   auto options = dp::test::quick();
   options.init_timeout = 1;
-  options.exit_grace = 0.3;  // process 0 waits as long for the missing one, to tell it
+  options.exit_grace = 0.3;  // process 0 waits this long for the missing process
   forked_ranks ranks;
   dp::test::start_as_torchrun(ranks, processes, processes, [&] {
     if (std::getenv("RANK") != std::to_string(culprit)) train(nullptr, options);
@@ -237,7 +237,7 @@ TEST_CASE("a process that is missing at the start is named", "[parallel][launch]
   CHECK_THAT(ends[0].text, ContainsSubstring("missing: rank 2."));
 }
 
-TEST_CASE("a process whose WORLD_SIZE is another is named", "[parallel][launch]") {
+TEST_CASE("a process with a different WORLD_SIZE is named", "[parallel][launch]") {
   const int round = GENERATE(range(0, rounds()));
   INFO("round " << round);
   auto options = dp::test::quick();
@@ -260,7 +260,7 @@ TEST_CASE("a process whose WORLD_SIZE is another is named", "[parallel][launch]"
   }
 }
 
-TEST_CASE("a process without samples of its own goes on with empty batches", "[parallel][launch]") {
+TEST_CASE("a process without samples continues with empty batches", "[parallel][launch]") {
   const int round = GENERATE(range(0, rounds()));
   INFO("round " << round);
   forked_ranks ranks;
@@ -274,7 +274,7 @@ TEST_CASE("a process without samples of its own goes on with empty batches", "[p
     const auto x = dp::test::integer_samples<float, 6>(8);
     const auto y = dp::test::square_labels(8, 3);
     for (int i = 0; i < 4; ++i) {
-      // A batch of 8 samples, all of them of the first process: the second one has 0 rows of a batch of 0.
+      // All 8 samples of the batch belong to the first process; the second has 0 rows.
       const dp::participants own{static_cast<std::size_t>(group.rank()), 2};
       const std::size_t rows = group.is_main() ? 16 : 0;
       dp::tensor<float, dp::extents<dp::dyn, 6>, dp::batch_placement_t<where>> samples(dp::extents<dp::dyn, 6>{rows},
@@ -296,7 +296,7 @@ TEST_CASE("a process without samples of its own goes on with empty batches", "[p
   }
 }
 
-TEST_CASE("a thousand steps with batches of random sizes keep all processes equal", "[parallel][launch]") {
+TEST_CASE("all processes stay equal over a thousand steps with batches of random sizes", "[parallel][launch]") {
   const int round = GENERATE(range(0, rounds()));
   INFO("round " << round);
   forked_ranks ranks;

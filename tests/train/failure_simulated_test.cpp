@@ -60,7 +60,7 @@ samples_type samples() {
 labels_type labels() {
   return distribute<three>(dp::test::square_labels(rows, 3));
 }
-/// A label that no class has, in the part of one replica.
+/// Labels with one out of range, in the part of one replica.
 labels_type labels_bad_in(std::size_t replica) {
   auto y = dp::test::square_labels(rows, 3);
   y(4 * replica + 2) = 17;
@@ -80,7 +80,7 @@ std::vector<std::vector<float>> all_parameters_of(const model_type& model) {
   return {parameters_of(model, 0), parameters_of(model, 1), parameters_of(model, 2)};
 }
 
-/// The message of the exception that a call throws; empty if it throws none.
+/// The message of the exception that a call throws, or an empty string.
 template <class Exception = dp::error, class F>
 std::string thrown(const F& f) {
   try {
@@ -91,14 +91,14 @@ std::string thrown(const F& f) {
   return "";
 }
 
-/// Another caller waits for the devices, all of which have failed.
+/// Waits for all devices, which have failed, as another caller would.
 void see_failures_elsewhere() {
   CHECK_THROWS(dp::synchronize<dp::cuda<0>>());
   CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
   CHECK_THROWS(dp::synchronize<dp::cuda<2>>());
 }
 
-/// A model with its trainer, and a second pair in which nothing throws.
+/// A model with its trainer, and a second pair that never throws.
 template <class Policy, class Accumulate = dp::accumulate<1>>
 struct pair_of_trainers {
   using trainer = dp::trainer<model_type, nn::cross_entropy, dp::optim::adam, Policy, Accumulate>;
@@ -143,7 +143,7 @@ void check_unusable(dp::model<net, Where>& model, const Step& step) {
   }
 }
 
-/// A model that is saved after two steps, and the result of three more steps of the saved copy with a new trainer.
+/// A model, its copy saved after two steps, and the result of three more steps of the copy with a new trainer.
 template <class Policy, class Accumulate = dp::accumulate<1>>
 struct saved_training {
   using trainer = dp::trainer<model_type, nn::cross_entropy, dp::optim::adam, Policy, Accumulate>;
@@ -173,7 +173,7 @@ struct saved_training {
     model = dp::to<three>(*saved);
     restart();
   }
-  /// The step returns before anything has failed; then waits until all devices are idle.
+  /// Runs a step, which returns before anything has failed; then waits until all devices are idle.
   void fail_later(std::size_t bad) {
     const labels_type bad_labels = labels_bad_in(bad);
     dp::test::held_device held(static_cast<int>(bad));
@@ -181,7 +181,7 @@ struct saved_training {
     held.release();
     dp::test::let_three_devices_finish();
   }
-  /// The model is unusable until it is assigned a new one; after that its training is bitwise as expected.
+  /// Checks that the model is unusable until a new one is assigned, and then trains bitwise as expected.
   void check_recovery() {
     check_unusable(model, [&] { (*step)(x, y); });
     CHECK_THAT(thrown([&] { step->mean_loss(); }), ContainsSubstring("cannot be used any more"));
@@ -219,7 +219,7 @@ std::string fail_in_update(const dp::test::fault& where) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a bad label in one replica's part is one error, and the model is unusable until assigned anew",
+TEMPLATE_TEST_CASE("a bad label in one replica's part is one error, and the model is unusable until reassigned",
                    "[train]", all_reduce, scatter_gather, sharded, by_ring, by_ring_to_first) {
   for (std::size_t bad = 0; bad < 3; ++bad) {
     const std::string expected = name_of(bad) + "cross_entropy: row 2 has the label 17";
@@ -244,7 +244,7 @@ TEMPLATE_TEST_CASE("a bad label in one replica's part is one error, and the mode
       CHECK_THAT(thrown<dp::argument_error>([&] { (*t.step)(t.x, t.y); }), ContainsSubstring(expected));
       t.check_recovery();
     }
-    SECTION("after it other steps were asked for, in replica " + std::to_string(bad)) {
+    SECTION("noticed after further steps were enqueued, in replica " + std::to_string(bad)) {
       saved_training<TestType> t;
       const std::string text = thrown<dp::argument_error>([&] {
         (*t.step)(t.x, bad_labels);
@@ -271,15 +271,15 @@ TEMPLATE_TEST_CASE("a bad label in one replica's part is one error, and the mode
   }
 }
 
-TEMPLATE_TEST_CASE("a failure that others were thrown on every device leaves the model unusable all the same",
-                   "[train]", all_reduce, by_ring_to_first) {
+TEMPLATE_TEST_CASE("a failure thrown to other callers on every device still leaves the model unusable", "[train]",
+                   all_reduce, by_ring_to_first) {
   saved_training<TestType> t;
   t.fail_later(1);
   see_failures_elsewhere();
   t.check_recovery();
 }
 
-TEST_CASE("the loss of a step that failed is no number, whoever saw the failure", "[train]") {
+TEST_CASE("the loss of a failed step cannot be read, even if another caller saw the failure", "[train]") {
   saved_training<all_reduce> t;
   const labels_type bad_labels = labels_bad_in(1);
   dp::test::held_device held(1);
@@ -309,7 +309,7 @@ TEST_CASE("a failure makes every model on its device unusable, and no other", "[
   CHECK_NOTHROW(step(distribute<dp::on<dp::cuda<3>>>(x), distribute<dp::on<dp::cuda<3>>>(y)).item());
 }
 
-TEMPLATE_TEST_CASE("an exception of a user's layer is nested in an error that names the replica", "[train]", all_reduce,
+TEMPLATE_TEST_CASE("an exception from a user's layer is nested in an error naming the replica", "[train]", all_reduce,
                    scatter_gather) {
   pair_of_trainers<TestType> t;
   t.both(1);
@@ -331,7 +331,7 @@ TEMPLATE_TEST_CASE("an exception of a user's layer is nested in an error that na
   }
   t.both(2);
   t.check_equal();
-  // On a device, during a kernel.
+  // An exception on a device, in a kernel.
   check_nested([&] { t.step(samples_exploding_in(1), t.y).item(); }, name_of(1) + "a functor threw.");
   check_unusable(t.model, [&] { t.step(t.x, t.y); });
 }
@@ -361,8 +361,8 @@ TEMPLATE_TEST_CASE("a failure on a device in the middle of an accumulation leave
   t.check_recovery();
 }
 
-TEMPLATE_TEST_CASE("another pass between the batches of an accumulation is an error that says so", "[train]",
-                   all_reduce, scatter_gather) {
+TEMPLATE_TEST_CASE("another pass between the batches of an accumulation is an error", "[train]", all_reduce,
+                   scatter_gather) {
   pair_of_trainers<TestType, dp::accumulate<2>> t;
   t.both(2);
   const auto before = all_parameters_of(t.model);
@@ -394,7 +394,7 @@ TEMPLATE_TEST_CASE("another pass between the batches of an accumulation is an er
   CHECK(t.step.flush());
 }
 
-TEST_CASE("an unreported failure is thrown by the next object made on its device, which then works again", "[train]") {
+TEST_CASE("the next object made on a device throws an unreported failure, and the device then works again", "[train]") {
   saved_training<all_reduce> t;
   t.fail_later(1);
   CHECK_THAT(thrown([] { model_type{dp::seed{4}}; }), ContainsSubstring(name_of(1) + "cross_entropy"));
@@ -416,7 +416,7 @@ TEST_CASE("an update that fails on one place is an error that names it and leave
   CHECK(fail_in_update<three, sharded>({.ordinal = 2, .step = 3, .on_host = true}) == name_of(2) + "the rule threw.");
 }
 
-TEST_CASE("a model whose update failed is unusable, whoever saw the failure", "[train]") {
+TEST_CASE("a model whose update failed is unusable, even if another caller saw the failure", "[train]") {
   const auto x = samples();
   const auto y = labels();
   SECTION("of a trainer") {
@@ -427,7 +427,7 @@ TEST_CASE("a model whose update failed is unusable, whoever saw the failure", "[
     CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
     check_unusable(model, [&] { step(x, y); });
   }
-  SECTION("of an optimizer that has more gradients") {
+  SECTION("of an optimizer that accumulates gradients") {
     model_type model{dp::seed{4}};
     dp::optimizer optimizer{model, dp::test::faulty_rule{{.ordinal = 1}}};
     auto [output, saved] = model.forward(x);
@@ -445,7 +445,7 @@ TEST_CASE("a model whose update failed is unusable, whoever saw the failure", "[
   }
 }
 
-TEST_CASE("an exception in an update comes before a failure on a device, which is thrown later", "[train]") {
+TEST_CASE("an exception in an update precedes a failure on a device, which is thrown later", "[train]") {
   const auto x = samples();
   const auto y = labels();
   model_type model{dp::seed{4}};
@@ -462,18 +462,18 @@ TEST_CASE("an exception in an update comes before a failure on a device, which i
   check_unusable(model, [&] { step(x, y); });
 }
 
-TEST_CASE("an exception of a layer on the host names the replica", "[train]") {
+TEST_CASE("an exception from a layer on the host names the replica", "[train]") {
   const auto x = samples();
   model_type model{dp::seed{4}};
   dp::test::refusing::refused = 4;
   CHECK(thrown([&] { static_cast<void>(model.forward(x)); }) == name_of(1) + "a layer threw.");
-  dp::test::refusing::refused = 0;  // of predictions, which have no key, all parts begin there
+  dp::test::refusing::refused = 0;  // parts of predictions have no key, so all begin at 0
   CHECK(thrown([&] { static_cast<void>(model.predict(x)); }) == name_of(0) + "a layer threw.");
   dp::test::refusing::refused = dp::test::refusing::nowhere;
   CHECK_NOTHROW(model.predict(x));
 }
 
-TEST_CASE("nothing goes on with the results of a failed pass, whoever saw the failure", "[train]") {
+TEST_CASE("nothing uses the results of a failed pass, even if another caller saw the failure", "[train]") {
   const auto x = samples();
   const auto exploding = samples_exploding_in(1);
   model_type model{dp::seed{4}};

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ranks that fork in the middle of a training over processes: the child is refused in every collective call, and the
-// training of the parents has the bits of one without fork.
+// Ranks fork in the middle of a training over processes. Collective calls of the child throw, and the parents' training
+// has the same bits as without fork.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,19 +41,19 @@ namespace dp = devplace;
 namespace nn = devplace::nn;
 namespace collective = devplace::collective;
 
-#if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()
+#if !DEVPLACE_TEST_THREAD_SANITIZER  // ThreadSanitizer does not support threads in children of fork()
 namespace {
 
 using where = dp::across<dp::on<dp::cpu>>;
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 10>>;
 using shares = collective::sharded_all_reduce<>;
 
-/// Catch2's assertions are for the process that starts the ranks.
+/// Throws unless `fact` holds; ranks cannot use Catch2's assertions.
 void require(bool fact, const std::string& what) {
   if (!fact) throw std::runtime_error(what);
 }
 
-/// Calls `f()` in a child, which is killed if it does not end, and throws unless it ends without an exception.
+/// Calls `f()` in a child, which is killed if it hangs, and throws unless the child ends without an exception.
 template <class F>
 void in_child(const F& f) {
   const auto ended = support::in_forked_processes(
@@ -61,7 +61,7 @@ void in_child(const F& f) {
   require(ended[0].how == "exit 0", "the child: " + ended[0].how + " " + ended[0].output);
 }
 
-/// Throws unless `f()` is refused as the call `name` of a child of this rank.
+/// Throws unless `f()` throws the error for the call `name` in a child of this rank.
 template <class F>
 void require_refused(const std::string& name, const F& f) {
   const std::string who = name + ": this process was made by fork() in rank " +
@@ -77,7 +77,7 @@ void require_refused(const std::string& name, const F& f) {
   require(text == "devplace: " + who, name + " throws " + text);
 }
 
-/// Throws unless a child ends with 0; one that does not end is killed.
+/// Throws unless the child exits with 0; kills a child that hangs.
 void require_end(::pid_t child) {
   int status = 0;
   ::pid_t ended = 0;
@@ -98,7 +98,7 @@ void train(Step& step, std::size_t rows) {
        dp::to_batch<where>(dp::test::square_labels(rows, 3)));
 }
 
-/// The parameters after some steps. After the second step `between(model, trainer)` is called.
+/// The parameters after some steps. Calls `between(model, trainer)` after the second step.
 template <class Policy = collective::all_reduce<>, class Between>
 std::vector<float> trained(const Between& between) {
   dp::model<net, where> model{dp::seed{9}};
@@ -111,7 +111,7 @@ std::vector<float> trained(const Between& between) {
   return dp::test::parameters_of(model);
 }
 
-/// What two ranks have trained without fork.
+/// The parameters that two ranks reach without fork.
 template <class Policy = collective::all_reduce<>>
 std::vector<float> undisturbed() {
   std::vector<float> result;
@@ -124,7 +124,7 @@ std::vector<float> undisturbed() {
 
 }  // namespace
 
-TEST_CASE("a child of fork is refused in the calls of its parent's group", "[train]") {
+TEST_CASE("collective calls throw in a forked child of a rank", "[train]") {
   const auto ended = support::in_forked_group(2, [] {
     const dp::process_group group = dp::parallel::current_processes("test");
     int left_by_child = 0;
@@ -136,7 +136,7 @@ TEST_CASE("a child of fork is refused in the calls of its parent's group", "[tra
         require_refused("broadcast", [&] { group.broadcast(1); });
         require_refused("split", [&] { group.split(0); });
         require(group.size() == 2, "the child has no size");
-        in_child([&] { require_refused("barrier", [&] { group.barrier(); }); });  // a child's child
+        in_child([&] { require_refused("barrier", [&] { group.barrier(); }); });  // a grandchild
       });
       left_by_child += group.all_reduce(1);
     }
@@ -162,7 +162,7 @@ TEST_CASE("a child of fork is refused in the calls of its parent's group", "[tra
   CHECK(support::differences(ended, {6, 2}).empty());
 }
 
-TEMPLATE_TEST_CASE("a child of fork is refused in its parent's training, which goes on", "[train]",
+TEMPLATE_TEST_CASE("a forked child cannot take part in its parent's training, which continues", "[train]",
                    collective::all_reduce<>, shares) {
   const std::vector<float> expected = undisturbed<TestType>();
   const dp::image_set data = support::numbered_images(8);
@@ -186,7 +186,7 @@ TEMPLATE_TEST_CASE("a child of fork is refused in its parent's training, which g
   CHECK(support::differences(ended, expected) == "");
 }
 
-TEMPLATE_TEST_CASE("a state taken before fork is written by the child while the training goes on", "[train]",
+TEMPLATE_TEST_CASE("a forked child writes a state taken before fork while the training continues", "[train]",
                    collective::all_reduce<>, shares) {
   const std::vector<float> expected = undisturbed<TestType>();
   const support::temporary_folder folder;
@@ -209,7 +209,7 @@ TEMPLATE_TEST_CASE("a state taken before fork is written by the child while the 
   CHECK(support::contents(by_child) == support::contents(by_parent));
 }
 
-TEST_CASE("a launcher's processes go on when their children are refused", "[train]") {
+TEST_CASE("launched processes continue when collective calls throw in their children", "[train]") {
   dp::test::forked_ranks ranks;
   dp::test::start_as_torchrun(ranks, 2, 2, [] {
     const dp::process_group group = dp::launched_processes();

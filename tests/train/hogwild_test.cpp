@@ -68,7 +68,7 @@ std::vector<double> trained_on_both(const Rule& rule, More... more) {
 
 }  // namespace
 
-TEST_CASE("one trainer of a model in shared memory gives the bits of the same training on the cpu") {
+TEST_CASE("a single trainer of a model in shared memory is bitwise equal to training on the cpu") {
   const auto by_sgd = trained_on_both<float>(dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9});
   const auto by_adam = trained_on_both<float>(dp::optim::adam{.learning_rate = 0.1});
   CHECK(by_sgd != by_adam);
@@ -77,25 +77,25 @@ TEST_CASE("one trainer of a model in shared memory gives the bits of the same tr
   CHECK(accumulated != by_adam);
 }
 
-TEST_CASE("a step adds to what others have changed since it read the parameters") {
+TEST_CASE("a step adds to the changes that others made since the step read the parameters") {
   using one = nn::sequential<nn::linear<1, 1>>;
   dp::model<one, shared> m{dp::seed{1}};
   dp::model<one, cpu> alone{dp::seed{1}};
-  // With accumulation the second trainer reads before the first one's update, and updates after it.
+  // With accumulation the second trainer reads before the first trainer's update, and updates after it.
   dp::trainer first{m, nn::mse{}, dp::optim::sgd{.learning_rate = 0.125}};
   dp::trainer second{m, nn::mse{}, dp::optim::sgd{.learning_rate = 0.125}, dp::accumulate<2>{}};
   m.parameter<0>()(0, 0) = 1;
   m.parameter<1>()(0) = 0;
   const auto x = dp::full<float, cpu>(dp::extents<1, 1>{}, 1.0f), y = dp::full<float, cpu>(dp::extents<1, 1>{}, 0.0f);
   second(x, y);  // gradient 2 w = 2: a change of -0.25 for weight and bias
-  first(x, y);   // the same
+  first(x, y);   // the same change
   CHECK(m.parameter<0>()(0, 0) == 0.75f);
   second(x, y);
   CHECK(m.parameter<0>()(0, 0) == 0.5f);
   CHECK(m.parameter<1>()(0) == -0.5f);
 }
 
-TEST_CASE("a step that throws changes no parameters, and training goes on as on the cpu") {
+TEST_CASE("a step that throws changes no parameters, and training continues as on the cpu") {
   dp::model<net, shared> m{dp::seed{1}};
   dp::trainer step{m, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1}, dp::accumulate<2>{}};
   const auto x = dp::full<float, cpu>(dp::extents<dp::dyn, 6>(4), 1.0f);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Steps of networks of images: the same launches in every step, and nothing else is asked of CUDA.
+// Steps of networks on images: every step makes the same launches, and no other calls of CUDA.
 
 #include <algorithm>
 #include <cstddef>
@@ -47,9 +47,9 @@ std::size_t calls_of(const std::string& function) {
                                                 [&](const std::string& c) { return c.find(function) == 0; }));
 }
 
-/// The launches of a step after the first. Requires that each of four steps launches the same on every
-/// device, with as many blocks, and that CUDA gets no other calls but `ordering` ones that order streams and `copies`
-/// between devices: no allocation, wait or copy to the host.
+/// The launches of a step after the first. Requires that each of four steps launches the same kernels with the same
+/// number of blocks on every device, and makes only `ordering` other calls, which order streams, and `copies` between
+/// devices: no allocation, wait or copy to the host.
 template <class Step, class X, class Y>
 names launched_by_each(Step& step, const X& x, const Y& y, std::size_t ordering = 0, std::size_t copies = 0) {
   step(x, y);
@@ -78,7 +78,7 @@ std::size_t count_of(const names& launched, const std::string& part) {
       launched.begin(), launched.end(), [&](const std::string& name) { return name.find(part) != std::string::npos; }));
 }
 
-/// Four convolutions and a linear layer: forward, gradients of weights, and of the inputs of all but the first.
+/// Four convolutions and a linear layer: forward, gradients of weights, and gradients of all inputs but the first.
 void check_work_of_images(const names& launched) {
   CHECK(count_of(launched, "cublasLtMatmul") == 5 + 5 + 4);
   CHECK(count_of(launched, "unfold") >= 4);
@@ -88,7 +88,7 @@ void check_work_of_images(const names& launched) {
 
 }  // namespace
 
-TEST_CASE("a step of a network of images is the same launches each time, without cuDNN", "[train]") {
+TEST_CASE("every step of a network on images makes the same launches, without cuDNN", "[train]") {
   dp::model<images_net, one> model{dp::seed{1}};
   dp::trainer step{model, nn::smooth_l1{}, dp::optim::sgd{.momentum = 0.9}};
   const dp::tensor<float, dp::extents<dp::dyn, 3, 12, 12>, one> x(dp::extents<dp::dyn, 3, 12, 12>{5});
@@ -98,7 +98,7 @@ TEST_CASE("a step of a network of images is the same launches each time, without
   CHECK(count_of(launched, "sgd_formula") == 1);
 }
 
-TEST_CASE("a step of a network of images in mixed<half> reads nothing back either", "[train]") {
+TEST_CASE("a step of a network on images in mixed<half> reads nothing back either", "[train]") {
   dp::model<images_net, one, dp::mixed<dp::half>> model{dp::seed{1}};
   dp::trainer step{model, nn::bce_with_logits{}, dp::optim::adam{}};
   const dp::tensor<float, dp::extents<dp::dyn, 3, 12, 12>, one> x(dp::extents<dp::dyn, 3, 12, 12>{5});
@@ -108,15 +108,15 @@ TEST_CASE("a step of a network of images in mixed<half> reads nothing back eithe
   CHECK(count_of(launched, "adam_formula") == 1);
 }
 
-TEST_CASE("batch_norm over two devices adds their sums in both passes, ordered by events", "[train]") {
+TEST_CASE("batch_norm over two devices adds sums in both passes, ordered by events", "[train]") {
   using net = nn::sequential<nn::linear<6, 8>, nn::batch_norm<8, nn::over_all_places>, nn::linear<8, 4>>;
   dp::model<net, two> model{dp::seed{1}};
   dp::trainer step{model, nn::smooth_l1{}, dp::optim::sgd{}};
   using batch = dp::batch_placement_t<two>;
   const dp::tensor<float, dp::extents<dp::dyn, 6>, batch> x(dp::extents<dp::dyn, 6>{10});
   const dp::tensor<float, dp::extents<dp::dyn, 4>, batch> y(dp::extents<dp::dyn, 4>{10});
-  // Two reductions in each pass, of ranges and of sums, and one of gradients: for each both devices record two events
-  // and wait for two. The running statistics of the first device are then copied to the second.
+  // Two reductions in each pass, of ranges and of sums, and one of gradients. In each, both devices record two events
+  // and wait for two. Then the first device's running statistics are copied to the second.
   const names launched = launched_by_each(step, x, y, 5 * 8 + 6, 1);
   CHECK(count_of(launched, "reduce_in_rank_order<long") == 4);
   CHECK(count_of(launched, "reduce_in_rank_order<float") == 2);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Files, messages and printed text are the same in every locale: those of std::locale::global, from which streams take
-// the format of numbers, and those of setlocale, from which printf, strtod and isalnum do.
+// Files, messages and printed text do not depend on the locale: neither on std::locale::global, which formats numbers
+// in streams, nor on setlocale, which affects printf, strtod and isalnum.
 
 #include <clocale>
 #include <cmath>
@@ -58,7 +58,7 @@ using net = nn::sequential<nn::linear<40, 50>>;
 using on_cpu = dp::on<cpu>;
 using texts = std::map<std::string, std::string>;
 
-/// The locale of a country that writes 1.234.567,5.
+/// A locale that writes 1.234.567,5.
 class with_commas final : public std::numpunct<char> {
   char do_decimal_point() const override { return ','; }
   char do_thousands_sep() const override { return '.'; }
@@ -82,7 +82,7 @@ std::string printed(const X&... x) {
   return out.str();
 }
 
-/// The contents of all kinds of files that the library writes, by name.
+/// The contents of every kind of file that the library writes, by name.
 texts written() {
   const support::temporary_folder folder;
   dp::training_log log{folder.file("training.csv"), {"step", "loss", "rate"}};
@@ -107,7 +107,7 @@ texts written() {
   return all;
 }
 
-/// What the library prints to streams, and texts that it makes by printf or std::to_chars.
+/// Text that the library prints to streams, and text made by printf or std::to_chars.
 texts shown() {
   const dp::tensor<double, dp::extents<2>, on_cpu> numbers{1234567.5, 1e-9};
   const dp::step_traffic<dp::model<net, dp::replicated<0, 1>>, dp::collective::all_reduce<>> traffic;
@@ -134,7 +134,7 @@ texts shown() {
   return all;
 }
 
-/// Messages with numbers, each by the option that it is about.
+/// Messages with numbers, by option.
 texts messages() {
   const support::temporary_folder folder;
   dp::tensor<float, dp::extents<2>, on_cpu> x{0, 0};
@@ -179,7 +179,7 @@ void check_reading() {
   CHECK(dp::read_training_log(log)["loss"].at(0) == 1e-9);
 }
 
-/// Compares all texts with those of the locale C, after `change` and before `restore`.
+/// Compares all texts between `change` and `restore` with the texts in the locale C.
 template <class Change, class Restore>
 void check_locale(const Change& change, const Restore& restore) {
   const texts files = written(), prints = shown(), sentences = messages();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loss scaling in mixed<half> together with accumulation, clipping, buckets and processes, which threads play.
+// Loss scaling in mixed<half> with accumulation, clipping, buckets and processes, for which threads stand in.
 
 #include <cmath>
 #include <cstddef>
@@ -46,7 +46,7 @@ using each_parameter_reduced = collective::all_reduce<collective::direct, collec
 
 constexpr std::size_t no_row = std::numeric_limits<std::size_t>::max();
 
-/// With an infinity in one row, which makes gradients infinite or NaN.
+/// Samples with an infinity in one row, which makes gradients infinite or NaN.
 auto samples_with_infinity(std::size_t rows, std::size_t row) {
   auto x = dp::test::integer_samples<float, 6>(rows);
   if (row != no_row) x(row, 2) = std::numeric_limits<float>::infinity();
@@ -59,12 +59,12 @@ void step_on(Trainer& step, std::size_t rows, std::size_t infinite_row = no_row)
        dp::to_batch<Where>(dp::test::square_labels(rows, 3)));
 }
 
-/// Two sequences of four tokens, each token once, so that the gradient of the table is that of the output.
+/// Two sequences of four tokens, each token once, so that the table's gradient equals the output's.
 constexpr std::size_t scaled_sequences = 2, scaled_tokens = 4, scaled_classes = 2;
 using scaled_table =
     nn::sequential<nn::input<scaled_tokens>, nn::embedding<scaled_sequences * scaled_tokens, scaled_classes>>;
 
-/// The gradient of the output, all zeros, in half: scaled by 65536, and not unscaled.
+/// The gradient of the output, which is all zeros, in half and scaled by 65536.
 template <class Loss, class Targets>
 std::vector<float> scaled_output_gradient(const Loss& loss, const Targets& targets) {
   dp::model<scaled_table, scaled_cpu, dp::mixed<dp::half>> model{dp::seed{1}};
@@ -87,17 +87,16 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   return std::sqrt(squares);
 }
 
-/// What a training left after each call: its parameters, the scale and whether steps were skipped; and the norms of its
-/// gradients.
+/// The state of a training after each call: parameters, scale and skipped steps; and the norms of the gradients.
 struct scaled_history {
   std::vector<std::vector<float>> parameters;
   std::vector<loss_scaler_state> scalers;
-  std::vector<double> norms;  ///< none where they are not known
+  std::vector<double> norms;  ///< missing where unknown
   friend bool operator==(const scaled_history&, const scaled_history&) = default;
 };
 
-/// Trains with updates after two batches each, the last of which is incomplete. Rows are divided among three
-/// participants; samples of the last one alone, of the first one alone and of the second one alone are infinite.
+/// Trains with an update after every two batches; the last update is incomplete. Rows are divided among three
+/// participants; three batches have infinite samples on the last, the first or the second participant alone.
 template <class Where, class Policy>
 scaled_history train_scaled(const Policy& policy) {
   scaled_model<Where> model{dp::seed{9}};
@@ -135,8 +134,7 @@ scaled_history train_scaled(const Policy& policy) {
 
 }  // namespace
 
-TEST_CASE("an infinite gradient in any batch of an accumulation skips its update, and nothing of it is left",
-          "[train]") {
+TEST_CASE("an infinite gradient in any batch of an accumulation skips the update without a trace", "[train]") {
   // Training without the bad accumulation gives the same bits.
   const auto train = [](std::size_t bad_batch, std::size_t batches_of_bad) {
     scaled_model<scaled_cpu> model{dp::seed{3}};
@@ -155,7 +153,7 @@ TEST_CASE("an infinite gradient in any batch of an accumulation skips its update
       }
       for (std::size_t b = 0; b < 3; ++b)
         step_on<scaled_cpu>(step, 4 + 2 * b + update);
-      CHECK(step.scaler().growth_tracker == static_cast<std::int64_t>(update + 1));  // updates, not batches
+      CHECK(step.scaler().growth_tracker == static_cast<std::int64_t>(update + 1));  // counts updates, not batches
     }
     CHECK(step.scaler().scale == 1024);
     return parameters_of(model);
@@ -167,7 +165,7 @@ TEST_CASE("an infinite gradient in any batch of an accumulation skips its update
   CHECK(train(0, 1) == expected);
 }
 
-TEST_CASE("flush() of an accumulation of one batch is that batch's step, with its scale", "[train]") {
+TEST_CASE("flush() of an accumulation of one batch equals the step of that batch, with the same scale", "[train]") {
   scaled_model<scaled_cpu> one{dp::seed{3}}, several{dp::seed{3}};
   const dp::optim::sgd rule{.learning_rate = 0.1};
   dp::trainer step{one, nn::cross_entropy{}, rule};
@@ -184,7 +182,7 @@ TEST_CASE("flush() of an accumulation of one batch is that batch's step, with it
   CHECK_THROWS_WITH(step.scale_losses({}), Catch::Matchers::Contains("this trainer was moved from"));
 }
 
-TEST_CASE("the gradient of a mean is divided before it is scaled as PyTorch's is", "[train]") {
+TEST_CASE("the gradient of a mean is divided before it is scaled, as in PyTorch", "[train]") {
   // PyTorch 2.15 gives these numbers for (loss * 65536).backward() in float64.
   dp::tensor<std::int64_t, dp::extents<dp::dyn, scaled_tokens>, scaled_cpu> labels(
       dp::extents<dp::dyn, scaled_tokens>{scaled_sequences});
@@ -238,7 +236,7 @@ TEST_CASE("a loss scale does not fall to 0, and a step whose factor would be inf
     step.flush();
   }
   CHECK(step.scaler() == loss_scaler_state{smallest, 0, 170});
-  // 6 divided by the smallest scale is above the largest float. Finite gradients let the scale grow nevertheless.
+  // 6 divided by the smallest scale exceeds the largest float. Finite gradients still let the scale grow.
   for (const auto& after : {loss_scaler_state{smallest, 1, 171}, loss_scaler_state{2 * smallest, 0, 172}}) {
     step_on<scaled_cpu>(step, 6);
     step.flush();
@@ -255,7 +253,7 @@ TEST_CASE("a loss scale does not fall to 0, and a step whose factor would be inf
   CHECK_NOTHROW(step.set_scaler({smallest, 0, 0}));
 }
 
-TEST_CASE("an empty first batch of an accumulation does not change how the others are scaled", "[train]") {
+TEST_CASE("an empty first batch of an accumulation does not change the scale of the other batches", "[train]") {
   const auto train = [](const std::vector<std::size_t>& sizes) {
     scaled_model<scaled_cpu> model{dp::seed{3}};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}, dp::accumulate<3>{}};
@@ -268,7 +266,7 @@ TEST_CASE("an empty first batch of an accumulation does not change how the other
   CHECK(train({0, 0, 0}) == parameters_of(scaled_model<scaled_cpu>{dp::seed{3}}));
 }
 
-TEST_CASE("clipping limits the norm of gradients without their scale", "[train]") {
+TEST_CASE("clipping limits the norm of unscaled gradients", "[train]") {
   for (const double scale : {1.0, 4096.0}) {
     scaled_model<scaled_cpu> model{dp::seed{3}};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 1}, dp::accumulate<3>{}};
@@ -286,7 +284,7 @@ TEST_CASE("clipping limits the norm of gradients without their scale", "[train]"
   }
 }
 
-TEST_CASE("an infinite gradient in one process skips the update in all, which have the bits of one process",
+TEST_CASE("an infinite gradient in one process skips the update in all, with the same bits as in one process",
           "[parallel]") {
   const scaled_history expected = train_scaled<dp::replicated<0, 1, 2>>(each_parameter_reduced{});
   // The 2nd, 3rd and 8th updates are skipped, and the 4th to 6th make the scale grow.
@@ -315,7 +313,7 @@ TEST_CASE("an infinite gradient in one process skips the update in all, which ha
   CHECK_NOTHROW(require_same(collective::scatter_gather{}, false));
 }
 
-TEST_CASE("processes whose losses are scaled differently are told so before the first step", "[parallel]") {
+TEST_CASE("different loss scales of processes are an error before the first step", "[parallel]") {
   const auto message = [](const auto& change) {
     std::string of_first = "no error";
     in_processes(3, [&](const dp::process_group& group) {

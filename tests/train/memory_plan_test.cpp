@@ -23,7 +23,7 @@ using namespace devplace::literals;
 
 namespace {
 
-/// The memory that model, optimizer and trainer allocate for batches of `Samples`.
+/// The memory that model, optimizer and trainer allocate for batches of `Samples` samples.
 template <class Model, std::size_t Samples, class Rule>
 std::size_t counted() {
   const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
@@ -67,15 +67,15 @@ constexpr std::size_t exchange_of = planned_mlp<dp::across<dp::on<dp::cpu>>, dp:
 
 }  // namespace
 
-TEST_CASE("the plan counts the memory by which processes of one host exchange gradients", "[train]") {
+TEST_CASE("the plan counts the memory through which processes of one host exchange gradients", "[train]") {
   STATIC_REQUIRE(planned_mlp<dp::on<dp::cpu>, void>::exchange == 0);
   STATIC_REQUIRE(exchange_of<1> == 0);
-  // Pages of small messages and of a portion, four of each; and a part of the page in which the processes arrive.
+  // Four pages of small messages, four portions, and a share of the page on which processes synchronize.
   STATIC_REQUIRE(exchange_of<2> == 4 * (4_KiB + 1_MiB) + 4_KiB / 2);
   STATIC_REQUIRE(exchange_of<8> == 4 * (4_KiB + 1_MiB) + 4_KiB / 8);
   STATIC_REQUIRE(exchange_of<16> == 4 * (4_KiB + 512_KiB) + 4_KiB / 16);
   STATIC_REQUIRE(exchange_of<64> == 4 * (4_KiB + 128_KiB) + 8_KiB / 64);
-  // What each of them maps.
+  // The memory that all 64 processes map together.
   STATIC_REQUIRE(64 * exchange_of<64> < 36_MiB);
   STATIC_REQUIRE(128 * exchange_of<128> < 36_MiB);
 }

@@ -40,7 +40,7 @@ struct host_batch {
   }
 };
 
-/// Trains over two places. Samples of the second place alone are infinite in the third step.
+/// Trains over two places. In the third step only samples of the second place are infinite.
 template <class Trainer, class Model>
 std::vector<float> train_over_two(Model& model, Trainer& step) {
   for (std::size_t i = 0; i < 6; ++i) {
@@ -53,7 +53,7 @@ std::vector<float> train_over_two(Model& model, Trainer& step) {
       step(dp::scatter<where>(batch.images), dp::scatter<where>(batch.labels));
   }
   CHECK(step.scaler() == dp::optim::loss_scaler_state{512, 3, 1});
-  // The update has left every place what the next forward pass reads.
+  // The update also refreshes the working copies on every place.
   CHECK_FALSE(model.state().working_copies_are_old);
   for (const auto& r : model.state().replicas) {
     std::vector<float> values(dp::runtime::network_plan<split_net>::parameter_elements);

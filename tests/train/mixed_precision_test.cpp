@@ -64,7 +64,7 @@ TEST_CASE("200 steps of a transformer in 16 bits follow PyTorch's autocast", "[t
   follow_autocast<transformer, on_cpu, dp::mixed<dp::half>>(data, "", rule, 0.001, false);
 }
 
-TEST_CASE("a loss scale decides as PyTorch's GradScaler", "[train]") {
+TEST_CASE("the loss scale follows PyTorch's GradScaler", "[train]") {
   for (const std::string number : {"0", "1", "2"}) {
     const auto options = row_of("decisions/options" + number);
     const auto steps =
@@ -85,9 +85,9 @@ TEST_CASE("a loss scale decides as PyTorch's GradScaler", "[train]") {
   }
 }
 
-TEST_CASE("a skipped step leaves parameters and the optimizer's state and count as they are", "[train]") {
-  // Training without the bad batches gives the same bits; learning rates change in every step, as by a schedule, and
-  // the very first step is skipped.
+TEST_CASE("a skipped step does not change parameters, optimizer state or step count", "[train]") {
+  // Training without the bad batches gives the same bits. The learning rate changes in every step, and the first step
+  // is skipped.
   const batches_in_turn data;
   const auto train = [&](auto rule, bool with_bad) {
     dp::model<mixed_net, on_cpu, dp::mixed<dp::half>> model{dp::seed{1}};
@@ -121,7 +121,7 @@ TEST_CASE("a skipped step leaves parameters and the optimizer's state and count 
 
 namespace {
 
-/// A rule of a program's own, which does not know of the copy that layers read.
+/// A user's rule that does not update the working copy that layers read.
 struct plain_descent {
   static constexpr std::size_t state_arenas = 0;
   void validate() const {}
@@ -147,12 +147,12 @@ void require_rounded_parameters(const auto& rule) {
 
 }  // namespace
 
-TEST_CASE("an update writes the parameters that layers read", "[train]") {
+TEST_CASE("an update writes the working copies that layers read", "[train]") {
   require_rounded_parameters(dp::optim::adam{});
   require_rounded_parameters(plain_descent{});
 }
 
-TEST_CASE("layers read a frozen parameter that was changed before an update", "[train]") {
+TEST_CASE("layers see a frozen parameter that was changed before an update", "[train]") {
   using head = nn::sequential<nn::linear<1, 1, false>, nn::frozen<nn::linear<1, 1, false>>>;
   dp::model<head, on_cpu, dp::mixed<dp::bf16>> model{dp::seed{1}};
   dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1}, dp::accumulate<2>{}};
@@ -164,7 +164,7 @@ TEST_CASE("layers read a frozen parameter that was changed before an update", "[
   CHECK(static_cast<float>(model.predict(x)(0, 0)) == expected);
 }
 
-TEST_CASE("loss scaling refuses options out of range", "[train]") {
+TEST_CASE("loss scaling rejects options out of range", "[train]") {
   using dp::optim::loss_scaling;
   CHECK_THROWS_AS(loss_scaling{.initial_scale = 0}.validate(), dp::argument_error);
   CHECK_THROWS_AS(loss_scaling{.initial_scale = 1e60}.validate(), dp::argument_error);
@@ -176,7 +176,7 @@ TEST_CASE("loss scaling refuses options out of range", "[train]") {
   CHECK_NOTHROW(loss_scaling{}.validate());
 }
 
-TEST_CASE("the memory plan of a trainer in mixed<half> is what it allocates", "[train]") {
+TEST_CASE("a trainer in mixed<half> allocates what its memory plan says", "[train]") {
   using model_type = dp::model<mixed_net, on_cpu, dp::mixed<dp::half>>;
   using plan = dp::memory_plan<model_type, dp::batch<32>, dp::optim::adam>;
   dp::detail::gemm_prepare();  // the threads' packing buffers are not part of the plan

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The reference model, 784-256-10, trained on images by the same program on the CPU and on a GPU: the losses agree over
+// The same program trains the reference model, 784-256-10, on images on the CPU and on a GPU: losses agree over
 // hundreds of steps.
 
 #include <cstddef>

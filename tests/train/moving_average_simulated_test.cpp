@@ -39,7 +39,7 @@ std::vector<float> buffers_in(const averaged_model& model, std::size_t k) {
   return values;
 }
 
-/// An average of doubles.
+/// A moving average in double.
 struct slow_average {
   std::vector<double> values;
   void update(const std::vector<float>& with, double decay) {
@@ -63,7 +63,7 @@ TEST_CASE("docs/training.md: averages of parameters", "[train]") {
   const auto labels = dp::test::distribute<averaged_where>(dp::test::square_labels(9, 3));
 
   dp::moving_average average{model, {.decay = 0.75}};
-  dp::moving_average of_all{model, {.decay = 0.25, .average_buffers = true}};  // a share of the value above a half
+  dp::moving_average of_all{model, {.decay = 0.25, .average_buffers = true}};  // the new value's weight exceeds 1/2
   slow_average parameters, parameters_of_all, buffers;
   for (int i = 0; i < 12; ++i) {
     step(images, labels);
@@ -82,7 +82,7 @@ TEST_CASE("docs/training.md: averages of parameters", "[train]") {
     CHECK(buffers_in(average.model(), k) == buffers_in(model, k));
   }
 
-  // The copies that layers read follow.
+  // The working copies that layers read are updated as well.
   const auto outputs = [&](const averaged_model& of) {
     const auto all = of.predict(images);
     return dp::test::values_of(all.local(1));
@@ -99,7 +99,7 @@ TEST_CASE("docs/training.md: averages of parameters", "[train]") {
   CHECK(after != before);
   CHECK(after == outputs(with_average));
 
-  // A training that is resumed.
+  // Resumes a training.
   dp::moving_average resumed{model, {.decay = 0.75}};
   resumed.assign(average.model(), average.updates());
   for (int i = 0; i < 2; ++i)
@@ -109,7 +109,7 @@ TEST_CASE("docs/training.md: averages of parameters", "[train]") {
   CHECK(parameters_in(resumed.model(), 1) == parameters_in(average.model(), 1));
 }
 
-TEST_CASE("buffers of an average are the model's again after a step with NaN", "[train]") {
+TEST_CASE("averaged buffers equal the model's again after a step with NaN", "[train]") {
   averaged_model model{dp::seed{1}};
   const auto good = dp::to<averaged_where>(model);
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.5}, dp::accumulate<2>{}};
@@ -128,7 +128,7 @@ TEST_CASE("buffers of an average are the model's again after a step with NaN", "
     CHECK(buffers_in(average.model(), k) == buffers_in(good, k));
 }
 
-TEST_CASE("a decay of 1 is refused", "[train]") {
+TEST_CASE("a decay of 1 is rejected", "[train]") {
   averaged_model model{dp::seed{1}};
   CHECK_THROWS_WITH((dp::moving_average{model, {.decay = 1}}),
                     Catch::Matchers::ContainsSubstring("moving_average: decay is 1.0; it must be at least 0"));

@@ -35,8 +35,8 @@ using net = nn::sequential<nn::linear<96, 64>, nn::relu, nn::linear<64, 32>>;
 /// A bucket for each of the four parameters.
 using small = collective::buckets<1, 1>;
 
-/// What the devices execute in a step after some others, in the order of the calls, for kernels the part of the name
-/// that matters here.
+/// The operations that the devices execute in a step after the first ones, in call order; kernels by a part of their
+/// name.
 template <class Where, class Policy>
 names step_of() {
   dp::model<net, Where> model{dp::seed{1}};
@@ -86,7 +86,7 @@ TEST_CASE("NCCL sums each bucket of gradients once, between backward and the upd
   CHECK(all.back() == "adam_formula");
 }
 
-TEST_CASE("NCCL takes part in every policy", "[train][nccl]") {
+TEST_CASE("every policy works with NCCL", "[train][nccl]") {
   using where = dp::replicated<0, 1>;
   const names root = step_of<where, collective::reduce_and_broadcast<collective::nccl, small>>();
   INFO(Catch::Detail::stringify(root));
@@ -98,7 +98,7 @@ TEST_CASE("NCCL takes part in every policy", "[train][nccl]") {
   const names before(shares.begin(), update), after(update, shares.end());
   CHECK(count(before, "ncclReduceScatter") == 3);
   CHECK(count(after, "ncclAllGather") == 3);
-  CHECK(count(before, "ncclReduce") == 2);  // the first bucket ends with sums, so its shares are unequal
+  CHECK(count(before, "ncclReduce") == 2);  // the first bucket ends with the sums, so its shards are unequal
 }
 
 TEST_CASE("NCCL moves gradients in 16 bits, bucket by bucket during backward, and devplace adds them",
@@ -109,18 +109,18 @@ TEST_CASE("NCCL moves gradients in 16 bits, bucket by bucket during backward, an
   INFO(Catch::Detail::stringify(all));
   const auto update = std::find(all.begin(), all.end(), "adam_formula");
   const names before(all.begin(), update), after(update, all.end());
-  CHECK(count(before, "ncclSend") == 3);  // the 32 biases are the first place's share
+  CHECK(count(before, "ncclSend") == 3);  // the 32 biases are the first place's shard
   CHECK(count(before, "ncclRecv") == 4);
   CHECK(count(before, "add_received_parts") == 4);
   CHECK(count(before, "ncclReduceScatter") == 0);
   CHECK(count(before, "ncclAllReduce") == 1);  // the sums that follow the gradients, in float
   CHECK(count(after, "ncclAllGather") == 3);
-  // All gradients in 16 bits, and half of the largest bucket's, which the other place sends.
+  // All gradients in 16 bits, and the half of the largest bucket that the other place sends.
   using plan = dp::memory_plan<dp::model<net, where>, dp::batch<64>, dp::optim::adam, in_bf16>;
   STATIC_REQUIRE(plan::reduction_buffer == 2 * (96 * 64 + 64 + 64 * 32 + 32) + 2 * (96 * 64 / 2));
 }
 
-TEST_CASE("a model across processes uses NCCL with the group of the scope", "[train][nccl]") {
+TEST_CASE("a model across processes uses NCCL with the scope's group", "[train][nccl]") {
   const dp::process_group alone;
   const dp::process_scope scope{alone};
   const names all = step_of<dp::across<dp::replicated<0, 1>>, collective::all_reduce<collective::nccl, small>>();
@@ -142,7 +142,7 @@ TEST_CASE("the trainer of docs/data_parallel.md reduces by NCCL", "[train][nccl]
   CHECK(nccl::violations().empty());
 }
 
-TEST_CASE("gradients are made whole by NCCL", "[train][nccl]") {
+TEST_CASE("synchronize sums gradients by NCCL", "[train][nccl]") {
   using where = dp::replicated<0, 1>;
   dp::model<net, where> model{dp::seed{1}};
   const dp::tensor<float, dp::extents<dp::dyn, 96>, dp::batch_placement_t<where>> images(dp::extents<dp::dyn, 96>{64});

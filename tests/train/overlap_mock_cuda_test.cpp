@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// On CUDA each bucket is reduced on streams of its own, which wait for the points of backward at which its gradients
-// are complete, and for which the update waits.
+// On CUDA each bucket is reduced on side streams. They wait until backward has completed the bucket's gradients, and
+// the update waits for them.
 
 #include <algorithm>
 #include <cstddef>
@@ -36,7 +36,7 @@ namespace {
 
 using net = nn::sequential<nn::linear<64, 32>, nn::linear<32, 16>>;
 using where = dp::replicated<0, 1>;
-/// The last layer with the sums that follow it, and the first one.
+/// Two buckets: the last layer with the sums behind it, and the first layer.
 using each_layer = collective::buckets<1024, 1024>;
 using names = std::vector<std::string>;
 
@@ -44,7 +44,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// A training whose streams have names in the records: "own" and "side" with the device's number.
+/// A training whose streams are recorded as "own" and "side" with the device's number.
 template <class Policy>
 struct training {
   using placement = dp::batch_placement_t<where>;
@@ -69,7 +69,7 @@ struct training {
   }
 };
 
-/// Seems to connect two processes, of which the other has what this one has.
+/// Simulates the connection to a second process with the same data as this one.
 class twin_transport final : public dp::parallel::transport {
  public:
   twin_transport() : transport({0, 2, 0, 2}) {}
@@ -82,7 +82,7 @@ class twin_transport final : public dp::parallel::transport {
   void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
                         std::span<const std::size_t> begins) override {
     std::memmove(buffers[0] + begins[0], part, begins[1]);
-    // Of gradients the other's part stays as this process sent it, so that the marks in it, which are zero, stay zero.
+    // Keeps the other process's part of the gradients as sent, so that the step marks in it stay zero.
     const bool is_message = begins[2] <= 64;
     if (is_message) std::memmove(buffers[0] + begins[1], part, std::min(begins[1], begins[2] - begins[1]));
   }
@@ -97,7 +97,7 @@ class twin_transport final : public dp::parallel::transport {
   collected collected_{};
 };
 
-/// The calls that name a stream, in short: "work", "copy", "record" or "wait", and products as "product".
+/// The calls on a stream, abbreviated: "work", "copy", "record", "wait", or "product" for matrix products.
 names on_stream(const names& calls, const std::string& stream) {
   names found;
   for (const std::string& call : calls) {
@@ -115,20 +115,20 @@ names on_stream(const names& calls, const std::string& stream) {
 
 }  // namespace
 
-TEST_CASE("buckets are reduced on streams of their own, between marks of backward and the update", "[train]") {
+TEST_CASE("buckets are reduced on side streams, between events of backward and the update", "[train]") {
   training<collective::all_reduce<collective::direct, each_layer>> train;
   for (int i = 0; i != 3; ++i) {
     const names calls = train();
     for (const char* const device : {"0", "1"}) {
       INFO("step " << i << ", device " << device);
-      // Forward; the loss and its sums; backward with a mark behind each layer; the wait for both reductions.
-      // On the first device the loss is taken from the reduced sums at the end.
+      // Forward; the loss and its sums; backward with an event after each layer; the wait for both reductions.
+      // The first device finally computes the loss from the reduced sums.
       names own{"product", "product", "work",    "work",   "work", "product",
                 "product", "record",  "product", "record", "wait", "update"};
       if (device[0] == '0') own.push_back("work");
       CHECK(on_stream(calls, std::string("own ") + device) == own);
-      // Of each bucket: the mark of this device, the other device's side stream, the reduction, and that again; then
-      // the point for which the update waits.
+      // For each bucket: wait for this device's event and the other device's side stream, reduce, wait for the other
+      // side stream again; then record the event for which the update waits.
       CHECK(on_stream(calls, std::string("side ") + device) == names{"wait", "record", "wait", "reduction", "record",
                                                                      "wait", "wait", "record", "wait", "reduction",
                                                                      "record", "wait", "record"});
@@ -151,7 +151,7 @@ TEST_CASE("copies between devices without access to each other are ordered on th
   check(collective::all_reduce<collective::ring, each_layer>{});
 }
 
-TEST_CASE("over processes a bucket is copied to the host and back beside backward, which the host enqueues first",
+TEST_CASE("over processes, buckets are copied to the host and back during backward, which the host enqueues first",
           "[train]") {
   const dp::process_group group(std::make_shared<twin_transport>());
   const dp::process_scope scope{group};
@@ -159,7 +159,7 @@ TEST_CASE("over processes a bucket is copied to the host and back beside backwar
   using policy = collective::all_reduce<collective::direct, each_layer>;
   dp::model<net, across> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, policy{}};
-  // Kernels do not run, so nothing writes the marks of the step; those of equal steps have sums of zero.
+  // Kernels do not run, so nothing writes the step marks; the marks of equal steps sum to zero.
   const auto& replica = model.state().replicas[0];
   std::memset(replica.gradients.data(), 0, replica.gradients.bytes());
   const auto images = dp::to_batch<across>(dp::zeros<float, dp::cpu>(dp::extents<dp::dyn, 64>{8}));
@@ -167,7 +167,7 @@ TEST_CASE("over processes a bucket is copied to the host and back beside backwar
   step(images, labels);
   mock::name_stream(dp::detail::cuda_scope(0).stream(), "own 0");
   mock::name_stream(dp::detail::cuda_stream_pool::of(0).made(0), "side 0");
-  mock::set_done(false);  // no copy is done before it is waited for
+  mock::set_done(false);  // no copy completes before a wait for it
   for (int i = 0; i != 3; ++i) {
     mock::clear_calls();
     step(images, labels);
@@ -176,8 +176,8 @@ TEST_CASE("over processes a bucket is copied to the host and back beside backwar
     const auto first_wait = std::find_if(calls.begin(), calls.end(), has("cudaEventSynchronize"));
     CHECK(std::count_if(calls.begin(), first_wait, has("cublasLtMatmul")) == 5);
     CHECK(std::find_if(first_wait, calls.end(), has("cublasLtMatmul")) == calls.end());
-    // The last layer's bucket is one window of the transport, the first layer's are three: of each to the host and
-    // back. The second bucket's copies begin when the first bucket is done, behind its own mark.
+    // The last layer's bucket takes one window of the transport, the first layer's three; each window is copied to
+    // the host and back. The second bucket's copies begin when the first bucket is done, after the second's event.
     CHECK(on_stream(calls, "side 0") == names{"wait", "copy", "record", "copy", "record",  //
                                               "wait", "copy", "record", "copy", "record", "copy", "record", "copy",
                                               "record", "copy", "record", "copy", "record", "record"});
@@ -185,14 +185,14 @@ TEST_CASE("over processes a bucket is copied to the host and back beside backwar
   }
 }
 
-TEST_CASE("a lost device ends a step while buckets are reduced", "[train]") {
+TEST_CASE("a lost device ends a step during the reduction of buckets", "[train]") {
   training<collective::all_reduce<collective::direct, each_layer>> train;
   mock::fail("cudaStreamWaitEvent", cudaErrorIllegalAddress, 3);
   CHECK_THROWS_AS(train(), dp::device_lost);
   CHECK_THROWS(train());
 }
 
-TEST_CASE("steps with started reductions allocate nothing and wait for nothing", "[train]") {
+TEST_CASE("steps with overlapped reductions allocate nothing and wait for nothing", "[train]") {
   training<collective::all_reduce<collective::ring, each_layer>> train;
   for (int i = 0; i != 3; ++i)
     for (const std::string& call : train()) {

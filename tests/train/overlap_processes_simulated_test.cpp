@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Buckets that are reduced over processes while the backward pass goes on. Threads play the processes, or processes are
-// forked.
+// Reduction of buckets over processes during the backward pass. Threads stand in for the processes, or the test forks.
 
 #include <barrier>
 #include <cstddef>
@@ -63,8 +62,8 @@ std::vector<std::vector<float>> train() {
   return found;
 }
 
-/// As each of several processes, whose transport takes a few cache lines at a time, so that each bucket has several
-/// windows.
+/// Trains as each of several processes. The transport takes a few cache lines at a time, so that each bucket has
+/// several windows.
 template <class Where, template <class, class> class Policy, class Engine, class Buckets>
 void check_policy(int processes) {
   in_processes(
@@ -78,7 +77,7 @@ void check_policy(int processes) {
       600);
 }
 
-/// What a process does in backward at a layer of its network, which has this number.
+/// What a process does in backward at the layer with this number.
 struct program {
   virtual void reach(int layer) = 0;
 
@@ -97,10 +96,10 @@ struct reached {
     c.input_gradient = c.output_gradient * 1;
   }
 };
-/// A bucket for each of its two linear layers; the last one's is complete when layer 3 is reached.
+/// One bucket for each of the two linear layers; the last layer's bucket is complete when backward reaches layer 3.
 using layered = nn::sequential<nn::linear<6, 16>, reached<1>, reached<2>, reached<3>, nn::linear<16, 3>>;
 
-/// Passes calls on and counts those that have ended.
+/// Forwards calls and counts the completed ones.
 class counting_transport final : public dp::parallel::transport {
  public:
   class monitor_type final : public dp::parallel::group_monitor {
@@ -166,8 +165,7 @@ struct training_of {
 
 }  // namespace
 
-TEST_CASE("over processes, buckets that are reduced during backward have the bits of those reduced after it",
-          "[train]") {
+TEST_CASE("over processes, reducing buckets during backward and after it gives the same bits", "[train]") {
   using namespace devplace::collective;
   using process = dp::across<dp::on<dp::cpu>>;
   using one_device = dp::across<dp::on<dp::cuda<2>>>;
@@ -207,12 +205,12 @@ TEST_CASE("a bucket is reduced before the backward pass ends, by progress betwee
     current = &both;
     train();
     current = nullptr;
-    // When both have reached layer 3, both have started the last layer's bucket, and its summands are collected behind
-    // it; when both have reached layer 2, both have distributed their parts, and it is reduced.
+    // When both processes reach layer 3, both have started the last layer's bucket and collect its summands afterwards.
+    // When both reach layer 2, both have distributed their parts, and the bucket is reduced.
     if (both.ended.size() != 3 || both.ended[0] > 1 || both.ended[1] < 1 || both.ended[2] != 2)
       throw std::logic_error("the bucket was not reduced in time.");
     if (via->ended - both.before != 4) throw std::logic_error("two buckets were not reduced by four calls.");
-    // The monitor is told which calls begin, and that the process waits only in the one at the end.
+    // The monitor learns which calls begin, and that the process waits only in the last call.
     names lines = via->watch.lines;
     if (lines.size() == 6 && lines[4] == "waits") lines.resize(4);  // unless the other process was faster
     if (lines != names{"all_reduce 80", "leaves", "all_reduce 112", "leaves"})
@@ -220,7 +218,7 @@ TEST_CASE("a bucket is reduced before the backward pass ends, by progress betwee
   });
 }
 
-TEST_CASE("a device's buckets travel over processes while it goes on", "[train]") {
+TEST_CASE("a device's buckets are reduced over processes while the device continues", "[train]") {
   in_processes(3, [&](const dp::process_group& group) {
     const dp::process_scope scope{group};
     training_of<dp::across<dp::on<dp::cuda<1>>>> train;
@@ -233,7 +231,7 @@ TEST_CASE("a device's buckets travel over processes while it goes on", "[train]"
   });
 }
 
-TEST_CASE("an exception while buckets are on their way ends all processes, and reaches the model of none", "[train]") {
+TEST_CASE("an exception during the reduction of buckets ends all processes and changes no model", "[train]") {
   for (const int layer : {3, 1}) {
     support::meeting_point meeting(2);
     const auto ended = support::in_forked_processes(2, [&](int rank) -> std::string {

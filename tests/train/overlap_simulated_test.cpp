@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Buckets that are reduced while the backward pass goes on: the bits are those of reductions after it, each bucket is
-// started as soon as its gradients are complete, and an exception between a start and its end loses the step only.
+// Reduction of buckets during the backward pass gives the same bits as reduction after it. Each bucket starts as soon
+// as its gradients are complete, and an exception between start and end loses only that step.
 
 #include <cstddef>
 #include <memory>
@@ -50,8 +50,8 @@ using block =
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, block, nn::frozen<nn::linear<8, 8>>,
                            nn::sequential<nn::linear<8, 8>, nn::relu>, nn::linear<8, 3>>;
 
-/// The parameters of the last place after each step, on batches with fewer samples than places, too; the last steps
-/// clip.
+/// The parameters of the last place after each step, some on batches with fewer samples than places; the last steps
+/// clip gradients.
 template <class Where, class Policy, std::size_t Batches = 1>
 std::vector<std::vector<float>> train(const Policy& policy = {}) {
   dp::model<net, Where> model{dp::seed{9}};
@@ -76,7 +76,7 @@ void check_policy() {
         train<Where, Policy<after_backward<Engine>, Buckets>, Batches>());
 }
 
-/// What the host does in a step, in its order.
+/// What the host does in a step, in order.
 struct diary {
   names lines;
   std::string fails_at;  ///< the line at which an exception is thrown
@@ -91,7 +91,7 @@ struct diary {
 };
 diary* current = nullptr;
 
-/// Notes when the host enqueues its passes.
+/// Records when the host enqueues its passes.
 template <int Number>
 struct noting {
   template <class In>
@@ -103,7 +103,7 @@ struct noting {
   }
 };
 
-/// A user's communicator that notes its calls.
+/// A user's communicator that records its calls.
 template <class Backend>
 class noting_communicator : public dp::test::communicator_after_backward<dp::parallel::direct<Backend>> {
   using base = dp::test::communicator_after_backward<dp::parallel::direct<Backend>>;
@@ -145,12 +145,12 @@ struct notes {
     return {ordinals, *to};
   }
 };
-/// The same as the engine of one process of several, here of one.
+/// The same communicator as an engine across processes, here a single process.
 struct notes_across : notes {
   static constexpr bool spans_processes = true;
 };
 
-/// Buckets: the last linear's bias with the sums that follow, its weights, the first one's bias, its weights.
+/// Buckets: bias of the last linear layer with the sums behind it, its weight, bias of the first layer, its weight.
 using noting_net = nn::sequential<nn::linear<6, 8>, noting<0>, nn::sequential<noting<1>, nn::linear<8, 3>>, noting<2>>;
 
 template <class Where, class Policy, std::size_t Batches = 1>
@@ -181,7 +181,7 @@ using one_of_several = dp::across<dp::on<dp::cpu>>;
 }  // namespace
 
 // Each pair of a policy, an engine, buckets and places occurs; all their combinations would take minutes to compile.
-TEST_CASE("buckets that are reduced during backward have the bits of those that are reduced after it", "[train]") {
+TEST_CASE("reducing buckets during backward and after it gives the same bits", "[train]") {
   using namespace devplace::collective;
   using two = dp::replicated<0, 1>;
   using three = dp::replicated<2, 0, 1>;
@@ -197,7 +197,7 @@ TEST_CASE("buckets that are reduced during backward have the bits of those that 
   check_policy<three, sharded_all_reduce, direct, buckets<>>();
 }
 
-TEST_CASE("one place of several processes starts each bucket when its layer's backward is done", "[train]") {
+TEST_CASE("a process with one place starts each bucket when its layer's backward is done", "[train]") {
   noted_training<one_of_several, collective::all_reduce<notes_across, each_parameter>> train;
   const names step{"backward of 2", "mark 0", "all_reduce 32", "mark 0", "all_reduce 32", "backward of 1",
                    "backward of 0", "mark 0", "all_reduce 16", "mark 0", "all_reduce 48", "finish"};
@@ -212,19 +212,19 @@ TEST_CASE("each policy starts the reduction that it needs", "[train]") {
   noted_training<one_of_several, collective::sharded_all_reduce<notes_across, each_layer>> shared;
   CHECK(shared() == names{"backward of 2", "mark 0", "reduce_scatter 64", "backward of 1", "backward of 0", "mark 0",
                           "reduce_scatter 64", "finish"});
-  shared.step.clip({.max_norm = 1});  // whose norm needs all gradients
+  shared.step.clip({.max_norm = 1});  // the norm needs all gradients
   CHECK(shared() == names{"backward of 2", "mark 0", "all_reduce 64", "backward of 1", "backward of 0", "mark 0",
                           "all_reduce 64", "finish"});
 }
 
-TEST_CASE("of several places the passes are enqueued first, with a mark for each bucket", "[train]") {
+TEST_CASE("with several places the passes are enqueued first, with a mark for each bucket", "[train]") {
   noted_training<dp::replicated<1, 0>, collective::all_reduce<notes, each_layer>> train;
   CHECK(train() == names{"backward of 2", "mark 0", "backward of 1", "backward of 0", "mark 0", "backward of 2",
                          "mark 1", "backward of 1", "backward of 0", "mark 1", "all_reduce 64", "all_reduce 64",
                          "finish"});
 }
 
-TEST_CASE("of accumulated batches the last one's backward is overlapped, and flush reduces afterwards", "[train]") {
+TEST_CASE("only the last accumulated batch overlaps reduction with backward, and flush reduces afterwards", "[train]") {
   noted_training<one_of_several, collective::all_reduce<notes_across, each_layer>, 2> train;
   const names passes{"backward of 2", "backward of 1", "backward of 0"};
   CHECK(train() == passes);
@@ -236,12 +236,12 @@ TEST_CASE("of accumulated batches the last one's backward is overlapped, and flu
   CHECK(train.lines.lines.empty());
 }
 
-TEST_CASE("a network that is one bucket is reduced after backward", "[train]") {
+TEST_CASE("a network with a single bucket is reduced after backward", "[train]") {
   noted_training<one_of_several, collective::all_reduce<notes_across>> train;
   CHECK(train() == names{"backward of 2", "backward of 1", "backward of 0"});
 }
 
-TEMPLATE_TEST_CASE("after an exception between start and end the model is as it was, and the next step can run",
+TEMPLATE_TEST_CASE("after an exception between start and end the model is unchanged, and the next step can run",
                    "[train]", dp::replicated<0>, (dp::replicated<0, 1>)) {
   using where = std::conditional_t<dp::local_place_count<TestType> == 1, one_of_several, TestType>;
   using engine = std::conditional_t<dp::local_place_count<TestType> == 1, notes_across, notes>;
@@ -267,7 +267,7 @@ TEMPLATE_TEST_CASE("after an exception between start and end the model is as it 
   }
 }
 
-TEST_CASE("an exception in a layer leaves devplace's own communicators usable", "[train]") {
+TEST_CASE("an exception in a layer leaves built-in communicators usable", "[train]") {
   const auto train = [](bool fails) {
     diary lines;
     dp::model<noting_net, dp::replicated<0, 1>> model{dp::seed{4}};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Branches, parts of a network that are frozen or have options of their own, batch_norm over all places, and mixed
-// precision with its scaler, on GPUs as on the CPU.
+// Branches, frozen parts, parameter groups, batch_norm over all places, and mixed precision with its scaler train on
+// GPUs as on the CPU.
 
 #include <cstddef>
 #include <cstdint>
@@ -56,7 +56,7 @@ using images_net =
 
 struct history {
   std::vector<double> losses, scales;
-  std::vector<float> fixed_before, fixed_after;  ///< the parameters named fixed
+  std::vector<float> fixed_before, fixed_after;  ///< the parameters of the layer named "fixed"
 };
 
 template <class Model>
@@ -70,7 +70,7 @@ std::vector<float> fixed_parameters(const Model& model) {
   return all;
 }
 
-/// The losses of 19 steps on one batch of 23 samples. If they are scaled, a sixth step of 20 is not finite.
+/// The losses of 19 steps on one batch of 23 samples. With loss scaling there are 20 steps; the sixth is not finite.
 template <class Net, class Where, class P, std::size_t... Sample>
 history train() {
   dp::model<Net, Where, P> model{dp::seed{1}};
@@ -116,7 +116,7 @@ TEST_CASE("branches, frozen parts, batch_norm over two places and scaled losses 
   require_close(train<series_net, places, float, 2, 20>(), expected, 1e-3);
   const history scaled = train<series_net, places, dp::mixed<dp::half>, 2, 20>();
   require_close(scaled, expected, 0.02);
-  // Doubled after every four steps, halved by the sixth.
+  // The scale doubles after every four steps, and the sixth step halves it.
   CHECK(scaled.scales == std::vector<double>{1024, 1024, 1024, 2048, 2048, 1024, 1024, 1024, 1024, 2048,
                                              2048, 2048, 2048, 4096, 4096, 4096, 4096, 8192, 8192, 8192});
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Parts of a network that have names, are frozen, have a learning rate of their own or do not decay, and branches,
-// train as PyTorch's with parameter groups.
+// Networks with named layers, frozen parts, branches, and groups with their own learning rate or without decay train
+// like PyTorch's with parameter groups.
 
 #include <algorithm>
 #include <cstddef>
@@ -60,7 +60,7 @@ auto all_values(const Model& model) {
   return all;
 }
 
-/// 200 steps with clipping; the optimizer's memory is what the plan says.
+/// Trains 200 steps with clipping; checks that the optimizer's memory matches the plan.
 template <class Where, class T, class Policy = dp::collective::all_reduce<>>
 void train_as_pytorch(double tolerance) {
   constexpr std::size_t batch = 8;
@@ -95,7 +95,7 @@ void train_as_pytorch(double tolerance) {
   REQUIRE(found.size() == end.size());
   for (std::size_t i = 0; i < found.size(); ++i)
     REQUIRE(static_cast<double>(found[i]) == Catch::Approx(static_cast<double>(end.data()[i])).margin(10 * tolerance));
-  // Of PyTorch's frozen parameters: fc0, and middle behind it and fc1.
+  // Compares the frozen parameters with PyTorch's: fc0, and middle, which comes after fc0 and fc1.
   const auto same = [&](std::size_t from, std::size_t to) {
     return std::equal(&found[from], &found[to], start.data() + from);
   };
@@ -113,7 +113,7 @@ TEST_CASE("200 steps of a network with frozen parts, groups and branches agree w
   train_as_pytorch<dp::replicated<0, 1, 2>, double, dp::collective::sharded_all_reduce<>>(1e-9);
 }
 
-TEST_CASE("names of layers replace their positions in the names of parameters", "[train]") {
+TEST_CASE("a layer's name replaces its position in the names of parameters", "[train]") {
   CHECK(dp::model<net, dp::on<dp::cpu>>::parameter_names() ==
         std::vector<std::string>{"fc0.weight", "fc0.bias", "fc1.weight", "fc1.bias", "middle.0.weight", "middle.0.bias",
                                  "middle.2.weight", "middle.2.bias", "block.fc.weight", "block.fc.bias",
@@ -133,12 +133,12 @@ TEST_CASE("frozen parameters have no gradients and no state, and the plan is exa
   constexpr std::size_t trained = plan::parameters / sizeof(float) - frozen;
   STATIC_REQUIRE(plan::frozen == frozen * sizeof(float));
   STATIC_REQUIRE(plan::gradients == (trained + dp::runtime::gradient_tail) * sizeof(float));
-  // Moments, a table of a byte for 16 elements, and numbers of three groups: fc1 decays or not, others decay or not.
+  // Moments, a table with one byte per 16 elements, and options of the groups: fc1 or others, with or without decay.
   STATIC_REQUIRE(plan::optimizer_state ==
                  2 * trained * sizeof(float) + trained / 16 + 4 * dp::optim::step_memory_bytes);
   STATIC_REQUIRE(model_type::parameter_count() == 72 + 2 * 45 + 30 + 33);
 }
 
-TEST_CASE("gradients behind and in front of frozen parts agree with differences", "[train]") {
+TEST_CASE("gradients behind and in front of frozen parts agree with finite differences", "[train]") {
   CHECK(nn::check_gradients<net>(dp::seed{2}).worst < 1e-7);
 }

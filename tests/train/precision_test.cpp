@@ -45,7 +45,7 @@ struct data_set {
   }
 };
 
-/// All parameters after training by the trainer and by its single steps, and the accuracy.
+/// All parameters after training by the trainer and by single steps, and the accuracy.
 template <class Precision>
 std::vector<double> trained() {
   const data_set data;
@@ -70,13 +70,13 @@ std::vector<double> trained() {
 
 }  // namespace
 
-TEST_CASE("a model in tf32 trains as one in float, to the bit where there is no TF32", "[train]") {
+TEST_CASE("a model in tf32 trains like one in float, bitwise where there is no TF32", "[train]") {
   const std::vector<double> values = trained<dp::tf32>();
   CHECK(values.size() > 1);
   CHECK(values == trained<float>());
 }
 
-TEST_CASE("models in tf32 and in float are types of their own over the same elements", "[train]") {
+TEST_CASE("models in tf32 and in float are distinct types over the same elements", "[train]") {
   using strict = dp::model<net, on_cpu>;
   using fast = dp::model<net, on_cpu, dp::tf32>;
   STATIC_REQUIRE(std::same_as<fast::value_type, float>);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Training over processes, which threads play: every step must have the bits of `replicated` on as many places of one
-// process, and the text of the program is the same.
+// Training over processes, for which threads stand in: every step must be bitwise equal to `replicated` on the same
+// number of places of one process, with the same program text.
 
 #include <cstddef>
 #include <cstdint>
@@ -46,8 +46,8 @@ namespace {
 
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
 
-/// The parameters after each step; rows of batches that do not divide, and fewer than participants. The last steps
-/// clip.
+/// The parameters after each step, on batches that do not divide evenly or have fewer rows than participants. The last
+/// steps clip gradients.
 template <class Where, class Policy>
 std::vector<std::vector<float>> train(const Policy& policy) {
   dp::model<net, Where> model{dp::seed{9}};
@@ -63,7 +63,7 @@ std::vector<std::vector<float>> train(const Policy& policy) {
   return after;
 }
 
-/// The same by the parts of a trainer.
+/// The same parameters computed by the parts of a trainer.
 template <class Where, class Policy = collective::all_reduce<>>
 std::vector<float> train_by_hand(const Policy& policy = {}) {
   dp::model<net, Where> model{dp::seed{9}};
@@ -76,11 +76,11 @@ std::vector<float> train_by_hand(const Policy& policy = {}) {
   return dp::test::parameters_of(model);
 }
 
-/// The bits depend on the engine and on its buckets, not on who updates.
+/// The bits depend on the engine and its buckets, not on which place updates.
 template <class Policy>
 using same_bits_of_one_process = collective::all_reduce<typename Policy::engine_type, typename Policy::bucket_sizes>;
 
-/// Runs `f()` as each of several processes and requires that all return what is expected.
+/// Runs `f()` as each of several processes and requires that all return the expected value.
 template <class Expected, class F>
 void require_of_all(int processes, const Expected& expected, const F& f) {
   in_processes(processes, [&](const dp::process_group& group) {
@@ -91,7 +91,7 @@ void require_of_all(int processes, const Expected& expected, const F& f) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a training over processes has the bits of one process with as many places", "[parallel]",
+TEMPLATE_TEST_CASE("training over processes is bitwise equal to one process with as many places", "[parallel]",
                    collective::all_reduce<>, (collective::all_reduce<collective::direct, collective::buckets<1, 1>>),
                    collective::ring_all_reduce, collective::sharded_all_reduce<>,
                    (collective::sharded_all_reduce<collective::ring, collective::buckets<1, 1>>),
@@ -101,7 +101,7 @@ TEMPLATE_TEST_CASE("a training over processes has the bits of one process with a
   CHECK_NOTHROW(require_of_all(2, four, [] { return train<dp::across<dp::replicated<3, 1>>>(TestType{}); }));
 }
 
-TEMPLATE_TEST_CASE("a training over processes of one place has the bits of one process with as many places",
+TEMPLATE_TEST_CASE("training over processes with one place each is bitwise equal to one process with as many places",
                    "[parallel]", collective::all_reduce<>,
                    (collective::sharded_all_reduce<collective::ring, collective::buckets<1, 1>>),
                    collective::scatter_gather) {
@@ -112,13 +112,13 @@ TEMPLATE_TEST_CASE("a training over processes of one place has the bits of one p
   CHECK_NOTHROW(require_of_all(4, four, [] { return train<dp::across<dp::on<dp::cuda<2>>>>(TestType{}); }));
 }
 
-TEST_CASE("one process of one has the bits of its places alone", "[parallel]") {
+TEST_CASE("a group of one process is bitwise equal to its places alone", "[parallel]") {
   const collective::all_reduce<> policy{};
   const auto expected = train<dp::replicated<0, 1, 2, 3>>(policy);
   CHECK_NOTHROW(require_of_all(1, expected, [&] { return train<dp::across<dp::replicated<0, 1, 2, 3>>>(policy); }));
 }
 
-TEST_CASE("a training by sums in two levels has the same bits for each policy", "[parallel]") {
+TEST_CASE("training with the hierarchical engine has the same bits for each policy", "[parallel]") {
   using collective::hierarchical;
   CHECK_NOTHROW(in_processes(2, [](const dp::process_group& group) {
     const dp::process_scope scope{group};
@@ -137,7 +137,7 @@ TEST_CASE("a training by sums in two levels has the same bits for each policy", 
         train<dp::replicated<0, 1>>(collective::all_reduce<>{}));
 }
 
-TEST_CASE("a training over processes on the CPU has the bits of one process with as many places", "[parallel]") {
+TEST_CASE("training over processes on the CPU is bitwise equal to one process with as many places", "[parallel]") {
   const auto expected = train<dp::replicated<0, 1, 2>>(collective::all_reduce<>{});
   CHECK_NOTHROW(
       require_of_all(3, expected, [] { return train<dp::across<dp::on<dp::cpu>>>(collective::all_reduce<>{}); }));
@@ -145,7 +145,7 @@ TEST_CASE("a training over processes on the CPU has the bits of one process with
                                [] { return train<dp::across<dp::on<dp::cpu>>>(collective::all_reduce<>{}); }));
 }
 
-TEST_CASE("over processes each has its share of the optimizer's state", "[parallel]") {
+TEST_CASE("each process has its share of the optimizer's state", "[parallel]") {
   using where = dp::across<dp::on<dp::cpu>>;
   constexpr std::size_t whole =
       dp::memory_plan<dp::model<net, dp::on<dp::cpu>>, dp::batch<1>, dp::optim::adam>::optimizer_state;
@@ -157,7 +157,7 @@ TEST_CASE("over processes each has its share of the optimizer's state", "[parall
     group.barrier();
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, collective::sharded_all_reduce<>{}};
     group.barrier();
-    // Of all together, because threads play the processes here: one state and three records of the steps.
+    // Threads stand in for the processes, so this counts all of them: one state and three records of the steps.
     if (state() - before != whole + 2 * dp::optim::step_memory_bytes)
       throw std::logic_error("the state is not shared.");
     group.barrier();
@@ -177,7 +177,7 @@ TEMPLATE_TEST_CASE("the memory of one of several processes is planned to the byt
     dp::detail::gemm_prepare();  // the threads' packing buffers are not part of the plan
     std::optional<model_type> model;
     std::optional<dp::trainer<model_type, nn::cross_entropy, dp::optim::adam, TestType>> step;
-    // One after the other, because threads play the processes here.
+    // One after the other, because the processes are threads here.
     for (int rank = 0; rank != group.size(); ++rank) {
       group.barrier();
       if (rank != group.rank()) continue;
@@ -203,7 +203,7 @@ TEST_CASE("a plan for several processes can be asserted", "[parallel]") {
   STATIC_REQUIRE(4 * (plan::optimizer_state - dp::optim::step_memory_bytes) <= 2 * plan::parameters + 4 * 2 * 64);
 }
 
-TEST_CASE("over processes the first place of the first one updates for all", "[parallel]") {
+TEST_CASE("over processes the first place of the first process updates for all", "[parallel]") {
   using where = dp::across<dp::on<dp::cpu>>;
   const auto state = [] { return dp::memory_statistics<dp::cpu>().of(dp::memory_purpose::optimizer_state); };
   const auto workspace = [] { return dp::memory_statistics<dp::cpu>().of(dp::memory_purpose::workspace); };
@@ -230,7 +230,7 @@ TEST_CASE("over processes the first place of the first one updates for all", "[p
   });
 }
 
-TEST_CASE("losses are those of whole batches in all processes, whoever updates", "[parallel]") {
+TEST_CASE("all processes get the losses of whole batches, whichever place updates", "[parallel]") {
   const auto losses = [](auto where, auto accumulated, const auto& policy) {
     using place = decltype(where);
     dp::model<net, place> model{dp::seed{9}};
@@ -265,7 +265,7 @@ TEST_CASE("gradients are partial over processes until synchronize", "[parallel]"
   CHECK_NOTHROW(require_of_all(3, train_by_hand<dp::replicated<0, 1, 2>>(), [] { return train_by_hand<where>(); }));
 }
 
-TEMPLATE_TEST_CASE("all numbers that a training reports have the bits of one process with as many places", "[parallel]",
+TEMPLATE_TEST_CASE("all reported numbers are bitwise equal to one process with as many places", "[parallel]",
                    collective::all_reduce<>, collective::ring_all_reduce, collective::scatter_gather) {
   const auto reported = [](auto where, auto accumulated) {
     using place = decltype(where);
@@ -298,7 +298,7 @@ TEMPLATE_TEST_CASE("all numbers that a training reports have the bits of one pro
       const std::vector<double> found = reported(where, accumulated);
       if (found.size() != expected.size()) throw std::logic_error("other numbers of results.");
       for (std::size_t i = 0; i != expected.size(); ++i) {
-        if (found[i] == -1) continue;  // norms where nothing is updated
+        if (found[i] == -1) continue;  // norms on a place that does not update
         if (found[i] != expected[i])
           throw std::logic_error("number " + std::to_string(i) + " of rank " + std::to_string(group.rank()) + " is " +
                                  std::to_string(found[i]) + " instead of " + std::to_string(expected[i]));
@@ -315,7 +315,7 @@ TEMPLATE_TEST_CASE("all numbers that a training reports have the bits of one pro
   if constexpr (std::is_same_v<TestType, collective::all_reduce<>>) with(dp::accumulate<4>{});
 }
 
-TEST_CASE("with accumulated gradients a step's loss is that of its own samples, also after the update", "[parallel]") {
+TEST_CASE("with accumulated gradients a step's loss covers only its own samples, also after the update", "[parallel]") {
   using where = dp::across<dp::on<dp::cpu>>;
   in_processes(2, [](const dp::process_group& group) {
     const dp::process_scope scope{group};
@@ -341,7 +341,7 @@ TEST_CASE("with accumulated gradients a step's loss is that of its own samples, 
   });
 }
 
-TEST_CASE("accuracy refuses the batches of another scope", "[parallel]") {
+TEST_CASE("accuracy rejects the batches of another scope", "[parallel]") {
   using where = dp::across<dp::on<dp::cpu>>;
   const dp::image_set data = support::numbered_images(8);
   in_processes(2, [&](const dp::process_group& group) {
@@ -399,9 +399,9 @@ TEST_CASE("without a process_scope a trainer over processes says what is missing
                     ContainsSubstring("to_batch: its placement lies across processes"));
 }
 
-TEST_CASE("processes that train different things are told the first difference before the first step", "[parallel]") {
+TEST_CASE("processes that train differently get the first difference as an error before the first step", "[parallel]") {
   using where = dp::across<dp::on<dp::cpu>>;
-  /// The message of one process, and whether all processes have the same.
+  /// The message of one process; checks that all processes have the same message.
   const auto message = [](const auto& train) {
     std::string of_first;
     in_processes(3, [&](const dp::process_group& group) {

@@ -25,7 +25,7 @@ double test_clock() {
   return now;
 }
 
-/// A file in memory, which is not a terminal.
+/// A file in memory, not a terminal.
 class memory_file {
  public:
   memory_file() : stream_(::open_memstream(&text_, &size_)) { REQUIRE(stream_ != nullptr); }
@@ -48,7 +48,7 @@ class memory_file {
   std::FILE* stream_;
 };
 
-/// A pseudo terminal: what is written to `stream()` can be read as a terminal would display it.
+/// A pseudo terminal: text() returns what a terminal would get from `stream()`.
 class terminal {
  public:
   terminal() : screen_(::posix_openpt(O_RDWR | O_NOCTTY)) {
@@ -81,7 +81,7 @@ class terminal {
 
 }  // namespace
 
-TEST_CASE("in a file there is a line for each epoch, and the loss is read for it alone", "[train]") {
+TEST_CASE("a file gets one line per epoch, and the loss is read only for that line", "[train]") {
   memory_file file;
   now = 50;
   int reads = 0;
@@ -100,7 +100,7 @@ TEST_CASE("in a file there is a line for each epoch, and the loss is read for it
         "epoch 2/2  100 %  loss 0.5  50 samples/s  4.0 s in all\n");
 }
 
-TEST_CASE("in a file a long epoch has additional lines", "[train]") {
+TEST_CASE("a file gets additional lines in a long epoch", "[train]") {
   memory_file file;
   now = 0;
   dp::progress progress{1, {.samples = 1000, .stream = file.stream(), .file_interval = 30, .clock = &test_clock}};
@@ -115,7 +115,7 @@ TEST_CASE("in a file a long epoch has additional lines", "[train]") {
         "epoch 1/1  100 %  loss 1.5  8 samples/s  2:00 in all\n");
 }
 
-TEST_CASE("on a terminal one line is rewritten, ten times a second at most", "[train]") {
+TEST_CASE("a terminal gets one line, rewritten at most ten times a second", "[train]") {
   terminal screen;
   if (screen.stream() == nullptr) DEVPLACE_SKIP("this machine gives no pseudo terminal");
   now = 0;
@@ -141,7 +141,7 @@ TEST_CASE("on a terminal one line is rewritten, ten times a second at most", "[t
   CHECK(reads == 2);
 }
 
-TEST_CASE("a line that is not finished is ended with the object, or by the next epoch", "[train]") {
+TEST_CASE("the destructor or the next epoch ends an unfinished line", "[train]") {
   terminal screen;
   if (screen.stream() == nullptr) DEVPLACE_SKIP("this machine gives no pseudo terminal");
   now = 0;
@@ -157,7 +157,7 @@ TEST_CASE("a line that is not finished is ended with the object, or by the next 
   CHECK(screen.text() == "\r\n");
 }
 
-TEST_CASE("samples per second exclude time between epochs; the time left includes it", "[train]") {
+TEST_CASE("samples per second exclude the time between epochs; the time left includes it", "[train]") {
   memory_file file;
   now = 0;
   dp::progress progress{3, {.samples = 100, .stream = file.stream(), .clock = &test_clock}};
@@ -173,7 +173,7 @@ TEST_CASE("samples per second exclude time between epochs; the time left include
         "epoch 2/3  100 %  loss 1  50 samples/s  7.0 s left\n");
 }
 
-TEST_CASE("the time that reading the loss takes counts: it waits for the device", "[train]") {
+TEST_CASE("the time to read the loss counts, because reading waits for the device", "[train]") {
   memory_file file;
   now = 0;
   dp::progress progress{1, {.samples = 100, .stream = file.stream(), .clock = &test_clock}};
@@ -190,7 +190,7 @@ TEST_CASE("without a stream nothing is written and no loss is read", "[train]") 
   progress.update(0, 10, []() -> double { throw std::logic_error("was read"); });
 }
 
-TEST_CASE("progress of empty and inconsistent trainings prints sensible numbers", "[train]") {
+TEST_CASE("progress of empty or inconsistent trainings prints sensible numbers", "[train]") {
   memory_file file;
   now = 0;
   {
@@ -202,7 +202,7 @@ TEST_CASE("progress of empty and inconsistent trainings prints sensible numbers"
   CHECK(file.text() == "epoch 1/1  100 %  loss nan  0 samples/s  0.0 s in all\n");
 }
 
-TEST_CASE("exceptions of reading the loss propagate", "[train]") {
+TEST_CASE("exceptions from reading the loss propagate", "[train]") {
   memory_file file;
   dp::progress progress{1, {.samples = 10, .stream = file.stream(), .clock = &test_clock}};
   CHECK_THROWS_AS(progress.update(0, 10, []() -> double { throw std::runtime_error("device lost"); }),

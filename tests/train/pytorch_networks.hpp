@@ -46,7 +46,7 @@
 #include "support/reference.hpp"
 #include "support/sanitizers.hpp"
 
-// The trainings of tests/reference/networks: 200 steps of small networks of 16 values.
+// The trainings of tests/reference/networks: 200 steps of small networks with 16 inputs.
 namespace devplace::test {
 
 /// The numbers of one run, bit for bit as in tests/reference/generator.py.
@@ -107,9 +107,9 @@ inline tensor<std::int64_t, extents<dyn>, on<cpu>> largest_feature(const small_t
   return labels;
 }
 
-/// Trains from PyTorch's initial parameters, with the targets `targets(data, first_sample)` of each batch: the loss of
-/// every step is within 1e-4 relative of PyTorch's in float, and 1e-10 in double, and so is the last bias after the
-/// last step. Sanitizers see the first 40 steps.
+/// Trains from PyTorch's initial parameters with the targets `targets(data, first_sample)` of each batch. Checks that
+/// the loss of every step and the final last bias are within 1e-4 (float) or 1e-10 (double), relative, of PyTorch's.
+/// Runs only 40 steps under sanitizers.
 template <class Net, class Where, class T, class Samples = extents<dyn, 16>, class Loss, class Targets>
 void follow_small_network(const std::string& name, std::uint64_t run, const Loss& loss, const Targets& targets) {
   const small_training data{run};
@@ -148,7 +148,7 @@ void follow_small_network(const std::string& name, std::uint64_t run, const Loss
     CHECK(static_cast<double>(bias[i]) == Catch::Approx(static_cast<double>(last(i))).epsilon(10 * tolerance));
 }
 
-/// Networks with each of the activations that keep their input or have numbers in their type.
+/// Networks with each activation that saves its input or has numeric template arguments.
 template <class Where, class T>
 void follow_activations() {
   using from = nn::linear<16, 16>;
@@ -168,7 +168,7 @@ void follow_normalizations() {
                        Where, T>("layer_norm_rms_norm", 8, nn::mse{}, targets_of<T>(product_of_features));
 }
 
-/// Attention to all positions, of which the 16 values are four, and labels that are smoothed.
+/// Attention over all four positions of the 16 inputs, with smoothed labels.
 template <class Where, class T>
 void follow_attention() {
   using net = nn::sequential<nn::input<4, 4>, nn::linear<4, 8>, nn::residual<nn::multi_head_attention<8, 2>>,
@@ -177,7 +177,7 @@ void follow_attention() {
                                                           nn::cross_entropy{.label_smoothing = 0.1}, largest_feature);
 }
 
-/// A network with each of the losses that a formula of elements or class numbers defines.
+/// A network with each elementwise loss and each loss on class labels.
 template <class Where, class T>
 void follow_losses() {
   using net = nn::sequential<nn::linear<16, 16>, nn::tanh, nn::linear<16, 4>>;

@@ -35,8 +35,8 @@ void set_parameter(Model& model, const std::vector<float>& values) {
   std::copy(values.begin(), values.end(), to.data());
 }
 
-/// 200 steps of batch 64 from PyTorch's initial parameters: checks that the loss of every step is within 1e-4 relative
-/// of PyTorch's in float, and within `worst_in_double` in double. Sanitizers see the first 40 steps.
+/// Runs 200 steps of batch 64 from PyTorch's initial parameters. Checks that the loss of every step is within 1e-4
+/// (float) or `worst_in_double` (double), relative, of PyTorch's. Runs only 40 steps under sanitizers.
 template <class Where, class T, class Rule>
 void follow_pytorch(const std::string& name, std::uint64_t run, const Rule& rule, double worst_in_double) {
   const reference_training data{run};

@@ -25,7 +25,7 @@ namespace nn = devplace::nn;
 namespace collective = devplace::collective;
 using dp::test::distribute;
 
-TEMPLATE_TEST_CASE("replicas on CUDA devices follow one device and stay equal to the bit", "[train]",
+TEMPLATE_TEST_CASE("replicas on CUDA devices follow one device and stay bitwise equal", "[train]",
                    collective::all_reduce<>, collective::scatter_gather, collective::ring_all_reduce,
                    collective::sharded_all_reduce<>, collective::sharded_all_reduce<collective::ring>) {
   DEVPLACE_NEEDS_CUDA_DEVICE();

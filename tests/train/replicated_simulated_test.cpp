@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The same program on one and on several simulated devices.
+// One program on one and on several simulated devices.
 
 #include <algorithm>
 #include <cmath>
@@ -76,13 +76,13 @@ const nn::cross_entropy weighted{.ignore_index = 1, .label_smoothing = 0.1, .cla
 
 }  // namespace
 
-TEST_CASE("a simulated device trains to the CPU's bits", "[train]") {
+TEST_CASE("training on a simulated device is bitwise equal to the CPU", "[train]") {
   const auto cpu = train<dp::on<dp::cpu>, float>(weighted);
   const auto device = train<dp::on<dp::cuda<0>>, float>(weighted);
   CHECK(cpu.parameters == device.parameters);
 }
 
-TEST_CASE("replicas follow one device on the whole batch and stay equal to the bit", "[train]") {
+TEST_CASE("replicas follow one device on the whole batch and stay bitwise equal", "[train]") {
   for (const auto& loss : {nn::cross_entropy{}, weighted}) {
     const auto one = train<dp::on<dp::cpu>, double>(loss);
     const auto two = train<dp::replicated<0, 1>, double>(loss);
@@ -95,7 +95,7 @@ TEST_CASE("replicas follow one device on the whole batch and stay equal to the b
   }
 }
 
-TEST_CASE("the single steps equal the trainer on replicas", "[train]") {
+TEST_CASE("single steps equal the trainer on replicas", "[train]") {
   using where = dp::replicated<0, 1>;
   dp::model<net, where> planned{dp::seed{2}}, by_hand{dp::seed{2}};
   dp::trainer step{planned, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};
@@ -112,7 +112,7 @@ TEST_CASE("the single steps equal the trainer on replicas", "[train]") {
   CHECK(parameters_of(planned, 1) == parameters_of(by_hand, 1));
 }
 
-TEST_CASE("outputs and targets that are split differently are an error that says so", "[train]") {
+TEST_CASE("outputs and targets with different splits are an error", "[train]") {
   using where = dp::replicated<0, 1>;
   dp::model<net, where> model{dp::seed{2}};
   const auto output = model.predict(distribute<where>(dp::test::integer_samples<float, 6>(9), dp::split::sizes{1, 8}));
@@ -121,7 +121,7 @@ TEST_CASE("outputs and targets that are split differently are an error that says
   CHECK(std::isfinite(nn::cross_entropy{}(output, y).loss.item()));
 }
 
-TEST_CASE("predictions of replicas are shards that gather gives back in order", "[train]") {
+TEST_CASE("predictions of replicas are shards that gather returns in order", "[train]") {
   using where = dp::replicated<0, 1, 2>;
   const dp::model<net, where, double> replicas{dp::seed{2}};
   const dp::model<net, dp::on<dp::cpu>, double> one{dp::seed{2}};
@@ -165,7 +165,7 @@ TEST_CASE("the memory plan is exact on every place, and steps on devices allocat
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == before);
 }
 
-TEST_CASE("a failure on a device stops what was asked after it, until the model is assigned anew", "[train]") {
+TEST_CASE("a failure on a device stops all later work until the model is assigned anew", "[train]") {
   dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>> model{dp::seed{2}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
   const auto x = distribute<dp::on<dp::cuda<0>>>(dp::test::integer_samples<float, 6>(4));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Learning rates that follow a schedule are PyTorch's, and so are trainings with them and averages of their parameters.
+// Scheduled learning rates, trainings with them, and averages of their parameters agree with PyTorch.
 
 #include <algorithm>
 #include <cmath>
@@ -54,13 +54,13 @@ const optim::one_cycle straight_cycle{.steps = fixture_steps,
                                       .smallest_momentum = 0.7,
                                       .largest_momentum = 0.9};
 
-/// A schedule of a program's own with a mistake.
+/// A user's schedule with a mistake.
 struct negative_momentum {
   double rate(double base, std::int64_t) const { return base; }
   double momentum(double, std::int64_t) const { return -1; }
 };
 
-/// The rates and momenta of 200 steps; PyTorch computes some of them from those of the step before.
+/// Checks rates and momenta of 200 steps; PyTorch computes some of them from the previous step's.
 template <class Schedule>
 void check_schedule(const std::string& name, const Schedule& schedule) {
   const auto expected = dp::test::read_fixture<double, dp::extents<2, dp::dyn>>(std::string("schedules/").append(name));
@@ -75,7 +75,7 @@ void check_schedule(const std::string& name, const Schedule& schedule) {
   }
 }
 
-/// Trains from a fixture's start.
+/// Trains from a fixture's initial parameters.
 template <class Where, class T, class Policy, class Rule>
 void train_as_pytorch(const std::string& name, const Rule& rule, double tolerance) {
   constexpr std::size_t batch = 8;
@@ -188,7 +188,7 @@ TEST_CASE("docs/training.md: learning rates that follow a schedule", "[train]") 
   CHECK(step(samples, labels).item() < first);
 }
 
-TEST_CASE("a training that is resumed from a checkpoint follows its schedule", "[train]") {
+TEST_CASE("a training resumed from a checkpoint follows its schedule", "[train]") {
   const support::temporary_folder folder;
   const auto file = folder.path() + "/checkpoint.safetensors";
   const optim::adamw adamw{.learning_rate = 0.1};
@@ -209,7 +209,7 @@ TEST_CASE("a training that is resumed from a checkpoint follows its schedule", "
   }
   CHECK(dp::test::parameters_of(model) == dp::test::parameters_of(other));
 
-  // Checkpoints keep options by their names.
+  // Checkpoints store options by name.
   std::vector<std::string> names;
   const auto twice = optim::linear{.steps = 1}.then(optim::linear{.steps = 2}).then(3, optim::linear{.steps = 3});
   optim::scheduled{adamw, twice}.for_each_option([&](const char* name, const auto&) { names.emplace_back(name); });
@@ -218,7 +218,7 @@ TEST_CASE("a training that is resumed from a checkpoint follows its schedule", "
   CHECK(std::count(names.begin(), names.end(), "first second linear's steps") == 1);
 }
 
-TEST_CASE("measuring gradients changes no bits, also where they are infinite", "[train]") {
+TEST_CASE("measuring gradients changes no bits, even where gradients are infinite", "[train]") {
   dp::model<fixture_net, scheduled_cpu> model{dp::seed{1}}, measured{dp::seed{1}};
   const optim::scheduled rule{optim::adamw{.learning_rate = 0.1}, warm_up_cosine};
   dp::trainer step{model, nn::cross_entropy{}, rule}, measuring{measured, nn::cross_entropy{}, rule};
@@ -247,15 +247,15 @@ TEST_CASE("measuring gradients changes no bits, also where they are infinite", "
   CHECK((std::isnan(none.last) && std::isnan(none.mean) && none.largest == 0 && none.updates == 0));
 }
 
-TEST_CASE("a scheduled rule is a rule like the one that it wraps", "[train]") {
+TEST_CASE("a scheduled rule models the same concepts as the rule that it wraps", "[train]") {
   using rule = optim::decay_of_matrices<optim::scheduled<optim::adamw, optim::cosine>>;
   STATIC_REQUIRE(optim::optimizer_rule<rule>);
   STATIC_REQUIRE((optim::takes_groups<rule> && rule::skips_steps && rule::decays_matrices_alone));
   STATIC_REQUIRE(optim::optimizer_rule<optim::scheduled<optim::decay_of_matrices<optim::adamw>, optim::cosine>>);
 }
 
-TEST_CASE("schedules continue behind their steps, and may be sequences of sequences", "[train]") {
-  CHECK(optim::cosine{.steps = 10}.rate(2, 20) == 2);  // as PyTorch's
+TEST_CASE("schedules continue past their last step, and sequences nest", "[train]") {
+  CHECK(optim::cosine{.steps = 10}.rate(2, 20) == 2);  // as in PyTorch
   CHECK(optim::linear{.steps = 10}.rate(2, 1000) == 2);
   const optim::one_cycle cycle{.steps = 10};
   CHECK(cycle.rate(2, 9) == Catch::Approx(2 / 25.0 / 1e4));
@@ -290,7 +290,7 @@ TEST_CASE("a step that mixed<half> skips advances the schedule", "[train]") {
   infinite(2, 3) = std::numeric_limits<float>::infinity();
   const auto finite = dp::test::integer_samples<float, 6>(5);
   const auto labels = dp::test::square_labels(5, 3);
-  // Two batches for each update, the second of which is skipped; the rate falls after it.
+  // Two batches per update. The second update is skipped; the rate falls after it.
   step.measure_gradients();
   const double rates[] = {0.5, 0.5, 0.125, 0.125, 0.03125};
   for (int i = 0; i < 10; ++i) {
@@ -303,12 +303,12 @@ TEST_CASE("a step that mixed<half> skips advances the schedule", "[train]") {
   CHECK(step.scaler().skipped_steps == 1);
   const dp::gradient_norms norms = step.gradient_norms().item();
   CHECK((norms.updates == 5 && norms.not_finite == 1));
-  CHECK((norms.mean > 0 && norms.largest < 10));  // without the scale, which is above 1,000
+  CHECK((norms.mean > 0 && norms.largest < 10));  // unscaled; the scale exceeds 1,000
   CHECK(step.optimizer().steps() == 5);
   CHECK(step.optimizer().rule().at(step.optimizer().steps()).learning_rate == 0.03125);
 }
 
-TEST_CASE("a learning rate that is none is refused before the step, and the training goes on", "[train]") {
+TEST_CASE("an invalid learning rate is rejected before the step, and training continues", "[train]") {
   dp::model<fixture_net, scheduled_cpu> model{dp::seed{3}};
   const optim::sgd sgd{.learning_rate = 0.5, .momentum = 0.8};
   dp::trainer step{model, nn::cross_entropy{},
@@ -321,7 +321,7 @@ TEST_CASE("a learning rate that is none is refused before the step, and the trai
   CHECK(contains(message_of([&] { step(samples, labels); }),
                  "the schedule gives the learning rate -0.5 in step 1, counted from 0"));
   CHECK(dp::test::parameters_of(model) == before);
-  CHECK(model.state().step == drawn);  // before the passes, which would change buffers, too
+  CHECK(model.state().step == drawn);  // thrown before the passes, which would also change buffers
   step.optimizer().rule().schedule = [](std::int64_t) { return 0.5; };
   step(samples, labels);
   CHECK(dp::test::parameters_of(model) != before);

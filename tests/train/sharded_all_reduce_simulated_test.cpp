@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// collective::sharded_all_reduce gives the bits of collective::all_reduce with the same engine, on every place and in
+// collective::sharded_all_reduce is bitwise equal to collective::all_reduce with the same engine, on every place and in
 // every step, with a share of the optimizer's state on each place.
 
 #include <cstddef>
@@ -34,12 +34,12 @@ using dp::test::parameters_of;
 
 namespace {
 
-/// Parameters of 3, 2, 1 and 1 cache lines; with the sums that follow the gradients 8 lines.
+/// Parameters of 3, 2, 1 and 1 cache lines; 8 lines with the sums behind the gradients.
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
-/// Three lines of parameters, so that several of many places have no share.
+/// Three lines of parameters, so that most of many places have no share.
 using tiny = nn::sequential<nn::linear<6, 3>>;
 using each_parameter = collective::buckets<1, 1>;
-/// The last layer and the first.
+/// Two buckets: the last layer and the first.
 using each_layer = collective::buckets<130, 100>;
 
 const nn::cross_entropy weighted{.ignore_index = 1, .label_smoothing = 0.1, .class_weights = {1, 2, 0.7}};
@@ -53,7 +53,7 @@ struct places_with<std::integer_sequence<int, Ordinals...>> {
 template <int Places>
 using first_places = typename places_with<std::make_integer_sequence<int, Places>>::type;
 
-/// A user's rule that is another rule with a decreasing learning rate.
+/// A user's rule: another rule with a decreasing learning rate.
 struct decreasing {
   dp::optim::adam rule{.learning_rate = 0.02};
 
@@ -67,7 +67,7 @@ struct decreasing {
   }
 };
 
-/// What a training run computes: of each step the loss, and the parameters of the last place.
+/// The result of a training: the loss and the last place's parameters after each step.
 template <class T>
 struct run {
   std::vector<T> losses;
@@ -77,8 +77,8 @@ struct run {
   friend bool operator==(const run&, const run&) = default;
 };
 
-/// Steps on batches of several sizes, with fewer samples than places, and with none; all replicas are equal after each.
-/// `max_norm` 0: does not clip.
+/// Steps on batches of several sizes, also with fewer samples than places and with none; checks after each step that
+/// all replicas are equal. `max_norm` 0 does not clip.
 template <class Net, class Where, class T, class Policy, std::size_t Batches = 1, class Rule>
 run<T> train(const Rule& rule, double max_norm = 0) {
   dp::model<Net, Where, T> model{dp::seed{9}};
@@ -124,12 +124,12 @@ std::size_t state_on() {
 
 }  // namespace
 
-TEST_CASE("sharded_all_reduce has the bits of all_reduce, for both engines and any number of places", "[train]") {
+TEST_CASE("sharded_all_reduce is bitwise equal to all_reduce, for both engines and any number of places", "[train]") {
   check_places<net, float, collective::direct, collective::buckets<>, 1, 3, 9>(adam);
   check_places<net, float, collective::ring, collective::buckets<>, 2, 4>(adam);
 }
 
-TEST_CASE("sharded_all_reduce has the bits of all_reduce in several buckets", "[train]") {
+TEST_CASE("sharded_all_reduce is bitwise equal to all_reduce in several buckets", "[train]") {
   check_places<net, float, collective::direct, each_parameter, 4>(adam);
   check_places<net, float, collective::ring, each_parameter, 3>(adam);
   check_places<net, double, collective::ring, each_layer, 3>(adam);
@@ -140,7 +140,7 @@ TEST_CASE("places without a share follow the others", "[train]") {
   check_places<tiny, float, collective::ring, each_parameter, 4>(adam);
 }
 
-TEST_CASE("every rule has the bits of all_reduce in shares", "[train]") {
+TEST_CASE("every rule is bitwise equal in shares and with all_reduce", "[train]") {
   const auto check_in_float = [](const auto& rule) {
     check_places<net, float, collective::direct, collective::buckets<>, 3>(rule);
   };
@@ -166,7 +166,7 @@ TEST_CASE("on one place there is nothing to share", "[train]") {
                  dp::memory_plan<one, dp::batch<8>, dp::optim::adam>::bytes);
 }
 
-TEST_CASE("accumulated batches are shared once", "[train]") {
+TEST_CASE("accumulated batches are reduced once", "[train]") {
   for (const double max_norm : {0.0, 0.05}) {
     CHECK(train<net, dp::replicated<2, 0, 1>, float, collective::sharded_all_reduce<>, 4>(adam, max_norm) ==
           train<net, dp::replicated<2, 0, 1>, float, collective::all_reduce<>, 4>(adam, max_norm));
@@ -176,7 +176,7 @@ TEST_CASE("accumulated batches are shared once", "[train]") {
   }
 }
 
-TEST_CASE("hyperparameters may change, and clipping may begin, between steps", "[train]") {
+TEST_CASE("hyperparameters may change and clipping may begin between steps", "[train]") {
   const auto train_with = [](auto policy) {
     dp::model<net, dp::replicated<0, 1, 2>> model{dp::seed{9}};
     dp::trainer step{model, weighted, dp::optim::sgd{.learning_rate = 0.1}, policy};
@@ -217,7 +217,7 @@ TEST_CASE("each place has its share of the optimizer's state", "[train]") {
   check(collective::sharded_all_reduce<collective::ring, each_parameter>{}, 4);
 }
 
-TEMPLATE_TEST_CASE("steps in shares allocate nothing once prepared, and memory is as planned", "[train]",
+TEMPLATE_TEST_CASE("sharded steps allocate nothing after prepare, and memory matches the plan", "[train]",
                    collective::sharded_all_reduce<>, collective::sharded_all_reduce<collective::ring>,
                    (collective::sharded_all_reduce<collective::ring, each_parameter>)) {
   using where = dp::replicated<0, 1, 2>;
@@ -242,7 +242,7 @@ TEMPLATE_TEST_CASE("steps in shares allocate nothing once prepared, and memory i
   }
 }
 
-TEST_CASE("gradients by hand are whole on every place, as with all_reduce", "[train]") {
+TEST_CASE("synchronize gives every place the whole gradients, as with all_reduce", "[train]") {
   using where = dp::replicated<0, 1, 2>;
   const auto x = distribute<where>(dp::test::integer_samples<float, 6>(10));
   const auto y = distribute<where>(dp::test::square_labels(10, 3));

@@ -45,9 +45,9 @@ std::vector<std::string> numbers_of() {
 
 }  // namespace
 
-// FLOPs are those that torch.utils.flop_counter of PyTorch 2.15 counts.
+// The FLOPs were counted by torch.utils.flop_counter of PyTorch 2.15.
 
-TEST_CASE("layers are summarised with PyTorch's names, extents, parameters and FLOPs", "[train]") {
+TEST_CASE("summaries show layers with PyTorch's names, extents, parameters and FLOPs", "[train]") {
   using block = nn::residual<nn::projected_by<nn::conv2d<8, 16, nn::kernel<1>>>,
                              nn::conv2d<8, 16, nn::kernel<3>, nn::padding<1>, nn::groups<2>>, nn::relu>;
   using cnn = nn::sequential<nn::input<1, 28, 28>,
@@ -67,7 +67,7 @@ TEST_CASE("layers are summarised with PyTorch's names, extents, parameters and F
   CHECK(numbers_of<nn::linear<3, 4>>() == std::vector<std::string>{": 4, 16, 0, 0, 24"});
 }
 
-TEST_CASE("a summary is a table of layers and one of bytes by precision", "[train]") {
+TEST_CASE("a summary has a table of layers and a table of bytes by precision", "[train]") {
   using mlp = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
   using model_type = dp::model<mlp, dp::on<dp::cpu>>;
   std::ostringstream out;
@@ -76,7 +76,7 @@ TEST_CASE("a summary is a table of layers and one of bytes by precision", "[trai
   dp::summary<dp::optim::sgd>(of_a_model, model_type{dp::seed{1}}, dp::batch<64>{});
   CHECK(of_a_model.str() == out.str());
   // Biases of 10 are padded to 16. A predictor has float samples, two buffers of 64x256, one of 64x10, and a cache line
-  // of sums; in bf16 also the samples rounded.
+  // of sums; in bf16 also the rounded samples.
   constexpr std::size_t parameters = 784 * 256 + 256 + 256 * 10 + 16;
   const auto predictor = [](std::size_t element, std::size_t rounded) {
     return std::to_string(parameters * (4 + rounded) + 64 * (784 * (4 + rounded) + (2 * 256 + 10) * element) + 64);
@@ -100,12 +100,12 @@ TEST_CASE("a summary is a table of layers and one of bytes by precision", "[trai
                                                       training + "  "));
 }
 
-TEST_CASE("types in summaries keep a program's own namespaces", "[train]") {
+TEST_CASE("types in summaries keep user namespaces", "[train]") {
   CHECK(nn::detail::short_type_text("devplace::nn::residual<rnn::cell, my::nn::gate<devplace::nn::detail::unit>>") ==
         "residual<rnn::cell, my::nn::gate<unit>>");
 }
 
-TEST_CASE("a summary says how many parameters are frozen, and how large the buffers are", "[train]") {
+TEST_CASE("a summary shows the number of frozen parameters and the size of buffers", "[train]") {
   std::ostringstream out;
   dp::summary<nn::sequential<nn::linear<4, 8>, nn::batch_norm<8>, nn::frozen<nn::linear<8, 2>>>>(out);
   CHECK_THAT(out.str(), Catch::Matchers::ContainsSubstring("\n18 of the parameters are frozen\n"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs of several threads: each with a model of its own, several that predict with one model, and those that train
-// one model at the same time, which throw. Suite tsan runs these under ThreadSanitizer.
+// Programs with several threads: threads with one model each, threads that predict with one model, and threads that
+// train one model at the same time, which throws. The suite tsan runs these tests under ThreadSanitizer.
 
 #include <atomic>
 #include <cstddef>
@@ -35,7 +35,7 @@ using cpu = dp::on<dp::cpu>;
 using two = dp::replicated<0, 1>;
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 
-/// A layer in which a training pass on the host waits until the test lets it go on.
+/// A layer in which a training pass on the host waits until the test releases it.
 struct meeting {
   inline static std::atomic<int> inside = 0;
   inline static std::atomic<bool> open = true;
@@ -51,7 +51,7 @@ struct meeting {
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
 };
 
-/// The message of the exception that a call throws; empty if it throws none.
+/// The message of the exception that a call throws, or an empty string.
 template <class F>
 std::string thrown(const F& f) {
   try {
@@ -62,7 +62,7 @@ std::string thrown(const F& f) {
   return "";
 }
 
-/// Calls `f(i)` in `count` threads at once.
+/// Calls `f(i)` in `count` threads concurrently.
 template <class F>
 void in_threads(int count, const F& f) {
   std::atomic<int> ready = 0;
@@ -120,12 +120,12 @@ void check_that_one_thread_trains() {
 
 }  // namespace
 
-TEST_CASE("a second thread that trains a model throws, and the first goes on", "[train]") {
+TEST_CASE("a second thread that trains a model throws, and the first continues", "[train]") {
   check_that_one_thread_trains<cpu>();
   check_that_one_thread_trains<two>();
 }
 
-TEST_CASE("threads that each train a model get what one thread gets", "[train]") {
+TEST_CASE("threads that each train a model get the same results as one thread", "[train]") {
   std::vector<std::vector<float>> alone, together(6);
   for (int i = 0; i < 2; ++i) {
     alone.push_back(trained<cpu>(i));
@@ -139,7 +139,7 @@ TEST_CASE("threads that each train a model get what one thread gets", "[train]")
   CHECK(together == alone);
 }
 
-TEST_CASE("threads that predict with a model whose device fails are told so, each of them", "[train]") {
+TEST_CASE("every thread that predicts with a model gets the failure of its device", "[train]") {
   using exploding_net = nn::sequential<nn::input<6>, dp::test::explosive, nn::linear<6, 3>>;
   auto exploding = dp::test::integer_samples<float, 6>(12);
   exploding(1, 3) = static_cast<float>(dp::test::dynamite);

@@ -34,7 +34,7 @@ using net = nn::sequential<nn::input<length>, nn::embedding<tokens, 8>,
 template <class T>
 using sequences = dp::tensor<T, dp::extents<samples, length>, dp::on<dp::cpu>>;
 
-/// Sequences in which the label of a token depends on it and on the one before.
+/// Sequences in which a token's label depends on the token and on its predecessor.
 struct data {
   sequences<std::int32_t> x{dp::extents<samples, length>{}};
   sequences<std::uint8_t> y{dp::extents<samples, length>{}};
@@ -81,7 +81,7 @@ TEST_CASE("a loader's batches of tokens train the same network on the CPU and on
   compare(train<dp::replicated<0, 1, 2>>(all));
 }
 
-TEST_CASE("accuracy is the share of right labels of all tokens", "[train]") {
+TEST_CASE("accuracy is the fraction of correct labels over all tokens", "[train]") {
   const data all;
   const dp::model<net, dp::on<dp::cpu>> one{dp::seed{3}};
   const dp::model<net, dp::replicated<0, 1, 2>> three{dp::seed{3}};
@@ -114,12 +114,12 @@ TEST_CASE("accuracy is the share of right labels of all tokens", "[train]") {
   CHECK_THROWS_WITH(dp::accuracy(one, wrong.epoch(0)), Catch::Matchers::ContainsSubstring("accuracy: the output is"));
 }
 
-TEST_CASE("the memory of accuracy for a label of each token is planned", "[train]") {
+TEST_CASE("the memory plan covers accuracy with one label per token", "[train]") {
   const data all;
   using model_type = dp::model<net, dp::on<dp::cpu>>;
   const model_type model{dp::seed{3}};
   auto batches = dp::make_loader<dp::on<dp::cpu>>(all.x, all.y, {.batch = samples});
-  static_cast<void>(dp::accuracy(model, batches.epoch(0)));  // the model keeps its workspace
+  static_cast<void>(dp::accuracy(model, batches.epoch(0)));  // the model keeps the workspace
   dp::reset_peak_memory<dp::cpu>();
   const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
   static_cast<void>(dp::accuracy(model, batches.epoch(0)));

@@ -37,8 +37,8 @@ namespace {
 using names = std::vector<std::string>;
 using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<256, 10>>;
 
-// The launches of one step of `net`, by the heads of the kernels' names. These lists are a promise to users: a change
-// of the step must be intended.
+// The launches of one step of `net`, by the distinguishing parts of the kernels' names. These lists are a promise to
+// users: change a step only on purpose.
 
 const names forward_and_backward{"cublasLtMatmul",        // 784 to 256
                                  "finish_kernel",         // its bias and relu
@@ -46,11 +46,11 @@ const names forward_and_backward{"cublasLtMatmul",        // 784 to 256
                                  "cublasLtMatmul",        // 256 to 10, with its bias
                                  "cross_entropy_row",     // losses and gradients
                                  "cross_entropy_terms",   // their sums,
-                                 "loss_functor",          // put after the gradients, and for the mean loss
+                                 "loss_functor",          // stored after the gradients, and for the mean loss
                                  "cublasLtMatmul",        // gradient of 256 to 10: weights and bias,
                                  "cublasLtMatmul",        // and input
                                  "dropout_kernel",        //
-                                 "relu_gradient_source",  // and the bias's gradient, which are its column sums
+                                 "relu_gradient_source",  // and the bias's gradient, its column sums
                                  "cublasLtMatmul"};       // gradient of 784 to 256: weights
 const names clip{"clip_reducer"};
 
@@ -68,7 +68,7 @@ names forward_and_adding_backward() {
 
 /// The distinguishing part of a kernel's name: "for_each_kernel<tail_functor<float> >" becomes "tail_functor",
 /// "reduce_kernel<true, element_source<float>, sum<float> >" becomes "sum", "dropout_kernel<float>" "dropout_kernel".
-/// Conversions are called after the type of their results.
+/// Conversions are named after their result type.
 std::string head(const std::string& name) {
   if (const std::size_t convert = name.find("convert<"); convert != std::string::npos)
     return name.substr(convert, name.find('>', convert) + 1 - convert);
@@ -90,7 +90,7 @@ names launched_on(int device) {
   return all;
 }
 
-/// A batch without contents, because no kernel runs.
+/// A batch with uninitialized contents, since no kernel runs.
 template <class Where>
 struct batch_of {
   using placement = dp::batch_placement_t<Where>;
@@ -107,7 +107,7 @@ std::size_t calls_of(const std::string& function) {
   }));
 }
 
-/// Whether, since the last clear_calls(), CUDA got only launches and `order` calls that order streams: no allocation,
+/// Whether CUDA got only launches and `order` calls that order streams since the last clear_calls(): no allocation,
 /// copy or wait.
 bool only_launches(std::size_t order = 0) {
   const bool ordered = calls_of("cudaEventRecord ") + calls_of("cudaStreamWaitEvent ") == order;
@@ -140,7 +140,7 @@ void take_gpu_workspace(int ordinal) {
 
 }  // namespace
 
-TEST_CASE("a step of Adam with clipping is the same launches each time, and nothing else is asked of CUDA", "[train]") {
+TEST_CASE("every step of Adam with clipping makes the same launches and no other CUDA calls", "[train]") {
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   step.clip(dp::optim::clip_norm{});
@@ -168,7 +168,7 @@ TEST_CASE("a step of Adam with clipping is the same launches each time, and noth
   CHECK(only_launches());
 }
 
-TEST_CASE("prepare makes the plans of cuBLASLt's products, and the first steps none", "[train]") {
+TEST_CASE("prepare makes all cuBLASLt plans, and the first steps make none", "[train]") {
   const auto made = [] { return std::count(lt::calls().begin(), lt::calls().end(), "cublasLtMatmulAlgoGetHeuristic"); };
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.momentum = 0.9}, dp::accumulate<2>{}};
@@ -176,7 +176,7 @@ TEST_CASE("prepare makes the plans of cuBLASLt's products, and the first steps n
   lt::clear_calls();
   mock::clear_calls();
   step.prepare(64);
-  CHECK(made() == 6);  // five, and the last layer's gradient of weights without that of the bias
+  CHECK(made() == 6);  // five, and the last layer's weight gradient without bias gradient
   CHECK(mock::launches().empty());
   CHECK(calls_of("cudaMemcpy") == 0);
   step.prepare(37);
@@ -190,7 +190,7 @@ TEST_CASE("prepare makes the plans of cuBLASLt's products, and the first steps n
   CHECK(only_launches());
 }
 
-TEST_CASE("schedules, averages and norms of gradients are launches on CUDA, and norms are read without stopping it",
+TEST_CASE("schedules, averages and gradient norms are launches on CUDA, and reading norms does not stop the device",
           "[train]") {
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{},
@@ -253,7 +253,7 @@ TEST_CASE("an epoch of a loader and a trainer on CUDA allocates nothing, waits f
   }
 }
 
-TEST_CASE("an update on CUDA is launched with the same bytes in every step, so that it can be launched again",
+TEST_CASE("an update on CUDA has the same launch arguments in every step, so that the launch can be repeated",
           "[train]") {
   using kernel = dp::detail::update_kernel<dp::optim::detail::adam_formula, float, 3>;
   mock::keep_arguments("adam_formula", sizeof(kernel));
@@ -290,7 +290,7 @@ TEST_CASE("on CUDA only reading a step's loss waits for the device", "[train]") 
   CHECK(mock::calls().size() == 3);
 }
 
-TEST_CASE("with accumulation every second step of gradient descent updates, and clips before it", "[train]") {
+TEST_CASE("with accumulation every second step of gradient descent clips and updates", "[train]") {
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.momentum = 0.9}, dp::accumulate<2>{}};
   step.clip(dp::optim::clip_norm{});
@@ -307,7 +307,7 @@ TEST_CASE("with accumulation every second step of gradient descent updates, and 
   }
 }
 
-TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by events", "[train]") {
+TEST_CASE("replicas on CUDA make the same launches, each on its own stream, ordered by events", "[train]") {
   dp::model<net, dp::replicated<0, 1>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   const batch_of<dp::replicated<0, 1>> batch(64);
@@ -318,14 +318,14 @@ TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by eve
     step(batch.images, batch.labels);
     INFO("step " << i);
     const names expected = forward_and_backward + names{"parallel::reduce_in_rank_order"} + names{"adam_formula"};
-    CHECK(launched_on(0) == expected + names{"reduced_loss_functor"});  // the first place takes the whole batch's loss
+    CHECK(launched_on(0) == expected + names{"reduced_loss_functor"});  // the first place computes the batch's loss
     CHECK(launched_on(1) == expected);
-    CHECK(only_launches(8));  // before and after the reduction each records an event and waits for the other's, twice
+    CHECK(only_launches(8));  // each place records 2 events and waits for the other's, before and after the reduction
     CHECK(all_on_their_streams());
   }
 }
 
-TEST_CASE("places that update shares on CUDA exchange sums, then parameters, by copies on their streams", "[train]") {
+TEST_CASE("places that update shards on CUDA exchange sums, then parameters, by copies on their streams", "[train]") {
   using where = dp::replicated<0, 1>;
   using policy = dp::collective::sharded_all_reduce<>;
   using plan = dp::memory_plan<dp::model<net, where>, dp::batch<64>, dp::optim::adam, policy>;
@@ -356,7 +356,7 @@ TEST_CASE("places that update shares on CUDA exchange sums, then parameters, by 
   }
 }
 
-TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpose", "[train]") {
+TEST_CASE("the memory plan equals a CUDA device's peak to the byte, for each purpose", "[train]") {
   take_gpu_workspace(0);
   using model_type = dp::model<net, dp::on<dp::cuda<0>>>;
   const batch_of<dp::on<dp::cuda<0>>> batch(33);
@@ -379,14 +379,14 @@ TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpo
     model_type model{dp::seed{1}};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::accumulate<2>{}};
     step(batch.images, batch.labels);
-    step.prepare(64);  // larger: frees the smaller one first
+    step.prepare(64);  // larger: frees the smaller workspace first
     step(batch.images, batch.labels);
     check_plan<plan, dp::cuda<0>>(before);
   }
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == before.allocated);
 }
 
-TEST_CASE("the memory plan is the peak for replicas too, of which the first may have one sample more", "[train]") {
+TEST_CASE("the memory plan equals the peak for replicas too, of which the first may have one more sample", "[train]") {
   take_gpu_workspace(0);
   take_gpu_workspace(1);
   using model_type = dp::model<net, dp::replicated<0, 1>>;
@@ -404,7 +404,7 @@ TEST_CASE("the memory plan is the peak for replicas too, of which the first may 
   check_plan<smaller, dp::cuda<1>>(second);
 }
 
-TEST_CASE("memory that exists once per place on a GPU is as planned", "[train]") {
+TEST_CASE("memory that exists once per place on a GPU matches the plan", "[train]") {
   using plan = dp::memory_plan<dp::model<net, dp::on<dp::cuda<1>>>, dp::batch<8>, dp::optim::sgd>;
   STATIC_REQUIRE(plan::gpu_workspace ==
                  dp::detail::cuda_product_workspace::bytes + dp::detail::cuda_reduction_workspace::bytes);
@@ -416,7 +416,7 @@ TEST_CASE("memory that exists once per place on a GPU is as planned", "[train]")
     step(batch.images, batch.labels);
   }
   const std::size_t left = dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace);
-  CHECK((before == 0 ? left == plan::gpu_workspace : left == before));  // the first case of a process starts without it
+  CHECK((before == 0 ? left == plan::gpu_workspace : left == before));  // none before a process's first case
 }
 
 namespace {
@@ -456,7 +456,7 @@ TEST_CASE("cuBLASLt's heuristics are queried only in the first step with a batch
   CHECK(lt::calls() == std::vector<std::string>(15, "cublasLtMatmul"));
 }
 
-TEST_CASE("a step in mixed<bf16> converts samples, outputs and their gradient, and its update writes both copies",
+TEST_CASE("a step in mixed<bf16> converts samples, outputs and their gradient, and the update writes both copies",
           "[train]") {
   dp::model<net, dp::on<dp::cuda<0>>, dp::mixed<dp::bf16>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
@@ -474,7 +474,7 @@ TEST_CASE("a step in mixed<bf16> converts samples, outputs and their gradient, a
     CHECK(launched_on(0) == expected);
     CHECK(only_launches());
     CHECK(all_on_their_streams());
-    CHECK_THAT(mock::launches().back().name, Catch::Matchers::EndsWith("bf16> >"));  // what the update writes as well
+    CHECK_THAT(mock::launches().back().name, Catch::Matchers::EndsWith("bf16> >"));  // the update also writes bf16
     std::vector<cudaDataType_t> results;
     for (std::size_t p = first; p < lt::products().size(); ++p) {
       CHECK(lt::products()[p].operand_type == CUDA_R_16BF);

@@ -43,7 +43,7 @@ std::vector<double> all_parameters(const Model& model) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a trainer's step is bitwise the same as its single steps", "[train]", float, double) {
+TEMPLATE_TEST_CASE("a trainer's step is bitwise equal to its single steps", "[train]", float, double) {
   const auto x = dp::test::integer_samples<TestType, 6>(13);
   const auto y = dp::test::square_labels(13, 3);
   cpu_model<TestType> planned{dp::seed{7}}, by_hand{dp::seed{7}};
@@ -129,7 +129,7 @@ TEST_CASE("clipping by norm bounds the step", "[train]") {
   CHECK(std::sqrt(squares) == Catch::Approx(0.01).epsilon(1e-3));
 }
 
-TEST_CASE("a batch that is too large for the memory leaves the trainer usable", "[train]") {
+TEST_CASE("a batch too large for memory leaves the trainer usable", "[train]") {
   cpu_model<float> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
   const auto x = dp::test::integer_samples<float, 6>(4);
@@ -151,7 +151,7 @@ TEST_CASE("a step's loss cannot be read after the next step", "[train]") {
   CHECK_THROWS_WITH(first.item(), Catch::Matchers::ContainsSubstring("mean_loss()"));
 }
 
-TEST_CASE("a label out of range is an error that leaves the parameters as they were", "[train]") {
+TEST_CASE("a label out of range is an error that leaves the parameters unchanged", "[train]") {
   cpu_model<float> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
   const auto x = dp::test::integer_samples<float, 6>(4);
@@ -181,7 +181,7 @@ TEST_CASE("a trainer can be replaced by a new one of its type", "[train]") {
   CHECK(all_parameters(other) == all_parameters(alike));
 }
 
-TEST_CASE("a trainer continues with a model that was moved", "[train]") {
+TEST_CASE("a trainer continues with a moved model", "[train]") {
   cpu_model<double> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
   const auto moved = std::move(model);
@@ -220,7 +220,7 @@ TEST_CASE("a regression with mse learns a linear function exactly", "[train]") {
   CHECK(step(x, y).item() < 1e-8);
 }
 
-TEST_CASE("misuse of a trainer is an error that says what to do", "[train]") {
+TEST_CASE("misuse of a trainer is an error that names the fix", "[train]") {
   using Catch::Matchers::ContainsSubstring;
   cpu_model<float> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
@@ -247,7 +247,7 @@ TEST_CASE("misuse of a trainer is an error that says what to do", "[train]") {
   CHECK_THROWS_WITH(step.clip({.max_norm = 1}), text);
 }
 
-TEST_CASE("a trainer throws when its model was assigned another one", "[train]") {
+TEST_CASE("a trainer throws after its model was assigned another model", "[train]") {
   const auto x = dp::test::integer_samples<float, 6>(4);
   const auto y = dp::test::square_labels(4, 3);
   cpu_model<float> model{dp::seed{1}};
@@ -266,7 +266,7 @@ TEST_CASE("a trainer throws when its model was assigned another one", "[train]")
   CHECK(all_parameters(model) != all_parameters(best));
 }
 
-TEST_CASE("a trainer works on after its model was moved or swapped", "[train]") {
+TEST_CASE("a trainer still works after its model was moved or swapped", "[train]") {
   const auto x = dp::test::integer_samples<float, 6>(4);
   const auto y = dp::test::square_labels(4, 3);
   cpu_model<float> a{dp::seed{1}}, b{dp::seed{2}};
@@ -278,7 +278,7 @@ TEST_CASE("a trainer works on after its model was moved or swapped", "[train]") 
   CHECK(all_parameters(a) == untouched);
 }
 
-TEST_CASE("a trainer follows parameters that are assigned to its model in place", "[train]") {
+TEST_CASE("a trainer uses parameters assigned to its model in place", "[train]") {
   const auto x = dp::test::integer_samples<float, 6>(4);
   const auto y = dp::test::square_labels(4, 3);
   cpu_model<float> model{dp::seed{1}}, other{dp::seed{1}};

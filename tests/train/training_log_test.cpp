@@ -28,7 +28,7 @@ const std::vector<std::string> columns{"step", "loss", "accuracy"};
 
 }  // namespace
 
-TEST_CASE("a training log is a table as CSV, which is read again", "[train]") {
+TEST_CASE("a training log is a CSV table that can be read back", "[train]") {
   const support::temporary_folder folder;
   const std::string path = folder.file("a.csv");
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -36,7 +36,7 @@ TEST_CASE("a training log is a table as CSV, which is read again", "[train]") {
     dp::training_log log{path, columns};
     log.append({{"step", 1}, {"loss", 0.1}});
     log.append({{"accuracy", 0.5}, {"loss", 1e-7}, {"step", 200000}});
-    std::vector<dp::log_value> row;  // as of columns that are known at run time
+    std::vector<dp::log_value> row;  // for columns known only at run time
     row.push_back({"step", 200001});
     row.push_back({"loss", nan});
     log.append(row);
@@ -54,7 +54,7 @@ TEST_CASE("a training log is a table as CSV, which is read again", "[train]") {
   CHECK_THROWS_WITH(record["rate"], ContainsSubstring("no column \"rate\"; the columns are step,loss,accuracy"));
 }
 
-TEST_CASE("a training that goes on from an earlier step has each row once", "[train]") {
+TEST_CASE("a training resumed from an earlier step logs each row once", "[train]") {
   const support::temporary_folder folder;
   const std::string path = folder.file("a.csv");
   dp::training_log log{path, {"step", "loss"}};
@@ -70,7 +70,7 @@ TEST_CASE("a training that goes on from an earlier step has each row once", "[tr
   CHECK(support::contents(path) == "step,loss\n5,\n");
 }
 
-TEST_CASE("a line that was cut off at any byte is removed, and whole rows are kept", "[train]") {
+TEST_CASE("a line cut off at any byte is removed, and whole rows are kept", "[train]") {
   const support::temporary_folder folder;
   const std::string whole = "step,loss,accuracy\n1,0.5,\n2,0.25,0.125\n";
   for (std::size_t bytes = 0; bytes <= whole.size(); ++bytes) {
@@ -84,7 +84,7 @@ TEST_CASE("a line that was cut off at any byte is removed, and whole rows are ke
   }
 }
 
-TEST_CASE("after kill -9 the log has every row that was appended", "[train]") {
+TEST_CASE("after kill -9 the log has every appended row", "[train]") {
   const support::temporary_folder folder;
   const std::string path = folder.file("killed.csv");
   std::size_t rows = 0;
@@ -120,7 +120,7 @@ TEST_CASE("after kill -9 the log has every row that was appended", "[train]") {
   }
 }
 
-TEST_CASE("of several processes the first one writes the log", "[train]") {
+TEST_CASE("only the first process writes the log", "[train]") {
   const support::temporary_folder folder;
   const std::string path = folder.file("a.csv");
   dp::test::in_processes(3, [&](const dp::process_group& group) {
@@ -133,7 +133,7 @@ TEST_CASE("of several processes the first one writes the log", "[train]") {
   CHECK(support::contents(path) == "step,loss,accuracy\n1,20,\n");
 }
 
-TEST_CASE("a row that does not fit on the disk is an error, and not in the log", "[train]") {
+TEST_CASE("a row that does not fit on the disk is an error and is not logged", "[train]") {
   const support::temporary_folder folder;
   const std::string path = folder.file("a.csv");
   dp::training_log log{path, columns};
@@ -151,7 +151,7 @@ TEST_CASE("a row that does not fit on the disk is an error, and not in the log",
   CHECK(support::contents(path) == "step,loss,accuracy\n1,,\n2,0.5,\n");
 }
 
-TEST_CASE("wrong uses of a training log are errors that name the fix", "[train]") {
+TEST_CASE("misuses of a training log are errors that name the fix", "[train]") {
   const support::temporary_folder folder;
   const std::string path = folder.file("a.csv");
   dp::training_log log{path, columns};
@@ -191,7 +191,7 @@ TEST_CASE("wrong uses of a training log are errors that name the fix", "[train]"
                     ContainsSubstring("is empty; give a file"));
 }
 
-TEST_CASE("another user's log that a program has locked is refused", "[train]") {
+TEST_CASE("another user's log is rejected even while this program has it locked", "[train]") {
   if (::geteuid() != 0) DEVPLACE_SKIP("only root gives files to other users");
   const support::temporary_folder folder;
   const std::string path = folder.file("a.csv");
