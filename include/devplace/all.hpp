@@ -56,7 +56,6 @@
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/gradients.hpp>
 #include <devplace/runtime/predict.hpp>
-#include <devplace/nn/detail/refused_of_models.hpp>
 #include <devplace/nn/model_parameters.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/mse.hpp>
@@ -64,7 +63,6 @@
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/nn/predictor.hpp>
-#include <devplace/optim/detail/named_learning_rate.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/all_gather.hpp>
 #include <devplace/parallel/all_reduce.hpp>

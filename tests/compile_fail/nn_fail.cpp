@@ -176,12 +176,6 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   dp::trainer regresses{model, nn::mse{}, dp::optim::sgd{}};
   regresses(x, y);
 #endif
-#if defined(WEIGHT_OF_CROSS_ENTROPY)  // expect: devplace: the weights of classes are named class_weights
-  { nn::cross_entropy weighted{.weight = {1, 2, 1}}; }
-#endif
-#if defined(WEIGHT_OF_NLL)  // expect: devplace: the weights of classes are named class_weights
-  { nn::nll weighted{.weight = std::vector<double>{1, 2, 1}}; }
-#endif
 #if defined(PROBABILITIES_FOR_NLL)  // expect: devplace: nll: labels are class numbers
   nn::nll{}(output, dp::tensor<float, dp::extents<dp::dyn>, on_cpu>(dp::extents<dp::dyn>{2}));
 #endif
@@ -305,9 +299,6 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(RATE_OF_TWO_LAYERS)  // expect: devplace: frozen, named and learning_rate_times take one layer or network
   { dp::model<nn::learning_rate_times<std::ratio<2>, nn::linear<4, 4>, nn::relu>, on_cpu> wrong{dp::seed{1}}; }
 #endif
-#if defined(RATE_FACTOR_AS_A_NUMBER)  // expect: (must be a type|expected a type|WRITE_std_ratio_1_10)
-  { dp::model<nn::learning_rate_times<0.1, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
-#endif
 #if defined(RATE_FACTOR_THAT_IS_NO_RATIO)  // expect: devplace: learning_rate_times: its first argument is a factor
   { dp::model<nn::learning_rate_times<double, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
@@ -361,27 +352,18 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     fast.predict(dp::tensor<double, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}});
   }
 #endif
-#if defined(SAVED_IN_ANOTHER_PRECISION)  // expect: WRITE_model_backward|devplace: backward: it takes what this model's
-                                         // forward saved
+#if defined(SAVED_IN_ANOTHER_PRECISION)  // expect: devplace: backward: it takes what this model's forward saved
   {
     dp::model<net, on_cpu, dp::tf32> fast{dp::seed{1}};
     auto pass = model.forward(x);
     fast.backward(std::move(pass.saved), gradient);
   }
 #endif
-#if defined(GRADIENT_OF_A_LOSS_DIVIDED)  // expect: THE_OPTIMIZER_DIVIDES_|gradients are sums over the samples
+#if defined(GRADIENT_OF_A_LOSS_DIVIDED)  // expect: devplace: gradients are sums over the samples
   auto by_hand = gradient / 2.0f;
 #endif
 #if defined(GRADIENTS_DIVIDED)  // expect: THE_OPTIMIZER_DIVIDES_|gradients are sums over the samples
   model.backward(std::move(saved), gradient) /= 2.0f;
-#endif
-#if defined(GRADIENTS_IN_ANOTHER_PRECISION)  // expect: PASS_THE_MODEL_THAT_THE_OPT|devplace: optimizer: a step takes
-                                             // the model
-  {
-    dp::model<net, on_cpu, dp::tf32> fast{dp::seed{1}};
-    auto pass = fast.forward(x);
-    optimizer.step(model, fast.backward(std::move(pass.saved), gradient));
-  }
 #endif
 #if defined(UNKNOWN_INPUT)  // expect: devplace: the network's input extents are unknown
   { dp::model<nn::sequential<nn::relu>, on_cpu> wrong{dp::seed{1}}; }
@@ -395,11 +377,8 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(PARAMETER_WITHOUT_INITIALISATION)  // expect: devplace: a type in this network is not a layer
   nn::check_gradients<nn::sequential<nn::input<3>, without_initialisation>>(dp::seed{1});
 #endif
-#if defined(BACKWARD_READS_WHAT_IS_NOT_KEPT)  // expect: NAME_WHAT_backward_READS|devplace: backward: the layer does not
+#if defined(BACKWARD_READS_WHAT_IS_NOT_KEPT)  // expect: devplace: backward: the layer does not keep this activation
   nn::check_gradients<nn::sequential<nn::input<3>, square_that_keeps_nothing>>(dp::seed{1});
-#endif
-#if defined(GRADIENT_CHECK_OF_A_MODEL)  // expect: NAME_THE_NETWORK|devplace: check_gradients: name the network
-  nn::check_gradients(model);
 #endif
 #if defined(SCOPE_OF_A_TEAM_THAT_ENDS)  // expect: GIVE_THE_TEAM_A_NAME|call to deleted constructor
   { dp::thread_team_scope scope{dp::serial_team{}}; }
@@ -427,7 +406,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
                                                 // activations
   { dp::model<nn::residual<takes_integers>, on_cpu> wrong{dp::seed{1}}; }
 #endif
-#if defined(SAVED_TWICE)  // expect: SAVED_IS_USED_UP_BY_backward|devplace: backward: it uses up what forward saved
+#if defined(SAVED_TWICE)  // expect: devplace: backward: it consumes what forward saved
   model.backward(saved, gradient);
 #endif
 #if defined(COPIED_SAVED)  // expect: (deleted|cannot be referenced)
@@ -437,20 +416,13 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   dp::model<net, on_cpu> in_float{dp::seed{1}};
   auto in_bf16 = dp::to<on_cpu, dp::bf16>(in_float);
 #endif
-#if defined(COPIED_MODEL)  // expect: (USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign|call to deleted constructor)
+#if defined(COPIED_MODEL)  // expect: (deleted|cannot be referenced)
   cpu_model copy = model;
-#endif
-#if defined(ASSIGNED_FROM_ANOTHER_MODEL)  // expect: USE_to_OF_ITS_PLACE|devplace: models are not copied by =
-  {
-    dp::model<net, on_cpu, double> precise{dp::seed{1}};
-    precise = model;
-  }
 #endif
 #if defined(LINEAR_OF_ONE_SIZE)  // expect: devplace: a type in this network is not a layer.* linear<In, Out> has both
   { dp::model<nn::sequential<nn::linear<8>, nn::relu>, on_cpu> wrong{dp::seed{1}}; }
 #endif
-#if defined(STEP_OF_A_LAYER_THAT_KEEPS_TOO_LITTLE)  // expect: NAME_WHAT_backward_READS|devplace: backward: the layer
-                                                    // does
+#if defined(STEP_OF_A_LAYER_THAT_KEEPS_TOO_LITTLE)  // expect: devplace: backward: the layer does not keep this
   {
     dp::model<nn::sequential<nn::linear<6, 3>, square_that_keeps_nothing>, on_cpu> wrong{dp::seed{1}};
     dp::trainer wrong_step{wrong, nn::cross_entropy{}, dp::optim::sgd{}};
@@ -472,9 +444,6 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     auto [rows, kept] = lookup.forward(dp::tensor<std::int32_t, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}});
     lookup.backward_to_input(std::move(kept), nn::output_gradient(std::move(rows)));
   }
-#endif
-#if defined(INPUT_GRADIENT_WITHOUT_MOVE)  // expect: SAVED_IS_USED_UP|devplace: backward_to_input: it uses up
-  model.backward_to_input(saved, gradient);
 #endif
 #if defined(PREDICT_INTO_A_VECTOR)  // expect: devplace: predict_into: the result is a tensor or view to write to
   {
@@ -509,25 +478,22 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(PREDICTOR_IS_TRAINED)  // expect: devplace: trainer: a predictor has no gradients and is not trained
   { dp::trainer wrong{dp::predictor{model, dp::batch<4>{}}, nn::cross_entropy{}, dp::optim::sgd{}}; }
 #endif
-#if defined(OPTIMIZER_OF_A_PREDICTOR)  // expect: devplace: optimizer: a predictor has no gradients and is not trained
+#if defined(OPTIMIZER_OF_A_PREDICTOR)  // expect: devplace: optimizer: .* .a predictor has no gradients
   { dp::optimizer wrong{dp::predictor{model, dp::batch<4>{}}, dp::optim::sgd{}}; }
 #endif
-#if defined(OPTIMIZER_OF_THE_RULE_FIRST)  // expect: devplace: optimizer: its arguments are a model and a rule, in this
+#if defined(OPTIMIZER_OF_THE_RULE_FIRST)  // expect: devplace: optimizer: its arguments are .* in this order
   { dp::optimizer wrong{dp::optim::sgd{}, model}; }
 #endif
-#if defined(OPTIMIZER_OF_A_PARAMETER)  // expect: devplace: optimizer: its arguments are a model and a rule, in this
+#if defined(OPTIMIZER_OF_A_PARAMETER)  // expect: devplace: optimizer: its arguments are .* in this order
   { dp::optimizer wrong{model.parameter<0>(), dp::optim::sgd{}}; }
 #endif
-#if defined(OPTIMIZER_WITHOUT_A_RULE)  // expect: devplace: optimizer: its arguments are a model and a rule, in this
+#if defined(OPTIMIZER_WITHOUT_A_RULE)  // expect: devplace: optimizer: its arguments are .* in this order
   { dp::optimizer wrong{model}; }
 #endif
-#if defined(FORWARD_OF_A_PREDICTOR)  // expect: A_PREDICTOR_HAS_NO_GRADIENTS|devplace: a predictor has no gradients
-  dp::predictor{model, dp::batch<4>{}}.forward(x);
-#endif
-#if defined(PREDICTOR_WITHOUT_A_BATCH)  // expect: GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch|deleted constructor
+#if defined(PREDICTOR_WITHOUT_A_BATCH)  // expect: devplace: predictor: give the model and the largest batch
   { dp::predictor wrong{model}; }
 #endif
-#if defined(PREDICTOR_FOR_A_NUMBER)  // expect: GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch|deleted constructor
+#if defined(PREDICTOR_FOR_A_NUMBER)  // expect: devplace: predictor: give the model and the largest batch
   { dp::predictor wrong{model, 256}; }
 #endif
 #if defined(NOT_A_LOSS)  // expect: devplace: trainer: this type is not a loss
@@ -536,51 +502,20 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(NOT_A_RULE)  // expect: devplace: this type is not an optimizer's rule
   { dp::optimizer wrong{model, 3.0}; }
 #endif
-#if defined(ANOTHER_MODELS_OPTIMIZER)  // expect: PASS_THE_MODEL_THAT_THE_OPT|devplace: optimizer: a step takes the
-                                       // model
-  {
-    dp::model<nn::linear<6, 3>, on_cpu> other{dp::seed{1}};
-    auto pass = model.forward(x);
-    optimizer.step(other, model.backward(std::move(pass.saved), gradient));
-  }
-#endif
-#if defined(COPY_ASSIGNED_MODEL)  // expect: USE_to_OF_ITS_PLACE_TO_COPY|devplace: models are not copied by =
+#if defined(COPY_ASSIGNED_MODEL)  // expect: (deleted|cannot be referenced)
   {
     cpu_model other{dp::seed{2}};
     other = model;
   }
 #endif
-#if defined(MODEL_WITHOUT_A_SEED)  // expect: (GIVE_A_SEED_AS_IN_seed_1|the default constructor of .*deleted function)
+#if defined(MODEL_WITHOUT_A_SEED)  // expect: (deleted|cannot be referenced)
   { cpu_model wrong; }
 #endif
-#if defined(NUMBER_FOR_THE_SEED)  // expect: GIVE_A_SEED_AS_IN_seed_1
+#if defined(NUMBER_FOR_THE_SEED)  // expect: (deleted|cannot be referenced)
   { cpu_model wrong{1}; }
 #endif
-#if defined(PREDICT_WITH_TARGETS)  // expect: GIVE_THE_SAMPLES_ALONE|devplace: predict: it takes the samples alone
-  auto predicted = model.predict(x, y);
-#endif
-#if defined(PARAMETER_BY_NAME)  // expect: CHOOSE_BY_A_CONSTANT|devplace: parameter: its type depends on the index
-  auto weight = model.parameter("0.weight");
-#endif
-#if defined(PARAMETER_BEYOND_THE_LAST)  // expect: THE_NETWORK_HAS_FEWER|devplace: parameter: the network has fewer
+#if defined(PARAMETER_BEYOND_THE_LAST)  // expect: devplace: the network has fewer parameters than this index
   auto weight = model.parameter<4>();
-#endif
-#if defined(MODEL_OF_AN_OBJECT)  // expect: (NETWORK_TYPE_OR_decltype_OF|template type parameter must be a type)
-  dp::nn::sequential layers{dp::nn::linear<4, 8>{}, dp::nn::relu{}};
-  dp::model<layers, dp::cpu> of_object{dp::seed{1}};
-#endif
-#if defined(MODEL_OF_ANOTHER_NETWORK)  // expect: ASSIGN_A_MODEL_OF_THE_SAME|devplace: assign: give a model
-  model.assign(dp::model<nn::linear<6, 3>, on_cpu>{dp::seed{1}});
-#endif
-#if defined(EVAL)  // expect: LEAVE_train_AND_eval_OUT|devplace: predict computes as after eval
-  model.eval();
-#endif
-#if defined(PARAMETERS)  // expect: USE_for_each_parameter|devplace: parameters have different types
-  for (auto& parameter : model.parameters())
-    static_cast<void>(parameter);
-#endif
-#if defined(MODEL_AS_A_NUMBER)  // expect: A_MODEL_IS_NO_NUMBER|devplace: a model is no number
-  dp::optim::sgd rule{model};
 #endif
 #if defined(VECTOR_AS_A_BATCH)  // expect: devplace: a batch is a tensor or a view of one
   {
@@ -663,18 +598,6 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
                                  // updates
   loss.backward();
 #endif
-#if defined(BACKWARD_OF_A_GRADIENT)  // expect: WRITE_model_backward_std_move|devplace: a model runs backward, from a
-  gradient.backward();
-#endif
-#if defined(NAMED_LR)  // expect: devplace: the hyperparameters are given by name, and lr is named learning_rate
-  dp::optim::sgd rule{.lr = 0.1};
-#endif
-#if defined(OPTIMIZER_STEPS_ALONE)  // expect: PASS_THE_MODEL_THAT_THE_OPT|devplace: optimizer: a step takes the model
-  optimizer.step();
-#endif
-#if defined(ZERO_GRAD)  // expect: GRADIENTS_ARE_WRITTEN_ANEW|devplace: gradients are written anew by each backward
-  optimizer.zero_grad();
-#endif
 #if defined(SYNCHRONIZED_MODEL)  // expect: devplace: synchronize takes the gradients that backward returned
   dp::synchronize(model);
 #endif
@@ -688,12 +611,6 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(MEMORY_PLAN_WITH_ACCUMULATE)  // expect: devplace: memory_plan: its fourth argument is a collective policy
   static_assert(dp::memory_plan<cpu_model, dp::batch<64>, dp::optim::sgd, dp::accumulate<4>>::bytes < 1'000'000);
-#endif
-#if defined(DROPOUT_OF_PERCENT)  // expect: (must be a type|expected a type|WRITE_std_ratio_1_10)
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<20>>, on_cpu> wrong{dp::seed{1}}; }
-#endif
-#if defined(SLOPE_AS_A_NUMBER)  // expect: (must be a type|expected a type|WRITE_std_ratio_1_100)
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::leaky_relu<5>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(SLOPE_OF_ANOTHER_TYPE)  // expect: devplace: leaky_relu takes its slope as a ratio
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::leaky_relu<double>>, on_cpu> wrong{dp::seed{1}}; }
@@ -713,12 +630,6 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(NO_FEATURES_TO_NORMALIZE)  // expect: devplace: layer_norm<N> and rms_norm<N> need at least one feature
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::rms_norm<0>>, on_cpu> wrong{dp::seed{1}}; }
-#endif
-#if defined(EPSILON_AS_A_NUMBER)  // expect: (must be a type|expected a type|WRITE_std_ratio_1_100000)
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::layer_norm<3, 1e-3>>, on_cpu> wrong{dp::seed{1}}; }
-#endif
-#if defined(NORMALIZATION_OF_SEVERAL_AXES)  // expect: (must be a type|expected a type|wrong number of template)
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::layer_norm<3, 8, 8>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(EPSILON_OF_ANOTHER_TYPE)  // expect: devplace: rms_norm takes epsilon as a ratio that is not negative
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::rms_norm<3, double>>, on_cpu> wrong{dp::seed{1}}; }

@@ -136,24 +136,6 @@ void describe(const model_type& model) {
 }
 #endif
 
-#if defined(SAVE_AS_IN_PYTORCH)  // expect: USE_save_parameters_AND_load|devplace: save_parameters.model, path., of
-void save_model(const model_type& model) {
-  model.save("x");
-}
-#endif
-
-#if defined(LOAD_AS_IN_PYTORCH)  // expect: USE_save_parameters_AND_load|devplace: load_parameters.model, path., of
-void load_model(model_type& model) {
-  model.load("x");
-}
-#endif
-
-#if defined(CUDA_AS_IN_PYTORCH)  // expect: USE_to_cuda_0_OF_THE_MODEL|devplace: to<cuda<0>>.model. makes a model
-void move_model(const model_type& model) {
-  model.cuda();
-}
-#endif
-
 #if defined(CHECKPOINTS_INTO_A_MODEL)  // expect: GIVE_THE_TRAINER_AS_IN_resume|devplace: checkpoints: resume takes a
 void resume(model_type& model, const dp::checkpoints& saved) {
   const dp::training_position at = saved.resume(model);
@@ -214,12 +196,6 @@ void save(const model_type& model) {
 }
 #endif
 
-#if defined(PREDICTOR_OF_A_FILE)  // expect: GIVE_A_MODEL_OF_THE_SAME_NETWORK|devplace: predictor.assign takes a model
-void assign(dp::predictor<net, dp::on<dp::cpu>>& p) {
-  p.assign("x");
-}
-#endif
-
 #if defined(SHARE_WHAT_LIES_ON_THE_CPU)  // expect: devplace: create_shared, open_shared: name a tensor or a model on
 void open() {
   auto x = dp::open_shared<dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>>("x");
@@ -259,11 +235,5 @@ void open_without_component(const dp::ipc_handle<float, dp::extents<3>>& handle)
 #if defined(SHARE_TENSOR_AS_IN_PYTORCH)  // expect: USE_to_shared_memory_OF_x|devplace: to<shared_memory>\(x\), of
 void share(dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>& x) {
   x.share_memory_();
-}
-#endif
-
-#if defined(SHARE_MODEL_AS_IN_PYTORCH)  // expect: USE_to_shared_memory_OF_THE_MODEL|devplace: to<shared_memory>\(model
-void share(dp::model<net, dp::on<dp::cpu>>& model) {
-  model.share_memory();
 }
 #endif

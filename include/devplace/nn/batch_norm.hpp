@@ -66,13 +66,11 @@ namespace detail {
 ///
 /// There is no `num_batches_tracked`, which PyTorch uses where momentum is None: buffers
 /// have the parameters' type, in which not every count is a number.
-template <std::size_t Channels, class GIVE_nn_of_each_place_THEN_MOMENTUM_AND_EPSILON_AS_RATIOS = of_each_place,
-          class Momentum = std::ratio<1, 10>, class Epsilon = std::ratio<1, 100000>,
-          class OfOne = running_statistics_of_one>
+template <std::size_t Channels, class Samples = of_each_place, class Momentum = std::ratio<1, 10>,
+          class Epsilon = std::ratio<1, 100000>, class OfOne = running_statistics_of_one>
 struct batch_norm {
  private:
-  static constexpr bool joint =
-      std::is_same_v<GIVE_nn_of_each_place_THEN_MOMENTUM_AND_EPSILON_AS_RATIOS, over_all_places>;
+  static constexpr bool joint = std::is_same_v<Samples, over_all_places>;
   static constexpr bool refuses_one = std::is_same_v<OfOne, refuse_one>;
   static constexpr double momentum = detail::number_of<Momentum>, epsilon = detail::number_of<Epsilon>;
 
@@ -85,8 +83,7 @@ struct batch_norm {
   static_assert(detail::check_sizes<Channels>());
   static_assert(Channels > 0, "devplace: batch_norm<Channels> needs at least one channel.");
   static_assert(
-      std::is_same_v<GIVE_nn_of_each_place_THEN_MOMENTUM_AND_EPSILON_AS_RATIOS, of_each_place> ||
-          std::is_same_v<GIVE_nn_of_each_place_THEN_MOMENTUM_AND_EPSILON_AS_RATIOS, over_all_places>,
+      std::is_same_v<Samples, of_each_place> || std::is_same_v<Samples, over_all_places>,
       "devplace: batch_norm's second argument says whose samples it normalises with: nn::of_each_place, or "
       "nn::over_all_places. Momentum and epsilon follow it: batch_norm<64, nn::of_each_place, std::ratio<1, 100>>.");
   static_assert(detail::is_ratio<Momentum> && detail::number_of<Momentum> >= 0 && detail::number_of<Momentum> <= 1,

@@ -19,7 +19,7 @@ namespace devplace::nn {
 /// It is computed as matrix products, on the CPU by the built-in engine with the patches read from the image where they
 /// are needed, on a GPU by cuBLASLt with the patches of a few samples at a time in a workspace. A relu after it is
 /// fused into the same pass.
-template <std::size_t In, std::size_t Out, class... OPTION_TYPES_SUCH_AS_nn_kernel_3_OR_nn_no_bias>
-struct conv2d : detail::convolution_layer<2, In, Out, OPTION_TYPES_SUCH_AS_nn_kernel_3_OR_nn_no_bias...> {};
+template <std::size_t In, std::size_t Out, class... Options>
+struct conv2d : detail::convolution_layer<2, In, Out, Options...> {};
 
 }  // namespace devplace::nn

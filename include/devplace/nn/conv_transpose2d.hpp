@@ -18,10 +18,10 @@ namespace devplace::nn {
 /// (kernel - 1) + 1, and W' likewise. `weight` is [In, Out / groups, kernel rows, kernel columns] and `bias` [Out],
 /// both initialised uniformly in [-1, 1] / sqrt(Out / groups * kernel rows * kernel columns). The options are those of
 /// conv2d.
-template <std::size_t In, std::size_t Out, class... OPTION_TYPES_SUCH_AS_nn_kernel_3_OR_nn_no_bias>
+template <std::size_t In, std::size_t Out, class... Options>
 struct conv_transpose2d {
  private:
-  using options = detail::window_options<false, OPTION_TYPES_SUCH_AS_nn_kernel_3_OR_nn_no_bias...>;
+  using options = detail::window_options<false, Options...>;
   static_assert(detail::check_sizes<In, Out>());
   static_assert(options::known && options::has_kernel,
                 "devplace: the options of conv_transpose2d are kernel, which it needs, stride, padding, dilation, "

@@ -29,7 +29,6 @@ struct cross_entropy {
   double label_smoothing = 0;              ///< share of each row's weight that is spread over all classes
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
   reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
-  [[no_unique_address]] detail::named_class_weights weight = {};  ///< refused: PyTorch's name
 
   /// Calls f(name, value) for each option, which processes compare.
   void for_each_option(auto&& f) const {

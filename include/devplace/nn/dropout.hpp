@@ -13,10 +13,10 @@ namespace devplace::nn {
 /// P): `dropout<std::ratio<1, 8>>` for 12.5 %, `dropout<>` for a half; the identity when predicting. Which elements are
 /// dropped depends only on the model's seed, the step, the layer and the sample's index in the whole batch, so one
 /// device and several replicas agree; backward draws the same numbers again instead of storing a mask.
-template <class GIVE_THE_PROBABILITY_AS_A_RATIO_WRITE_std_ratio_1_10 = std::ratio<1, 2>>
+template <class ProbabilityRatio = std::ratio<1, 2>>
 struct dropout {
   /// The probability, a std::ratio.
-  using probability = GIVE_THE_PROBABILITY_AS_A_RATIO_WRITE_std_ratio_1_10;
+  using probability = ProbabilityRatio;
   static_assert(
       requires { probability::num < probability::den; },
       "devplace: dropout takes its probability as a ratio: dropout<std::ratio<1, 10>> for 10 %.");

@@ -11,10 +11,10 @@ namespace devplace::nn {
 
 /// x where x > 0 and `alpha` (exp(x) - 1) elsewhere, of each element: torch.nn.ELU. Alpha is a positive std::ratio:
 /// `elu<std::ratio<3, 2>>`; `elu<>` has PyTorch's default, 1.
-template <class GIVE_ALPHA_AS_A_RATIO_WRITE_std_ratio_3_2 = std::ratio<1>>
-struct elu : detail::elementwise_layer<elu<GIVE_ALPHA_AS_A_RATIO_WRITE_std_ratio_3_2>> {
+template <class AlphaRatio = std::ratio<1>>
+struct elu : detail::elementwise_layer<elu<AlphaRatio>> {
   /// The alpha, a std::ratio.
-  using alpha = GIVE_ALPHA_AS_A_RATIO_WRITE_std_ratio_3_2;
+  using alpha = AlphaRatio;
   static_assert(detail::is_ratio<alpha>, "devplace: elu takes its alpha as a ratio: elu<std::ratio<3, 2>> for 1.5.");
   static_assert(detail::number_of<alpha> > 0, "devplace: elu's alpha must be positive; elu<> has 1.");
   /// The function, and the gradient from the output `y` and its gradient.

@@ -45,15 +45,14 @@ inline constexpr bool are_embedding_options<padding_index<Index>> = true;
 /// An index below 0 or not below Count throws argument_error, on simulated devices from the next call that waits; on
 /// CUDA devices its row is NaN, so that the loss is. The gradient has the sum of each row in the order of the batch:
 /// its bits do not depend on the number of threads.
-template <std::size_t Count, std::size_t Width, class... OPTION_TYPES_SUCH_AS_nn_padding_index_0>
+template <std::size_t Count, std::size_t Width, class... Options>
 struct embedding {
   static_assert(detail::check_sizes<Count, Width>());
   static_assert(Count > 0 && Width > 0, "devplace: embedding<Count, Width> needs at least one row and one column.");
-  static_assert(detail::are_embedding_options<OPTION_TYPES_SUCH_AS_nn_padding_index_0...>,
+  static_assert(detail::are_embedding_options<Options...>,
                 "devplace: embedding's only option is padding_index<Index>: embedding<256, 64, padding_index<0>>.");
-  static_assert(sizeof...(OPTION_TYPES_SUCH_AS_nn_padding_index_0) == 0 ||
-                    !detail::are_embedding_options<OPTION_TYPES_SUCH_AS_nn_padding_index_0...> ||
-                    detail::row_of_padding<Count, OPTION_TYPES_SUCH_AS_nn_padding_index_0...> < Count,
+  static_assert(sizeof...(Options) == 0 || !detail::are_embedding_options<Options...> ||
+                    detail::row_of_padding<Count, Options...> < Count,
                 "devplace: embedding's padding_index names no row; it is below Count.");
   /// Members that layer_for requires.
   ///@{
@@ -64,7 +63,7 @@ struct embedding {
   ///@}
 
  private:
-  static constexpr std::size_t padding = detail::row_of_padding<Count, OPTION_TYPES_SUCH_AS_nn_padding_index_0...>;
+  static constexpr std::size_t padding = detail::row_of_padding<Count, Options...>;
 
  public:
   /// `weight`.

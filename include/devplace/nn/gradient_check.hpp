@@ -13,7 +13,6 @@
 #include <devplace/nn/init.hpp>
 #include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/runtime/engine.hpp>
 
@@ -107,9 +106,5 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
 } catch (const std::bad_alloc&) {
   devplace::detail::fail_without_memory("the arrays of check_gradients");
 }
-/// Other arguments are refused.
-template <class... NAME_THE_NETWORK_AND_GIVE_A_SEED>
-devplace::detail::refusal check_gradients(...) DEVPLACE_REFUSED(
-    "check_gradients: name the network, or a layer, and give a seed: nn::check_gradients<net>(dp::seed{1}).");
 
 }  // namespace devplace::nn::inline DEVPLACE_CONFIGURATION

@@ -13,15 +13,15 @@ namespace devplace::nn {
 /// A layer or network whose parameters the optimizer changes at its learning rate times a factor, as a parameter group
 /// of torch.optim with lr = factor * lr: `learning_rate_times<std::ratio<1, 10>, linear<784, 256>>`. Nested factors
 /// multiply. Weight decay is the rule's.
-template <class GIVE_THE_FACTOR_AS_A_RATIO_WRITE_std_ratio_1_10, class Layer, class... More>
+template <class FactorRatio, class Layer, class... More>
 struct learning_rate_times : detail::wrapper<Layer, More...> {
   /// For the compiler's messages.
   ///@{
-  static constexpr bool is_number = detail::is_ratio<GIVE_THE_FACTOR_AS_A_RATIO_WRITE_std_ratio_1_10>;
+  static constexpr bool is_number = detail::is_ratio<FactorRatio>;
   static_assert(is_number,
                 "devplace: learning_rate_times: its first argument is a factor, as in "
                 "learning_rate_times<std::ratio<1, 10>, linear<784, 256>>.");
-  static constexpr bool is_positive = detail::number_of<GIVE_THE_FACTOR_AS_A_RATIO_WRITE_std_ratio_1_10> > 0;
+  static constexpr bool is_positive = detail::number_of<FactorRatio> > 0;
   static_assert(
       is_positive,
       "devplace: learning_rate_times: the factor must be above 0; for parameters that are not trained there is "

@@ -20,7 +20,7 @@ namespace devplace::nn {
 /// y = x W^T + b for x of [batch, In], or of [batch, ..., In], of which it maps the last axis: `weight` is [Out, In]
 /// and `bias` [Out], both initialised uniformly in [-1, 1] / sqrt(In), as in torch.nn.Linear. Both sizes are needed. A
 /// relu after it is fused into the same pass.
-template <std::size_t In, std::size_t Out = 0, bool WRITE_false_FOR_NO_BIAS = true>
+template <std::size_t In, std::size_t Out = 0, bool Bias = true>
 struct linear {
   static_assert(detail::check_sizes<In, Out>());
   static_assert(In > 0, "devplace: linear<In, Out> needs at least one input and one output.");
@@ -38,7 +38,7 @@ struct linear {
   ///@}
 
  private:
-  static constexpr bool has_bias = WRITE_false_FOR_NO_BIAS;
+  static constexpr bool has_bias = Bias;
   static constexpr parameter weight{"weight", {Out, In}, init::fan_in_uniform(In)};
   static constexpr parameter bias{"bias", {Out}, init::fan_in_uniform(In)};
   static constexpr auto table() {

@@ -18,12 +18,6 @@
 #include <devplace/runtime/unread_loss.hpp>
 #include <devplace/tensor/distributed.hpp>
 
-namespace devplace {
-
-struct WRITE_model_backward_std_move_saved_gradient;
-
-}  // namespace devplace
-
 namespace devplace::nn::detail {
 
 /// Sums of bf16 and half elements are float, others of their own type.
@@ -36,6 +30,12 @@ template <class T, class Batch>
 using loss_sums_t =
     tensor<sum_of_t<T>, extents<2>,
            std::conditional_t<devplace::detail::rules_of<Batch>::split, gradient_placement_t<Batch>, Batch>>;
+
+/// The result of scaling the gradient of a loss; its use is an error.
+template <class X>
+struct scaled_gradient {
+  static_assert(devplace::detail::accepted<X>, "devplace: " DEVPLACE_DETAIL_UNDIVIDED);
+};
 
 }  // namespace devplace::nn::detail
 
@@ -88,6 +88,9 @@ class loss_value : public runtime::unread_loss<> {
 /// of the samples' weights is passed along to the optimizer, which divides. So uneven parts of a batch add up exactly.
 template <class T, extents_like Extents, class Batch>
 struct loss_gradient {
+  /// The placement of the batch.
+  using batch_placement_type = Batch;
+
   tensor<T, Extents, Batch> gradient;  ///< of the sum over samples, like the output
   detail::loss_sums_t<T, Batch> sums;  ///< of the samples' losses and of their weights
   reduction how;                       ///< whether the optimizer divides (mean) or not (sum)
@@ -99,21 +102,17 @@ struct loss_gradient {
   bool of_probabilities_is_wrong = false;
   ///@}
 
-  /// Refused: a mean's gradient is divided by the optimizer.
+  /// Rejected: the optimizer divides the gradient of a mean.
   ///@{
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  devplace::detail::refusal operator/(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  devplace::detail::refusal operator*(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  devplace::detail::refusal operator/=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  devplace::detail::refusal operator*=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  template <class X>
+  detail::scaled_gradient<X> operator*(const X&) const;
+  template <class X>
+  detail::scaled_gradient<X> operator/(const X&) const;
+  template <class X>
+  detail::scaled_gradient<X> operator*=(const X&) const;
+  template <class X>
+  detail::scaled_gradient<X> operator/=(const X&) const;
   ///@}
-  /// Refused: models run backward.
-  template <class FIX = WRITE_model_backward_std_move_saved_gradient, class... Any>
-  devplace::detail::refusal backward(const Any&...) const DEVPLACE_REFUSED(
-      "a model runs backward, from a gradient and what forward saved: model.backward(std::move(saved), gradient).");
 };
 
 /// A gradient with respect to the outputs that the program has computed itself, for `model.backward`: an array with the

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <devplace/config.hpp>
-#include <devplace/nn/detail/refused_of_models.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
@@ -26,7 +25,7 @@ namespace devplace {
 
 /// The parameters of a model, which inherits this: their memory on each place, their names and views.
 template <class Net, placement Where, precision P>
-class model_parameters : public nn::detail::refused_of_models<> {
+class model_parameters {
   /// @cond For the model.
  protected:
   using roles = precision_traits<P>;
@@ -48,12 +47,6 @@ class model_parameters : public nn::detail::refused_of_models<> {
     runtime::copy_parameters<backend_type, placement_backend_t<From>>(state, other.state());
   }
 
-  /// Other models have other parameters.
-  template <class... ASSIGN_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION>
-  detail::refusal assign(...) DEVPLACE_REFUSED(
-      "assign: give a model of the same network and precision, as to<cpu, float>(model) makes it of one in double; the "
-      "parameters of a file are read by load_parameters(model, path).");
-
   /// Number of trained elements.
   static constexpr std::size_t parameter_count() { return plan::parameters; }
 
@@ -71,7 +64,6 @@ class model_parameters : public nn::detail::refused_of_models<> {
   /// In mixed precision, call it again before writing after a pass: the next pass then rounds the parameters again.
   ///@{
   template <std::size_t Index>
-    requires(Index < plan::parameter_count)
   auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
     if constexpr (single_place<Where>)
       return parameter_only_on<Index>(k);
@@ -79,28 +71,16 @@ class model_parameters : public nn::detail::refused_of_models<> {
       return window<const T, Index>(k);
   }
   template <std::size_t Index>
-    requires(Index < plan::parameter_count)
-  auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND { return window<const T, Index>(k); }
+  auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND {
+    return window<const T, Index>(k);
+  }
   ///@}
   /// The same, writable for one of several replicas too: the caller sees to it that the others get the same elements.
   template <std::size_t Index>
-    requires(Index < plan::parameter_count)
   auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
     live()->working_copies_are_old = true;
     return window<T, Index>(k);
   }
-
-  /// Parameters that the network does not have, and those chosen by a name or number at run time.
-  ///@{
-  template <std::size_t Index, class FIX = THE_NETWORK_HAS_FEWER_PARAMETERS>
-    requires(Index >= plan::parameter_count)
-  detail::refusal parameter(std::size_t = 0)
-  const DEVPLACE_REFUSED("parameter: the network has fewer parameters than this index; parameter_names() lists them.");
-  template <class... Which, class FIX = CHOOSE_BY_A_CONSTANT_AS_IN_parameter_0_OR_for_each_parameter>
-  detail::refusal parameter(const Which&...) const DEVPLACE_REFUSED(
-      "parameter: its type depends on the index, a constant: model.parameter<0>(); for_each_parameter(f) calls "
-      "f(name, view) for all.");
-  ///@}
 
   /// Calls `f(name, view)` for every parameter on place k, writable as `parameter` is.
   ///@{

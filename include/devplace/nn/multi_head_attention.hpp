@@ -31,10 +31,10 @@ namespace devplace::nn {
 /// length (ops/attention.hpp). Besides queries, keys, values and results, a number for each head and position is kept.
 /// In mixed precision the projections are products of 16 bits, rounded to them, and attention itself is in float, or,
 /// on GPUs with component cudnn, products of 16 bits with scores, probabilities and sums in float (docs/cuda.md).
-template <std::size_t Width, std::size_t Heads, class... OPTION_TYPES_SUCH_AS_nn_causal>
+template <std::size_t Width, std::size_t Heads, class... Options>
 struct multi_head_attention {
  private:
-  using options = detail::attention_options<OPTION_TYPES_SUCH_AS_nn_causal...>;
+  using options = detail::attention_options<Options...>;
   static_assert(detail::check_sizes<Width, Heads>());
   static_assert(options::known,
                 "devplace: multi_head_attention's options are causal and attention_dropout<std::ratio<1, 10>>, each at "

@@ -78,7 +78,6 @@ struct nll {
   std::int64_t ignore_index = -100;        ///< rows with this label are ignored
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
   reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
-  [[no_unique_address]] detail::named_class_weights weight = {};  ///< refused: PyTorch's name
 
   /// Calls f(name, value) for each option, which processes compare.
   void for_each_option(auto&& f) const {

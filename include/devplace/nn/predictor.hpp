@@ -10,7 +10,6 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/predict.hpp>
@@ -18,14 +17,6 @@
 #include <devplace/runtime/state.hpp>
 
 namespace devplace {
-
-/// Appear in the compiler's message for a predictor without a batch, or with its number alone, for training one, and
-/// for assigning it something else than such a model.
-///@{
-struct GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch_256;
-struct A_PREDICTOR_HAS_NO_GRADIENTS_TRAIN_A_MODEL;
-struct GIVE_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION_OR_USE_read_predictor;
-///@}
 
 namespace detail {
 
@@ -64,18 +55,13 @@ class predictor {
 
   /// A copy of the parameters and buffers of a model, which may lie elsewhere and have another precision, rounded as by
   /// `to<Where, P>(from)`. Complete when it returns.
-  template <placement From, precision FromP, std::size_t Samples, detail::configured = detail::configuration>
-  predictor(const model<Net, From, FromP>& from, batch<Samples> largest)
-      : predictor(to<Where, P>(from), tile_of(largest)) {}
+  template <placement From, precision FromP, class... Largest, detail::configured = detail::configuration>
+  predictor(const model<Net, From, FromP>& from, Largest... largest)
+      : predictor(tile_of(largest...), to<Where, P>(from)) {}
   /// Takes the parameters over and frees the model's gradients, without a copy of the parameters unless something else
   /// has the model's memory still, as a trainer: that goes on with its own.
   template <std::size_t Samples, detail::configured = detail::configuration>
-  predictor(model_type&& from, batch<Samples> largest) : predictor(alone(std::move(from)), tile_of(largest)) {}
-  template <class Model, class FIX = GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch_256>
-  explicit predictor(const Model&) = delete;
-  template <class Model, class Number, class FIX = GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch_256>
-    requires std::is_arithmetic_v<Number> predictor(const Model&, Number)
-  = delete;
+  predictor(model_type&& from, batch<Samples> largest) : predictor(tile_of(largest), alone(std::move(from))) {}
 
   /// The outputs for a batch, as of `model::predict`; allocates them.
   template <class Batch, detail::configured = detail::configuration>
@@ -107,33 +93,15 @@ class predictor {
   void assign(const model<Net, From, P>& other) {
     model_.assign(other);
   }
-  /// Other arguments.
-  template <class FIX = GIVE_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION_OR_USE_read_predictor>
-  detail::refusal assign(...) DEVPLACE_REFUSED(
-      "predictor.assign takes a model of the same network and precision, as to<cpu, float>(model) makes it; of a file, "
-      "load_parameters(model, path) and then predictor.assign(model), or read_predictor<net, cpu>(path, "
-      "batch<256>{}).");
 
   /// The parameters as a model, to read: `save_parameters(p.as_model(), file)`, `to<Where>(p.as_model())` for a copy
   /// that can be trained. Predict with the predictor: the model's own tiles may be larger than what was planned.
   const model_type& as_model() const DEVPLACE_LIFETIMEBOUND { return model_; }
 
-  /// Refused: training belongs to models.
-  ///@{
-  template <class FIX = A_PREDICTOR_HAS_NO_GRADIENTS_TRAIN_A_MODEL, class... Any>
-  detail::refusal forward(const Any&...) const DEVPLACE_REFUSED(
-      "a predictor has no gradients and is not trained; train a model, and give it the parameters by "
-      "predictor.assign(model).");
-  template <class FIX = A_PREDICTOR_HAS_NO_GRADIENTS_TRAIN_A_MODEL, class... Any>
-  detail::refusal backward(const Any&...) const DEVPLACE_REFUSED(
-      "a predictor has no gradients and is not trained; train a model, and give it the parameters by "
-      "predictor.assign(model).");
-  ///@}
-
  private:
   friend struct detail::predictor_access;
 
-  predictor(model_type&& own, std::size_t tile) : model_(std::move(own)), tile_(tile) {
+  predictor(std::size_t tile, model_type&& own) : model_(std::move(own)), tile_(tile) {
     auto& state = access::live(model_);
     detail::naming_bad_alloc("the predictor's memory", [&] {
       runtime::for_each_replica<backend_type>(state, local_place_count<Where>, [&](std::size_t k) {
@@ -142,9 +110,17 @@ class predictor {
     });
   }
 
-  template <std::size_t Samples>
-  static constexpr std::size_t tile_of(batch<Samples> largest) {
-    return runtime::rows_of_tile(largest, local_place_count<Where>);
+  template <class... Largest>
+  static constexpr std::size_t tile_of(Largest... largest) {
+    constexpr bool is_batch = requires {
+      runtime::rows_of_tile(largest..., local_place_count<Where>);
+    };
+    static_assert(is_batch,
+                  "devplace: predictor: give the model and the largest batch: predictor p{model, batch<256>{}}.");
+    if constexpr (is_batch)
+      return runtime::rows_of_tile(largest..., local_place_count<Where>);
+    else
+      return 0;
   }
   /// The model itself if nothing else has its memory, else a copy.
   static model_type alone(model_type&& from) {
@@ -174,15 +150,8 @@ class predictor {
 };
 
 /// `predictor p{model, batch<256>{}}`.
-///@{
-template <class Net, class Where, class P, std::size_t Samples>
-predictor(const model<Net, Where, P>&, batch<Samples>) -> predictor<Net, Where, P>;
-template <class Net, class Where, class P>
-predictor(const model<Net, Where, P>&) -> predictor<Net, Where, P>;
-template <class Net, class Where, class P, class Number>
-  requires std::is_arithmetic_v<Number> predictor(const model<Net, Where, P>&, Number)
-->predictor<Net, Where, P>;
-///@}
+template <class Net, class Where, class P, class... Largest>
+predictor(const model<Net, Where, P>&, Largest...) -> predictor<Net, Where, P>;
 
 namespace detail {
 
@@ -194,7 +163,7 @@ struct predictor_access {
   /// A predictor whose parameters `fill` writes; it is given a model of zeros.
   template <class Predictor, std::size_t Samples, class Fill>
   static Predictor filled(batch<Samples> largest, const Fill& fill) {
-    return Predictor(Predictor::filled(fill), Predictor::tile_of(largest));
+    return Predictor(Predictor::tile_of(largest), Predictor::filled(fill));
   }
 };
 

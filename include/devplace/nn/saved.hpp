@@ -18,9 +18,6 @@
 
 namespace devplace::nn {
 
-/// Appears in the compiler's message when saved activations are passed to backward without std::move.
-struct SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved;
-
 namespace detail {
 
 /// Stands for a batch that the caller keeps alive.
@@ -36,6 +33,9 @@ class [[nodiscard]] saved {
   static constexpr std::size_t places = local_place_count<Where>;
 
  public:
+  /// The placement of the batch.
+  using batch_placement_type = Batch;
+
   /// For the model with this state; filled by `model.forward`.
   explicit saved(std::shared_ptr<state_type> state) : state_(std::move(state)), updates_(state_->updates) {}
   /// Moves; backward rejects a moved-from object.

@@ -19,15 +19,15 @@ namespace devplace::nn {
 /// Consecutive layers: `sequential<linear<784, 256>, relu, linear<256, 10>>`. A placement-free type; parameters are
 /// named by position, as in PyTorch: `0.weight`, `0.bias`, `2.weight`. Sizes are checked across all layers when the
 /// type is used; the error message names the layer and both sizes.
-template <class... LAYER_TYPES_SUCH_AS_nn_relu>
+template <class... Layers>
 struct sequential {
   /// For the compiler's message.
-  static constexpr bool has_layers = sizeof...(LAYER_TYPES_SUCH_AS_nn_relu) > 0;
+  static constexpr bool has_layers = sizeof...(Layers) > 0;
   static_assert(has_layers, "devplace: sequential needs at least one layer.");
   /// The network, which has no data.
   constexpr sequential() = default;
   /// Of objects, of which only the types matter: of `sequential layers{...}` a model takes decltype(layers).
-  constexpr explicit sequential(const LAYER_TYPES_SUCH_AS_nn_relu&...) requires has_layers {}
+  constexpr explicit sequential(const Layers&...) requires has_layers {}
 };
 
 namespace detail {
@@ -157,9 +157,11 @@ template <std::size_t Index, class List>
 struct entry_at;
 template <std::size_t Index, class... Entries>
 struct entry_at<Index, entry_list<Entries...>> {
-  static_assert(Index < sizeof...(Entries), "devplace: the network has fewer parameters than this index.");
+  static constexpr bool exists = Index < sizeof...(Entries);
+  static_assert(exists, "devplace: the network has fewer parameters than this index; parameter_names() lists them.");
   using entries = numbered_types<std::make_index_sequence<sizeof...(Entries)>, Entries...>;
-  using type = typename decltype(entries::template find<Index>())::type;
+  static constexpr std::size_t index = exists ? Index : 0;
+  using type = typename decltype(entries::template find<index>())::type;
 };
 
 /// Of the parameters of a list that are trained.

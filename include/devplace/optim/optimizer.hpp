@@ -19,6 +19,7 @@
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/detail/refusal.hpp>
+#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/gradients.hpp>
@@ -29,15 +30,6 @@
 #include <devplace/runtime/working_copy.hpp>
 
 namespace devplace {
-
-/// Appears in the compiler's message when gradients that are not reduced are passed to an optimizer.
-struct REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize;
-
-/// Appears in the compiler's message when a model or gradients of another type are passed to an optimizer.
-struct PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS;
-
-/// Appears in the compiler's message for a step by hand of a trainer's optimizer that does not update whole replicas.
-struct MAKE_AN_optimizer_OF_THE_MODEL_FOR_STEPS_BY_HAND;
 
 /// Appears in the compiler's message for PyTorch's zero_grad.
 struct GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT;
@@ -74,7 +66,16 @@ inline constexpr bool has_shares<on_shares<Parts>> = true;
 /// otherwise, as in a trainer with `collective::scatter_gather` or `collective::sharded_all_reduce`. One thread at a
 /// time; two steps of one model at once throw.
 template <class Rule, class Model, class Who = optim::on_every_place>
-class optimizer;
+class optimizer {
+  static_assert(detail::accepted<Model>,
+                "devplace: optimizer: its arguments are a model (a predictor has no gradients) and a rule, in this "
+                "order: optimizer opt{model, optim::adam{}}.");
+
+ public:
+  /// Accepts any arguments, so that no further error follows.
+  template <class... Any>
+  explicit optimizer(const Any&...) {}
+};
 
 /// The optimizer of a `model<Net, Where, P>`.
 template <class Rule, class Net, class Where, class P, class Who>
@@ -149,45 +150,22 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   /// One step with whole gradients, which are consumed; divides them by the sum of the samples' weights if the loss is
   /// a mean. All places make the same update. Throws earlier failures of places; the model is unusable then.
   template <placement GradientWhere, detail::configured = detail::configuration>
-    requires(std::is_same_v<GradientWhere, Where>&& updates_replicas)
   void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
-    m.check_lease(gradients);
-    const runtime::sole_use use(m.state());
-    const auto lease = std::move(gradients);
-    const auto nothing = [] {};
-    update(m.state(), lease.how() == reduction::mean, {}, detail::function_view<>(nothing));
+    constexpr bool whole = std::is_same_v<GradientWhere, Where>;
+    static_assert(whole,
+                  "devplace: the gradients are partial, a summand on each place; reduce them first: "
+                  "opt.step(model, synchronize(std::move(gradients))).");
+    static_assert(updates_replicas,
+                  "devplace: optimizer: this one is a trainer's and updates only a part of each replica or only the "
+                  "first replica; for steps by hand make one of the model: optimizer opt{model, rule}.");
+    if constexpr (whole && updates_replicas) {
+      m.check_lease(gradients);
+      const runtime::sole_use use(m.state());
+      const auto lease = std::move(gradients);
+      const auto nothing = [] {};
+      update(m.state(), lease.how() == reduction::mean, {}, detail::function_view<>(nothing));
+    }
   }
-
-  /// Gradients of a replicated model are partial: each place has a summand. Reduce them first.
-  template <class FIX = REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize, placement GradientWhere>
-    requires(!std::is_same_v<GradientWhere, Where>)
-  detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&&)
-  DEVPLACE_REFUSED(
-      "the gradients are partial, a summand on each place; reduce them first: opt.step(model, "
-      "synchronize(std::move(gradients))).");
-
-  /// A trainer's optimizer for other parts cannot copy the parameters to the other places.
-  template <class FIX = MAKE_AN_optimizer_OF_THE_MODEL_FOR_STEPS_BY_HAND, placement GradientWhere>
-    requires(std::is_same_v<GradientWhere, Where> && !updates_replicas)
-  detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&&)
-  DEVPLACE_REFUSED(
-      "optimizer: this one is a trainer's and updates a part of each replica or the first one alone; for steps by hand "
-      "make one of the model: optimizer opt{model, rule}.");
-
-  /// A step consumes the gradients: move them in.
-  template <class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, placement GradientWhere>
-  detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&)
-      DEVPLACE_REFUSED("a step uses the gradients up; move them in: opt.step(model, std::move(gradients)).");
-
-  /// Other arguments, and what PyTorch's optimizers have.
-  ///@{
-  template <class... Wrong, class FIX = PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS>
-  detail::refusal step(const Wrong&...) DEVPLACE_REFUSED(
-      "optimizer: a step takes the model that the optimizer was made for and its gradients: opt.step(model, "
-      "model.backward(std::move(saved), gradient)).");
-  template <class FIX = GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT>
-  detail::refusal zero_grad() DEVPLACE_REFUSED("gradients are written anew by each backward; leave zero_grad() out.");
-  ///@}
 
   /// The same on a model's arenas, for callers that reduced the gradients there; `factors` are elements on each place
   /// by which gradients are multiplied, and which say whether the step is skipped. `spread()` is called after the
@@ -284,10 +262,18 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   std::int64_t steps_ = 0;
 };
 
-/// `optimizer opt{model, optim::adam{}}`.
+/// `optimizer opt{model, optim::adam{}}`; all other arguments are rejected.
+///@{
 template <class Net, class Where, class P, class Rule>
 optimizer(const model<Net, Where, P>&, const Rule&) -> optimizer<Rule, model<Net, Where, P>>;
+template <class... Arguments>
+optimizer(const Arguments&...) -> optimizer<void, void>;
+///@}
 
+namespace detail {
+
+template <class... Arguments>
+inline constexpr bool not_printed<optimizer<Arguments...>> = true;
+
+}  // namespace detail
 }  // namespace devplace
-
-#include <devplace/optim/detail/rejected_optimizer.hpp>

@@ -10,15 +10,8 @@
 
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/elementwise.hpp>
-#include <devplace/place/detail/refusal.hpp>
 
 namespace devplace::nn::detail {
-
-/// Appear in the compiler's message about a layer that computes with its call, or with what it does not keep.
-///@{
-struct READ_c_input_AND_WRITE_c_output {};
-struct NAME_WHAT_backward_READS_IN_keeps;
-///@}
 
 #define DEVPLACE_DETAIL_NO_ENTRY "devplace: the layer has no parameter (or buffer) with this index."
 
@@ -231,48 +224,51 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
 };
 
 template <class T>
-inline constexpr bool is_call = false;
-template <class Layer, class In, class P, class Backend, class X, class Y>
-inline constexpr bool is_call<call<Layer, In, P, Backend, X, Y>> = true;
-template <class Layer, class In, class P, class Backend, class X>
-inline constexpr bool is_call<backward_call<Layer, In, P, Backend, X>> = true;
-
-template <class T>
 inline constexpr bool is_not_kept = false;
 template <class View>
 inline constexpr bool is_not_kept<not_kept<View>> = true;
 
-#define DEVPLACE_DETAIL_NOT_KEPT                                                                                  \
-  "backward: the layer does not keep this activation; name what backward reads in its constant `keeps`, or have " \
-  "none, which keeps both."
+/// Types that a layer may use as an operand by mistake: its call, as in PyTorch, and an activation that is not kept.
+template <class T>
+inline constexpr bool is_no_operand = is_not_kept<T>;
+template <class Layer, class In, class P, class Backend, class X, class Y>
+inline constexpr bool is_no_operand<call<Layer, In, P, Backend, X, Y>> = true;
+template <class Layer, class In, class P, class Backend, class X>
+inline constexpr bool is_no_operand<backward_call<Layer, In, P, Backend, X>> = true;
 
-// Arithmetic with what is no operand. That with a call itself, as a layer of PyTorch has it with its argument, is only
-// declared, so that the layer is refused by what it returns. (No macro: compilers would print it in each message.)
+/// The result of an operator on a call. A layer whose forward returns it is rejected, since forward returns void.
+struct no_value {};
+
 template <class A, class B>
-  requires(is_call<A> || is_call<B>)
-READ_c_input_AND_WRITE_c_output operator+(const A&, const B&);
+auto reject_operands() {
+  constexpr bool kept = !is_not_kept<A> && !is_not_kept<B>;
+  static_assert(kept,
+                "devplace: backward: the layer does not keep this activation; name what backward reads in its constant "
+                "`keeps`, or have none, which keeps both.");
+  return std::conditional_t<kept, no_value, float>{};  // a number, so that the rest of the expression compiles
+}
+
+// Not defined by a macro: compilers would print it in each message.
 template <class A, class B>
-  requires(is_call<A> || is_call<B>)
-READ_c_input_AND_WRITE_c_output operator-(const A&, const B&);
+  requires(is_no_operand<A> || is_no_operand<B>)
+auto operator+(const A&, const B&) {
+  return reject_operands<A, B>();
+}
 template <class A, class B>
-  requires(is_call<A> || is_call<B>)
-READ_c_input_AND_WRITE_c_output operator*(const A&, const B&);
+  requires(is_no_operand<A> || is_no_operand<B>)
+auto operator-(const A&, const B&) {
+  return reject_operands<A, B>();
+}
 template <class A, class B>
-  requires(is_call<A> || is_call<B>)
-READ_c_input_AND_WRITE_c_output operator/(const A&, const B&);
-template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>
-  requires(is_not_kept<A> || is_not_kept<B>)
-devplace::detail::refusal operator+(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT);
-template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>
-  requires(is_not_kept<A> || is_not_kept<B>)
-devplace::detail::refusal operator-(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT);
-template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>
-  requires(is_not_kept<A> || is_not_kept<B>)
-devplace::detail::refusal operator*(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT);
-template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>
-  requires(is_not_kept<A> || is_not_kept<B>)
-devplace::detail::refusal operator/(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT);
-#undef DEVPLACE_DETAIL_NOT_KEPT
+  requires(is_no_operand<A> || is_no_operand<B>)
+auto operator*(const A&, const B&) {
+  return reject_operands<A, B>();
+}
+template <class A, class B>
+  requires(is_no_operand<A> || is_no_operand<B>)
+auto operator/(const A&, const B&) {
+  return reject_operands<A, B>();
+}
 #undef DEVPLACE_DETAIL_NO_ENTRY
 
 }  // namespace devplace::nn::detail

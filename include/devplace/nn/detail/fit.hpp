@@ -24,6 +24,9 @@ struct expects;
 /// Extents that a layer needs at least, in error messages.
 template <class Extents>
 struct at_least;
+/// The extents that a layer takes, of samples that arrive with as many elements and several axes, in error messages.
+template <class Extents>
+struct flattened;
 /// The extents that the previous layer gives, in error messages.
 template <class Extents>
 struct receives;
@@ -69,6 +72,13 @@ struct check_layers {
   static_assert(fit,
                 "devplace: a layer does not take what the layer before it gives; `path`, `expects` and `receives` in "
                 "this message name the layer (positions count from 0) and both sizes.");
+};
+template <class Path, class Layer, class Extents, class Received>
+struct check_layers<misfit<Path, Layer, expects<flattened<Extents>>, Received>> {
+  static constexpr bool fit = layers_fit<Path>;
+  static_assert(fit,
+                "devplace: a layer takes vectors and receives samples of several axes with as many elements; put "
+                "nn::flatten in front of the layer, which `path` in this message names (positions count from 0).");
 };
 template <class Path, class... Gives>
 struct check_layers<unequal<Path, summands_of_one_size, Gives...>> {

@@ -6,15 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/tensor/extents.hpp>
-
-namespace devplace::nn {
-
-/// In the compiler's message: the extents that a layer takes, of which the flattened samples would be.
-template <class Extents>
-struct PUT_nn_flatten_IN_FRONT;
-
-}  // namespace devplace::nn
 
 namespace devplace::nn::detail {
 
@@ -29,7 +22,7 @@ struct last_axis {
       return X::static_extent(X::rank - 1) == Width;
   }();
   using type = std::conditional_t<fits, X, extents<Width>>;
-  using expected = std::conditional_t<!fits && X{}.size() == Width, PUT_nn_flatten_IN_FRONT<type>, type>;
+  using expected = std::conditional_t<!fits && X{}.size() == Width, flattened<type>, type>;
 
   template <std::size_t Other, std::size_t... Axis>
   static auto replaced(std::index_sequence<Axis...>) -> extents<type::static_extent(Axis)..., Other>;

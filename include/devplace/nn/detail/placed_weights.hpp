@@ -7,20 +7,8 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/statistics.hpp>
-#include <devplace/place/detail/refusal.hpp>
 
 namespace devplace::nn::detail {
-
-/// The type of PyTorch's `weight`, the last member of losses with class weights: one sentence for those who look for
-/// it.
-struct named_class_weights {
-  constexpr named_class_weights() = default;
-  template <class First, class... Rest>
-  constexpr named_class_weights(const First&, const Rest&...) {
-    static_assert(devplace::detail::accepted<First>,
-                  "devplace: the weights of classes are named class_weights: cross_entropy{.class_weights = {1, 2}}.");
-  }
-};
 
 /// Weights of a loss in the memory of a place, where it is bound.
 template <class T>
