@@ -20,12 +20,12 @@
 
 namespace devplace::nn::detail {
 
-/// Sums of bf16 and half elements are float, others of their own type.
+/// The type of sums: float for bf16 and half, else the element type.
 template <class T>
 using sum_of_t = std::conditional_t<floating_element<T>, T, float>;
 
-/// The two sums of a loss on each place: of the (weighted) losses of the place's samples, and of their weights. For a
-/// split batch they are summands, for a replicated one copies.
+/// Two sums on each place: of the weighted losses of the place's samples, and of the weights. Summands for a split
+/// batch, copies for a replicated one.
 template <class T, class Batch>
 using loss_sums_t =
     tensor<sum_of_t<T>, extents<2>,
@@ -41,7 +41,7 @@ struct scaled_gradient {
 
 namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The two sums of the whole batch, on the host; waits for the places from which they are read.
+/// Returns the two sums of the whole batch; waits for the places that have them.
 template <class T, class Batch>
 std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
   std::array<double, 2> total{};
@@ -61,22 +61,22 @@ std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
 
 namespace devplace::nn {
 
-/// A loss, which stays on the places where it was computed until `item()` reads it. `Batch` is the batch's placement.
+/// A loss that stays on the places that computed it until `item()` reads it. `Batch` is the batch's placement.
 template <class T, class Batch>
 class loss_value : public runtime::unread_loss<> {
  public:
-  /// Made from the sums on the batch's places.
+  /// Takes the sums on the batch's places.
   loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction how) : sums_(std::move(sums)), how_(how) {}
 
-  /// The loss of the whole batch on the host; waits for the places from which it is read. The mean over no samples is
-  /// NaN, as in PyTorch.
+  /// Returns the loss of the whole batch; waits for the places that have it. The mean over no samples is NaN, as in
+  /// PyTorch.
   template <devplace::detail::configured = devplace::detail::configuration>
   detail::sum_of_t<T> item() const {
     const std::array<double, 2> total = detail::total_sums<T, Batch>(sums_);
     return runtime::loss_from<detail::sum_of_t<T>>(total[0], total[1], how_);
   }
 
-  /// On each place: the sums of the samples' weighted losses and of their weights.
+  /// Returns the sums on each place: of the samples' weighted losses and of their weights.
   const detail::loss_sums_t<T, Batch>& sums() const { return sums_; }
 
  private:
@@ -84,8 +84,8 @@ class loss_value : public runtime::unread_loss<> {
   reduction how_;
 };
 
-/// The gradient of a loss with respect to the network's output, as a sum over samples that is not yet divided: the sum
-/// of the samples' weights is passed along to the optimizer, which divides. So uneven parts of a batch add up exactly.
+/// The gradient of a loss with respect to the network's output, a sum over samples that is not yet divided. The
+/// optimizer gets the sum of the samples' weights and divides, so that uneven parts of a batch add up exactly.
 template <class T, extents_like Extents, class Batch>
 struct loss_gradient {
   /// The placement of the batch.
@@ -95,8 +95,8 @@ struct loss_gradient {
   detail::loss_sums_t<T, Batch> sums;  ///< of the samples' losses and of their weights
   reduction how;                       ///< whether the optimizer divides (mean) or not (sum)
 
-  /// Of a loss function, for backward to check: the addresses of the elements that the loss was computed of, on each
-  /// place, and whether it takes logits or logarithms of probabilities.
+  /// Set by loss functions for the checks of backward: the address of the output on each place, and whether the loss
+  /// takes logits or logarithms of probabilities.
   ///@{
   std::array<const void*, local_place_count<Batch>> outputs = {};
   bool of_probabilities_is_wrong = false;
@@ -115,8 +115,8 @@ struct loss_gradient {
   ///@}
 };
 
-/// A gradient with respect to the outputs that the program has computed itself, for `model.backward`: an array with the
-/// outputs' extents, placement and split, of a sum over the samples, which the optimizer does not divide.
+/// Wraps a gradient with respect to the outputs that the program computed itself, for `model.backward`: a tensor with
+/// the outputs' extents, placement and split, of a sum over the samples, which the optimizer does not divide.
 template <class T, extents_like Extents, class Batch, devplace::detail::configured = devplace::detail::configuration>
 loss_gradient<T, Extents, Batch> output_gradient(tensor<T, Extents, Batch>&& gradient) {
   detail::loss_sums_t<T, Batch> sums(extents<2>{});
@@ -131,7 +131,7 @@ struct [[nodiscard]] loss_result {
   loss_value<T, Batch> loss;                  ///< read by `item()`
   loss_gradient<T, Extents, Batch> gradient;  ///< for the model's backward
 
-  /// `loss.item()`, for a result whose gradient is not needed.
+  /// Returns `loss.item()`, for results whose gradient is not needed.
   template <devplace::detail::configured = devplace::detail::configuration>
   detail::sum_of_t<T> item() const {
     return loss.item();
@@ -142,7 +142,7 @@ struct [[nodiscard]] loss_result {
 
 namespace devplace::nn::detail {
 
-/// Multiplies elements by a number.
+/// Functor that multiplies elements by a number.
 template <class T, class Factor>
 struct scale_functor {
   T* data;
@@ -152,7 +152,7 @@ struct scale_functor {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Makes a gradient of the sum of a batch's losses one of their mean, if that is the loss.
+/// Divides a gradient of the sum of a batch's losses by the weights if the loss is the mean.
 template <class DX, class T, class Extents, class Batch>
 void divide_by_weights(DX& dx, const loss_gradient<T, Extents, Batch>& loss) {
   if (loss.how != reduction::mean) return;
@@ -169,7 +169,7 @@ void divide_by_weights(DX& dx, const loss_gradient<T, Extents, Batch>& loss) {
 }  // namespace DEVPLACE_CONFIGURATION
 }  // namespace devplace::nn::detail
 
-/// @cond Doxygen does not find what this specialises.
+/// @cond Doxygen does not find the primary template.
 namespace devplace::detail {
 
 template <class T, class Batch>

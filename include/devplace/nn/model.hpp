@@ -28,7 +28,7 @@
 
 namespace devplace {
 
-/// Rejects all other arguments.
+/// Rejects arguments that make no model.
 template <class Net, class Where, class P>
 class model {
   static constexpr bool arguments_fit = std::is_class_v<Net> && placement<Where> && precision<P>;
@@ -44,11 +44,10 @@ class model {
 };
 
 /// The parameters of `Net` on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is the precision:
-/// `float`, `double`, `tf32`, whose elements are float, `mixed<bf16>` or `mixed<half>`. One arena on each place, with a
-/// layout known at compile time; initialised from a seed with the distributions of PyTorch's layers, with the same
-/// values on every placement. Move-only. Several threads may call predict and read parameters of a const model at once.
-/// What trains or changes it (trainers, forward, backward, optimizers, assign) must be the only use: two such calls at
-/// once throw.
+/// `float`, `double`, `tf32`, whose elements are float, `mixed<bf16>` or `mixed<half>`. Each place has one arena, with
+/// a layout known at compile time. A seed determines the initial values, the same on every placement, with the
+/// distributions of PyTorch's layers. Move-only. Several threads may call predict and read parameters of a const model
+/// concurrently. Trainers, forward, backward, optimizers and assign need exclusive use: concurrent calls throw.
 template <class Net, placement Where, precision P>
   requires(std::is_class_v<Net>&& nn::detail::knows_input<Net>)
 class model<Net, Where, P> : public model_parameters<Net, Where, P> {
@@ -69,7 +68,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   static_assert(sizeof(nn::detail::check_layers<typename plan::first_misfit>) != 0);
 
  public:
-  /// The template's arguments.
+  /// The template arguments.
   ///@{
   using network_type = Net;
   using placement_type = Where;
@@ -89,20 +88,19 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// The placement of a loader's batches: `on<P>` itself, or split over several places. A batch may also be replicated
   /// like the model.
   using batch_placement_type = batch_placement_t<Where>;
-  /// The result of backward for such a batch.
+  /// The result of backward for a loader's batch.
   using gradient_type = gradients<Net, gradient_placement_t<Where>, P>;
 
-  /// Initialises the parameters from the seed `start`: the same values on every placement. Waits for the places and
-  /// throws earlier failures of them.
+  /// Initialises the parameters from the seed `start`. Waits for the places and throws their earlier failures.
   template <detail::configured = detail::configuration>
   explicit model(seed start)
       : base(detail::naming_bad_alloc("the model", [&] {
-          return nn::detail::housed<Where>(
+          return nn::detail::in_memory_of<Where>(
               nn::detail::drawn_state<Net, typename roles::storage, backend_type>(mesh::ordinals, start.value));
         })) {}
 
-  /// Transfers the arenas; a trainer of the source continues to work with them. A trainer of a model that is assigned
-  /// another one throws from then on; assign() copies instead.
+  /// Transfers the arenas; a trainer of the source continues to work with them. A trainer of the target of a move
+  /// assignment throws from then on; use assign() to copy instead.
   ///@{
   model(model&&) noexcept = default;
   model& operator=(model&&) noexcept = default;
@@ -112,10 +110,10 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   model() = delete;                         // give a seed: model{seed{1}}
   explicit model(double) = delete;          // give a seed: model{seed{1}}
 
-  /// The outputs for a batch; saves nothing for backward and switches random layers off. The batch is [n, input
+  /// Returns the outputs for a batch; saves nothing for backward and switches random layers off. The batch is [n, input
   /// extents...] of input_type (axes after the first may be flattened differently), on one place a view of any layout;
-  /// the outputs have its placement and split. On several places the batch is split over them, or replicated: then
-  /// every place computes all of it.
+  /// the outputs have the batch's placement and split. On several places the batch is either split over the places, or
+  /// replicated, and then every place computes all of it.
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto predict(const Batch& samples) const {
     if constexpr (runtime::accepts_batch<model, Batch, true>()) {
@@ -128,19 +126,19 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
       return runtime::rejected<typical_output>();
     }
   }
-  /// The same: `model(x)`.
+  /// Calls predict: `model(x)`.
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto operator()(const Batch& samples) const {
     return predict(samples);
   }
 
-  /// The same into the elements of a tensor or view of any layout, [n, output extents...] of output_type, placed and
-  /// split like the batch: `model.predict_into(outputs, samples)`. Computes tiles of 1,024 rows on the CPU and of
-  /// 16,384 on other places, or of `tile` samples over all places, `model.predict_into(outputs, samples,
-  /// batch<4096>{})`, in a workspace for a whole tile that the model keeps, so that a later call with more rows does
-  /// not allocate: one does only if no earlier one has left a workspace of that size, or of that stream, idle. For few
-  /// rows give a small tile. `memory_plan<model, batch<4096>>` knows its size. Several threads may predict with one
-  /// model. The result and the batch must not share elements (argument_error where both are row-major).
+  /// Writes the outputs to a tensor or view of any layout, [n, output extents...] of output_type, placed and split like
+  /// the batch: `model.predict_into(outputs, samples)`. Computes tiles of 1,024 rows on the CPU and of 16,384 on other
+  /// places, or of `tile` samples over all places: `model.predict_into(outputs, samples, batch<4096>{})`. The model
+  /// keeps the workspace of a whole tile; a later call, also with more rows, allocates only if no workspace of the size
+  /// and stream is idle. For few rows give a small tile. `memory_plan<model, batch<4096>>` has the size of the
+  /// workspace. Several threads may predict with one model. Outputs and batch must not share elements (argument_error
+  /// where both are row-major).
   ///@{
   template <class Output, class Batch, detail::configured = detail::configuration>
   void predict_into(Output&& outputs, const Batch& samples) const {
@@ -152,8 +150,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   }
   ///@}
 
-  /// The outputs for a batch and what backward needs: `auto [out, saved] = model.forward(x)`. A temporary batch is kept
-  /// in `saved`; any other must exist unchanged until backward.
+  /// Returns the outputs for a batch and what backward needs: `auto [out, saved] = model.forward(x)`. `saved` keeps a
+  /// temporary batch; any other batch must exist unchanged until backward.
   template <class Batch, detail::configured = detail::configuration>
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
@@ -180,10 +178,10 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
     }
   }
 
-  /// Gradients of the parameters from what forward saved and the loss's gradient; consumes `saved`. Throws while
-  /// another lease of this model's gradients exists, and argument_error for the loss of another tensor than forward's
-  /// output; gradients of `nn::output_gradient` are taken as they are. A split batch gives partial gradients, for
-  /// `synchronize`; a replicated one gives whole gradients on every place, bitwise equal.
+  /// Computes the gradients of the parameters from what forward saved and the gradient of a loss; consumes `saved`.
+  /// Throws while another lease of this model's gradients exists, and argument_error if the loss was not computed of
+  /// forward's output; gradients of `nn::output_gradient` are not checked. A split batch gives partial gradients, for
+  /// `synchronize`; a replicated one gives whole gradients, bitwise equal on every place.
   template <class Saved, class Loss, detail::configured = detail::configuration>
   auto backward(Saved&& saved, const Loss& loss) {
     if constexpr (nn::detail::accepts_backward<model, Saved, Loss>()) {
@@ -196,10 +194,10 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
     }
   }
 
-  /// The same and the gradient of the loss with respect to the batch: `auto [gradients, dx] =
-  /// model.backward_to_input(std::move(saved), gradient)`. dx is [n, input extents...] and placed and split like the
-  /// batch. It is the gradient of the loss itself, so that of a mean is divided by the sum of the samples' weights,
-  /// which are read from the places: the call waits for them. In mixed precision it is in the short type.
+  /// Like backward, and also computes the gradient of the loss with respect to the batch: `auto [gradients, dx] =
+  /// model.backward_to_input(std::move(saved), gradient)`. dx is [n, input extents...], placed and split like the
+  /// batch, in mixed precision of the 16-bit type. For the mean of losses dx is divided by the sum of the samples'
+  /// weights; the call reads them from the places and therefore waits.
   template <class Saved, class Loss, detail::configured = detail::configuration>
   auto backward_to_input(Saved&& saved, const Loss& loss) {
     if constexpr (nn::detail::accepts_backward_to_input<model, Saved, Loss>()) {
@@ -216,7 +214,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
     }
   }
 
-  /// The same, added to the gradients of an earlier backward: partial to partial, whole to whole.
+  /// Like backward, but adds to the gradients of an earlier backward: partial to partial, whole to whole.
   template <class Saved, class Loss, class EarlierWhere, detail::configured = detail::configuration>
   auto backward(Saved&& saved, const Loss& loss, gradients<Net, EarlierWhere, P>&& earlier) {
     if constexpr (nn::detail::accepts_backward<model, Saved, Loss, EarlierWhere>()) {
@@ -236,7 +234,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   using typical_output = tensor<output_type, decltype(runtime::batch_extents<output_extents>(0)), batch_placement_type>;
   explicit model(std::shared_ptr<typename base::state_type> state) : base(std::move(state)) {}
 
-  /// Uninitialised outputs, with the batch's placement and split.
+  /// Returns uninitialised outputs with the batch's placement and split.
   template <class Batch, detail::configured = detail::configuration>
   static auto output_for(const Batch& samples) {
     return detail::make_like<output_type, typename Batch::placement_type>(

@@ -23,10 +23,10 @@
 
 namespace devplace {
 
-/// The parameters of a model, which inherits this: their memory on each place, their names and views.
+/// Base of models: the parameters' memory on each place, their names and views.
 template <class Net, placement Where, precision P>
 class model_parameters {
-  /// @cond For the model.
+  /// @cond Used by the model.
  protected:
   using roles = precision_traits<P>;
   using T = typename roles::parameter;
@@ -38,8 +38,8 @@ class model_parameters {
   /// The run-time state of a model.
   using state_type = runtime::model_state<typename roles::storage>;
 
-  /// Copies parameters and buffers of a model on any placement (of several replicas the first's) to every place of this
-  /// one, whose trainers and optimizers continue with them. Seed and step count stay. Complete when it returns.
+  /// Copies parameters and buffers of a model on any placement, of several replicas the first one's, to every place of
+  /// this model, whose trainers and optimizers continue with them. Keeps seed and step count. Complete when it returns.
   template <class From, detail::configured = detail::configuration>
   void assign(const model<Net, From, P>& other) {
     auto& state = *live();
@@ -47,10 +47,10 @@ class model_parameters {
     runtime::copy_parameters<backend_type, placement_backend_t<From>>(state, other.state());
   }
 
-  /// Number of trained elements.
+  /// Returns the number of trained elements.
   static constexpr std::size_t parameter_count() { return plan::parameters; }
 
-  /// Names of all parameters in order, as in PyTorch: `0.weight`, `0.bias`, `2.weight`.
+  /// Returns the names of all parameters in order, as in PyTorch: `0.weight`, `0.bias`, `2.weight`.
   static std::vector<std::string> parameter_names() {
     return detail::naming_bad_alloc("the list of names", [] {
       std::vector<std::string> names;
@@ -59,9 +59,9 @@ class model_parameters {
     });
   }
 
-  /// Parameter number `Index` on the (only, or k-th) place: a readable and writable view; read-only for a const model,
-  /// and on several places, whose replicas must stay equal: `assign(other)` writes to all of them.
-  /// In mixed precision, call it again before writing after a pass: the next pass then rounds the parameters again.
+  /// Returns a view of parameter number `Index` on the (only, or k-th) place. The view is read-only for a const model,
+  /// and on several places, whose replicas must stay equal: `assign(other)` writes to all of them. In mixed precision,
+  /// get the view again before writing after a pass: the next pass then rounds the parameters again.
   ///@{
   template <std::size_t Index>
   auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
@@ -75,14 +75,14 @@ class model_parameters {
     return window<const T, Index>(k);
   }
   ///@}
-  /// The same, writable for one of several replicas too: the caller sees to it that the others get the same elements.
+  /// Returns a writable view also of one of several replicas: the caller must give the others the same elements.
   template <std::size_t Index>
   auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
     live()->working_copies_are_old = true;
     return window<T, Index>(k);
   }
 
-  /// Calls `f(name, view)` for every parameter on place k, writable as `parameter` is.
+  /// Calls `f(name, view)` for every parameter on place k; views are writable where those of `parameter` are.
   ///@{
   template <class F>
   void for_each_parameter(F&& f, std::size_t k = 0) {
@@ -95,7 +95,7 @@ class model_parameters {
   }
   ///@}
 
-  /// The model's arenas, for optimizers, trainers and collectives; shared with those that use them after the model was
+  /// Return the model's arenas, for optimizers, trainers and collectives, which share them also after the model was
   /// moved.
   ///@{
   state_type& state() { return *live(); }
@@ -104,7 +104,7 @@ class model_parameters {
   std::shared_ptr<const state_type> shared_state() const { return live(); }
   ///@}
 
-  /// Throws unless the lease is of this model's gradients and the model can be used.
+  /// Throws unless this model issued the lease and the model is usable.
   template <class Lease>
   void check_lease(const Lease& lease) const {
     if (&lease.arena() != state_.get())
@@ -114,7 +114,7 @@ class model_parameters {
     static_cast<void>(live());
   }
 
-  /// @cond For the model.
+  /// @cond Used by the model.
  protected:
   explicit model_parameters(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
   model_parameters(model_parameters&&) noexcept = default;
@@ -125,7 +125,7 @@ class model_parameters {
   }
   ~model_parameters() = default;
 
-  /// The state of a usable model. Throws a new failure of one of its devices.
+  /// Returns the state of a usable model. Throws a new failure of one of its devices.
   const std::shared_ptr<state_type>& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
     state_->settle_after_failures(*state_);
@@ -136,7 +136,7 @@ class model_parameters {
   /// @endcond
 
  private:
-  /// On one place: a view there, so that element access works on the CPU. On several: a view with the place erased.
+  /// Returns a view with its place, so that element access works on the CPU; on several places the place is erased.
   template <class Element, class Extents>
   auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
     const auto& r = runtime::replica_at(*live(), k);

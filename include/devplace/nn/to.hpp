@@ -29,7 +29,7 @@ template <placement Where, class To = void, class Net, placement From, precision
   } else if constexpr (has_copies) {
     using storage = typename precision_traits<typename result::precision_type>::storage;
     return detail::naming_bad_alloc("the copy of a model", [&] {
-      return nn::detail::model_access::adopt<result>(nn::detail::housed<Where>(
+      return nn::detail::model_access::adopt<result>(nn::detail::in_memory_of<Where>(
           runtime::copied_state<storage, placement_backend_t<Where>, placement_backend_t<From>>(
               detail::mesh_of<Where>::ordinals, source.state())));
     });

@@ -36,13 +36,17 @@ struct GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT;
 
 namespace optim {
 
-/// Which places run an optimizer: each place for its own replica; only the first one, which then alone holds the state;
-/// or each place for its share of the parameters, in that many parts.
+/// Which places run an optimizer.
 ///@{
+
+/// Each place, for its own replica.
 struct on_every_place {};
+/// The first place, which alone holds the state.
 struct on_first_place {};
+/// Each place, for its share of the parameters, in `Parts` parts.
 template <std::size_t Parts>
 struct on_shares {};
+
 ///@}
 
 }  // namespace optim
@@ -63,8 +67,8 @@ inline constexpr bool has_shares<on_shares<Parts>> = true;
 
 /// The state of an optimizer for one type of model: `optimizer<optim::adam, model<net, on<cpu>>> opt{model, {...}}`, or
 /// `optimizer opt{model, optim::adam{...}}`. Every place holds the state of its own replica, unless `Who` says
-/// otherwise, as in a trainer with `collective::scatter_gather` or `collective::sharded_all_reduce`. One thread at a
-/// time; two steps of one model at once throw.
+/// otherwise, as in a trainer with `collective::scatter_gather` or `collective::sharded_all_reduce`. Not thread-safe;
+/// concurrent steps of one model throw.
 template <class Rule, class Model, class Who = optim::on_every_place>
 class optimizer {
   static_assert(detail::accepted<Model>,
@@ -113,31 +117,31 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
       updating_places == places && !has_shares && !(on_first_place && spans_processes<Where>);
 
  public:
-  /// The models that it can update.
+  /// The type of the models that the optimizer updates.
   using model_type = model<Net, Where, P>;
-  /// The hyperparameters' type.
+  /// The type of the hyperparameters.
   using rule_type = Rule;
 
   /// Initialises the state to zero on every place of the model. Throws argument_error for invalid hyperparameters.
-  /// Waits for the places and throws earlier failures of them.
+  /// Waits for the places and throws their earlier failures.
   template <detail::configured = detail::configuration>
   optimizer(const model_type& m, const Rule& rule) requires(!has_shares)
       : optimizer(m, rule, [](std::size_t, std::size_t) {
           return optim::detail::part{0, elements};
         }) {}
-  /// The same for shares: place k updates, as its i-th part, `count` elements from `first` on, the members of `part(k,
-  /// i)`. A first place that is another process's updates none, and has no state.
+  /// For shares: `part(k, i)` is the range, `first` and `count`, of elements that place k updates as its i-th part. A
+  /// process without the first place updates none if only that place updates, and has no state.
   template <class PartOf, detail::configured = detail::configuration>
     requires(std::is_invocable_v<const PartOf&, std::size_t, std::size_t>)
   optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {
     rule.validate();
-    of_ = m.shared_state();
+    model_ = m.shared_state();
     for (std::size_t k = 0; k < updating_places; ++k) {
       for (std::size_t i = 0; i < parts; ++i) {
-        const auto of = part(k, i);
-        if (on_first_place && of.count == 0) continue;
-        states_[k][i] =
-            optim::detail::make_state<Rule, T, backend_type, options::count>(mesh::ordinals[k], {of.first, of.count});
+        const auto range = part(k, i);
+        if (on_first_place && range.count == 0) continue;
+        states_[k][i] = optim::detail::make_state<Rule, T, backend_type, options::count>(mesh::ordinals[k],
+                                                                                         {range.first, range.count});
       }
       if constexpr (!options::none)
         if (states_[k][0].steps.data() != nullptr)
@@ -147,8 +151,8 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     detail::wait_for_replicas<backend_type>(mesh::ordinals);
   }
 
-  /// One step with whole gradients, which are consumed; divides them by the sum of the samples' weights if the loss is
-  /// a mean. All places make the same update. Throws earlier failures of places; the model is unusable then.
+  /// Makes one step with whole gradients and consumes them; divides them by the sum of the samples' weights if the loss
+  /// is a mean. All places make the same update. Throws earlier failures of places, which make the model unusable.
   template <placement GradientWhere, detail::configured = detail::configuration>
   void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
     constexpr bool whole = std::is_same_v<GradientWhere, Where>;
@@ -167,23 +171,23 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     }
   }
 
-  /// The same on a model's arenas, for callers that reduced the gradients there; `factors` are elements on each place
-  /// by which gradients are multiplied, and which say whether the step is skipped. `spread()` is called after the
-  /// updates were enqueued, to copy the parameters to the other places.
+  /// Makes one step on a model's arenas, for callers that reduced the gradients there. `factors` are elements on each
+  /// place that multiply the gradients and that can skip the step. Calls `spread()` after enqueuing the updates, to
+  /// copy the parameters to the other places.
   template <detail::configured = detail::configuration>
   void update(state_type& state, bool divide, const std::array<runtime::step_factors<T>, places>& factors,
               detail::function_view<> spread) {
-    if (&state != of_.lock().get())
+    if (&state != model_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     validate();
     runtime::settle_after_failures<backend_type>(state);
     ++state.updates;
-    // An update rounds no frozen parameters, and one that a place may skip none.
+    // An update does not round frozen parameters, and a skipped update rounds nothing.
     const bool writes_all = factors[0].skip == nullptr && runtime::network_plan<Net>::frozen_elements == 0;
     const bool stay_old = state.working_copies_are_old && !writes_all;
     state.working_copies_are_old = true;
     ++steps_;
-    std::array<bool, places> rounded{};  // replicas of which the update wrote what layers read
+    std::array<bool, places> rounded{};  // replicas whose working copy the update wrote
     try {
       runtime::for_each_replica<backend_type>(state, updating_places, [&](std::size_t k) {
         const auto& r = state.replicas[k];
@@ -192,7 +196,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
               rule_, r, part, tables_[k], divide ? r.gradient_data() + elements : nullptr, factors[k], steps_);
       });
       spread();
-      // The others are rounded whole: to leave out a share would save less than the further launches for the rest cost.
+      // Rounds the other replicas whole: leaving out a share would save less than the launches for the rest cost.
       if constexpr (runtime::replica<typename roles::storage>::has_working_copy)
         if (!stay_old)
           runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
@@ -212,17 +216,17 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     else
       rule_.validate();
   }
-  /// The hyperparameters; changes take effect in the next step.
+  /// Returns the hyperparameters; changes take effect in the next step.
   ///@{
   Rule& rule() { return rule_; }
   const Rule& rule() const { return rule_; }
   ///@}
 
-  /// Number of enqueued steps.
+  /// Returns the number of enqueued steps.
   std::int64_t steps() const { return steps_; }
 
-  /// The whole state on the host; of several processes this one's, with zeros for what the others have. After work
-  /// that was enqueued before.
+  /// Copies the whole state to the host, after all work enqueued before. Of several processes, each returns its own
+  /// part, with zeros elsewhere.
   template <detail::configured = detail::configuration>
   optim::optimizer_state<Rule, T> state() const {
     const std::vector<std::byte> memory(options::count * optim::step_memory_bytes);
@@ -233,8 +237,8 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
         optim::detail::read_part<backend_type>(mesh::ordinals[k], part, whole);
     return whole;
   }
-  /// Goes on from a state that state() gave for an optimizer of this rule, network and precision on any placement.
-  /// Throws argument_error, unchanged, for a state of other sizes and for invalid hyperparameters.
+  /// Continues from a state that state() returned for an optimizer of this rule, network and precision on any
+  /// placement. Throws argument_error for a state of other sizes and for invalid hyperparameters, without a change.
   template <detail::configured = detail::configuration>
   void restore(const optim::optimizer_state<Rule, T>& from) {
     from.rule.validate();
@@ -258,7 +262,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   Rule rule_;
   std::array<std::array<optim::detail::replica_state<Rule, T, options::count>, parts>, updating_places> states_;
   std::array<detail::memory_block, updating_places> tables_;  ///< of groups of parameters
-  std::weak_ptr<const state_type> of_;                        ///< not an address, which another model could reuse
+  std::weak_ptr<const state_type> model_;                     ///< not an address, which another model could reuse
   std::int64_t steps_ = 0;
 };
 
