@@ -54,7 +54,7 @@ struct conv_transpose2d {
   }
 
  public:
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
   ///@{
   template <class X>
   using takes = detail::transposed_fit<options, In, X>;
@@ -84,7 +84,7 @@ struct conv_transpose2d {
     using namespace devplace::detail;
     using T = typename Call::value_type;
     const convolution_shape shape = shape_of(c);
-    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // the factor of the existing ones of parameters
+    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing parameter gradients
     const T* const dy = c.output_gradient.data();
     if constexpr (options::bias && Call::needs_parameter_gradients)
       run<devplace::op::convolution_bias_gradient>(

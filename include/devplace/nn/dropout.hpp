@@ -9,10 +9,10 @@
 
 namespace devplace::nn {
 
-/// When training, sets each element to 0 with the probability P, a std::ratio, and multiplies the others by 1 / (1 -
-/// P): `dropout<std::ratio<1, 8>>` for 12.5 %, `dropout<>` for a half; the identity when predicting. Which elements are
-/// dropped depends only on the model's seed, the step, the layer and the sample's index in the whole batch, so one
-/// device and several replicas agree; backward draws the same numbers again instead of storing a mask.
+/// In training, sets each element to 0 with the probability P, a std::ratio, and multiplies the others by 1 / (1 - P):
+/// `dropout<std::ratio<1, 8>>` for 12.5 %, `dropout<>` for a half. In prediction, the identity. The dropped elements
+/// depend only on the model's seed, the step, the layer and the sample's index in the whole batch, so that one device
+/// and several replicas agree; backward draws the numbers again instead of storing a mask.
 template <class ProbabilityRatio = std::ratio<1, 2>>
 struct dropout {
   /// The probability, a std::ratio.

@@ -13,7 +13,7 @@ namespace devplace::nn {
 /// `elu<std::ratio<3, 2>>`; `elu<>` has PyTorch's default, 1.
 template <class AlphaRatio = std::ratio<1>>
 struct elu : detail::elementwise_layer<elu<AlphaRatio>> {
-  /// The alpha, a std::ratio.
+  /// Alpha, a std::ratio.
   using alpha = AlphaRatio;
   static_assert(detail::is_ratio<alpha>, "devplace: elu takes its alpha as a ratio: elu<std::ratio<3, 2>> for 1.5.");
   static_assert(detail::number_of<alpha> > 0, "devplace: elu's alpha must be positive; elu<> has 1.");

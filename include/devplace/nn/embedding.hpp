@@ -14,8 +14,7 @@
 
 namespace devplace::nn {
 
-/// An option of `embedding`: the row of this index starts as zeros and has no gradient, as that of PyTorch's
-/// padding_idx.
+/// An option of `embedding`: the row of this index starts as zeros and has no gradient, as PyTorch's padding_idx.
 template <std::size_t Index>
 struct padding_index {
   /// The index.
@@ -37,14 +36,14 @@ inline constexpr bool are_embedding_options<padding_index<Index>> = true;
 
 }  // namespace detail
 
-/// The rows of a table that the input's indices name: samples [...] of std::int32_t become [..., Width], as by
-/// torch.nn.Embedding. `weight` is [Count, Width], drawn from the standard normal distribution. The first layer of a
-/// network that computes; its extents are named in front of it, `sequential<input<64>, embedding<256, 32>>`. The option
-/// `padding_index<Index>` is a row without gradient.
+/// Looks up rows of a table: samples [...] of std::int32_t indices become [..., Width], torch.nn.Embedding. `weight` is
+/// [Count, Width], drawn from the standard normal distribution. Must be the first layer that computes; nn::input in
+/// front of it gives the extents: `sequential<input<64>, embedding<256, 32>>`. The option `padding_index<Index>` is a
+/// row without gradient.
 ///
 /// An index below 0 or not below Count throws argument_error, on simulated devices from the next call that waits; on
-/// CUDA devices its row is NaN, so that the loss is. The gradient has the sum of each row in the order of the batch:
-/// its bits do not depend on the number of threads.
+/// CUDA devices the row is NaN, and so is the loss. The gradient sums each row in the order of the batch, so that its
+/// bits do not depend on the number of threads.
 template <std::size_t Count, std::size_t Width, class... Options>
 struct embedding {
   static_assert(detail::check_sizes<Count, Width>());

@@ -9,12 +9,12 @@
 
 namespace devplace::nn {
 
-/// log(1 + exp(beta x)) / beta of each element, and x where beta x is above threshold: torch.nn.Softplus. Both
-/// are std::ratios, Beta positive: `softplus<std::ratio<2>, std::ratio<10>>`; `softplus<>` has PyTorch's defaults, 1
-/// and 20.
+/// log(1 + exp(beta x)) / beta of each element, and x where beta x is above the threshold: torch.nn.Softplus. Beta,
+/// positive, and threshold are std::ratio: `softplus<std::ratio<2>, std::ratio<10>>`; `softplus<>` has PyTorch's
+/// defaults, 1 and 20.
 template <class BetaRatio = std::ratio<1>, class ThresholdRatio = std::ratio<20>>
 struct softplus : detail::elementwise_layer_of_input<softplus<BetaRatio, ThresholdRatio>> {
-  /// Its numbers, each a std::ratio.
+  /// Beta and threshold, each a std::ratio.
   ///@{
   using beta = BetaRatio;
   using threshold = ThresholdRatio;

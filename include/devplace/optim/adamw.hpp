@@ -27,7 +27,7 @@ struct adamw {
   /// The place can skip steps whose gradients are not finite.
   static constexpr bool skips_steps = true;
 
-  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  /// Calls f(name, value) for each hyperparameter; processes compare them.
   void for_each_option(auto&& f) const {
     f("learning_rate", learning_rate);
     f("beta1", beta1);

@@ -34,7 +34,7 @@ struct loss_scaling {
     require(growth_interval > 0, "growth_interval", static_cast<double>(growth_interval), "at least 1");
   }
 
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("initial_scale", initial_scale);
     f("growth_factor", growth_factor);

@@ -67,7 +67,7 @@ struct rmsprop {
   /// The place can skip steps whose gradients are not finite.
   static constexpr bool skips_steps = true;
 
-  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  /// Calls f(name, value) for each hyperparameter; processes compare them.
   void for_each_option(auto&& f) const {
     f("learning_rate", learning_rate);
     f("alpha", alpha);

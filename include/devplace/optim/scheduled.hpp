@@ -103,7 +103,7 @@ struct scheduled : Rule {
     at(arguments.step - 1).template step<Backend>(arguments);
   }
 
-  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  /// Calls f(name, value) for each hyperparameter; processes compare them.
   void for_each_option(auto&& f) const {
     detail::for_each_option_of(static_cast<const Rule&>(*this), f);
     detail::for_each_option_of(schedule, f);

@@ -33,7 +33,7 @@ struct constant {
     devplace::detail::require_not_negative(factor, "constant", "factor");
     detail::require_steps(steps, 0, "constant", "steps");
   }
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("constant's factor", factor);
     f("constant's steps", steps);
@@ -60,7 +60,7 @@ struct linear {
     devplace::detail::require_not_negative(from, "linear", "from");
     devplace::detail::require_not_negative(to, "linear", "to");
   }
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("linear's steps", steps);
     f("linear's from", from);
@@ -86,7 +86,7 @@ struct cosine {
     detail::require_steps(steps, 1, "cosine", "steps");
     devplace::detail::require_not_negative(minimum, "cosine", "minimum");
   }
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("cosine's steps", steps);
     f("cosine's minimum", minimum);
@@ -107,7 +107,7 @@ struct step_decay {
     detail::require_steps(every, 1, "step_decay", "every");
     devplace::detail::require_not_negative(factor, "step_decay", "factor");
   }
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("step_decay's every", every);
     f("step_decay's factor", factor);
@@ -154,7 +154,7 @@ struct one_cycle {
     devplace::detail::require_decay_rate(smallest_momentum, "one_cycle", "smallest_momentum");
     devplace::detail::require_decay_rate(largest_momentum, "one_cycle", "largest_momentum");
   }
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("one_cycle's steps", steps);
     f("one_cycle's rise", rise);
@@ -218,7 +218,7 @@ struct sequence {
     detail::validate_schedule(first);
     detail::validate_schedule(second);
   }
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     const auto named = [&f](const char* part) {
       return [&f, part](const char* name, const auto& value) { f(std::string(part).append(name).c_str(), value); };

@@ -112,7 +112,7 @@ struct sgd {
       detail::update_by_formula<0, Backend>(formula, arguments);
   }
 
-  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  /// Calls f(name, value) for each hyperparameter; processes compare them.
   void for_each_option(auto&& f) const {
     f("learning_rate", learning_rate);
     f("momentum", momentum);

@@ -35,8 +35,8 @@ auto leased_gradients(const std::shared_ptr<State>& state, reduction how) {
       state, how);
 }
 
-/// Checks the arguments of backward, and then consumes `saved`. `input_gradient(k)` is where place k's gradient of the
-/// batch is written, or null.
+/// Checks the arguments of backward, and then consumes `saved`. Writes place k's gradient of the batch to
+/// `input_gradient(k)`, unless null.
 template <class Net, class Where, class P, class Batch, class Held, class Extents, class State,
           class To = runtime::no_input_gradient>
 void run_backward(const std::shared_ptr<State>& state, saved<Net, Where, P, Batch, Held>&& saved,

@@ -24,11 +24,11 @@ using gradient_of = typename precision_traits<P>::gradient;
 template <class P>
 using accumulator_of = typename precision_traits<P>::accumulator;
 
-/// The element type of a layer's output: that of its input, `X`, if it only reshapes.
+/// The element type of a layer's output: its input's, `X`, if the layer only reshapes.
 template <class Layer, class P, class X>
 using output_element_t = std::conditional_t<reshapes_only<Layer>(), X, element_of_t<P>>;
 
-/// What backward has of an activation that its layer does not keep: extents and no elements.
+/// An activation that a layer does not keep, for backward: extents without elements.
 template <class View>
 class not_kept : View {
  public:
@@ -43,8 +43,8 @@ class not_kept : View {
   using View::size;
 };
 
-/// The argument of `Layer::forward`, and the common part of that of backward: views of one pass at `here<Backend>`. The
-/// layer's input has elements of type `X`, its output of type `Y`, which is const for backward.
+/// The argument of `Layer::forward`, and base of the argument of `Layer::backward`: views of one pass at
+/// `here<Backend>`. Elements of the input have type `X`, those of the output `Y`, which is const in backward.
 template <class Layer, class In, class P, class Backend, class X, class Y = output_element_t<Layer, P, X>>
 class call {
   using roles = precision_traits<P>;
@@ -74,8 +74,8 @@ class call {
   nn::mode mode;   ///< training or prediction
   random_key key;  ///< the key of random numbers
   std::size_t batch() const { return pass_.batch; }
-  /// For layers that compute over the samples of all places: their number, whether this is the first of the places, the
-  /// layer's phase, and what is reduced over the places before the next phase.
+  /// For layers that compute over the samples of all places: the number of all samples, whether this is the first
+  /// place, the layer's phase, and a request to reduce numbers over the places before the next phase.
   ///@{
   std::size_t samples() const { return pass_.samples; }
   bool is_first() const { return pass_.first; }
@@ -86,8 +86,8 @@ class call {
   ///@}
   int ordinal() const { return pass_.ordinal; }
 
-  kept_as<keep::input, samples_of<const X, In>> input;  ///< in backward without elements unless the layer keeps it
-  kept_as<keep::output, samples_of<Y, out>> output;     ///< in backward without elements unless the layer keeps it
+  kept_as<keep::input, samples_of<const X, In>> input;  ///< in backward not_kept unless the layer keeps the input
+  kept_as<keep::output, samples_of<Y, out>> output;     ///< in backward not_kept unless the layer keeps the output
 
   /// Parameter number `Index` of the layer.
   template <std::size_t Index>
@@ -96,14 +96,14 @@ class call {
     return entry<Index, false>(static_cast<const parameter_type*>(pass_.parameters));
   }
 
-  /// The same as the optimizer has it: float in mixed precision.
+  /// Parameter number `Index` in the optimizer's type: float in mixed precision.
   template <std::size_t Index>
   auto master_parameter() const {
     static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
     return entry<Index, false>(pass_.master_parameters);
   }
 
-  /// All of them: `auto [weight, bias] = c.parameters()`.
+  /// All parameters: `auto [weight, bias] = c.parameters()`.
   auto parameters() const {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return std::tuple{parameter<Index>()...};
@@ -121,18 +121,18 @@ class call {
   /// Memory from forward to backward, [batch, Layer::saved<In>].
   auto saved() const { return samples<accumulator_type, extents<saved_per_sample<Layer, In>()>>(pass_, pass_.saved); }
 
-  /// Memory from forward to backward, of the whole batch: Layer::statistics<In> elements.
+  /// Memory from forward to backward for the whole batch: Layer::statistics<In> elements.
   auto* statistics() const {
     void* const behind = pass_.saved + padded_bytes(saved_per_sample<Layer, In>() * batch() * sizeof(accumulator_type));
     return static_cast<accumulator_type*>(behind);
   }
 
-  /// Memory for use within this pass, [batch, Layer::scratch<In>].
+  /// Memory within this pass, [batch, Layer::scratch<In>].
   auto scratch() const {
     return samples<accumulator_type, extents<scratch_per_sample<Layer, In>()>>(pass_, pass_.scratch);
   }
 
-  /// In 16 bits, memory in float of layers with sums (float_parameter_bytes): for the parameters, and for each sample.
+  /// If activations have 16 bits, float memory of layers with `sums`: for the parameters, and for each sample.
   ///@{
   accumulator_type* float_parameters() const {
     void* const behind =
@@ -152,7 +152,7 @@ class call {
     return devplace::detail::view_at<Backend>(p.ordinal, static_cast<Element*>(static_cast<void_type*>(data)),
                                               prepend_t<dyn, Sample>{p.batch});
   }
-  /// Number `Index` of the layer's parameters or buffers in an arena.
+  /// A view of parameter or buffer number `Index` in an arena.
   template <std::size_t Index, bool Buffer, class Element>
   auto entry(Element* arena) const {
     using e = table_entry<Layer, Index, Buffer>;
@@ -186,16 +186,16 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
   typename base::template samples_of<T, In> input_gradient;             ///< null if not needed
   static constexpr bool needs_parameter_gradients = !is_frozen<Layer>;  ///< false in nn::frozen
   bool needs_input_gradient;
-  bool accumulate;  ///< whether to add to the parameter gradients of an earlier pass
+  bool accumulate;  ///< add to the parameter gradients of an earlier pass
 
-  /// The gradient of parameter number `Index`: to be overwritten, or added to if `accumulate` is true.
+  /// The gradient of parameter number `Index`, which backward overwrites, or adds to if `accumulate` is true.
   template <std::size_t Index>
   auto parameter_gradient() const {
     static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
     return base::template entry<Index, false>(gradients_);
   }
 
-  /// All of them: `auto [weight_gradient, bias_gradient] = c.parameter_gradients()`.
+  /// The gradients of all parameters: `auto [weight_gradient, bias_gradient] = c.parameter_gradients()`.
   auto parameter_gradients() const {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return std::tuple{parameter_gradient<Index>()...};
@@ -209,7 +209,7 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
     return base::template samples<std::conditional_t<std::is_const_v<Address>, const T, T>, out>(this->pass_, data);
   }
 
-  /// Writes or adds an expression, depending on `accumulate`.
+  /// Writes an expression to the gradient of parameter number `Index`, or adds it, depending on `accumulate`.
   template <std::size_t Index, class Expression>
   void add_gradient(Expression&& expression) const {
     const auto gradient = parameter_gradient<Index>();

@@ -11,7 +11,7 @@ inline constexpr bool is_ratio = requires {
   R::den;
 };
 
-/// The number that a std::ratio is; 1 for another type, so that no other error follows its refusal.
+/// The value of a std::ratio; 1 for another type, so that no further error follows the rejection.
 template <class R>
 inline constexpr double number_of = 1;
 template <class R>

@@ -10,7 +10,7 @@
 
 namespace devplace::nn::detail {
 
-/// Weights of a loss in the memory of a place, where it is bound.
+/// Weights of a loss in the memory of a place.
 template <class T>
 struct placed_weights {
   std::size_t count = 0;                 ///< 0: none are given
@@ -19,6 +19,7 @@ struct placed_weights {
   const T* data() const { return count == 0 ? nullptr : static_cast<const T*>(block.data()); }
 };
 
+/// Copies weights to a place.
 template <class T, class Backend>
 placed_weights<T> place_weights(int ordinal, const std::vector<double>& given) {
   const std::vector<T> values(given.begin(), given.end());

@@ -15,7 +15,7 @@
 
 namespace devplace::nn::detail {
 
-/// A layer whose passes can be called in precision P, as far as their declarations say.
+/// A layer whose declarations allow calls of its passes in precision P.
 template <class Layer, class In, class X, class P>
 concept has_passes = requires(const forward_call<Layer, In, P, backend::cpu, X>& forward,
                               const backward_call<Layer, In, P, backend::cpu, X>& backward) {
@@ -31,7 +31,7 @@ constexpr bool all_initialised(const Table& table) {
   return all;
 }
 
-/// Whether a type has all that a layer needs, for samples of extents `In`.
+/// Whether a type is a complete layer for samples of extents `In`.
 template <class Layer, class In>
 constexpr bool is_whole_layer() {
   if constexpr (layer_for<Layer, In>) {
@@ -43,7 +43,7 @@ constexpr bool is_whole_layer() {
   }
 }
 
-/// Stands for a type that is no layer, so that no other errors follow; never called.
+/// A stand-in for a type that is no layer, so that no further error follows; never called.
 template <class Output>
 struct any_layer {
   template <class In>
@@ -62,7 +62,7 @@ struct stand_in<Layer, In> {
   using type = any_layer<output_t<Layer, In>>;
 };
 
-/// `WrongLayer` is a plan's; the compiler's message names it.
+/// Whether a plan has only layers; error messages name `WrongLayer`, its first type that is none.
 template <class WrongLayer>
 inline constexpr bool is_layer = std::is_void_v<WrongLayer>;
 
