@@ -39,7 +39,7 @@ int main() {
 #if defined(DROPOUT_WITHOUT_RATIO)  // expect: devplace: attention_dropout takes its probability as a ratio
   { model_of<table, nn::multi_head_attention<8, 2, nn::attention_dropout<float>>> wrong{dp::seed{1}}; }
 #endif
-#if defined(DROPOUT_OF_ALL)  // expect: devplace: attention_dropout's probability is at least 0 and below 1
+#if defined(DROPOUT_OF_ALL)  // expect: devplace: attention_dropout takes its probability .* at least 0 and below 1
   { model_of<table, nn::multi_head_attention<8, 2, nn::attention_dropout<std::ratio<1>>>> wrong{dp::seed{1}}; }
 #endif
 #if defined(WIDTH_DOES_NOT_FIT)  // expect: devplace: a layer does not take what the layer before it gives

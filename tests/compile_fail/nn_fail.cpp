@@ -302,7 +302,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(RATE_FACTOR_THAT_IS_NO_RATIO)  // expect: devplace: learning_rate_times: its first argument is a factor
   { dp::model<nn::learning_rate_times<double, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
-#if defined(RATE_FACTOR_OF_ZERO)  // expect: devplace: learning_rate_times: the factor must be above 0
+#if defined(RATE_FACTOR_OF_ZERO)  // expect: devplace: learning_rate_times: its first argument is a factor above 0
   { dp::model<nn::learning_rate_times<std::ratio<0>, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(RULE_WITHOUT_GROUPS)  // expect: devplace: optimizer: parts of the network have learning rates of their own
@@ -615,13 +615,13 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(SLOPE_OF_ANOTHER_TYPE)  // expect: devplace: leaky_relu takes its slope as a ratio
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::leaky_relu<double>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
-#if defined(NEGATIVE_SLOPE)  // expect: devplace: leaky_relu's slope must not be negative
+#if defined(NEGATIVE_SLOPE)  // expect: devplace: leaky_relu takes its slope as a ratio that is not negative
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::leaky_relu<std::ratio<-1, 5>>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
-#if defined(ALPHA_OF_ZERO)  // expect: devplace: elu's alpha must be positive
+#if defined(ALPHA_OF_ZERO)  // expect: devplace: elu takes its alpha as a positive ratio
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::elu<std::ratio<0>>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
-#if defined(BETA_OF_ZERO)  // expect: devplace: softplus's beta must be positive
+#if defined(BETA_OF_ZERO)  // expect: devplace: softplus takes beta, positive, and
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::softplus<std::ratio<0>>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(FEATURES_OF_A_NORMALIZATION)  // expect: devplace: layer_norm<N> and rms_norm<N> take samples whose last
@@ -637,7 +637,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(NEGATIVE_EPSILON)  // expect: devplace: layer_norm takes epsilon as a ratio that is not negative
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::layer_norm<3, std::ratio<-1, 9>>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
-#if defined(DROPOUT_OF_ALL)  // expect: devplace: dropout's probability is at least 0 and below 1
+#if defined(DROPOUT_OF_ALL)  // expect: devplace: dropout takes its probability .* at least 0 and below 1
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<std::ratio<1>>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(STEP_OF_A_TRAINER)  // expect: CALL_THE_TRAINER_AS_IN|devplace: trainer: the trainer is called itself

@@ -4,6 +4,7 @@
 
 #include <ratio>
 
+#include <devplace/nn/detail/number.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/random.hpp>
 
@@ -18,12 +19,9 @@ struct dropout {
   /// The probability, a std::ratio.
   using probability = ProbabilityRatio;
   static_assert(
-      requires { probability::num < probability::den; },
-      "devplace: dropout takes its probability as a ratio: dropout<std::ratio<1, 10>> for 10 %.");
-  static_assert(
-      !requires { probability::num; } ||
-          (std::ratio_less_equal_v<std::ratio<0>, probability> && std::ratio_less_v<probability, std::ratio<1>>),
-      "devplace: dropout's probability is at least 0 and below 1; dropout<std::ratio<1, 10>> is 10 %.");
+      detail::is_probability<probability>,
+      "devplace: dropout takes its probability as a ratio, at least 0 and below 1: dropout<std::ratio<1, 10>> "
+      "for 10 %.");
   /// Members that layer_for requires.
   ///@{
   template <class In>
@@ -38,9 +36,8 @@ struct dropout {
  private:
   template <class Call>
   static void apply(const Call& c, const auto& to, const auto& from) {
-    constexpr double drawn = static_cast<double>(probability::num) / static_cast<double>(probability::den);
-    dropout_into(to, from, c.mode == mode::train ? drawn : 0.0, dropout_key{c.key.seed, c.key.layer, c.key.step},
-                 c.key.first_sample);
+    dropout_into(to, from, c.mode == mode::train ? detail::number_of<probability> : 0.0,
+                 dropout_key{c.key.seed, c.key.layer, c.key.step}, c.key.first_sample);
   }
 };
 

@@ -15,8 +15,8 @@ template <class AlphaRatio = std::ratio<1>>
 struct elu : detail::elementwise_layer<elu<AlphaRatio>> {
   /// Alpha, a std::ratio.
   using alpha = AlphaRatio;
-  static_assert(detail::is_ratio<alpha>, "devplace: elu takes its alpha as a ratio: elu<std::ratio<3, 2>> for 1.5.");
-  static_assert(detail::number_of<alpha> > 0, "devplace: elu's alpha must be positive; elu<> has 1.");
+  static_assert(detail::is_ratio<alpha> && detail::number_of<alpha> > 0,
+                "devplace: elu takes its alpha as a positive ratio: elu<std::ratio<3, 2>> for 1.5.");
   /// The function, and the gradient from the output `y` and its gradient.
   ///@{
   static auto value(const auto& x) { return where(x > 0, x, detail::number_of<alpha> * expm1(x)); }

@@ -15,18 +15,9 @@ namespace devplace::nn {
 /// factor does not change the rule's weight_decay.
 template <class FactorRatio, class Layer, class... More>
 struct learning_rate_times : detail::wrapper<Layer, More...> {
-  /// Conditions, named in error messages.
-  ///@{
-  static constexpr bool is_number = detail::is_ratio<FactorRatio>;
-  static_assert(is_number,
-                "devplace: learning_rate_times: its first argument is a factor, as in "
-                "learning_rate_times<std::ratio<1, 10>, linear<784, 256>>.");
-  static constexpr bool is_positive = detail::number_of<FactorRatio> > 0;
-  static_assert(
-      is_positive,
-      "devplace: learning_rate_times: the factor must be above 0; for parameters that are not trained there is "
-      "frozen.");
-  ///@}
+  static_assert(detail::is_ratio<FactorRatio> && detail::number_of<FactorRatio> > 0,
+                "devplace: learning_rate_times: its first argument is a factor above 0, as in learning_rate_times<"
+                "std::ratio<1, 10>, linear<784, 256>>; frozen is for parameters that are not trained.");
 };
 
 namespace detail {

@@ -19,9 +19,9 @@ struct softplus : detail::elementwise_layer_of_input<softplus<BetaRatio, Thresho
   using beta = BetaRatio;
   using threshold = ThresholdRatio;
   ///@}
-  static_assert(detail::is_ratio<beta> && detail::is_ratio<threshold>,
-                "devplace: softplus takes beta and threshold as ratios: softplus<std::ratio<2>, std::ratio<20>>.");
-  static_assert(detail::number_of<beta> > 0, "devplace: softplus's beta must be positive; softplus<> has 1.");
+  static_assert(
+      detail::is_ratio<beta> && detail::number_of<beta> > 0 && detail::is_ratio<threshold>,
+      "devplace: softplus takes beta, positive, and threshold as ratios: softplus<std::ratio<2>, std::ratio<20>>.");
   /// The function, and the gradient from the input `x` and the output's gradient.
   ///@{
   static auto value(const auto& x) {

@@ -17,10 +17,9 @@ struct causal {};
 /// multiplied by 1 / (1 - P).
 template <class P>
 struct attention_dropout {
-  static_assert(detail::is_ratio<P>,
-                "devplace: attention_dropout takes its probability as a ratio: attention_dropout<std::ratio<1, 10>>.");
-  static_assert(!detail::is_ratio<P> || (detail::number_of<P> >= 0 && detail::number_of<P> < 1),
-                "devplace: attention_dropout's probability is at least 0 and below 1: std::ratio<1, 10> is 10 %.");
+  static_assert(detail::is_probability<P>,
+                "devplace: attention_dropout takes its probability as a ratio, at least 0 and below 1: "
+                "attention_dropout<std::ratio<1, 10>> for 10 %.");
 };
 
 /// Sequences of any length whose positions have `Width` elements, in error messages.

@@ -18,4 +18,8 @@ template <class R>
   requires is_ratio<R>
 inline constexpr double number_of<R> = static_cast<double>(R::num) / static_cast<double>(R::den);
 
+/// Whether a template argument is a std::ratio of at least 0 and below 1.
+template <class R>
+inline constexpr bool is_probability = is_ratio<R>&& number_of<R> >= 0 && number_of<R> < 1;
+
 }  // namespace devplace::nn::detail
