@@ -64,7 +64,7 @@ void train(model_type& model) {
 }
 #endif
 
-#if defined(STEP_BY_HAND_OF_THE_FIRST_PLACE)  // expect: devplace: optimizer: this one is a trainer's and updates
+#if defined(STEP_BY_HAND_OF_THE_FIRST_PLACE)  // expect: devplace: optimizer: this one belongs to a trainer and updates
 using of_one_place = dp::model<net, dp::across<dp::on<dp::cpu>>>;
 void update(of_one_place& model, of_one_place::gradient_type&& gradients) {
   dp::trainer step{model, nn::mse{}, dp::optim::sgd{}, collective::scatter_gather{}};

@@ -179,10 +179,10 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(PROBABILITIES_FOR_NLL)  // expect: devplace: nll: labels are class numbers
   nn::nll{}(output, dp::tensor<float, dp::extents<dp::dyn>, on_cpu>(dp::extents<dp::dyn>{2}));
 #endif
-#if defined(LOSS_WITHOUT_INTO)  // expect: devplace: this loss computes nothing of such an output and such targets
+#if defined(LOSS_WITHOUT_INTO)  // expect: devplace: this loss does not take such an output and such targets
   nn::evaluate_loss(without_into{}, output, y);
 #endif
-#if defined(LOSS_WITHOUT_INTO_IN_A_TRAINER)  // expect: devplace: this loss computes nothing of such an output
+#if defined(LOSS_WITHOUT_INTO_IN_A_TRAINER)  // expect: devplace: this loss does not take such an output
   dp::trainer trains_nothing{model, without_into{}, dp::optim::sgd{}};
   trains_nothing(x, y);
 #endif
@@ -239,7 +239,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(PARTS_OF_NOTHING)  // expect: devplace: sum_of and concat_of need at least two branches
   { dp::model<nn::sequential<nn::input<4>, nn::concat_of<nn::identity>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
-#if defined(PARTS_ALONG_THE_BATCH)  // expect: devplace: concat_of joins the parts of each sample, and axis<0> is that
+#if defined(PARTS_ALONG_THE_BATCH)  // expect: devplace: concat_of joins the parts of each sample, and axis<0> is the
   {
     using joined = nn::concat_of<dp::axis<0>, nn::identity, nn::identity>;
     dp::model<nn::sequential<nn::input<4>, joined>, on_cpu> wrong{dp::seed{1}};
@@ -343,7 +343,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(MIXED_FLOAT)  // expect: (WRITE_mixed_bf16_OR_mixed_half|template constraint not satisfied)
   { dp::model<net, on_cpu, dp::mixed<float>> wrong{dp::seed{1}}; }
 #endif
-#if defined(PRECISION_OF_A_MODEL)  // expect: devplace: model: its arguments are a network, where it lies, and
+#if defined(PRECISION_OF_A_MODEL)  // expect: devplace: model: its arguments are a network, a placement and
   { dp::model<net, on_cpu, std::int32_t> wrong{dp::seed{1}}; }
 #endif
 #if defined(BATCH_FOR_A_TF32_MODEL)  // expect: devplace: the batch's element type is not the model's
@@ -419,7 +419,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(COPIED_MODEL)  // expect: (deleted|cannot be referenced)
   cpu_model copy = model;
 #endif
-#if defined(LINEAR_OF_ONE_SIZE)  // expect: devplace: a type in this network is not a layer.* linear<In, Out> has both
+#if defined(LINEAR_OF_ONE_SIZE)  // expect: devplace: a type in this network is not a layer.* linear<In, Out> needs both
   { dp::model<nn::sequential<nn::linear<8>, nn::relu>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(STEP_OF_A_LAYER_THAT_KEEPS_TOO_LITTLE)  // expect: devplace: backward: the layer does not keep this

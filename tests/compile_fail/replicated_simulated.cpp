@@ -47,7 +47,7 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
 #if defined(PARTIAL_GRADIENTS)  // expect: devplace: the gradients are partial
   optimizer.step(model, std::move(partial));
 #endif
-#if defined(SHARES_BY_HAND)  // expect: devplace: optimizer: this one is a trainer's and updates
+#if defined(SHARES_BY_HAND)  // expect: devplace: optimizer: this one belongs to a trainer and updates
   dp::trainer in_shares{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::collective::sharded_all_reduce{}};
   in_shares.optimizer().step(model, dp::synchronize(std::move(partial)));
 #endif

@@ -26,8 +26,8 @@ namespace detail {
 template <std::size_t Axis>
 constexpr std::size_t axis_of_parts() {
   static_assert(Axis > 0,
-                "devplace: concat_of joins the parts of each sample, and axis<0> is that of the batch; name the axis "
-                "from axis<1> on: concat_of<axis<1>, A, B>.");
+                "devplace: concat_of joins the parts of each sample, and axis<0> is the batch; name axis<1> or a later "
+                "axis: concat_of<axis<1>, A, B>.");
   return Axis == 0 ? 1 : Axis;
 }
 

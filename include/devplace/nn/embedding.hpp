@@ -52,7 +52,7 @@ struct embedding {
                 "devplace: embedding's only option is padding_index<Index>: embedding<256, 64, padding_index<0>>.");
   static_assert(sizeof...(Options) == 0 || !detail::are_embedding_options<Options...> ||
                     detail::row_of_padding<Count, Options...> < Count,
-                "devplace: embedding's padding_index names no row; it is below Count.");
+                "devplace: embedding's padding_index names no row; it must be below Count.");
   /// Members that layer_for requires.
   ///@{
   using input_element = std::int32_t;

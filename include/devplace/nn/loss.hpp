@@ -98,9 +98,9 @@ struct rejected_loss {
 };
 rejected_loss no_loss();  // never called
 
-#define DEVPLACE_DETAIL_LOSS_WITHOUT_INTO                                                                        \
-  "devplace: this loss computes nothing of such an output and such targets: its type bound<T> needs `void into(" \
-  "const auto& sums, const auto& gradient, const auto& rows, const auto& output, const auto& targets) const`; "  \
+#define DEVPLACE_DETAIL_LOSS_WITHOUT_INTO                                                                       \
+  "devplace: this loss does not take such an output and such targets: its type bound<T> needs `void into("      \
+  "const auto& sums, const auto& gradient, const auto& rows, const auto& output, const auto& targets) const`; " \
   "docs/losses.md builds a loss."
 
 template <class X>

@@ -33,7 +33,7 @@ template <class Net, class Where, class P>
 class model {
   static constexpr bool arguments_fit = std::is_class_v<Net> && placement<Where> && precision<P>;
   static_assert(arguments_fit,
-                "devplace: model: its arguments are a network, where it lies, and, unless it is float, a precision "
+                "devplace: model: its arguments are a network, a placement and, if it is not float, a precision "
                 "(double, tf32, mixed<bf16>, mixed<half>): model<net, on<cpu>>, model<net, replicated<0, 1>, double>.");
   static_assert(!arguments_fit || nn::detail::knows_input<Net>, DEVPLACE_DETAIL_UNKNOWN_INPUT);
 

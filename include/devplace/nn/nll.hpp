@@ -21,7 +21,7 @@ template <class Row>
 [[noreturn]] void throw_nll_label(Row row, std::int64_t label, std::size_t classes) {
   throw argument_error("nll: row " + std::to_string(row) + " has the label " + std::to_string(label) +
                        ", and the output has " + std::to_string(classes) +
-                       " classes; labels are below that, and at least 0, or the ignore_index.");
+                       " classes; labels are at least 0 and below that number, or the ignore_index.");
 }
 
 /// Functor of a row's loss and gradient, which may alias the output.

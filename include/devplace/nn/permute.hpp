@@ -39,7 +39,7 @@ struct permute {
   static constexpr std::size_t rank = sizeof...(Axes);
   static constexpr bool is_order = devplace::detail::is_order_of_axes<rank, Axes...>;
   static_assert(is_order,
-                "devplace: permute names each axis of a sample once, counted from 0 without that of the batch: "
+                "devplace: permute names each axis of a sample once, counted from 0 without the batch's axis: "
                 "permute<1, 2, 0> puts the first of three axes last.");
 
  public:

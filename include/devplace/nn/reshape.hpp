@@ -18,7 +18,7 @@ struct reshaped {
   static constexpr bool has_as_many_elements = sample_size<In> == sample_size<To>;
   static_assert(has_as_many_elements,
                 "devplace: reshape gives all elements of a sample other extents, so the product of its numbers must be "
-                "the number of elements that the layer before it gives: `In` and `To` in this message are both.");
+                "the number of elements that the layer before it gives: `In` and `To` in this message name both.");
   using type = To;
 };
 

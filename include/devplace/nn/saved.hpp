@@ -67,7 +67,7 @@ class [[nodiscard]] saved {
     if (state_ == nullptr)
       throw error("backward: these saved activations were used by an earlier backward; run forward again.");
     if (state_.get() != state)
-      throw error("backward: these saved activations are another model's; pass those of this model's forward.");
+      throw error("backward: these saved activations belong to another model; pass what this model's forward saved.");
     if (state_->updates != updates_)
       throw error("backward: an optimizer has changed the parameters since forward; run forward again.");
   }

@@ -88,18 +88,17 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   using T = typename roles::parameter;
   using state_type = runtime::model_state<typename roles::storage>;
   static_assert(std::is_same_v<T, typename roles::gradient> && std::is_same_v<T, typename roles::state>,
-                "devplace: optimizer: parameters, gradients and state take part in one update and are of one type; see "
-                "precision_traits.");
+                "devplace: optimizer: parameters, gradients and state must have one type, since one update computes "
+                "with all; see precision_traits.");
   static_assert(optim::optimizer_rule<Rule>,
                 "devplace: this type is not an optimizer's rule; use optim::sgd, optim::adam or optim::adamw, or see "
-                "optim/optimizer_concept.hpp for what one must have.");
+                "optim/optimizer_concept.hpp for the requirements.");
   using options = optim::option_groups<Net, Rule>;
   static constexpr bool trains =
       runtime::network_plan<Net>::parameters != 0 || runtime::network_plan<Net>::frozen_elements == 0;
-  static_assert(
-      trains,
-      "devplace: optimizer: all parameters of this network are frozen, so that nothing is left to train; leave "
-      "nn::frozen out around the layers that training shall change, or predict only.");
+  static_assert(trains,
+                "devplace: optimizer: all parameters of this network are frozen, so that nothing is left to train; "
+                "remove nn::frozen around the layers to train, or only predict.");
   static constexpr bool takes_its_groups = options::none || optim::takes_groups<Rule>;
   static_assert(takes_its_groups,
                 "devplace: optimizer: parts of the network have learning rates of their own (nn::learning_rate_times), "
@@ -160,8 +159,8 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
                   "devplace: the gradients are partial, a summand on each place; reduce them first: "
                   "opt.step(model, synchronize(std::move(gradients))).");
     static_assert(updates_replicas,
-                  "devplace: optimizer: this one is a trainer's and updates only a part of each replica or only the "
-                  "first replica; for steps by hand make one of the model: optimizer opt{model, rule}.");
+                  "devplace: optimizer: this one belongs to a trainer and updates only a part of each replica or only "
+                  "the first replica; for steps by hand make one of the model: optimizer opt{model, rule}.");
     if constexpr (whole && updates_replicas) {
       m.check_lease(gradients);
       const runtime::sole_use use(m.state());
@@ -249,8 +248,8 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
       fits = fits && arena.size() == elements;
     if (!fits)
       throw argument_error(
-          "optimizer: the state is that of an optimizer of another network; restore what an optimizer of the same "
-          "network gave.");
+          "optimizer: the state belongs to an optimizer of another network; restore the state of an optimizer of this "
+          "network.");
     for (std::size_t k = 0; k < updating_places; ++k)
       for (auto& part : states_[k])
         optim::detail::write_part<backend_type>(mesh::ordinals[k], part, from);

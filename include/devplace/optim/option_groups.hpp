@@ -45,7 +45,7 @@ struct option_groups {
     return d;
   }
   static constexpr division all = divide();
-  static_assert(all.count <= 256, "devplace: optimizer: at most 256 groups of parameters have options of their own.");
+  static_assert(all.count <= 256, "devplace: optimizer: at most 256 groups of parameters may have different options.");
 
  public:
   /// Number of groups, and each group's factors.

@@ -27,8 +27,8 @@ template <class Model, class Saved, class State>
 auto leased_gradients(const std::shared_ptr<State>& state, reduction how) {
   if (state->gradients_out)
     throw error(
-        "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
-        "lease, or hand it to backward to add to it.");
+        "backward: the gradients of the last backward are still in use; pass them to the optimizer, destroy the lease, "
+        "or pass the lease to backward to add to it.");
   runtime::require_gradients<placement_backend_t<typename Model::placement_type>>(*state);
   return runtime::gradient_access::lease<
       gradients<typename Model::network_type, gradient_placement_of<Model, Saved>, typename Model::precision_type>>(
@@ -53,8 +53,8 @@ void run_backward(const std::shared_ptr<State>& state, saved<Net, Where, P, Batc
                         " samples; both must be of the same batch.");
     if (loss.outputs[k] != nullptr && loss.outputs[k] != saved.output(k))
       throw argument_error(
-          "backward: the loss was computed of another tensor than the one that this forward returned, and the "
-          "derivative of what was done in between is missing. Pass forward's output itself to the loss: cross_entropy "
+          "backward: the loss was not computed of the tensor that this forward returned, so the derivative of the "
+          "operations in between is missing. Pass forward's output itself to the loss: cross_entropy "
           "and bce_with_logits take logits, without softmax or sigmoid. If you computed the "
           "gradient of forward's output yourself, pass nn::output_gradient(std::move(dy)).");
   }

@@ -101,7 +101,8 @@ struct check_layers<unequal<Path, residual_of_one_size, Gives...>> {
   static_assert(fit,
                 "devplace: residual adds its layers' result to its input, so both must have the same extents; layers "
                 "that bring the input to the result's extents stand first, in nn::projected_by<...>. `path` and "
-                "`gives` in this message name the residual, the extents of its layers' result and of the other.");
+                "`gives` in this message name the residual, the extents of its layers' result and those of its input "
+                "or projection.");
 };
 ///@}
 

@@ -25,8 +25,8 @@ consteval bool accepts_forward() {
     static_assert(
         alone,
         "devplace: forward: a layer of the network, such as batch_norm<C, nn::over_all_places>, computes over "
-        "the samples of all places, which communicate in the step of a trainer: use a trainer, or a batch "
-        "that every place has, replicate<Where>(x).");
+        "the samples of all places, which communicate only in the step of a trainer: use a trainer, or a replicated "
+        "batch, replicate<Where>(x).");
     return alone;
   } else {
     return false;

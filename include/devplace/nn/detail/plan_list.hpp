@@ -129,7 +129,7 @@ struct plan_list {
   static constexpr bool names_differ = all_differ(names);
   static_assert(names_differ,
                 "devplace: named: two layers of one network have the same name, or a layer has the position of another "
-                "as its name; names of parameters would be the same.");
+                "as its name; parameters would have equal names.");
   static constexpr std::size_t layers = sum_before(plan_layers, n);
   static constexpr std::size_t meetings = sum_before(plan_meetings, n);
   static constexpr std::size_t meeting_numbers = std::max({Plans::meeting_numbers...});

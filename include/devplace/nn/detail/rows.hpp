@@ -27,18 +27,17 @@ template <class Output, class Labels>
 auto require_label_of_each_row(const char* loss, const Output& output, const Labels& labels) {
   using rows = devplace::detail::extents_without_t<typename Output::extents_type, Output::rank - 1>;
   constexpr bool may_fit = devplace::detail::compatible<rows, typename Labels::extents_type>;
-  static_assert(
-      may_fit,
-      "devplace: cross_entropy and nll take labels with the extents of the output without its last axis, which "
-      "is that of the classes; if they are the channels of images, put nn::permute<1, 2, 0> behind the "
-      "network's layers.");
+  static_assert(may_fit,
+                "devplace: cross_entropy and nll take labels with the extents of the output without its last axis, the "
+                "classes; if the classes are the channels of images, put nn::permute<1, 2, 0> behind the "
+                "network's layers.");
   bool fits = true;
   for (std::size_t axis = 0; axis != Labels::rank; ++axis)
     fits &= labels.extent(axis) == output.extent(axis);
   if (!fits)
     throw shape_error(std::string(loss) + ": the output is " + devplace::detail::to_string(output.extents()) +
                       " and labels are " + devplace::detail::to_string(labels.extents()) +
-                      "; labels have the output's sizes without the last one, which is the number of classes.");
+                      "; labels have the output's extents without the last one, the number of classes.");
 }
 
 /// Views a batch as a matrix: merges all axes but the last into rows.

@@ -11,7 +11,7 @@
 #define DEVPLACE_DETAIL_NOT_A_LAYER                                                                            \
   "devplace: a type in this network is not a layer: it must be an empty type with `template <class In> using " \
   "output`, static void forward(const auto& c) and backward(const auto& c), and an initialisation of each "    \
-  "parameter; see nn/layer.hpp. The type linear<In, Out> has both sizes."
+  "parameter; see nn/layer.hpp. linear<In, Out> needs both sizes."
 
 namespace devplace::nn::detail {
 
