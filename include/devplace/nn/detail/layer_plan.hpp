@@ -240,7 +240,7 @@ struct layer_plan {
 };
 
 template <class Layer, class In>
-  requires(!has_name<Layer> && !is_whole_layer<Layer, In>())
+  requires(!has_name<Layer> && !is_complete_layer<Layer, In>())
 struct layer_plan<Layer, In> : layer_plan<typename stand_in<Layer, In>::type, In> {
   using wrong_layer = Layer;
 };

@@ -33,7 +33,7 @@ constexpr bool all_initialised(const Table& table) {
 
 /// Whether a type is a complete layer for samples of extents `In`.
 template <class Layer, class In>
-constexpr bool is_whole_layer() {
+constexpr bool is_complete_layer() {
   if constexpr (layer_for<Layer, In>) {
     constexpr bool passes = has_passes<Layer, In, own_element_t<Layer, float>, float> ||
                             has_passes<Layer, In, own_element_t<Layer, double>, double>;
