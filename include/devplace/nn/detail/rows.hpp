@@ -22,7 +22,7 @@ std::size_t row_count(const Array& x) {
 }
 
 /// Requires labels [n, ...] for an output [n, ..., classes]; throws shape_error for others. Returns `auto`, so that
-/// clang instantiates the function where it is called and shows the user's line.
+/// compilers instantiate the function where it is called and show the user's line.
 template <class Output, class Labels>
 auto require_label_of_each_row(const char* loss, const Output& output, const Labels& labels) {
   using rows = devplace::detail::extents_without_t<typename Output::extents_type, Output::rank - 1>;
