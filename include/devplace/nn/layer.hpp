@@ -39,8 +39,7 @@ using runtime::random_key;
 /// - `static constexpr std::array parameters{nn::parameter{...}}`, read by `c.template parameter<I>()`;
 /// - `static constexpr std::array buffers{nn::parameter{...}}`: state that is not trained, `c.template buffer<I>()`;
 /// - `template <class In> static constexpr std::size_t saved`: elements per sample in `c.saved()`, memory from forward
-/// to
-///   backward; `template <class In> static constexpr std::size_t scratch`: likewise in `c.scratch()`, within one pass;
+///   to backward; `template <class In> static constexpr std::size_t scratch`: likewise in `c.scratch()`, within a pass;
 /// - `template <class In> static constexpr std::size_t statistics`: numbers in `c.statistics()`, memory from forward to
 ///   backward for the whole batch, double in double precision and otherwise float;
 /// - `static constexpr bool plans_ahead`: true if forward and backward only call operations, some of them computed by
@@ -57,8 +56,7 @@ using runtime::random_key;
 ///   outputs if the loss takes class numbers along the last axis;
 /// - `using input_extents = extents<...>`: the extents of one sample, if the layer fixes them;
 /// - `using input_element = std::int32_t`: the element type of a first layer's input if it differs from the
-/// activations'
-///   type, such as indices or bytes. The input then has no gradient.
+///   activations' type, such as indices or bytes. The input then has no gradient.
 ///
 /// The model's precision determines the element type of each view by its role (tensor/precision.hpp). `c.mode`
 /// distinguishes training from prediction, `c.key` keys random numbers. No base class, no registration. docs/layers.md

@@ -34,8 +34,8 @@ namespace devplace::nn {
 ///   `bound` has a static constant `of_last_axis`, true, each row of the output's last axis has a loss, and `rows` has
 ///   an element for it;
 /// - `template <class T, class Backend> bound<T> bind(int ordinal) const`: the loss for device `ordinal`, with its data
-/// in
-///   the device's memory; throws argument_error for invalid options.
+///   in the device's memory; throws argument_error for invalid options.
+///
 /// `sum_losses` (nn/sum_losses.hpp) implements `into` from the loss of one sample. A trainer takes the loss as it is;
 /// for steps written in parts, operator() returns `evaluate_loss(*this, output, targets)`. A static constant
 /// `takes_logits` or `takes_log_probabilities`, true, makes trainers and backward reject networks that end in
