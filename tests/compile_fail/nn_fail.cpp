@@ -514,6 +514,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(NUMBER_FOR_THE_SEED)  // expect: (deleted|cannot be referenced)
   { cpu_model wrong{1}; }
 #endif
+#if defined(PARAMETER_BY_NUMBER)  // expect: devplace: parameter: its type depends on the index, a constant
+  auto first = model.parameter(0);
+#endif
 #if defined(PARAMETER_BEYOND_THE_LAST)  // expect: devplace: the network has fewer parameters than this index
   auto weight = model.parameter<4>();
 #endif

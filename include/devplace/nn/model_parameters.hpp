@@ -23,6 +23,13 @@
 
 namespace devplace {
 
+namespace nn::detail {
+
+/// The index of a parameter that a program chooses at run time, which is an error.
+inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
+
+}  // namespace nn::detail
+
 /// Base of models: the parameters' memory on each place, their names and views.
 template <class Net, placement Where, precision P>
 class model_parameters {
@@ -63,14 +70,14 @@ class model_parameters {
   /// and on several places, whose replicas must stay equal: `assign(other)` writes to all of them. In mixed precision,
   /// get the view again before writing after a pass: the next pass then rounds the parameters again.
   ///@{
-  template <std::size_t Index>
+  template <std::size_t Index = nn::detail::no_index>
   auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
     if constexpr (single_place<Where>)
       return parameter_only_on<Index>(k);
     else
       return window<const T, Index>(k);
   }
-  template <std::size_t Index>
+  template <std::size_t Index = nn::detail::no_index>
   auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND {
     return window<const T, Index>(k);
   }
@@ -148,7 +155,11 @@ class model_parameters {
   }
   template <class Element, std::size_t Index>
   auto window(std::size_t k) const {
-    using entry = typename plan::template parameter_at<Index>;
+    constexpr bool is_constant = Index != nn::detail::no_index;
+    static_assert(is_constant,
+                  "devplace: parameter: its type depends on the index, a constant: model.parameter<0>(); "
+                  "for_each_parameter(f) calls f(name, view) for all.");
+    using entry = typename plan::template parameter_at<is_constant ? Index : 0>;
     return view_of<Element>(k, entry::offset, typename entry::extents{});
   }
   template <class Element, class F>
