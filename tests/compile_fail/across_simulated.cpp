@@ -64,8 +64,7 @@ void train(model_type& model) {
 }
 #endif
 
-#if defined(STEP_BY_HAND_OF_THE_FIRST_PLACE)  // expect: MAKE_AN_optimizer_OF|devplace: optimizer: this one is a
-                                              // trainer's
+#if defined(STEP_BY_HAND_OF_THE_FIRST_PLACE)  // expect: devplace: optimizer: this one belongs to a trainer and updates
 using of_one_place = dp::model<net, dp::across<dp::on<dp::cpu>>>;
 void update(of_one_place& model, of_one_place::gradient_type&& gradients) {
   dp::trainer step{model, nn::mse{}, dp::optim::sgd{}, collective::scatter_gather{}};
@@ -79,7 +78,7 @@ auto reduce(model_type::gradient_type&& gradients) {
 }
 #endif
 
-#if defined(UNREDUCED_ACROSS)  // expect: REDUCE_THE_GRADIENTS_FIRST|devplace: the gradients are partial
+#if defined(UNREDUCED_ACROSS)  // expect: devplace: the gradients are partial
 void update(model_type& model, dp::optimizer<dp::optim::sgd, model_type>& optimizer,
             model_type::gradient_type&& gradients) {
   optimizer.step(model, std::move(gradients));

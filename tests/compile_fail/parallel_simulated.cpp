@@ -81,13 +81,6 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
     static_cast<void>(dp::synchronize(summands));
   }
 #endif
-#if defined(GRADIENTS_NOT_MOVED_INTO_A_STEP)  // expect: GRADIENTS_ARE_USED_UP_WRITE|devplace: a step uses the gradients
-                                              // up
-  {
-    auto whole = model.backward(std::move(of_copies.saved), on_copies);
-    dp::optimizer{model, dp::optim::sgd{}}.step(model, whole);
-  }
-#endif
 #if defined(SAVED_AND_LOSS_OF_TWO_BATCHES)  // expect: devplace: backward: forward's batch and the loss's gradient lie
   model.backward(std::move(of_copies.saved), on_parts);
 #endif

@@ -45,10 +45,10 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
                       dp::collective::all_reduce<dp::collective::wire<dp::bf16, dp::collective::ring>>{}};
   rounded(x, y);
 #endif
-#if defined(PARTIAL_GRADIENTS)  // expect: REDUCE_THE_GRADIENTS_FIRST|devplace: the gradients are partial
+#if defined(PARTIAL_GRADIENTS)  // expect: devplace: the gradients are partial
   optimizer.step(model, std::move(partial));
 #endif
-#if defined(SHARES_BY_HAND)  // expect: MAKE_AN_optimizer_OF_THE_MODEL|optimizer: this one is a trainer's and updates
+#if defined(SHARES_BY_HAND)  // expect: devplace: optimizer: this one belongs to a trainer and updates
   dp::trainer in_shares{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::collective::sharded_all_reduce{}};
   in_shares.optimizer().step(model, dp::synchronize(std::move(partial)));
 #endif
@@ -69,9 +69,6 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
     dp::tensor<float, dp::extents<dp::dyn, 3>, dp::on<dp::cpu>> wrong(dp::extents<dp::dyn, 3>{2});
     single.predict_into(wrong, whole);
   }
-#endif
-#if defined(OPTIMIZER_OF_ANOTHER_PLACEMENT)  // expect: PASS_THE_MODEL_THAT|optimizer: a step takes the model that
-  of_single.step(model, dp::synchronize(std::move(partial)));
 #endif
 #if defined(TARGETS_ELSEWHERE)  // expect: devplace: the step's samples and targets lie on different placements
   step(x, whole_labels);

@@ -109,33 +109,9 @@ void write(dp::training_log& log) {
 }
 #endif
 
-#if defined(SAVE_AS_IN_PYTORCH)  // expect: USE_save_parameters_AND_load|devplace: save_parameters.model, path., of
-void save_model(const model_type& model) {
-  model.save("x");
-}
-#endif
-
-#if defined(LOAD_AS_IN_PYTORCH)  // expect: USE_save_parameters_AND_load|devplace: load_parameters.model, path., of
-void load_model(model_type& model) {
-  model.load("x");
-}
-#endif
-
-#if defined(CUDA_AS_IN_PYTORCH)  // expect: USE_to_cuda_0_OF_THE_MODEL|devplace: to<cuda<0>>.model. makes a model
-void move_model(const model_type& model) {
-  model.cuda();
-}
-#endif
-
 #if defined(CHECKPOINTS_INTO_A_MODEL)  // expect: devplace: checkpoint: checkpoints are made of a trainer
 void resume(model_type& model, const dp::checkpoints& saved) {
   const dp::training_position at = saved.resume(model);
-}
-#endif
-
-#if defined(PREDICTOR_OF_A_FILE)  // expect: GIVE_A_MODEL_OF_THE_SAME_NETWORK|devplace: predictor.assign takes a model
-void assign(dp::predictor<net, dp::on<dp::cpu>>& p) {
-  p.assign("x");
 }
 #endif
 
@@ -181,8 +157,3 @@ void share(dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>& x) {
 }
 #endif
 
-#if defined(SHARE_MODEL_AS_IN_PYTORCH)  // expect: USE_to_shared_memory_OF_THE_MODEL|devplace: to<shared_memory>\(model
-void share(dp::model<net, dp::on<dp::cpu>>& model) {
-  model.share_memory();
-}
-#endif

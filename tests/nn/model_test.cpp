@@ -178,7 +178,7 @@ TEST_CASE("saved activations can be used once, by their own model", "[nn]") {
   const auto y = dp::test::square_labels(5, 3);
   auto [output, saved] = model.forward(x);
   const auto result = nn::cross_entropy{}(output, y);
-  CHECK_THROWS_WITH(other.backward(std::move(saved), result.gradient), ContainsSubstring("another model's"));
+  CHECK_THROWS_WITH(other.backward(std::move(saved), result.gradient), ContainsSubstring("belong to another model"));
 
   { const auto lease = model.backward(std::move(saved), result.gradient); }
   CHECK_THROWS_WITH(model.backward(std::move(saved), result.gradient), ContainsSubstring("used by an earlier"));

@@ -7,9 +7,9 @@
 namespace devplace::nn {
 
 /// The mean of each window of each channel, as torch.nn.AvgPool2d: `avg_pool2d<kernel<3>, stride<2>, padding<1>>` over
-/// samples [C, H, W]. The stride is the window's extents by default; windows that do not fit are left out. Padding
-/// counts as zeros, so that each sum is divided by the number of the window's elements (PyTorch's count_include_pad).
-template <class... OPTION_TYPES_SUCH_AS_nn_kernel_2>
-struct avg_pool2d : detail::average_pooling<2, OPTION_TYPES_SUCH_AS_nn_kernel_2...> {};
+/// samples [C, H, W]. By default the stride is the window's extents; windows that do not fit are left out. Padding
+/// counts as zeros, and each sum is divided by the number of the window's elements (PyTorch's count_include_pad).
+template <class... Options>
+struct avg_pool2d : detail::average_pooling<2, Options...> {};
 
 }  // namespace devplace::nn

@@ -20,22 +20,21 @@
 
 namespace devplace::nn {
 
-/// Whose samples batch_norm's statistics are of, on several places: of each place's own, as in PyTorch.
+/// An option of batch_norm on several places: statistics of each place's own samples, as in PyTorch.
 struct of_each_place {};
 
-/// Of all places', in all processes, as torch.nn.SyncBatchNorm.
+/// An option of batch_norm: statistics of the samples of all places in all processes, as torch.nn.SyncBatchNorm.
 struct over_all_places {};
 
-/// How batch_norm trains with one element of each channel, whose variance is unknown, such as a single sample [C] that
-/// the last batch of an epoch leaves to a place: with the running statistics, which the pass then does not change.
+/// An option of batch_norm for training with one element of each channel, whose variance is unknown, such as a single
+/// sample [C] that the last batch of an epoch leaves to a place: uses the running statistics and does not change them.
 struct running_statistics_of_one {};
 
-/// Such a pass throws shape_error, as in PyTorch.
+/// An option of batch_norm for training with one element of each channel: throws shape_error, as PyTorch does.
 struct refuse_one {};
 
 namespace detail {
 
-/// Thrown outside of templates.
 [[noreturn]] inline void throw_one_element_per_channel() {
   throw shape_error(
       "batch_norm: training needs more than one element of each channel on a place that has samples, because the "
@@ -45,38 +44,35 @@ namespace detail {
 
 }  // namespace detail
 
-/// w (x - mean) / sqrt(variance + epsilon) + b for each of `Channels` channels, which are a sample's first axis:
-/// torch.nn.BatchNorm1d of samples [C] and [C, L], BatchNorm2d of [C, H, W], BatchNorm3d. In training mean and variance
-/// are those of the batch, over samples and positions, and change the buffers, `running_mean` and `running_var`, to
-/// (1 - momentum) running + momentum new, where the new variance is the unbiased one; in prediction they are the
-/// buffers. `weight` w starts as ones and `bias` b as zeros, both [Channels]; momentum and epsilon are std::ratio.
-/// Statistics are sums in double, in an order that does not depend on threads.
+/// Computes w (x - mean) / sqrt(variance + epsilon) + b for each of `Channels` channels, a sample's first axis:
+/// torch.nn.BatchNorm1d of samples [C] and [C, L], BatchNorm2d of [C, H, W], BatchNorm3d. Training uses mean and
+/// variance of the batch, over samples and positions, and changes the buffers, `running_mean` and `running_var`, to (1
+/// - momentum) running + momentum new, with the unbiased new variance; prediction uses the buffers. `weight` w starts
+/// as ones and `bias` b as zeros, both [Channels]; momentum and epsilon are std::ratio. Statistics are sums in double,
+/// in an order that does not depend on threads.
 ///
-/// A pass that trains with one element of each channel on a place (or over all of them), such as a single sample [C],
-/// normalises it as prediction does, by the running statistics, and leaves these unchanged; backward treats them as
-/// constants. With `refuse_one` as the last argument it throws shape_error.
+/// Training with one element of each channel on a place (or over all places), such as a single sample [C], normalises
+/// by the running statistics, as prediction does, and leaves them unchanged; backward treats them as constants. With
+/// `refuse_one` as the last argument the pass throws shape_error.
 ///
 /// On several places `batch_norm<Channels>` normalises each place's samples alone, and the running statistics are those
-/// of the first place's samples, as in PyTorch. `batch_norm<Channels, over_all_places>` takes those of all places, and
-/// of all processes, as torch.nn.SyncBatchNorm: its mean is a `partial` that is reduced. A pass then stops two times
-/// forward and two times backward, for a reduction of 16 bytes for each channel. Its results have the same bits however
-/// the samples are divided, since the sums are integers: of N elements of a channel in units of the larger of 2^-50 and
-/// 2^-(60 - log2(N)) of their range. A place without samples takes part. It needs a trainer if there are several
-/// places.
+/// of the first place's samples, as in PyTorch. `batch_norm<Channels, over_all_places>` normalises over the samples of
+/// all places and processes, as torch.nn.SyncBatchNorm. It then needs a trainer. Its passes stop two times forward and
+/// two times backward, for a reduction of 16 bytes per channel; a place without samples takes part. The results have
+/// the same bits for every division of the samples, since the sums are integers: for N elements of a channel in units
+/// of the larger of 2^-50 and 2^-(60 - log2(N)) of their range.
 ///
-/// There is no `num_batches_tracked`, which PyTorch uses where momentum is None: buffers
-/// have the parameters' type, in which not every count is a number.
-template <std::size_t Channels, class GIVE_nn_of_each_place_THEN_MOMENTUM_AND_EPSILON_AS_RATIOS = of_each_place,
-          class Momentum = std::ratio<1, 10>, class Epsilon = std::ratio<1, 100000>,
-          class OfOne = running_statistics_of_one>
+/// There is no `num_batches_tracked`, which PyTorch uses if momentum is None: buffers have the parameters' type, which
+/// does not represent every count.
+template <std::size_t Channels, class Samples = of_each_place, class Momentum = std::ratio<1, 10>,
+          class Epsilon = std::ratio<1, 100000>, class OfOne = running_statistics_of_one>
 struct batch_norm {
  private:
-  static constexpr bool joint =
-      std::is_same_v<GIVE_nn_of_each_place_THEN_MOMENTUM_AND_EPSILON_AS_RATIOS, over_all_places>;
+  static constexpr bool joint = std::is_same_v<Samples, over_all_places>;
   static constexpr bool refuses_one = std::is_same_v<OfOne, refuse_one>;
   static constexpr double momentum = detail::number_of<Momentum>, epsilon = detail::number_of<Epsilon>;
 
-  // The statistics in memory: if joint, two integers and two keys for each channel, which are reduced over the places;
+  // Layout of the statistics: if joint, two integers and two keys for each channel, which are reduced over the places;
   // then three numbers of channel_scales and two means of backward.
   template <class F>
   static constexpr std::size_t numbers_of_statistics = joint ? 4 * Channels * sizeof(std::int64_t) / sizeof(F) : 0;
@@ -85,8 +81,7 @@ struct batch_norm {
   static_assert(detail::check_sizes<Channels>());
   static_assert(Channels > 0, "devplace: batch_norm<Channels> needs at least one channel.");
   static_assert(
-      std::is_same_v<GIVE_nn_of_each_place_THEN_MOMENTUM_AND_EPSILON_AS_RATIOS, of_each_place> ||
-          std::is_same_v<GIVE_nn_of_each_place_THEN_MOMENTUM_AND_EPSILON_AS_RATIOS, over_all_places>,
+      std::is_same_v<Samples, of_each_place> || std::is_same_v<Samples, over_all_places>,
       "devplace: batch_norm's second argument says whose samples it normalises with: nn::of_each_place, or "
       "nn::over_all_places. Momentum and epsilon follow it: batch_norm<64, nn::of_each_place, std::ratio<1, 100>>.");
   static_assert(detail::is_ratio<Momentum> && detail::number_of<Momentum> >= 0 && detail::number_of<Momentum> <= 1,
@@ -98,7 +93,7 @@ struct batch_norm {
   static_assert(refuses_one || std::is_same_v<OfOne, running_statistics_of_one>,
                 "devplace: batch_norm's fifth argument says how it trains with one element of each channel: "
                 "nn::running_statistics_of_one, which is the default, or nn::refuse_one.");
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
   ///@{
   template <class X>
   using takes = detail::channels_fit<Channels, X>;
@@ -164,7 +159,7 @@ struct batch_norm {
   static std::int64_t* keys_of(const Call& c) {
     return static_cast<std::int64_t*>(static_cast<void*>(c.statistics()));
   }
-  /// The number of elements of each channel that the statistics are of.
+  /// The number of elements of each channel in the statistics.
   template <class Call>
   static std::size_t elements_of(const Call& c, const devplace::detail::channel_shape& shape) {
     return (joint ? c.samples() : shape.samples) * shape.extent;
@@ -174,7 +169,7 @@ struct batch_norm {
     devplace::detail::for_each_index<typename Call::backend_type>(c.ordinal(), Channels, 4096, f);
   }
 
-  /// The statistics of the batch, in training. Whether they are complete; if not, they are reduced over the places.
+  /// Computes the statistics of a training batch. Returns false while a reduction over the places is pending.
   template <class Call>
   static bool summed(const Call& c, const devplace::detail::channel_shape& shape, const auto& scales) {
     using T = typename Call::value_type;
@@ -207,8 +202,8 @@ struct batch_norm {
     }
   }
 
-  /// The same of backward, which also writes the gradients of weight and bias: if joint, on the first place, whose sums
-  /// they then are, and zeros on the others.
+  /// Computes the sums of backward, as summed(), and the gradients of weight and bias: if joint, the first place has
+  /// the sums over all places and the others zeros.
   template <class Call>
   static bool gradients_summed(const Call& c, const devplace::detail::channel_shape& shape) {
     using T = typename Call::value_type;
@@ -216,7 +211,7 @@ struct batch_norm {
     using G = typename Call::gradient_type;
     using Backend = typename Call::backend_type;
     const std::size_t elements = elements_of(c, shape);
-    // Running statistics do not depend on the one element: the gradient of x has no share of the means, which are 0.
+    // Running statistics do not depend on a single element, so the means do not contribute to the gradient of x.
     const double count = elements == 1 ? devplace::detail::infinity<double> : static_cast<double>(elements);
     const auto scales = scales_of(c);
     const devplace::detail::gradients_of_batch<G, F> result{c.template parameter_gradient<0>().data(),

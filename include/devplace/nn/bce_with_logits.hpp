@@ -14,14 +14,14 @@
 
 namespace devplace::nn::detail {
 
-/// With p the weight of positive targets and s = 1 / (1 + exp(-x)): -(p t log s + (1 - t) log(1 - s)). The logarithms
-/// are computed of x, so that neither overflows, and s and 1 - s both without a difference of nearly equal numbers.
-/// Weighted: with one of the weights, each null if they are all 1.
+/// Formula of -(p t log s + (1 - t) log(1 - s)) with the weight p of positive targets and s = 1 / (1 + exp(-x)).
+/// Computes the logarithms from x, so that neither overflows, and s and 1 - s without differences of nearly equal
+/// numbers. Without `Weighted` all weights are 1; with it, a null pointer stands for weights of 1.
 template <class T, bool Weighted>
 struct binary_cross_entropy {
   const T* positive;
   const T* weights;
-  std::size_t positive_stride;  // 0: one for all elements
+  std::size_t positive_stride;  // 0: one weight for all elements
   std::size_t weight_stride;
 
   DEVPLACE_HD T loss(T x, T t, std::size_t i) const {
@@ -39,7 +39,7 @@ struct binary_cross_entropy {
 
  private:
   DEVPLACE_HD static T chosen(bool condition, T a, T b) { return devplace::detail::chosen(condition, a, b); }
-  /// 0 where the factor is 0, also times infinity.
+  /// factor * logarithm, and 0 if the factor is 0 and the logarithm infinite.
   DEVPLACE_HD static T product(T factor, T logarithm) { return chosen(factor == 0, T{0}, factor * logarithm); }
   DEVPLACE_HD T factor_of_positive([[maybe_unused]] std::size_t i) const {
     if constexpr (Weighted)
@@ -58,16 +58,16 @@ struct binary_cross_entropy {
 namespace devplace::nn {
 
 /// Binary cross-entropy between logits and targets in 0..1, both [batch, ...]: torch.nn.BCEWithLogitsLoss. Each element
-/// is a decision of its own; for one class out of several take cross_entropy.
+/// is an independent decision; for one class out of several use cross_entropy.
 struct bce_with_logits {
-  /// A trainer refuses networks that end in softmax or sigmoid.
+  /// Trainers reject networks that end in softmax or sigmoid.
   static constexpr bool takes_logits = true;
 
   std::vector<double> pos_weight = {};  ///< factors of positive targets: one per element of a sample, or one for all
   std::vector<double> weights = {};     ///< factors of the loss: likewise; the mean does not divide by their sum
   reduction reduce = reduction::mean;   ///< sum, or the mean over all elements
 
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("pos_weight", pos_weight);
     f("weights", weights);
@@ -78,10 +78,10 @@ struct bce_with_logits {
   template <class T>
   struct bound {
     detail::placed_weights<T> positive;  ///< of positive targets
-    detail::placed_weights<T> weights;   ///< of all
+    detail::placed_weights<T> weights;   ///< of all targets
 
-    /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace. Throws argument_error
-    /// unless there is a weight for each element of a sample, one for all, or none.
+    /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
+    /// argument_error unless there is a weight for each element of a sample, one for all, or none.
     template <class Sums, class Gradient, class Rows, class Logits, class Targets,
               devplace::detail::configured = devplace::detail::configuration>
     auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
@@ -117,7 +117,7 @@ struct bce_with_logits {
             detail::place_weights<T, Backend>(ordinal, weights)};
   }
 
-  /// Loss and gradient: `auto [loss, gradient] = nn::bce_with_logits{}(logits, targets)`.
+  /// Computes loss and gradient: `auto [loss, gradient] = nn::bce_with_logits{}(logits, targets)`.
   template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
   auto operator()(const Output& logits, const Target& targets) const {
     return evaluate_loss(*this, logits, targets);

@@ -12,22 +12,22 @@
 
 namespace devplace::nn {
 
-/// What the branches make of the same input, one after the other along an axis: `concat_of<conv2d<8, 4, kernel<1>>,
-/// conv2d<8, 6, kernel<3>, padding<1>>>` gives 10 channels. The axis is that of the batch as in torch.cat: by default
-/// 1, the channels or features; `concat_of<axis<2>, A, B>` names another. Branches are layers or networks whose outputs
-/// have the same extents along the other axes; nn::identity passes on the input itself. Parameters are named by branch,
-/// as in PyTorch's ModuleList: `0.weight`, `1.2.weight`.
+/// Concatenates the outputs of branches, which take the same input, along an axis: `concat_of<conv2d<8, 4, kernel<1>>,
+/// conv2d<8, 6, kernel<3>, padding<1>>>` gives 10 channels. Axes count as in torch.cat, with the batch as axis 0: the
+/// default is 1, the channels or features; `concat_of<axis<2>, A, B>` names another. Branches are layers or networks
+/// whose outputs have the same extents along the other axes; nn::identity passes on the input itself. Parameters are
+/// named by branch, as in PyTorch's ModuleList: `0.weight`, `1.2.weight`.
 template <class... Branches>
 struct concat_of {};
 
 namespace detail {
 
-/// Refuses the axis of the batch; a function, after whose error clang goes on without others.
+/// Rejects the axis of the batch. A function, so that clang prints no further error.
 template <std::size_t Axis>
 constexpr std::size_t axis_of_parts() {
   static_assert(Axis > 0,
-                "devplace: concat_of joins the parts of each sample, and axis<0> is that of the batch; name the axis "
-                "from axis<1> on: concat_of<axis<1>, A, B>.");
+                "devplace: concat_of joins the parts of each sample, and axis<0> is the batch; name axis<1> or a later "
+                "axis: concat_of<axis<1>, A, B>.");
   return Axis == 0 ? 1 : Axis;
 }
 
@@ -52,7 +52,7 @@ struct join_by_concatenation {
   template <class First, class... Others>
   using output = decltype(joined<First, (along<First> + ... + along<Others>)>(std::make_index_sequence<First::rank>{}));
 
-  /// How many contiguous parts of one sample each result has.
+  /// The number of contiguous parts of one sample in each result.
   template <class Output>
   static constexpr std::size_t rows() {
     std::size_t product = 1;

@@ -13,13 +13,12 @@ namespace devplace::nn {
 /// [Out, In / groups, kernel rows, kernel columns] and `bias` [Out], both initialised uniformly in [-1, 1] / sqrt(In /
 /// groups * kernel rows * kernel columns).
 ///
-/// Options, in any order: `kernel<3>`, which is needed, `stride<2>`, `padding<1>`, `dilation<2>`, `groups<4>`,
-/// `no_bias`. With two numbers they are those of rows and columns, `kernel<3, 5>`.
+/// Options, in any order: `kernel<3>`, which is required, `stride<2>`, `padding<1>`, `dilation<2>`, `groups<4>`,
+/// `no_bias`. Two numbers are those of rows and columns: `kernel<3, 5>`.
 ///
-/// It is computed as matrix products, on the CPU by the built-in engine with the patches read from the image where they
-/// are needed, on a GPU by cuBLASLt with the patches of a few samples at a time in a workspace. A relu after it is
-/// fused into the same pass.
-template <std::size_t In, std::size_t Out, class... OPTION_TYPES_SUCH_AS_nn_kernel_3_OR_nn_no_bias>
-struct conv2d : detail::convolution_layer<2, In, Out, OPTION_TYPES_SUCH_AS_nn_kernel_3_OR_nn_no_bias...> {};
+/// Computed as matrix products: on the CPU the built-in engine reads patches directly from the image; on a GPU cuBLASLt
+/// reads the patches of a few samples at a time from a workspace. A following relu is fused into the same pass.
+template <std::size_t In, std::size_t Out, class... Options>
+struct conv2d : detail::convolution_layer<2, In, Out, Options...> {};
 
 }  // namespace devplace::nn

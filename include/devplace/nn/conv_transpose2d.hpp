@@ -18,10 +18,10 @@ namespace devplace::nn {
 /// (kernel - 1) + 1, and W' likewise. `weight` is [In, Out / groups, kernel rows, kernel columns] and `bias` [Out],
 /// both initialised uniformly in [-1, 1] / sqrt(Out / groups * kernel rows * kernel columns). The options are those of
 /// conv2d.
-template <std::size_t In, std::size_t Out, class... OPTION_TYPES_SUCH_AS_nn_kernel_3_OR_nn_no_bias>
+template <std::size_t In, std::size_t Out, class... Options>
 struct conv_transpose2d {
  private:
-  using options = detail::window_options<false, OPTION_TYPES_SUCH_AS_nn_kernel_3_OR_nn_no_bias...>;
+  using options = detail::window_options<false, Options...>;
   static_assert(detail::check_sizes<In, Out>());
   static_assert(options::known && options::has_kernel,
                 "devplace: the options of conv_transpose2d are kernel, which it needs, stride, padding, dilation, "
@@ -54,7 +54,7 @@ struct conv_transpose2d {
   }
 
  public:
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
   ///@{
   template <class X>
   using takes = detail::transposed_fit<options, In, X>;
@@ -84,7 +84,7 @@ struct conv_transpose2d {
     using namespace devplace::detail;
     using T = typename Call::value_type;
     const convolution_shape shape = shape_of(c);
-    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // the factor of the existing ones of parameters
+    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing parameter gradients
     const T* const dy = c.output_gradient.data();
     if constexpr (options::bias && Call::needs_parameter_gradients)
       run<devplace::op::convolution_bias_gradient>(

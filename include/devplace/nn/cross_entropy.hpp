@@ -15,23 +15,22 @@
 namespace devplace::nn {
 
 /// Cross-entropy between logits [batch, classes] and labels [batch] (int64, int32 or uint8), with the options of
-/// torch.nn.CrossEntropyLoss; or between logits [batch, ..., classes] and labels [batch, ...], such as those of tokens,
-/// as PyTorch's of both flattened to rows. The gradient is that of the sum; the optimizer divides if `reduce` is the
-/// mean.
+/// torch.nn.CrossEntropyLoss. Also between logits [batch, ..., classes] and labels [batch, ...], such as those of
+/// tokens, with PyTorch's result for both flattened to rows. The gradient is that of the sum; the optimizer divides if
+/// `reduce` is the mean.
 struct cross_entropy {
-  /// A trainer refuses networks that end in softmax, and targets that are not integers.
+  /// Trainers reject networks that end in softmax, and targets that are not integers.
   ///@{
   static constexpr bool takes_logits = true;
   static constexpr bool takes_class_numbers = true;
   ///@}
 
   std::int64_t ignore_index = -100;        ///< rows with this label are ignored
-  double label_smoothing = 0;              ///< share of each row's weight that is spread over all classes
+  double label_smoothing = 0;              ///< share of each row's weight, spread over all classes
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
   reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
-  [[no_unique_address]] detail::named_class_weights weight = {};  ///< refused: PyTorch's name
 
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("ignore_index", ignore_index);
     f("label_smoothing", label_smoothing);
@@ -46,8 +45,9 @@ struct cross_entropy {
     cross_entropy_options<T> options;           ///< the options of the operation
     detail::placed_weights<T> weights;          ///< the class weights
 
-    /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace. Throws shape_error
-    /// unless there is a label for each row, argument_error unless there is a class weight for each class, or none.
+    /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
+    /// shape_error unless there is a label for each row, argument_error unless there is a class weight for each class,
+    /// or none.
     template <class Sums, class Gradient, class Rows, class Logits, class Labels,
               devplace::detail::configured = devplace::detail::configuration>
     auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
@@ -79,7 +79,7 @@ struct cross_entropy {
     return result;
   }
 
-  /// Loss and gradient: `auto [loss, gradient] = nn::cross_entropy{}(logits, labels)`.
+  /// Computes loss and gradient: `auto [loss, gradient] = nn::cross_entropy{}(logits, labels)`.
   template <class Logits, class Labels, devplace::detail::configured = devplace::detail::configuration>
   auto operator()(const Logits& logits, const Labels& labels) const {
     return evaluate_loss(*this, logits, labels);

@@ -4,26 +4,24 @@
 
 #include <ratio>
 
+#include <devplace/nn/detail/number.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/random.hpp>
 
 namespace devplace::nn {
 
-/// When training, sets each element to 0 with the probability P, a std::ratio, and multiplies the others by 1 / (1 -
-/// P): `dropout<std::ratio<1, 8>>` for 12.5 %, `dropout<>` for a half; the identity when predicting. Which elements are
-/// dropped depends only on the model's seed, the step, the layer and the sample's index in the whole batch, so one
-/// device and several replicas agree; backward draws the same numbers again instead of storing a mask.
-template <class GIVE_THE_PROBABILITY_AS_A_RATIO_WRITE_std_ratio_1_10 = std::ratio<1, 2>>
+/// In training, sets each element to 0 with the probability P, a std::ratio, and multiplies the others by 1 / (1 - P):
+/// `dropout<std::ratio<1, 8>>` for 12.5 %, `dropout<>` for a half. In prediction, the identity. The dropped elements
+/// depend only on the model's seed, the step, the layer and the sample's index in the whole batch, so that one device
+/// and several replicas agree; backward draws the numbers again instead of storing a mask.
+template <class ProbabilityRatio = std::ratio<1, 2>>
 struct dropout {
   /// The probability, a std::ratio.
-  using probability = GIVE_THE_PROBABILITY_AS_A_RATIO_WRITE_std_ratio_1_10;
+  using probability = ProbabilityRatio;
   static_assert(
-      requires { probability::num < probability::den; },
-      "devplace: dropout takes its probability as a ratio: dropout<std::ratio<1, 10>> for 10 %.");
-  static_assert(
-      !requires { probability::num; } ||
-          (std::ratio_less_equal_v<std::ratio<0>, probability> && std::ratio_less_v<probability, std::ratio<1>>),
-      "devplace: dropout's probability is at least 0 and below 1; dropout<std::ratio<1, 10>> is 10 %.");
+      detail::is_probability<probability>,
+      "devplace: dropout takes its probability as a ratio, at least 0 and below 1: dropout<std::ratio<1, 10>> "
+      "for 10 %.");
   /// Members that layer_for requires.
   ///@{
   template <class In>
@@ -38,9 +36,8 @@ struct dropout {
  private:
   template <class Call>
   static void apply(const Call& c, const auto& to, const auto& from) {
-    constexpr double drawn = static_cast<double>(probability::num) / static_cast<double>(probability::den);
-    dropout_into(to, from, c.mode == mode::train ? drawn : 0.0, dropout_key{c.key.seed, c.key.layer, c.key.step},
-                 c.key.first_sample);
+    dropout_into(to, from, c.mode == mode::train ? detail::number_of<probability> : 0.0,
+                 dropout_key{c.key.seed, c.key.layer, c.key.step}, c.key.first_sample);
   }
 };
 

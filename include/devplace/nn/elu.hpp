@@ -11,12 +11,12 @@ namespace devplace::nn {
 
 /// x where x > 0 and `alpha` (exp(x) - 1) elsewhere, of each element: torch.nn.ELU. Alpha is a positive std::ratio:
 /// `elu<std::ratio<3, 2>>`; `elu<>` has PyTorch's default, 1.
-template <class GIVE_ALPHA_AS_A_RATIO_WRITE_std_ratio_3_2 = std::ratio<1>>
-struct elu : detail::elementwise_layer<elu<GIVE_ALPHA_AS_A_RATIO_WRITE_std_ratio_3_2>> {
-  /// The alpha, a std::ratio.
-  using alpha = GIVE_ALPHA_AS_A_RATIO_WRITE_std_ratio_3_2;
-  static_assert(detail::is_ratio<alpha>, "devplace: elu takes its alpha as a ratio: elu<std::ratio<3, 2>> for 1.5.");
-  static_assert(detail::number_of<alpha> > 0, "devplace: elu's alpha must be positive; elu<> has 1.");
+template <class AlphaRatio = std::ratio<1>>
+struct elu : detail::elementwise_layer<elu<AlphaRatio>> {
+  /// Alpha, a std::ratio.
+  using alpha = AlphaRatio;
+  static_assert(detail::is_ratio<alpha> && detail::number_of<alpha> > 0,
+                "devplace: elu takes its alpha as a positive ratio: elu<std::ratio<3, 2>> for 1.5.");
   /// The function, and the gradient from the output `y` and its gradient.
   ///@{
   static auto value(const auto& x) { return where(x > 0, x, detail::number_of<alpha> * expm1(x)); }

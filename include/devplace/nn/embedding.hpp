@@ -14,8 +14,7 @@
 
 namespace devplace::nn {
 
-/// An option of `embedding`: the row of this index starts as zeros and has no gradient, as that of PyTorch's
-/// padding_idx.
+/// An option of `embedding`: the row of this index starts as zeros and has no gradient, as PyTorch's padding_idx.
 template <std::size_t Index>
 struct padding_index {
   /// The index.
@@ -37,24 +36,23 @@ inline constexpr bool are_embedding_options<padding_index<Index>> = true;
 
 }  // namespace detail
 
-/// The rows of a table that the input's indices name: samples [...] of std::int32_t become [..., Width], as by
-/// torch.nn.Embedding. `weight` is [Count, Width], drawn from the standard normal distribution. The first layer of a
-/// network that computes; its extents are named in front of it, `sequential<input<64>, embedding<256, 32>>`. The option
-/// `padding_index<Index>` is a row without gradient.
+/// Looks up rows of a table: samples [...] of std::int32_t indices become [..., Width], torch.nn.Embedding. `weight` is
+/// [Count, Width], drawn from the standard normal distribution. Must be the first layer that computes; nn::input in
+/// front of it gives the extents: `sequential<input<64>, embedding<256, 32>>`. The option `padding_index<Index>` is a
+/// row without gradient.
 ///
 /// An index below 0 or not below Count throws argument_error, on simulated devices from the next call that waits; on
-/// CUDA devices its row is NaN, so that the loss is. The gradient has the sum of each row in the order of the batch:
-/// its bits do not depend on the number of threads.
-template <std::size_t Count, std::size_t Width, class... OPTION_TYPES_SUCH_AS_nn_padding_index_0>
+/// CUDA devices the row is NaN, and so is the loss. The gradient sums each row in the order of the batch, so that its
+/// bits do not depend on the number of threads.
+template <std::size_t Count, std::size_t Width, class... Options>
 struct embedding {
   static_assert(detail::check_sizes<Count, Width>());
   static_assert(Count > 0 && Width > 0, "devplace: embedding<Count, Width> needs at least one row and one column.");
-  static_assert(detail::are_embedding_options<OPTION_TYPES_SUCH_AS_nn_padding_index_0...>,
+  static_assert(detail::are_embedding_options<Options...>,
                 "devplace: embedding's only option is padding_index<Index>: embedding<256, 64, padding_index<0>>.");
-  static_assert(sizeof...(OPTION_TYPES_SUCH_AS_nn_padding_index_0) == 0 ||
-                    !detail::are_embedding_options<OPTION_TYPES_SUCH_AS_nn_padding_index_0...> ||
-                    detail::row_of_padding<Count, OPTION_TYPES_SUCH_AS_nn_padding_index_0...> < Count,
-                "devplace: embedding's padding_index names no row; it is below Count.");
+  static_assert(sizeof...(Options) == 0 || !detail::are_embedding_options<Options...> ||
+                    detail::row_of_padding<Count, Options...> < Count,
+                "devplace: embedding's padding_index names no row; it must be below Count.");
   /// Members that layer_for requires.
   ///@{
   using input_element = std::int32_t;
@@ -64,7 +62,7 @@ struct embedding {
   ///@}
 
  private:
-  static constexpr std::size_t padding = detail::row_of_padding<Count, OPTION_TYPES_SUCH_AS_nn_padding_index_0...>;
+  static constexpr std::size_t padding = detail::row_of_padding<Count, Options...>;
 
  public:
   /// `weight`.

@@ -7,7 +7,7 @@
 
 namespace devplace::nn {
 
-/// Merges the axes of a sample: [batch, 8, 8] becomes [batch, 64]. Free of cost inside a network.
+/// Merges the axes of a sample: [batch, 8, 8] becomes [batch, 64]. Costs nothing inside a network.
 struct flatten {
   /// Members that layer_for requires.
   ///@{

@@ -15,11 +15,11 @@
 
 namespace devplace::nn {
 
-/// A layer or network whose parameters training does not change, as PyTorch's with requires_grad=False:
-/// `frozen<linear<784, 256>>`. They have no gradients and no state of the optimizer, are not sent between places, and
-/// do not count in clipping. Backward gives the gradient of its input if something in front of it is trained, and is
-/// left out otherwise. Its buffers behave as without it: a batch_norm computes with the batch's statistics and keeps
-/// running ones. Names of parameters are those without it.
+/// A layer or network whose parameters training does not change, as with requires_grad=False in PyTorch:
+/// `frozen<linear<784, 256>>`. Frozen parameters have no gradients and no optimizer state, are not sent between places,
+/// and do not count in clipping. Backward computes only the gradient of the input, and only if a layer in front is
+/// trained. Buffers and names of parameters do not change: a batch_norm still uses the batch's statistics and updates
+/// the running statistics.
 template <class Layer, class... More>
 struct frozen : detail::wrapper<Layer, More...> {};
 
@@ -37,7 +37,7 @@ struct frozen_layer : Layer {
   }();
 };
 
-/// What a frozen network is: the same one of frozen layers.
+/// Freezes each layer of a network.
 template <class Layer>
 struct frozen_form {
   using type = frozen_layer<Layer>;

@@ -7,8 +7,8 @@
 
 namespace devplace::nn {
 
-/// x Phi(x) of each element, Phi being the standard normal distribution: torch.nn.GELU() (Hendrycks and Gimpel 2016).
-/// Also accurate for large negative x, and 0 for -infinity, where PyTorch's formula gives NaN.
+/// x Phi(x) of each element, with the standard normal distribution Phi: torch.nn.GELU() (Hendrycks and Gimpel 2016).
+/// Accurate for large negative x, and 0 for -infinity, where PyTorch's formula gives NaN.
 struct gelu : detail::elementwise_layer_of_input<gelu> {
   /// The function, and the gradient from the input `x` and the output's gradient.
   ///@{

@@ -13,14 +13,13 @@
 #include <devplace/nn/init.hpp>
 #include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/runtime/engine.hpp>
 
 namespace devplace::nn {
 
 /// The result of `check_gradients`: the largest difference between backward and central differences, relative to max(1,
-/// |gradient|), and its location (`0.weight[7]`, `input[3]`).
+/// |gradient|), and where it occurs (`0.weight[7]`, `input[3]`).
 struct gradient_check {
   double worst = 0;         ///< the largest relative difference; 0 if nothing differs
   std::string where = "";   ///< location of that difference
@@ -31,9 +30,9 @@ struct gradient_check {
 
 namespace devplace::nn::detail {
 
-/// Compares gradients with central differences of a function; independent of the network.
+/// Compares gradients with central differences of a function.
 struct difference_check {
-  devplace::detail::function_view<double&> function;  ///< its value for the present parameters and inputs
+  devplace::detail::function_view<double&> function;  ///< writes the value for the present parameters and inputs
   double step;
   gradient_check result = {};
 
@@ -62,9 +61,9 @@ struct difference_check {
 namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
 
 /// Compares a network's (or a single layer's) backward pass with central differences of its forward pass, in double on
-/// the CPU: for every parameter and every input of `samples` random samples, with a random gradient of the output. For
-/// testing your own layers: a correct backward gives a `worst` of about 1e-8, unless a sample happens to lie on a kink
-/// (relu at 0). Random layers draw the same numbers in every pass.
+/// the CPU: for every parameter and every input of `samples` random samples, with a random gradient of the output.
+/// Tests layers of your own: a correct backward gives a `worst` of about 1e-8, unless a sample lies on a kink (relu at
+/// 0). Random layers draw equal numbers in every pass.
 template <class Net>
 gradient_check check_gradients(seed start, std::size_t samples = 3, double step = 1e-6) try {
   using run = runtime::engine<Net, double, backend::cpu>;
@@ -107,9 +106,5 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
 } catch (const std::bad_alloc&) {
   devplace::detail::fail_without_memory("the arrays of check_gradients");
 }
-/// Other arguments are refused.
-template <class... NAME_THE_NETWORK_AND_GIVE_A_SEED>
-devplace::detail::refusal check_gradients(...) DEVPLACE_REFUSED(
-    "check_gradients: name the network, or a layer, and give a seed: nn::check_gradients<net>(dp::seed{1}).");
 
 }  // namespace devplace::nn::inline DEVPLACE_CONFIGURATION

@@ -13,22 +13,21 @@
 
 namespace devplace::nn {
 
-/// w (x - mean) / sqrt(variance + epsilon) + b of `Channels` channels, a sample's first axis, with the mean and
-/// variance of each sample's channels in `Groups` groups of neighbours: torch.nn.GroupNorm. `weight` w starts as ones
-/// and `bias` b as zeros, both [Channels]; epsilon is a std::ratio.
-template <std::size_t Groups, std::size_t Channels,
-          class GIVE_EPSILON_AS_A_RATIO_WRITE_std_ratio_1_100000 = std::ratio<1, 100000>>
+/// w (x - mean) / sqrt(variance + epsilon) + b for `Channels` channels, a sample's first axis, with mean and variance
+/// over each of `Groups` groups of neighbouring channels of a sample: torch.nn.GroupNorm. `weight` w starts as ones and
+/// `bias` b as zeros, both [Channels]; epsilon is a std::ratio.
+template <std::size_t Groups, std::size_t Channels, class EpsilonRatio = std::ratio<1, 100000>>
 struct group_norm {
   static_assert(detail::check_sizes<Groups, Channels>());
   static_assert(Groups > 0 && Channels > 0 && Channels % (Groups == 0 ? 1 : Groups) == 0,
                 "devplace: group_norm<Groups, Channels> divides the channels into groups of one size; give a number of "
                 "groups that divides the number of channels, as in group_norm<8, 64>.");
   /// Epsilon, a std::ratio.
-  using epsilon_ratio = GIVE_EPSILON_AS_A_RATIO_WRITE_std_ratio_1_100000;
+  using epsilon_ratio = EpsilonRatio;
   static_assert(detail::is_ratio<epsilon_ratio> && detail::number_of<epsilon_ratio> >= 0,
                 "devplace: group_norm takes epsilon as a ratio that is not negative: group_norm<8, 64, std::ratio<1, "
                 "1000>>.");
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
   ///@{
   template <class X>
   using takes = detail::channels_fit<Channels, X>;

@@ -6,7 +6,7 @@
 
 namespace devplace::nn {
 
-/// Its input: a branch of sum_of or concat_of that passes it on. Free of cost inside a network.
+/// Passes the input on, as a branch of sum_of or concat_of. Costs nothing inside a network.
 struct identity : flatten {
   /// Member that layer_for requires.
   template <class In>

@@ -8,25 +8,25 @@
 
 namespace devplace::nn {
 
-/// How a parameter is initialised: with a constant or with independent draws from a distribution. A constexpr value in
-/// layers' parameter tables, made by the factories in `nn::init`.
+/// The initialisation of a parameter: a constant or independent draws from a distribution. A constexpr value in layers'
+/// parameter tables, made by the factories in `nn::init`.
 struct initialization {
-  /// The distribution of the elements; `missing` is that of a parameter without one, which no layer may have.
+  /// The distribution of the elements; `missing` marks a parameter without an initialisation, which is an error.
   enum class distribution : unsigned char { constant, uniform, normal, missing };
 
   distribution kind = distribution::constant;  ///< the distribution
   double center = 0;                           ///< the constant, the interval's middle, or the mean
   double spread = 0;                           ///< half the interval's length, or the standard deviation
   std::size_t first_zero = 0;                  ///< the first of the elements that are 0 instead
-  std::size_t zeros = 0;                       ///< their number
+  std::size_t zeros = 0;                       ///< number of elements that are 0 instead
 
-  /// Whether both are the same.
+  /// Whether both are equal.
   friend constexpr bool operator==(const initialization&, const initialization&) = default;
 };
 
 namespace detail {
 
-/// A constexpr sqrt for x >= 0: Newton's method from above, until it no longer decreases.
+/// A constexpr sqrt for x >= 0: Newton's method from above, until the value no longer decreases.
 constexpr double constant_sqrt(double x) {
   if (x == 0) return 0;
   double root = x < 1 ? 1 : x;
@@ -67,31 +67,34 @@ constexpr initialization normal(double mean, double standard_deviation) {
   return {initialization::distribution::normal, mean, standard_deviation};
 }
 
-/// Uniform in [-1, 1] / sqrt(fan_in): the default of torch.nn.Linear and Conv for weights and biases (for weights
-/// PyTorch calls it kaiming_uniform with a = sqrt(5)).
+/// Uniform in [-1, 1] / sqrt(fan_in): the default of torch.nn.Linear and Conv for weights and biases (PyTorch's
+/// kaiming_uniform with a = sqrt(5) for weights).
 constexpr initialization fan_in_uniform(std::size_t fan_in) {
   return uniform(1 / detail::constant_sqrt(static_cast<double>(fan_in)));
 }
 
-/// He et al. 2015, for layers before a (leaky) relu with negative slope `a`: variance 2 / ((1 + a^2) fan_in).
+/// He et al. 2015, for layers before a (leaky) relu with negative slope `a`: variance 2 / ((1 + a^2) fan_in), uniform
+/// or normal.
+///@{
 constexpr initialization kaiming_uniform(std::size_t fan_in, double a = 0) {
   return uniform(detail::constant_sqrt(6 / ((1 + a * a) * static_cast<double>(fan_in))));
 }
-/// The same variance, normally distributed.
 constexpr initialization kaiming_normal(std::size_t fan_in, double a = 0) {
   return normal(0, detail::constant_sqrt(2 / ((1 + a * a) * static_cast<double>(fan_in))));
 }
+///@}
 
-/// Glorot and Bengio 2010: variance 2 gain^2 / (fan_in + fan_out).
+/// Glorot and Bengio 2010: variance 2 gain^2 / (fan_in + fan_out), uniform or normal.
+///@{
 constexpr initialization xavier_uniform(std::size_t fan_in, std::size_t fan_out, double gain = 1) {
   return uniform(gain * detail::constant_sqrt(6 / static_cast<double>(fan_in + fan_out)));
 }
-/// The same variance, normally distributed.
 constexpr initialization xavier_normal(std::size_t fan_in, std::size_t fan_out, double gain = 1) {
   return normal(0, gain * detail::constant_sqrt(2 / static_cast<double>(fan_in + fan_out)));
 }
+///@}
 
-/// Another initialisation, of all but `count` elements from `first` on, which are 0.
+/// Another initialisation, except for `count` elements from `first` on, which are 0.
 constexpr initialization with_zeros(initialization of_others, std::size_t first, std::size_t count) {
   of_others.first_zero = first;
   of_others.zeros = count;

@@ -8,8 +8,8 @@
 
 namespace devplace::nn {
 
-/// Defines the extents of one sample if the first layer does not: `sequential<input<28, 28>, flatten, linear<784,
-/// 10>>`. An identity otherwise.
+/// Gives the extents of one sample if the first layer does not: `sequential<input<28, 28>, flatten, linear<784, 10>>`.
+/// Passes the input on.
 template <std::size_t... E>
 struct input : flatten {
   static_assert(detail::check_sizes<E...>());

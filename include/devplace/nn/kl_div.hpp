@@ -9,7 +9,7 @@
 
 namespace devplace::nn::detail {
 
-/// p (log p - x) for a target p, or for its logarithm; 0 where p is 0.
+/// Formula of p (log p - x) for a target p, or for its logarithm; 0 if p is 0.
 template <class T>
 struct divergence {
   bool log_target;
@@ -29,18 +29,18 @@ struct divergence {
 
 namespace devplace::nn {
 
-/// The Kullback-Leibler divergence between targets p, probabilities, and the output x, *logarithms* of probabilities as
-/// nn::log_softmax gives them, both [batch, ...]: the sum of p (log p - x), torch.nn.KLDivLoss. Elements with p = 0
-/// count 0, whatever x is.
+/// The Kullback-Leibler divergence between targets p, probabilities, and the output x, *logarithms* of probabilities
+/// from nn::log_softmax, both [batch, ...]: the sum of p (log p - x), torch.nn.KLDivLoss. Elements with p = 0 count 0
+/// for every x.
 struct kl_div {
-  /// A trainer refuses networks that end in softmax, sigmoid or linear.
+  /// Trainers reject networks that end in softmax, sigmoid or linear.
   static constexpr bool takes_log_probabilities = true;
 
-  bool log_target = false;  ///< whether the targets are logarithms, too
-  bool batchmean = false;   ///< whether the mean is over the samples, which is the divergence, instead of all elements
+  bool log_target = false;  ///< whether the targets are logarithms
+  bool batchmean = false;   ///< whether the mean is over the samples, which gives the divergence, or over all elements
   reduction reduce = reduction::mean;  ///< sum, or a mean
 
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("log_target", log_target);
     f("batchmean", batchmean);
@@ -58,7 +58,7 @@ struct kl_div {
     return {{log_target}, !batchmean};
   }
 
-  /// Loss and gradient: `auto [loss, gradient] = nn::kl_div{}(output, target)`.
+  /// Computes loss and gradient: `auto [loss, gradient] = nn::kl_div{}(output, target)`.
   template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
   auto operator()(const Output& output, const Target& target) const {
     return evaluate_loss(*this, output, target);

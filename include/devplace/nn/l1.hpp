@@ -23,7 +23,7 @@ namespace devplace::nn {
 struct l1 {
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const { f("reduce", reduce); }
 
   /// The loss on one place.
@@ -37,7 +37,7 @@ struct l1 {
     return {};
   }
 
-  /// Loss and gradient: `auto [loss, gradient] = nn::l1{}(output, target)`.
+  /// Computes loss and gradient: `auto [loss, gradient] = nn::l1{}(output, target)`.
   template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
   auto operator()(const Output& output, const Target& target) const {
     return evaluate_loss(*this, output, target);

@@ -16,7 +16,7 @@
 
 namespace devplace::nn {
 
-/// Which activations a layer's backward pass reads; the others may be overwritten after forward.
+/// The activations that a layer's backward pass reads; others may be overwritten after forward.
 enum class keep : unsigned char { nothing = 0, input = 1, output = 2, input_and_output = 3 };
 
 using runtime::mode;
@@ -32,35 +32,35 @@ using runtime::random_key;
 /// and may have
 ///
 /// - `static constexpr nn::keep keeps`: what backward reads of `c.input` and `c.output` (default: both);
-/// - `static constexpr nn::keep frozen_keeps`: the same in nn::frozen, for a backward that leaves out what it does for
-///   its parameters' gradients `if constexpr (!c.needs_parameter_gradients)`; without it, they go to scratch memory;
+/// - `static constexpr nn::keep frozen_keeps`: `keeps` in nn::frozen, for a backward that computes parameter gradients
+///   only `if constexpr (c.needs_parameter_gradients)`; without this constant, they go to scratch memory;
 /// - `static constexpr bool in_place`: forward may overwrite its input, backward its output's gradient (used if both
 ///   have the same number of elements);
 /// - `static constexpr std::array parameters{nn::parameter{...}}`, read by `c.template parameter<I>()`;
 /// - `static constexpr std::array buffers{nn::parameter{...}}`: state that is not trained, `c.template buffer<I>()`;
-/// - `template <class In> static constexpr std::size_t saved`: elements per sample that forward leaves for backward in
-///   `c.saved()`; `template <class In> static constexpr std::size_t scratch`: the same for use inside one pass;
-/// - `template <class In> static constexpr std::size_t statistics`: numbers, double in double precision and else float,
-///   that forward leaves for backward for the whole batch in `c.statistics()`;
-/// - `static constexpr bool plans_ahead`: true if forward and backward call nothing but operations, of which some are
-///   computed by libraries that make plans. A trainer's `prepare` then calls both while operations make their plans and
-///   compute nothing; otherwise the plans are made in the first step;
+/// - `template <class In> static constexpr std::size_t saved`: elements per sample in `c.saved()`, memory from forward
+///   to backward; `template <class In> static constexpr std::size_t scratch`: likewise in `c.scratch()`, within a pass;
+/// - `template <class In> static constexpr std::size_t statistics`: numbers in `c.statistics()`, memory from forward to
+///   backward for the whole batch, double in double precision and otherwise float;
+/// - `static constexpr bool plans_ahead`: true if forward and backward only call operations, some of them computed by
+///   libraries that make plans. A trainer's `prepare` then calls both passes while operations make plans and compute
+///   nothing; otherwise the first step makes the plans;
 /// - `static constexpr std::size_t meetings` and `meeting_numbers`, for layers that compute over the samples of all
-///   places: how often a pass over each place's part stops, so that integers that the places left, at most that many
-///   each, by `c.reduce(numbers, count, op)` are reduced over the places. forward and backward are called meetings + 1
-///   times, also for a part without samples, with `c.phase()` from 0 on; `c.samples()` is the number of all samples;
-/// - `template <class In> static constexpr std::size_t multiply_adds`: the multiplications of its products for one
+///   places: how often a pass stops for a reduction over the places, and the largest number of integers to reduce. Each
+///   place hands them over by `c.reduce(numbers, count, op)`. forward and backward are called meetings + 1 times, also
+///   for a part without samples, with `c.phase()` from 0 on; `c.samples()` is the number of all samples;
+/// - `template <class In> static constexpr std::size_t multiply_adds`: number of multiplications in products for one
 ///   sample, which summary (train/summary.hpp) counts as two operations each;
-/// - `static constexpr bool gives_channels_first`: whether the first axis of a sample of its output are channels, as an
-///   image has them; without it they are if they are in its input and both have the same extents. A trainer refuses
-///   networks whose outputs have if its loss takes class numbers along the last axis;
+/// - `static constexpr bool gives_channels_first`: whether the first axis of an output sample is the channels, as in
+///   images. By default it is if it is in the input and both have the same extents. Trainers reject networks with such
+///   outputs if the loss takes class numbers along the last axis;
 /// - `using input_extents = extents<...>`: the extents of one sample, if the layer fixes them;
-/// - `using input_element = std::int32_t`: the element type of a first layer's input if it is not the
+/// - `using input_element = std::int32_t`: the element type of a first layer's input if it differs from the
 ///   activations' type, such as indices or bytes. The input then has no gradient.
 ///
-/// Each view has the element type that the model's precision gives its role (tensor/precision.hpp).
-/// `c.mode` distinguishes training from prediction, `c.key` keys random numbers. No base class, no registration.
-/// docs/layers.md builds one step by step.
+/// The model's precision determines the element type of each view by its role (tensor/precision.hpp). `c.mode`
+/// distinguishes training from prediction, `c.key` keys random numbers. No base class, no registration. docs/layers.md
+/// builds a layer step by step.
 template <class Layer, class In>
 concept layer_for = std::is_empty_v<Layer> && requires {
   requires extents_like<typename Layer::template output<In>>;
@@ -100,7 +100,7 @@ inline constexpr bool is_frozen = requires {
   requires Layer::is_frozen;
 };
 
-/// Whether backward leaves the parameters' gradients out where they are not needed.
+/// Whether backward leaves out parameter gradients that are not needed.
 template <class Layer>
 inline constexpr bool leaves_gradients_out = requires {
   Layer::frozen_keeps;
@@ -136,7 +136,7 @@ concept takes_own_elements = requires {
   typename Layer::input_element;
 };
 
-/// The layer's own type of input elements, or another one.
+/// The layer's input_element, or `Other` if it has none.
 template <class Layer, class Other>
 struct own_element {
   using type = Other;
@@ -191,7 +191,7 @@ constexpr std::size_t multiply_adds_of() {
     return 0;
 }
 
-/// How often the passes of a layer meet those of other places, and the most numbers that are then reduced.
+/// The number of a layer's meetings in a pass, and the largest number of integers that one reduces.
 ///@{
 template <class Layer>
 constexpr std::size_t meetings_of() {
@@ -209,7 +209,7 @@ constexpr std::size_t meeting_numbers_of() {
 }
 ///@}
 
-/// Offset of entry `index` of a table in an arena, where each is padded; by default the number of elements of all.
+/// Offset of entry `index` of a table in an arena, with padding; by default the number of elements of all entries.
 template <std::size_t N>
 constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size_t index = N) {
   std::size_t offset = 0;
@@ -218,8 +218,8 @@ constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size
   return offset;
 }
 
-/// Bytes of the memory in float, besides scratch, of a layer that has a member `sums`, where activations have 16 bits:
-/// as many elements as the parameters have, and for each sample as many as the member says.
+/// Bytes of float memory, besides scratch, that layers with a member `sums` get if activations have 16 bits: as many
+/// elements as the parameters, and `sums` elements for each sample.
 ///@{
 template <class Layer>
 constexpr std::size_t float_parameter_bytes(const element_sizes& e) {

@@ -9,20 +9,17 @@
 
 namespace devplace::nn {
 
-/// w (x - mean) / sqrt(variance + epsilon) + b along the last axis, which has that many elements: torch.nn.LayerNorm.
-/// `weight` w starts as ones and `bias` b as zeros, both of as many elements; epsilon is a std::ratio.
-template <std::size_t FEATURES_OF_THE_LAST_AXIS,
-          class GIVE_EPSILON_AS_A_RATIO_WRITE_std_ratio_1_100000 = std::ratio<1, 100000>>
-struct layer_norm
-    : detail::row_normalization<layer_norm<FEATURES_OF_THE_LAST_AXIS, GIVE_EPSILON_AS_A_RATIO_WRITE_std_ratio_1_100000>,
-                                FEATURES_OF_THE_LAST_AXIS, true> {
+/// w (x - mean) / sqrt(variance + epsilon) + b along the last axis, of `Features` elements: torch.nn.LayerNorm.
+/// `weight` w starts as ones and `bias` b as zeros, both [Features]; epsilon is a std::ratio.
+template <std::size_t Features, class EpsilonRatio = std::ratio<1, 100000>>
+struct layer_norm : detail::row_normalization<layer_norm<Features, EpsilonRatio>, Features, true> {
   /// Epsilon, a std::ratio.
-  using epsilon_ratio = GIVE_EPSILON_AS_A_RATIO_WRITE_std_ratio_1_100000;
+  using epsilon_ratio = EpsilonRatio;
   static_assert(
       detail::is_ratio<epsilon_ratio> && detail::number_of<epsilon_ratio> >= 0,
       "devplace: layer_norm takes epsilon as a ratio that is not negative: layer_norm<64, std::ratio<1, 1000>>.");
 
-  /// What is added to the variance.
+  /// Returns the number added to the variance.
   template <class T>
   static constexpr double epsilon() {
     return detail::number_of<epsilon_ratio>;

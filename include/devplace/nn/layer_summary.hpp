@@ -14,20 +14,20 @@
 
 namespace devplace::nn {
 
-/// A layer of a network, in numbers.
+/// Numbers about a layer of a network.
 struct layer_summary {
-  std::string name;                 ///< in the names of its parameters, as PyTorch's: `0`, `layer1.0.fc1`
-  std::string type;                 ///< in the compiler's words, without namespaces
+  std::string name;                 ///< prefix of its parameters' names, as in PyTorch: `0`, `layer1.0.fc1`
+  std::string type;                 ///< the compiler's name of the type, without namespaces
   std::vector<std::size_t> output;  ///< extents of one sample
   std::size_t parameters;           ///< number of elements
-  std::size_t frozen;               ///< how many of these are not trained
+  std::size_t frozen;               ///< number of elements of `parameters` that are not trained
   std::size_t buffers;              ///< number of elements
   std::size_t flops;                ///< of products, for one sample: 2 for each multiplication and its addition
 };
 
 namespace detail {
 
-/// A type's text without devplace's namespaces. Those of a program's own may end as these do.
+/// Removes devplace's namespaces from a type's name. A program's namespaces may end like these and stay.
 inline std::string short_type_text(std::string text) {
   const auto in_name = [](char c) {
     return c == '_' || c == ':' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
@@ -44,12 +44,12 @@ inline std::string short_type_text(std::string text) {
 
 }  // namespace detail
 
-/// The layers of a network in their order: `layer_summaries<net>()`. Those of residuals and branches are named by the
-/// way to them; a residual's input is none. FLOPs are those of products of matrices, convolutions and attention, of a
-/// prediction: linear<In, Out> 2 * In * Out for each row, convolutions 2 * (In / groups) * taps for each output, and
-/// attention over T positions of width W 8 * T * W * W for its projections and 4 * T * T * W for scores and values.
-/// Sums with biases, activations, normalizations and poolings are not counted, nor is what layers of a program's own
-/// compute unless they have a member `multiply_adds`.
+/// Returns the layers of a network in order: `layer_summaries<net>()`. Layers within residuals and branches have the
+/// path as their name; a residual's input is no layer. FLOPs count matrix products, convolutions and attention in a
+/// prediction: linear<In, Out> 2 * In * Out for each row, convolutions 2 * (In / groups) * (window elements) for each
+/// output, and attention over T positions of width W 8 * T * W * W for projections and 4 * T * T * W for scores and
+/// values. Biases, activations, normalizations and poolings do not count. Layers of a program count if they have
+/// `multiply_adds`.
 template <class Net>
 std::vector<layer_summary> layer_summaries() {
   std::vector<layer_summary> layers;

@@ -11,14 +11,13 @@ namespace devplace::nn {
 
 /// x where x > 0 and `slope` x elsewhere, of each element: torch.nn.LeakyReLU. The slope is a std::ratio that is not
 /// negative: `leaky_relu<std::ratio<1, 5>>`; `leaky_relu<>` has PyTorch's default, 1/100.
-template <class GIVE_THE_SLOPE_AS_A_RATIO_WRITE_std_ratio_1_100 = std::ratio<1, 100>>
-struct leaky_relu : detail::elementwise_layer<leaky_relu<GIVE_THE_SLOPE_AS_A_RATIO_WRITE_std_ratio_1_100>> {
+template <class SlopeRatio = std::ratio<1, 100>>
+struct leaky_relu : detail::elementwise_layer<leaky_relu<SlopeRatio>> {
   /// The slope, a std::ratio.
-  using slope = GIVE_THE_SLOPE_AS_A_RATIO_WRITE_std_ratio_1_100;
-  static_assert(detail::is_ratio<slope>,
-                "devplace: leaky_relu takes its slope as a ratio: leaky_relu<std::ratio<1, 100>> for 0.01.");
-  static_assert(detail::number_of<slope> >= 0,
-                "devplace: leaky_relu's slope must not be negative; leaky_relu<std::ratio<1, 100>> is 0.01.");
+  using slope = SlopeRatio;
+  static_assert(
+      detail::is_ratio<slope> && detail::number_of<slope> >= 0,
+      "devplace: leaky_relu takes its slope as a ratio that is not negative: leaky_relu<std::ratio<1, 100>> for 0.01.");
   /// The function, and the gradient from the output `y` and its gradient.
   ///@{
   static auto value(const auto& x) { return where(x > 0, x, detail::number_of<slope> * x); }

@@ -10,40 +10,31 @@
 
 namespace devplace::nn {
 
-/// A layer or network whose parameters the optimizer changes at its learning rate times a factor, as a parameter group
-/// of torch.optim with lr = factor * lr: `learning_rate_times<std::ratio<1, 10>, linear<784, 256>>`. Nested factors
-/// multiply. Weight decay is the rule's.
-template <class GIVE_THE_FACTOR_AS_A_RATIO_WRITE_std_ratio_1_10, class Layer, class... More>
+/// Multiplies the learning rate of a layer's or network's parameters by a factor, as a parameter group of torch.optim
+/// with lr = factor * lr: `learning_rate_times<std::ratio<1, 10>, linear<784, 256>>`. Nested factors multiply. The
+/// factor does not change the rule's weight_decay.
+template <class FactorRatio, class Layer, class... More>
 struct learning_rate_times : detail::wrapper<Layer, More...> {
-  /// For the compiler's messages.
-  ///@{
-  static constexpr bool is_number = detail::is_ratio<GIVE_THE_FACTOR_AS_A_RATIO_WRITE_std_ratio_1_10>;
-  static_assert(is_number,
-                "devplace: learning_rate_times: its first argument is a factor, as in "
-                "learning_rate_times<std::ratio<1, 10>, linear<784, 256>>.");
-  static constexpr bool is_positive = detail::number_of<GIVE_THE_FACTOR_AS_A_RATIO_WRITE_std_ratio_1_10> > 0;
-  static_assert(
-      is_positive,
-      "devplace: learning_rate_times: the factor must be above 0; for parameters that are not trained there is "
-      "frozen.");
-  ///@}
+  static_assert(detail::is_ratio<FactorRatio> && detail::number_of<FactorRatio> > 0,
+                "devplace: learning_rate_times: its first argument is a factor above 0, as in learning_rate_times<"
+                "std::ratio<1, 10>, linear<784, 256>>; frozen is for parameters that are not trained.");
 };
 
 namespace detail {
 
 template <class Entry, class Factor>
-struct faster_entry : Entry {
+struct scaled_entry : Entry {
   static constexpr double learning_rate = Entry::learning_rate * number_of<Factor>;
 };
 template <class Factor, class... Entries>
-auto faster(entry_list<Entries...>) -> entry_list<faster_entry<Entries, Factor>...>;
+auto scaled(entry_list<Entries...>) -> entry_list<scaled_entry<Entries, Factor>...>;
 
 template <class Factor, class... Layer, class In>
 struct layer_plan<learning_rate_times<Factor, Layer...>, In>
     : layer_plan<typename learning_rate_times<Factor, Layer...>::wrapped_layer, In> {
   using plan = layer_plan<typename learning_rate_times<Factor, Layer...>::wrapped_layer, In>;
   template <std::size_t Base, std::size_t Frozen>
-  using entries = decltype(faster<Factor>(typename plan::template entries<Base, Frozen>{}));
+  using entries = decltype(scaled<Factor>(typename plan::template entries<Base, Frozen>{}));
 };
 
 }  // namespace detail

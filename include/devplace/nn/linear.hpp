@@ -17,14 +17,14 @@
 
 namespace devplace::nn {
 
-/// y = x W^T + b for x of [batch, In], or of [batch, ..., In], of which it maps the last axis: `weight` is [Out, In]
-/// and `bias` [Out], both initialised uniformly in [-1, 1] / sqrt(In), as in torch.nn.Linear. Both sizes are needed. A
-/// relu after it is fused into the same pass.
-template <std::size_t In, std::size_t Out = 0, bool WRITE_false_FOR_NO_BIAS = true>
+/// y = x W^T + b along the last axis of x, [batch, ..., In]: `weight` is [Out, In] and `bias` [Out], both initialised
+/// uniformly in [-1, 1] / sqrt(In), as in torch.nn.Linear. Both sizes are required; `linear<In, Out, false>` has no
+/// bias. A following relu is fused into the same pass.
+template <std::size_t In, std::size_t Out = 0, bool Bias = true>
 struct linear {
   static_assert(detail::check_sizes<In, Out>());
   static_assert(In > 0, "devplace: linear<In, Out> needs at least one input and one output.");
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
   ///@{
   using input_extents = extents<In>;
   template <class X>
@@ -38,7 +38,7 @@ struct linear {
   ///@}
 
  private:
-  static constexpr bool has_bias = WRITE_false_FOR_NO_BIAS;
+  static constexpr bool has_bias = Bias;
   static constexpr parameter weight{"weight", {Out, In}, init::fan_in_uniform(In)};
   static constexpr parameter bias{"bias", {Out}, init::fan_in_uniform(In)};
   static constexpr auto table() {
@@ -52,12 +52,12 @@ struct linear {
   /// `weight` and, with a bias, `bias`.
   static constexpr auto parameters = table();
 
-  /// A relu is fused: it is applied while the product is in registers or caches, and in backward with the bias's sum.
+  /// Fuses a relu: forward applies it while the product is in registers or caches, backward with the bias's sum.
   template <class Next>
   static constexpr bool absorbs = std::same_as<Next, relu>;
 
-  /// Members that layer_for requires, and their versions fused with the relu that follows: backward then reads
-  /// relu's output and writes the gradient between the two to `between`, which may alias the output's gradient.
+  /// Members that layer_for requires, and their versions fused with the following relu: backward then reads the relu's
+  /// output and writes the gradient between the two to `between`, which may alias the output's gradient.
   ///@{
   static void forward(const auto& c) { multiply(c, devplace::detail::epilogue::none); }
   template <class Next>
@@ -115,10 +115,10 @@ struct linear {
   }
 };
 
-/// No layer: a network with `linear<10>` is refused by the sentence for types that are none.
+/// Not a layer, so that networks with `linear<10>` are rejected.
 template <std::size_t In, bool Bias>
 struct linear<In, 0, Bias> {
-  /// The samples that it would take.
+  /// The extents of one sample.
   using input_extents = extents<In>;
 };
 

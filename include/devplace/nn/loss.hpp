@@ -27,17 +27,20 @@ namespace devplace::nn {
 /// Requirements on a loss, the library's and a user's: a copyable struct with
 /// - `reduction reduce`: whether the optimizer divides by the sum of the samples' weights (mean) or not (sum);
 /// - `template <class T> struct bound`: the loss on one place in element type T, with
-///   `void into(sums, gradient, rows, output, targets) const`. All are views on that place: of the network's `output`
-///   [n, ...] and the `targets` [n, ...] of one place's part of a batch it writes the `gradient` of the sum of the
-///   samples' losses with respect to the output, not divided, and into `sums` [2] that sum and the sum of the samples'
-///   weights; `rows` [n] is workspace. Asynchronous, without allocation, also for n = 0. With a static constant
-///   `of_last_axis`, true, in `bound`, every row of the output's last axis has a loss, and `rows` an element;
-/// - `template <class T, class Backend> bound<T> bind(int ordinal) const`: the loss for device `ordinal`, with the data
-///   that it needs in the device's memory; throws argument_error for invalid options.
-/// `sum_losses` of nn/sum_losses.hpp does what `into` must, given one sample's loss. A trainer takes the loss;
-/// `evaluate_loss(*this, output, targets)` is the body of its operator(), for steps written in parts. A static constant
-/// `takes_logits` or `takes_log_probabilities`, true, makes trainers and backward refuse networks that end in
-/// probabilities, and `takes_class_numbers` a trainer targets that are not integers. docs/losses.md builds a loss.
+///   `void into(sums, gradient, rows, output, targets) const`, whose arguments are views on that place. From one
+///   place's part of the network's `output` [n, ...] and of the `targets` [n, ...], into writes to `gradient` the
+///   gradient of the sum of the samples' losses with respect to the output, not divided, and to `sums` [2] that sum and
+///   the sum of the samples' weights; `rows` [n] is workspace. Asynchronous, without allocation, also for n = 0. If
+///   `bound` has a static constant `of_last_axis`, true, each row of the output's last axis has a loss, and `rows` has
+///   an element for it;
+/// - `template <class T, class Backend> bound<T> bind(int ordinal) const`: the loss for device `ordinal`, with its data
+///   in the device's memory; throws argument_error for invalid options.
+///
+/// `sum_losses` (nn/sum_losses.hpp) implements `into` from the loss of one sample. A trainer takes the loss as it is;
+/// for steps written in parts, operator() returns `evaluate_loss(*this, output, targets)`. A static constant
+/// `takes_logits` or `takes_log_probabilities`, true, makes trainers and backward reject networks that end in
+/// probabilities; `takes_class_numbers` makes trainers reject targets that are not integers. docs/losses.md builds a
+/// loss.
 template <class Loss>
 concept loss = std::copyable<Loss> && requires(const Loss& l) {
   { l.reduce } -> std::convertible_to<reduction>;
@@ -45,7 +48,7 @@ concept loss = std::copyable<Loss> && requires(const Loss& l) {
   { l.template bind<double, backend::cpu>(0) } -> std::same_as<typename Loss::template bound<double>>;
 };
 
-/// The number of losses in a batch of `samples`, whose outputs have `rows` rows along the last axis.
+/// Returns the number of losses in a batch of `samples` whose outputs have `rows` rows along the last axis.
 template <class Bound>
 constexpr std::size_t losses_of(std::size_t samples, std::size_t rows) {
   if constexpr (requires { requires Bound::of_last_axis; })
@@ -54,7 +57,7 @@ constexpr std::size_t losses_of(std::size_t samples, std::size_t rows) {
     return samples;
 }
 
-/// Whether a loss on one place, its type `bound<T>`, computes the losses of such views, as far as its declaration says.
+/// Whether the declaration of a loss's `bound<T>` allows `into` to be called with such views.
 template <class Bound, class Sums, class Gradient, class Rows, class Output, class Targets>
 concept computes_losses = requires(const Bound& bound, const Sums& sums, const Gradient& gradient, const Rows& rows,
                                    const Output& output, const Targets& targets) {
@@ -65,8 +68,8 @@ concept computes_losses = requires(const Bound& bound, const Sums& sums, const G
 
 namespace devplace::nn::detail {
 
-/// False for two arrays of different ranks, and for two of one rank with different static extents; evaluate_loss
-/// asserts what else a loss requires.
+/// False for tensors of different ranks, and for tensors of one rank with different static extents; evaluate_loss
+/// checks the other requirements.
 ///@{
 template <class Output, class Target>
 inline constexpr bool same_ranks = true;
@@ -80,14 +83,14 @@ inline constexpr bool same_sizes<Output, Target> =
     devplace::detail::compatible<typename Output::extents_type, typename Target::extents_type>;
 ///@}
 
-/// Throws argument_error for other reductions. A template, so that only programs with such a loss compile it.
+/// Throws argument_error for other reductions. A template, so that only programs that use it compile it.
 template <class Reduction>
 void require_mean_or_sum(const char* loss, Reduction how) {
   if (how != reduction::mean && how != reduction::sum)
     throw argument_error(std::string(loss) + ": reduce must be reduction::mean or reduction::sum.");
 }
 
-/// For rejected arguments, so that no other errors follow.
+/// The result for rejected arguments, so that no further error follows.
 struct rejected_loss {
   devplace::detail::refusal loss;
   loss_gradient<float, extents<dyn>, on<cpu>> gradient;
@@ -95,9 +98,9 @@ struct rejected_loss {
 };
 rejected_loss no_loss();  // never called
 
-#define DEVPLACE_DETAIL_LOSS_WITHOUT_INTO                                                                        \
-  "devplace: this loss computes nothing of such an output and such targets: its type bound<T> needs `void into(" \
-  "const auto& sums, const auto& gradient, const auto& rows, const auto& output, const auto& targets) const`; "  \
+#define DEVPLACE_DETAIL_LOSS_WITHOUT_INTO                                                                       \
+  "devplace: this loss does not take such an output and such targets: its type bound<T> needs `void into("      \
+  "const auto& sums, const auto& gradient, const auto& rows, const auto& output, const auto& targets) const`; " \
   "docs/losses.md builds a loss."
 
 template <class X>
@@ -109,7 +112,7 @@ inline constexpr bool has_integers<X> = std::is_integral_v<typename X::value_typ
 
 namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
 
-/// A copy of a view's elements in float if they are of 16 bits; stands for the view itself otherwise.
+/// A float copy of a view whose elements have 16 bits; otherwise a stand-in for the view itself.
 template <class View, bool Short = !floating_element<typename View::value_type>>
 struct float_copy {
   explicit float_copy(const View&) {}
@@ -146,7 +149,7 @@ struct float_copy<View, true> {
 
 namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
 
-/// Runs a loss on every place of a batch, and gives its value and its gradient.
+/// Computes a loss on every place of a batch; returns its value and its gradient.
 template <loss Loss, class Output, class Targets>
 auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets) {
   constexpr bool tensors = tensor_like<Output> && tensor_like<Targets>, in_order = !detail::has_integers<Output>;
@@ -191,7 +194,7 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
         const auto to = devplace::detail::local_part(sums, k);
         const auto gradient_part = devplace::detail::local_part(gradient, k);
         const auto targets_part = devplace::detail::local_part(targets, k);
-        // Losses compute with float of outputs of 16 bits, in a copy that their gradient takes over.
+        // For outputs of 16 bits losses compute in float, in a copy that the gradient then overwrites.
         const detail::float_copy<std::remove_const_t<decltype(part)>> copy_of_outputs(part);
         const auto exact_part = copy_of_outputs.values(part);
         const auto exact_gradient = copy_of_outputs.values(gradient_part);

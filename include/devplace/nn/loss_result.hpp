@@ -18,30 +18,30 @@
 #include <devplace/runtime/unread_loss.hpp>
 #include <devplace/tensor/distributed.hpp>
 
-namespace devplace {
-
-struct WRITE_model_backward_std_move_saved_gradient;
-
-}  // namespace devplace
-
 namespace devplace::nn::detail {
 
-/// Sums of bf16 and half elements are float, others of their own type.
+/// The type of sums: float for bf16 and half, else the element type.
 template <class T>
 using sum_of_t = std::conditional_t<floating_element<T>, T, float>;
 
-/// The two sums of a loss on each place: of the (weighted) losses of the place's samples, and of their weights. For a
-/// split batch they are summands, for a replicated one copies.
+/// Two sums on each place: of the weighted losses of the place's samples, and of the weights. Summands for a split
+/// batch, copies for a replicated one.
 template <class T, class Batch>
 using loss_sums_t =
     tensor<sum_of_t<T>, extents<2>,
            std::conditional_t<devplace::detail::rules_of<Batch>::split, gradient_placement_t<Batch>, Batch>>;
 
+/// The result of scaling the gradient of a loss; its use is an error.
+template <class X>
+struct scaled_gradient {
+  static_assert(devplace::detail::accepted<X>, "devplace: " DEVPLACE_DETAIL_UNDIVIDED);
+};
+
 }  // namespace devplace::nn::detail
 
 namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The two sums of the whole batch, on the host; waits for the places from which they are read.
+/// Returns the two sums of the whole batch; waits for the places that have them.
 template <class T, class Batch>
 std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
   std::array<double, 2> total{};
@@ -61,22 +61,22 @@ std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
 
 namespace devplace::nn {
 
-/// A loss, which stays on the places where it was computed until `item()` reads it. `Batch` is the batch's placement.
+/// A loss that stays on the places that computed it until `item()` reads it. `Batch` is the batch's placement.
 template <class T, class Batch>
 class loss_value : public runtime::unread_loss<> {
  public:
-  /// Made from the sums on the batch's places.
+  /// Takes the sums on the batch's places.
   loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction how) : sums_(std::move(sums)), how_(how) {}
 
-  /// The loss of the whole batch on the host; waits for the places from which it is read. The mean over no samples is
-  /// NaN, as in PyTorch.
+  /// Returns the loss of the whole batch; waits for the places that have it. The mean over no samples is NaN, as in
+  /// PyTorch.
   template <devplace::detail::configured = devplace::detail::configuration>
   detail::sum_of_t<T> item() const {
     const std::array<double, 2> total = detail::total_sums<T, Batch>(sums_);
     return runtime::loss_from<detail::sum_of_t<T>>(total[0], total[1], how_);
   }
 
-  /// On each place: the sums of the samples' weighted losses and of their weights.
+  /// Returns the sums on each place: of the samples' weighted losses and of their weights.
   const detail::loss_sums_t<T, Batch>& sums() const { return sums_; }
 
  private:
@@ -84,40 +84,39 @@ class loss_value : public runtime::unread_loss<> {
   reduction how_;
 };
 
-/// The gradient of a loss with respect to the network's output, as a sum over samples that is not yet divided: the sum
-/// of the samples' weights is passed along to the optimizer, which divides. So uneven parts of a batch add up exactly.
+/// The gradient of a loss with respect to the network's output, a sum over samples that is not yet divided. The
+/// optimizer gets the sum of the samples' weights and divides, so that uneven parts of a batch add up exactly.
 template <class T, extents_like Extents, class Batch>
 struct loss_gradient {
+  /// The placement of the batch.
+  using batch_placement_type = Batch;
+
   tensor<T, Extents, Batch> gradient;  ///< of the sum over samples, like the output
   detail::loss_sums_t<T, Batch> sums;  ///< of the samples' losses and of their weights
   reduction how;                       ///< whether the optimizer divides (mean) or not (sum)
 
-  /// Of a loss function, for backward to check: the addresses of the elements that the loss was computed of, on each
-  /// place, and whether it takes logits or logarithms of probabilities.
+  /// Set by loss functions for the checks of backward: the address of the output on each place, and whether the loss
+  /// takes logits or logarithms of probabilities.
   ///@{
   std::array<const void*, local_place_count<Batch>> outputs = {};
   bool of_probabilities_is_wrong = false;
   ///@}
 
-  /// Refused: a mean's gradient is divided by the optimizer.
+  /// Rejected: the optimizer divides the gradient of a mean.
   ///@{
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  devplace::detail::refusal operator/(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  devplace::detail::refusal operator*(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  devplace::detail::refusal operator/=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
-  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
-  devplace::detail::refusal operator*=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  template <class X>
+  detail::scaled_gradient<X> operator*(const X&) const;
+  template <class X>
+  detail::scaled_gradient<X> operator/(const X&) const;
+  template <class X>
+  detail::scaled_gradient<X> operator*=(const X&) const;
+  template <class X>
+  detail::scaled_gradient<X> operator/=(const X&) const;
   ///@}
-  /// Refused: models run backward.
-  template <class FIX = WRITE_model_backward_std_move_saved_gradient, class... Any>
-  devplace::detail::refusal backward(const Any&...) const DEVPLACE_REFUSED(
-      "a model runs backward, from a gradient and what forward saved: model.backward(std::move(saved), gradient).");
 };
 
-/// A gradient with respect to the outputs that the program has computed itself, for `model.backward`: an array with the
-/// outputs' extents, placement and split, of a sum over the samples, which the optimizer does not divide.
+/// Wraps a gradient with respect to the outputs that the program computed itself, for `model.backward`: a tensor with
+/// the outputs' extents, placement and split, of a sum over the samples, which the optimizer does not divide.
 template <class T, extents_like Extents, class Batch, devplace::detail::configured = devplace::detail::configuration>
 loss_gradient<T, Extents, Batch> output_gradient(tensor<T, Extents, Batch>&& gradient) {
   detail::loss_sums_t<T, Batch> sums(extents<2>{});
@@ -132,7 +131,7 @@ struct [[nodiscard]] loss_result {
   loss_value<T, Batch> loss;                  ///< read by `item()`
   loss_gradient<T, Extents, Batch> gradient;  ///< for the model's backward
 
-  /// `loss.item()`, for a result whose gradient is not needed.
+  /// Returns `loss.item()`, for results whose gradient is not needed.
   template <devplace::detail::configured = devplace::detail::configuration>
   detail::sum_of_t<T> item() const {
     return loss.item();
@@ -143,7 +142,7 @@ struct [[nodiscard]] loss_result {
 
 namespace devplace::nn::detail {
 
-/// Multiplies elements by a number.
+/// Functor that multiplies elements by a number.
 template <class T, class Factor>
 struct scale_functor {
   T* data;
@@ -153,7 +152,7 @@ struct scale_functor {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Makes a gradient of the sum of a batch's losses one of their mean, if that is the loss.
+/// Divides a gradient of the sum of a batch's losses by the weights if the loss is the mean.
 template <class DX, class T, class Extents, class Batch>
 void divide_by_weights(DX& dx, const loss_gradient<T, Extents, Batch>& loss) {
   if (loss.how != reduction::mean) return;
@@ -170,7 +169,7 @@ void divide_by_weights(DX& dx, const loss_gradient<T, Extents, Batch>& loss) {
 }  // namespace DEVPLACE_CONFIGURATION
 }  // namespace devplace::nn::detail
 
-/// @cond Doxygen does not find what this specialises.
+/// @cond Doxygen does not find the primary template.
 namespace devplace::detail {
 
 template <class T, class Batch>

@@ -7,8 +7,8 @@
 namespace devplace::nn {
 
 /// The largest element of each window of each channel of series, as torch.nn.MaxPool1d: `max_pool1d<kernel<3>,
-/// stride<2>, padding<1>>` over samples [C, L]. Everything else is as in max_pool2d; options have one number.
-template <class... OPTION_TYPES_SUCH_AS_nn_kernel_2>
-struct max_pool1d : detail::max_pooling<1, OPTION_TYPES_SUCH_AS_nn_kernel_2...> {};
+/// stride<2>, padding<1>>` over samples [C, L]. Otherwise as max_pool2d; options have one number.
+template <class... Options>
+struct max_pool1d : detail::max_pooling<1, Options...> {};
 
 }  // namespace devplace::nn

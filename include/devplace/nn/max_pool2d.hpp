@@ -7,10 +7,10 @@
 namespace devplace::nn {
 
 /// The largest element of each window of each channel, as torch.nn.MaxPool2d: `max_pool2d<kernel<3>, stride<2>,
-/// padding<1>>` over samples [C, H, W]. The stride is the window's extents by default; windows that do not fit are left
-/// out. Padding is never the largest. The gradient goes to the first of equal elements; a NaN is larger than any
+/// padding<1>>` over samples [C, H, W]. By default the stride is the window's extents; windows that do not fit are left
+/// out. Padding is never the largest element. The gradient goes to the first of equal elements; NaN is larger than any
 /// number.
-template <class... OPTION_TYPES_SUCH_AS_nn_kernel_2>
-struct max_pool2d : detail::max_pooling<2, OPTION_TYPES_SUCH_AS_nn_kernel_2...> {};
+template <class... Options>
+struct max_pool2d : detail::max_pooling<2, Options...> {};
 
 }  // namespace devplace::nn

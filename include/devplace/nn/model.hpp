@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <devplace/nn/detail/backward.hpp>
+#include <devplace/nn/detail/pass_checks.hpp>
 #include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model_parameters.hpp>
@@ -27,42 +28,26 @@
 
 namespace devplace {
 
-/// Refuses other arguments.
-template <class NETWORK_TYPE_OR_decltype_OF_AN_OBJECT, class Where, class P>
+/// Rejects arguments that make no model.
+template <class Net, class Where, class P>
 class model {
-  static_assert(detail::accepted<NETWORK_TYPE_OR_decltype_OF_AN_OBJECT>,
-                "devplace: model: its arguments are a network, where it lies, and, unless it is float, a precision "
+  static constexpr bool arguments_fit = std::is_class_v<Net> && placement<Where> && precision<P>;
+  static_assert(arguments_fit,
+                "devplace: model: its arguments are a network, a placement and, if it is not float, a precision "
                 "(double, tf32, mixed<bf16>, mixed<half>): model<net, on<cpu>>, model<net, replicated<0, 1>, double>.");
+  static_assert(!arguments_fit || nn::detail::knows_input<Net>, DEVPLACE_DETAIL_UNKNOWN_INPUT);
 
  public:
-  /// Take what the assertion has rejected.
-  ///@{
-  template <class... Any>
-  explicit model(const Any&...) {}
-  detail::refusal parameter_count() const;
-  template <class... Any>
-  detail::refusal predict(const Any&...) const;
-  ///@}
-};
-
-/// Refuses networks whose first layer takes samples of any extents.
-template <class Net, placement Where, precision P>
-  requires(std::is_class_v<Net> && !nn::detail::knows_input<Net>)
-class model<Net, Where, P> {
-  static_assert(nn::detail::knows_input<Net>, DEVPLACE_DETAIL_UNKNOWN_INPUT);
-
- public:
-  /// Takes what the assertion has rejected.
+  /// Accepts any arguments, so that no further error follows.
   template <class... Any>
   explicit model(const Any&...) {}
 };
 
 /// The parameters of `Net` on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is the precision:
-/// `float`, `double`, `tf32`, whose elements are float, `mixed<bf16>` or `mixed<half>`. One arena on each place, with a
-/// layout known at compile time; initialised from a seed with the distributions of PyTorch's layers, with the same
-/// values on every placement. Move-only. Several threads may call predict and read parameters of a const model at once.
-/// What trains or changes it (trainers, forward, backward, optimizers, assign) must be the only use: two such calls at
-/// once throw.
+/// `float`, `double`, `tf32`, whose elements are float, `mixed<bf16>` or `mixed<half>`. Each place has one arena, with
+/// a layout known at compile time. A seed determines the initial values, the same on every placement, with the
+/// distributions of PyTorch's layers. Move-only. Several threads may call predict and read parameters of a const model
+/// concurrently. Trainers, forward, backward, optimizers and assign need exclusive use: concurrent calls throw.
 template <class Net, placement Where, precision P>
   requires(std::is_class_v<Net>&& nn::detail::knows_input<Net>)
 class model<Net, Where, P> : public model_parameters<Net, Where, P> {
@@ -77,13 +62,13 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
                 "devplace: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
   static_assert(mesh::one_backend, "devplace: the places of one model must be of one kind, all cpu or all cuda.");
   static_assert(mesh::in_own_memory, DEVPLACE_DETAIL_NOT_IN_OWN_MEMORY);
-  static_assert(devplace::detail::computes<backend_type>,
+  static_assert(detail::computes<backend_type>,
                 "devplace: a model cannot lie in pinned memory, where nothing is computed; name cpu or a cuda place.");
   static_assert(nn::detail::is_layer<typename plan::wrong_layer>, DEVPLACE_DETAIL_NOT_A_LAYER);
   static_assert(sizeof(nn::detail::check_layers<typename plan::first_misfit>) != 0);
 
  public:
-  /// The template's arguments.
+  /// The template arguments.
   ///@{
   using network_type = Net;
   using placement_type = Where;
@@ -103,38 +88,32 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// The placement of a loader's batches: `on<P>` itself, or split over several places. A batch may also be replicated
   /// like the model.
   using batch_placement_type = batch_placement_t<Where>;
-  /// The result of backward for such a batch.
+  /// The result of backward for a loader's batch.
   using gradient_type = gradients<Net, gradient_placement_t<Where>, P>;
 
-  /// Initialises the parameters from the seed `start`: the same values on every placement. Waits for the places and
-  /// throws earlier failures of them.
+  /// Initialises the parameters from the seed `start`. Waits for the places and throws their earlier failures.
   template <detail::configured = detail::configuration>
   explicit model(seed start)
       : base(detail::naming_bad_alloc("the model", [&] {
-          return nn::detail::housed<Where>(
+          return nn::detail::in_memory_of<Where>(
               nn::detail::drawn_state<Net, typename roles::storage, backend_type>(mesh::ordinals, start.value));
         })) {}
 
-  /// Transfers the arenas; a trainer of the source continues to work with them. A trainer of a model that is assigned
-  /// another one throws from then on; assign() copies instead.
+  /// Transfers the arenas; a trainer of the source continues to work with them. A trainer of the target of a move
+  /// assignment throws from then on; use assign() to copy instead.
   ///@{
   model(model&&) noexcept = default;
   model& operator=(model&&) noexcept = default;
   ///@}
-  // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
-  model(const model&, USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign* = nullptr) = delete;
-  model& operator=(const volatile model&) const volatile&& = delete;
-  template <class OtherNet, class Elsewhere, class Other, class FIX = USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign>
-  detail::refusal operator=(const model<OtherNet, Elsewhere, Other>&) DEVPLACE_REFUSED(
-      "models are not copied by =; best.assign(model) copies the parameters into a model that exists.");
-  template <class... Number, class FIX = GIVE_A_SEED_AS_IN_seed_1>
-    requires(sizeof...(Number) <= 1 && (std::is_arithmetic_v<Number> && ...))
-  explicit model(Number...) = delete;
+  model(const model&) = delete;             // to<Where>(model) makes a copy
+  model& operator=(const model&) = delete;  // assign(model) copies the parameters
+  model() = delete;                         // give a seed: model{seed{1}}
+  explicit model(double) = delete;          // give a seed: model{seed{1}}
 
-  /// The outputs for a batch; saves nothing for backward and switches random layers off. The batch is [n, input
+  /// Returns the outputs for a batch; saves nothing for backward and switches random layers off. The batch is [n, input
   /// extents...] of input_type (axes after the first may be flattened differently), on one place a view of any layout;
-  /// the outputs have its placement and split. On several places the batch is split over them, or replicated: then
-  /// every place computes all of it.
+  /// the outputs have the batch's placement and split. On several places the batch is either split over the places, or
+  /// replicated, and then every place computes all of it.
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto predict(const Batch& samples) const {
     if constexpr (runtime::accepts_batch<model, Batch, true>()) {
@@ -147,19 +126,19 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
       return runtime::rejected<typical_output>();
     }
   }
-  /// The same: `model(x)`.
+  /// Calls predict: `model(x)`.
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto operator()(const Batch& samples) const {
     return predict(samples);
   }
 
-  /// The same into the elements of a tensor or view of any layout, [n, output extents...] of output_type, placed and
-  /// split like the batch: `model.predict_into(outputs, samples)`. Computes tiles of 1,024 rows on the CPU and of
-  /// 16,384 on other places, or of `tile` samples over all places, `model.predict_into(outputs, samples,
-  /// batch<4096>{})`, in a workspace for a whole tile that the model keeps, so that a later call with more rows does
-  /// not allocate: one does only if no earlier one has left a workspace of that size, or of that stream, idle. For few
-  /// rows give a small tile. `memory_plan<model, batch<4096>>` knows its size. Several threads may predict with one
-  /// model. The result and the batch must not share elements (argument_error where both are row-major).
+  /// Writes the outputs to a tensor or view of any layout, [n, output extents...] of output_type, placed and split like
+  /// the batch: `model.predict_into(outputs, samples)`. Computes tiles of 1,024 rows on the CPU and of 16,384 on other
+  /// places, or of `tile` samples over all places: `model.predict_into(outputs, samples, batch<4096>{})`. The model
+  /// keeps the workspace of a whole tile; a later call, also with more rows, allocates only if no workspace of the size
+  /// and stream is idle. For few rows give a small tile. `memory_plan<model, batch<4096>>` has the size of the
+  /// workspace. Several threads may predict with one model. Outputs and batch must not share elements (argument_error
+  /// where both are row-major).
   ///@{
   template <class Output, class Batch, detail::configured = detail::configuration>
   void predict_into(Output&& outputs, const Batch& samples) const {
@@ -171,18 +150,12 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   }
   ///@}
 
-  /// The outputs for a batch and what backward needs: `auto [out, saved] = model.forward(x)`. A temporary batch is kept
-  /// in `saved`; any other must exist unchanged until backward.
+  /// Returns the outputs for a batch and what backward needs: `auto [out, saved] = model.forward(x)`. `saved` keeps a
+  /// temporary batch; any other batch must exist unchanged until backward.
   template <class Batch, detail::configured = detail::configuration>
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
-    if constexpr (runtime::accepts_batch<model, batch_type, true>()) {
-      constexpr bool alone =
-          plan::meetings == 0 || single_place<Where> || std::is_same_v<typename batch_type::placement_type, Where>;
-      static_assert(alone,
-                    "devplace: forward: a layer of the network, such as batch_norm<C, nn::over_all_places>, computes "
-                    "over the samples of all places, which communicate in the step of a trainer: use a trainer, or a "
-                    "batch that every place has, replicate<Where>(x).");
+    if constexpr (nn::detail::accepts_forward<model, batch_type>()) {
       using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
       auto& state = *live();
       const runtime::sole_use use(state);
@@ -205,83 +178,63 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
     }
   }
 
-  /// Gradients of the parameters from what forward saved and the loss's gradient; consumes `saved`. Throws while
-  /// another lease of this model's gradients exists, and argument_error for the loss of another tensor than forward's
-  /// output; gradients of `nn::output_gradient` are taken as they are. A split batch gives partial gradients, for
-  /// `synchronize`; a replicated one gives whole gradients on every place, bitwise equal.
-  template <class Batch, class Held, class Extents, class LossBatch, detail::configured = detail::configuration>
-  auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
-                const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) {
-    const runtime::sole_use use(*live());
-    auto lease = nn::detail::leased_gradients<Net, Where, P, Batch>(state_, loss.how);
-    nn::detail::run_backward(state_, std::move(saved), loss, false);
-    return lease;
+  /// Computes the gradients of the parameters from what forward saved and the gradient of a loss; consumes `saved`.
+  /// Throws while another lease of this model's gradients exists, and argument_error if the loss was not computed of
+  /// forward's output; gradients of `nn::output_gradient` are not checked. A split batch gives partial gradients, for
+  /// `synchronize`; a replicated one gives whole gradients, bitwise equal on every place.
+  template <class Saved, class Loss, detail::configured = detail::configuration>
+  auto backward(Saved&& saved, const Loss& loss) {
+    if constexpr (nn::detail::accepts_backward<model, Saved, Loss>()) {
+      const runtime::sole_use use(*live());
+      auto lease = nn::detail::leased_gradients<model, Saved>(state_, loss.how);
+      nn::detail::run_backward(state_, std::move(saved), loss, false);
+      return lease;
+    } else {
+      return runtime::rejected<gradient_type>();
+    }
   }
 
-  /// The same and the gradient of the loss with respect to the batch: `auto [gradients, dx] =
-  /// model.backward_to_input(std::move(saved), gradient)`. dx is [n, input extents...] and placed and split like the
-  /// batch. It is the gradient of the loss itself, so that of a mean is divided by the sum of the samples' weights,
-  /// which are read from the places: the call waits for them. In mixed precision it is in the short type.
-  template <class Batch, class Held, class Extents, class LossBatch, detail::configured = detail::configuration>
-  auto backward_to_input(nn::saved<Net, Where, P, Batch, Held>&& saved,
-                         const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) {
-    static_assert(!plan::own_input_elements,
-                  "devplace: backward_to_input: the network's first layer takes elements of its own type "
-                  "(input_element), such as indices, which have no gradient; use backward.");
-    static_assert(!spans_processes<Where>,
-                  "devplace: backward_to_input: the model lies across processes, and the weights of the other "
-                  "processes' samples are not known here; use backward, or to<Local>(model), a model of one process.");
-    const runtime::sole_use use(*live());
-    auto lease = nn::detail::leased_gradients<Net, Where, P, Batch>(state_, loss.how);
-    auto dx = detail::make_like<element_of_t<P>, Batch>(runtime::batch_extents<input_extents>(loss.gradient.extent(0)),
-                                                        loss.gradient);
-    nn::detail::run_backward(state_, std::move(saved), loss, false,
-                             [&](std::size_t k) { return detail::local_part(dx, k).data(); });
-    nn::detail::divide_by_weights(dx, loss);
-    return nn::backward_result<decltype(lease), decltype(dx)>{std::move(lease), std::move(dx)};
+  /// Like backward, and also computes the gradient of the loss with respect to the batch: `auto [gradients, dx] =
+  /// model.backward_to_input(std::move(saved), gradient)`. dx is [n, input extents...], placed and split like the
+  /// batch, in mixed precision of the 16-bit type. For the mean of losses dx is divided by the sum of the samples'
+  /// weights; the call reads them from the places and therefore waits.
+  template <class Saved, class Loss, detail::configured = detail::configuration>
+  auto backward_to_input(Saved&& saved, const Loss& loss) {
+    if constexpr (nn::detail::accepts_backward_to_input<model, Saved, Loss>()) {
+      const runtime::sole_use use(*live());
+      auto lease = nn::detail::leased_gradients<model, Saved>(state_, loss.how);
+      auto dx = detail::make_like<element_of_t<P>, typename Saved::batch_placement_type>(
+          runtime::batch_extents<input_extents>(loss.gradient.extent(0)), loss.gradient);
+      nn::detail::run_backward(state_, std::move(saved), loss, false,
+                               [&](std::size_t k) { return detail::local_part(dx, k).data(); });
+      nn::detail::divide_by_weights(dx, loss);
+      return nn::backward_result<decltype(lease), decltype(dx)>{std::move(lease), std::move(dx)};
+    } else {
+      return runtime::rejected<nn::backward_result<gradient_type, typical_output>>();
+    }
   }
 
-  /// The same, added to the gradients of an earlier backward: partial to partial, whole to whole.
-  template <class Batch, class Held, class Extents, class LossBatch, class EarlierWhere,
-            detail::configured = detail::configuration>
-  auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
-                const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss,
-                gradients<Net, EarlierWhere, P>&& earlier) {
-    static_assert(std::is_same_v<EarlierWhere, gradient_placement_from_t<Where, Batch>>,
-                  "devplace: backward: whole gradients and summands cannot be added: a sharded batch adds to the "
-                  "gradients of sharded batches before synchronize, a replicated batch to whole ones.");
-    this->check_lease(earlier);
-    const runtime::sole_use use(*live());
-    if (earlier.how() != loss.how)
-      throw error("backward: gradients of a mean and of a sum cannot be added; use one reduction for both losses.");
-    nn::detail::run_backward(state_, std::move(saved), loss, true);
-    return std::move(earlier);
+  /// Like backward, but adds to the gradients of an earlier backward: partial to partial, whole to whole.
+  template <class Saved, class Loss, class EarlierWhere, detail::configured = detail::configuration>
+  auto backward(Saved&& saved, const Loss& loss, gradients<Net, EarlierWhere, P>&& earlier) {
+    if constexpr (nn::detail::accepts_backward<model, Saved, Loss, EarlierWhere>()) {
+      this->check_lease(earlier);
+      const runtime::sole_use use(*live());
+      if (earlier.how() != loss.how)
+        throw error("backward: gradients of a mean and of a sum cannot be added; use one reduction for both losses.");
+      nn::detail::run_backward(state_, std::move(saved), loss, true);
+      return std::move(earlier);
+    } else {
+      return runtime::rejected<gradient_type>();
+    }
   }
 
-  /// backward consumes what forward saved: move it in. Other arguments are refused, too.
-  ///@{
-  template <class FIX = nn::SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved, class Batch, class Held, class... Rest>
-  detail::refusal backward(nn::saved<Net, Where, P, Batch, Held>&, const Rest&...)
-      DEVPLACE_REFUSED("backward: it uses up what forward saved; move that in: backward(std::move(saved), gradient).");
-  template <class FIX = nn::SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved, class Batch, class Held, class... Rest>
-  detail::refusal backward_to_input(nn::saved<Net, Where, P, Batch, Held>&, const Rest&...) DEVPLACE_REFUSED(
-      "backward_to_input: it uses up what forward saved; move that in: backward_to_input(std::move(saved), gradient).");
-  template <class... Wrong, class FIX = WRITE_model_backward_std_move_saved_gradient>
-  detail::refusal backward(const Wrong&...) DEVPLACE_REFUSED(
-      "backward: it takes what this model's forward saved and then the gradient of a loss, not its whole result: "
-      "auto [loss, gradient] = nn::cross_entropy{}(output, labels); model.backward(std::move(saved), gradient).");
-  template <class... Wrong, class FIX = GIVE_THE_SAMPLES_ALONE_AS_IN_model_predict_x>
-    requires(sizeof...(Wrong) != 1)
-  detail::refusal predict(const Wrong&...)
-  const DEVPLACE_REFUSED(
-      "predict: it takes the samples alone: model.predict(samples); a trainer's step takes targets.");
-  ///@}
  private:
   friend struct nn::detail::model_access;
   using typical_output = tensor<output_type, decltype(runtime::batch_extents<output_extents>(0)), batch_placement_type>;
   explicit model(std::shared_ptr<typename base::state_type> state) : base(std::move(state)) {}
 
-  /// Uninitialised outputs, with the batch's placement and split.
+  /// Returns uninitialised outputs with the batch's placement and split.
   template <class Batch, detail::configured = detail::configuration>
   static auto output_for(const Batch& samples) {
     return detail::make_like<output_type, typename Batch::placement_type>(

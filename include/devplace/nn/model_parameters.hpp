@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <devplace/config.hpp>
-#include <devplace/nn/detail/refused_of_models.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
@@ -24,10 +23,17 @@
 
 namespace devplace {
 
-/// The parameters of a model, which inherits this: their memory on each place, their names and views.
+namespace nn::detail {
+
+/// The index of a parameter that a program chooses at run time, which is an error.
+inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
+
+}  // namespace nn::detail
+
+/// Base of models: the parameters' memory on each place, their names and views.
 template <class Net, placement Where, precision P>
-class model_parameters : public nn::detail::refused_of_models<> {
-  /// @cond For the model.
+class model_parameters {
+  /// @cond Used by the model.
  protected:
   using roles = precision_traits<P>;
   using T = typename roles::parameter;
@@ -39,8 +45,8 @@ class model_parameters : public nn::detail::refused_of_models<> {
   /// The run-time state of a model.
   using state_type = runtime::model_state<typename roles::storage>;
 
-  /// Copies parameters and buffers of a model on any placement (of several replicas the first's) to every place of this
-  /// one, whose trainers and optimizers continue with them. Seed and step count stay. Complete when it returns.
+  /// Copies parameters and buffers of a model on any placement, of several replicas the first one's, to every place of
+  /// this model, whose trainers and optimizers continue with them. Keeps seed and step count. Complete when it returns.
   template <class From, detail::configured = detail::configuration>
   void assign(const model<Net, From, P>& other) {
     auto& state = *live();
@@ -48,16 +54,10 @@ class model_parameters : public nn::detail::refused_of_models<> {
     runtime::copy_parameters<backend_type, placement_backend_t<From>>(state, other.state());
   }
 
-  /// Other models have other parameters.
-  template <class... ASSIGN_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION>
-  detail::refusal assign(...) DEVPLACE_REFUSED(
-      "assign: give a model of the same network and precision, as to<cpu, float>(model) makes it of one in double; the "
-      "parameters of a file are read by load_parameters(model, path).");
-
-  /// Number of trained elements.
+  /// Returns the number of trained elements.
   static constexpr std::size_t parameter_count() { return plan::parameters; }
 
-  /// Names of all parameters in order, as in PyTorch: `0.weight`, `0.bias`, `2.weight`.
+  /// Returns the names of all parameters in order, as in PyTorch: `0.weight`, `0.bias`, `2.weight`.
   static std::vector<std::string> parameter_names() {
     return detail::naming_bad_alloc("the list of names", [] {
       std::vector<std::string> names;
@@ -66,43 +66,30 @@ class model_parameters : public nn::detail::refused_of_models<> {
     });
   }
 
-  /// Parameter number `Index` on the (only, or k-th) place: a readable and writable view; read-only for a const model,
-  /// and on several places, whose replicas must stay equal: `assign(other)` writes to all of them.
-  /// In mixed precision, call it again before writing after a pass: the next pass then rounds the parameters again.
+  /// Returns a view of parameter number `Index` on the (only, or k-th) place. The view is read-only for a const model,
+  /// and on several places, whose replicas must stay equal: `assign(other)` writes to all of them. In mixed precision,
+  /// get the view again before writing after a pass: the next pass then rounds the parameters again.
   ///@{
-  template <std::size_t Index>
-    requires(Index < plan::parameter_count)
+  template <std::size_t Index = nn::detail::no_index>
   auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
     if constexpr (single_place<Where>)
       return parameter_only_on<Index>(k);
     else
       return window<const T, Index>(k);
   }
-  template <std::size_t Index>
-    requires(Index < plan::parameter_count)
-  auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND { return window<const T, Index>(k); }
+  template <std::size_t Index = nn::detail::no_index>
+  auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND {
+    return window<const T, Index>(k);
+  }
   ///@}
-  /// The same, writable for one of several replicas too: the caller sees to it that the others get the same elements.
+  /// Returns a writable view also of one of several replicas: the caller must give the others the same elements.
   template <std::size_t Index>
-    requires(Index < plan::parameter_count)
   auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
     live()->working_copies_are_old = true;
     return window<T, Index>(k);
   }
 
-  /// Parameters that the network does not have, and those chosen by a name or number at run time.
-  ///@{
-  template <std::size_t Index, class FIX = THE_NETWORK_HAS_FEWER_PARAMETERS>
-    requires(Index >= plan::parameter_count)
-  detail::refusal parameter(std::size_t = 0)
-  const DEVPLACE_REFUSED("parameter: the network has fewer parameters than this index; parameter_names() lists them.");
-  template <class... Which, class FIX = CHOOSE_BY_A_CONSTANT_AS_IN_parameter_0_OR_for_each_parameter>
-  detail::refusal parameter(const Which&...) const DEVPLACE_REFUSED(
-      "parameter: its type depends on the index, a constant: model.parameter<0>(); for_each_parameter(f) calls "
-      "f(name, view) for all.");
-  ///@}
-
-  /// Calls `f(name, view)` for every parameter on place k, writable as `parameter` is.
+  /// Calls `f(name, view)` for every parameter on place k; views are writable where those of `parameter` are.
   ///@{
   template <class F>
   void for_each_parameter(F&& f, std::size_t k = 0) {
@@ -115,7 +102,7 @@ class model_parameters : public nn::detail::refused_of_models<> {
   }
   ///@}
 
-  /// The model's arenas, for optimizers, trainers and collectives; shared with those that use them after the model was
+  /// Return the model's arenas, for optimizers, trainers and collectives, which share them also after the model was
   /// moved.
   ///@{
   state_type& state() { return *live(); }
@@ -124,7 +111,7 @@ class model_parameters : public nn::detail::refused_of_models<> {
   std::shared_ptr<const state_type> shared_state() const { return live(); }
   ///@}
 
-  /// Throws unless the lease is of this model's gradients and the model can be used.
+  /// Throws unless this model issued the lease and the model is usable.
   template <class Lease>
   void check_lease(const Lease& lease) const {
     if (&lease.arena() != state_.get())
@@ -134,7 +121,7 @@ class model_parameters : public nn::detail::refused_of_models<> {
     static_cast<void>(live());
   }
 
-  /// @cond For the model.
+  /// @cond Used by the model.
  protected:
   explicit model_parameters(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
   model_parameters(model_parameters&&) noexcept = default;
@@ -145,7 +132,7 @@ class model_parameters : public nn::detail::refused_of_models<> {
   }
   ~model_parameters() = default;
 
-  /// The state of a usable model. Throws a new failure of one of its devices.
+  /// Returns the state of a usable model. Throws a new failure of one of its devices.
   const std::shared_ptr<state_type>& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
     state_->check_failures(*state_);
@@ -156,7 +143,7 @@ class model_parameters : public nn::detail::refused_of_models<> {
   /// @endcond
 
  private:
-  /// On one place: a view there, so that element access works on the CPU. On several: a view with the place erased.
+  /// Returns a view with its place, so that element access works on the CPU; on several places the place is erased.
   template <class Element, class Extents>
   auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
     const auto& r = runtime::replica_at(*live(), k);
@@ -168,7 +155,11 @@ class model_parameters : public nn::detail::refused_of_models<> {
   }
   template <class Element, std::size_t Index>
   auto window(std::size_t k) const {
-    using entry = typename plan::template parameter_at<Index>;
+    constexpr bool is_constant = Index != nn::detail::no_index;
+    static_assert(is_constant,
+                  "devplace: parameter: its type depends on the index, a constant: model.parameter<0>(); "
+                  "for_each_parameter(f) calls f(name, view) for all.");
+    using entry = typename plan::template parameter_at<is_constant ? Index : 0>;
     return view_of<Element>(k, entry::offset, typename entry::extents{});
   }
   template <class Element, class F>

@@ -7,17 +7,17 @@
 
 namespace devplace::nn {
 
-/// Squared differences between output and target, both [batch, ...]: the mean over all elements, or the sum.
+/// Squared differences between output and target, both [batch, ...]: torch.nn.MSELoss.
 struct mse {
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const { f("reduce", reduce); }
 
-  /// The loss on one place; it has no options that need memory there.
+  /// The loss on one place.
   template <class T>
   struct bound {
-    /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace.
+    /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace.
     template <class Sums, class Gradient, class Rows, class Output, class Target,
               devplace::detail::configured = devplace::detail::configuration>
     auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
@@ -33,7 +33,7 @@ struct mse {
     return {};
   }
 
-  /// Loss and gradient: `auto [loss, gradient] = nn::mse{}(output, target)`.
+  /// Computes loss and gradient: `auto [loss, gradient] = nn::mse{}(output, target)`.
   template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
   auto operator()(const Output& output, const Target& target) const {
     constexpr bool same_rank = detail::same_ranks<Output, Target>, same_extents = detail::same_sizes<Output, Target>;

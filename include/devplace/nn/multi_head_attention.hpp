@@ -19,22 +19,22 @@
 
 namespace devplace::nn {
 
-/// Self-attention of the positions of a sequence, with Heads heads of Width / Heads elements: samples [length, Width]
-/// of any length stay such, as of torch.nn.MultiheadAttention(Width, Heads, batch_first=True)(x, x, x). Parameters:
-/// `in_proj_weight` [3 Width, Width], of queries, keys and values, drawn as by xavier_uniform; `in_proj_bias` [3
-/// Width], zeros; `out_proj.weight` [Width, Width], as a linear layer's; `out_proj.bias` [Width], zeros. Options are
-/// types, in any order: `causal`, for positions that attend to themselves and those before, and
-/// `attention_dropout<std::ratio<1, 10>>`, dropout of the probabilities in training, whose numbers depend on the
-/// sample's index in the whole batch and not on places or threads.
+/// Self-attention of the positions of a sequence, with Heads heads of Width / Heads elements, on samples [length,
+/// Width] of any length: torch.nn.MultiheadAttention(Width, Heads, batch_first=True)(x, x, x). Parameters:
+/// `in_proj_weight` [3 Width, Width] of queries, keys and values, xavier_uniform; `in_proj_bias` [3 Width], zeros;
+/// `out_proj.weight` [Width, Width], as in linear; `out_proj.bias` [Width], zeros. Options are types, in any order:
+/// `causal`, for positions that attend only to themselves and earlier ones, and `attention_dropout<std::ratio<1, 10>>`,
+/// dropout of the probabilities in training, which depends on the sample's index in the whole batch and not on places
+/// or threads.
 ///
-/// Probabilities are computed block by block, in backward a second time, and not stored: memory is proportional to the
-/// length (ops/attention.hpp). Besides queries, keys, values and results, a number for each head and position is kept.
-/// In mixed precision the projections are products of 16 bits, rounded to them, and attention itself is in float, or,
-/// on GPUs with component cudnn, products of 16 bits with scores, probabilities and sums in float (docs/cuda.md).
-template <std::size_t Width, std::size_t Heads, class... OPTION_TYPES_SUCH_AS_nn_causal>
+/// Computes probabilities block by block, in backward again, and does not store them: memory is proportional to the
+/// length (ops/attention.hpp). Keeps queries, keys, values, results and one number for each head and position. In mixed
+/// precision the projections are products of 16 bits, rounded to 16 bits, and attention itself is in float or, on GPUs
+/// with component cudnn, in products of 16 bits with scores, probabilities and sums in float (docs/cuda.md).
+template <std::size_t Width, std::size_t Heads, class... Options>
 struct multi_head_attention {
  private:
-  using options = detail::attention_options<OPTION_TYPES_SUCH_AS_nn_causal...>;
+  using options = detail::attention_options<Options...>;
   static_assert(detail::check_sizes<Width, Heads>());
   static_assert(options::known,
                 "devplace: multi_head_attention's options are causal and attention_dropout<std::ratio<1, 10>>, each at "
@@ -47,7 +47,7 @@ struct multi_head_attention {
   static constexpr std::size_t head_width = Width / (Heads == 0 ? 1 : Heads);
 
  public:
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
   ///@{
   template <class X>
   using takes = detail::sequence_fit<X, Width>;
@@ -95,7 +95,7 @@ struct multi_head_attention {
     const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), room_to_round);
     const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
     const auto [in_weight_gradient, in_bias_gradient, out_weight_gradient, out_bias_gradient] = c.parameter_gradients();
-    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // the factor of parameters' existing gradients
+    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing parameter gradients
     const auto dy = detail::rows(c.output_gradient);
     if (backward_in_library(c, a, d, dy, old)) return;
     devplace::detail::linear_gradients_into<P>(out_weight_gradient, out_bias_gradient, dy,
@@ -117,13 +117,13 @@ struct multi_head_attention {
   static constexpr std::size_t length = takes<typename Call::sample>::length;
   template <class T>
   static inline const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(head_width)));
-  /// Whether activations have 16 bits. What lies between the products is then in float.
+  /// Whether activations have 16 bits. Intermediate results between the products are then in float.
   template <class Call>
   static constexpr bool is_mixed = !std::is_same_v<typename Call::value_type, typename Call::accumulator_type>;
 
   /// The parts of `saved`, or their gradients in `scratch`: one row for each position, and a number for each of its
-  /// heads. In mixed precision scratch has room for both of the others rounded, but not at the same time: projections
-  /// lie where results do, and behind them.
+  /// heads. In mixed precision scratch has room for rounded projections or rounded results, not for both at a time:
+  /// rounded projections start at the results, rounded results behind them.
   template <class Call>
   struct arrays {
     using T = typename Call::accumulator_type;
@@ -140,7 +140,7 @@ struct multi_head_attention {
     matrix<T, Width> results;          ///< of all heads
     T* sums;
 
-    /// The same arrays in 16 bits, at the same addresses: of a library that computes with them.
+    /// The arrays in 16 bits at the same addresses, for a library that computes with 16 bits.
     auto short_projections(const Call& c) const { return matrix_at<3 * Width>(c, shorts(projections.data())); }
     auto short_results(const Call& c) const { return matrix_at<Width>(c, shorts(results.data())); }
 
@@ -156,7 +156,7 @@ struct multi_head_attention {
     }
   };
 
-  /// An array as operand of a product: itself, or in mixed precision rounded to `rounded`.
+  /// Returns an array as operand of a product: itself, or in mixed precision a copy rounded to `rounded`.
   template <class Call, class Array, class Rounded>
   static auto activations(const Array& x, [[maybe_unused]] const Rounded& rounded) {
     if constexpr (is_mixed<Call>) {
@@ -185,8 +185,8 @@ struct multi_head_attention {
     return result;
   }
 
-  /// Attention of 16-bit elements by a library, where the backend has one for this shape. Return whether it was
-  /// computed; backward then finds what forward has left in 16 bits.
+  /// Compute attention of 16-bit elements by a library, if the backend has one for this shape. Return whether they did;
+  /// backward then reads what forward left in 16 bits.
   ///@{
   template <class Call>
   using library = implementation<typename Call::backend_type, op::short_attention>;

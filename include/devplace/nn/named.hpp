@@ -13,7 +13,7 @@ namespace devplace::nn {
 
 namespace detail {
 
-/// A string literal as a template argument.
+/// Holds a string literal as a template argument.
 template <std::size_t Size>
 struct literal {
   char text[Size] = {};
@@ -23,8 +23,8 @@ struct literal {
   }
 };
 
-/// A name as a type of characters. What has a name is recognised by this member type, not by partial specialisations
-/// for `named`: nvcc 13.0 does not match them for template arguments of class types.
+/// A name as a type of characters. Code recognises named layers by the member type layer_name and not by partial
+/// specialisations for `named`, which nvcc 13.0 does not match for template arguments of class types.
 template <char... Character>
 struct name_of_layer {
   static constexpr char text[] = {Character..., 0};
@@ -50,8 +50,8 @@ struct layer_plan<Layer, In> : layer_plan<typename Layer::wrapped_layer, In> {
 
 }  // namespace detail
 
-/// A layer or network with a name, which replaces its position in the names of parameters: `sequential<named<"fc1",
-/// linear<784, 256>>>` has `fc1.weight`, as PyTorch names a module's attribute. Otherwise it is the layer.
+/// Gives a layer or network a name, which replaces its position in the names of parameters: `sequential<named<"fc1",
+/// linear<784, 256>>>` has `fc1.weight`, as PyTorch names a module's attribute.
 template <detail::literal Name, class Layer, class... More>
 struct named : detail::named_layer<decltype(detail::as_name<Name>(std::make_index_sequence<sizeof Name.text - 1>{})),
                                    Layer, More...> {};

@@ -21,10 +21,10 @@ template <class Row>
 [[noreturn]] void throw_nll_label(Row row, std::int64_t label, std::size_t classes) {
   throw argument_error("nll: row " + std::to_string(row) + " has the label " + std::to_string(label) +
                        ", and the output has " + std::to_string(classes) +
-                       " classes; labels are below that, and at least 0, or the ignore_index.");
+                       " classes; labels are at least 0 and below that number, or the ignore_index.");
 }
 
-/// The loss of a row, and its gradient, which may lie where the output does.
+/// Functor of a row's loss and gradient, which may alias the output.
 template <class T, class Label>
 struct nll_row {
   T* gradient;
@@ -64,12 +64,12 @@ struct nll_row {
 
 namespace devplace::nn {
 
-/// The negative of each label's element in the output [batch, classes], which has *logarithms* of probabilities as
-/// nn::log_softmax gives them; labels [batch] are int64, int32 or uint8: torch.nn.NLLLoss. Or of outputs [batch, ...,
-/// classes] and labels [batch, ...], such as those of tokens. Without log_softmax the loss has no lower bound, which a
-/// trainer recognises of a network that ends in linear: cross_entropy does both in one pass.
+/// The negative of each label's element in the output [batch, classes], which has *logarithms* of probabilities from
+/// nn::log_softmax; labels [batch] are int64, int32 or uint8: torch.nn.NLLLoss. Also takes outputs [batch, ...,
+/// classes] and labels [batch, ...], such as those of tokens. Without log_softmax the loss has no lower bound; trainers
+/// reject networks that end in linear. cross_entropy computes log_softmax and nll in one pass.
 struct nll {
-  /// A trainer refuses networks that end in softmax, sigmoid or linear, and targets that are not integers.
+  /// Trainers reject networks that end in softmax, sigmoid or linear, and targets that are not integers.
   ///@{
   static constexpr bool takes_log_probabilities = true;
   static constexpr bool takes_class_numbers = true;
@@ -78,9 +78,8 @@ struct nll {
   std::int64_t ignore_index = -100;        ///< rows with this label are ignored
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
   reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
-  [[no_unique_address]] detail::named_class_weights weight = {};  ///< refused: PyTorch's name
 
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("ignore_index", ignore_index);
     f("class_weights", class_weights);
@@ -91,13 +90,13 @@ struct nll {
   template <class T>
   struct bound {
     static constexpr bool of_last_axis = true;  ///< each row of the output has a loss
-    std::int64_t ignore_index;                  ///< of rows that do not count
+    std::int64_t ignore_index;                  ///< label of rows that do not count
     detail::placed_weights<T> weights;          ///< of the classes
 
-    /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace. Throws shape_error
-    /// unless there is a label for each row, argument_error unless there is a class weight for each class, or none. A
-    /// label that is no class throws argument_error on the
-    /// CPU and on simulated devices (there from the next call that waits); on CUDA devices it makes the loss NaN.
+    /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
+    /// shape_error unless there is a label for each row, argument_error unless there is a class weight for each class,
+    /// or none. A label that is no class throws argument_error on the CPU and on simulated devices (there from the next
+    /// call that waits); on CUDA devices it makes the loss NaN.
     template <class Sums, class Gradient, class Rows, class Output, class Labels,
               devplace::detail::configured = devplace::detail::configuration>
     auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
@@ -135,7 +134,7 @@ struct nll {
     return {ignore_index, detail::place_weights<T, Backend>(ordinal, class_weights)};
   }
 
-  /// Loss and gradient: `auto [loss, gradient] = nn::nll{}(output, labels)`.
+  /// Computes loss and gradient: `auto [loss, gradient] = nn::nll{}(output, labels)`.
   template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
   auto operator()(const Output& output, const Target& labels) const {
     return evaluate_loss(*this, output, labels);

@@ -12,12 +12,12 @@ namespace devplace::nn {
 /// Maximum rank of a parameter.
 inline constexpr std::size_t max_parameter_rank = 4;
 
-/// A parameter's extents as constexpr values, so that a layer can list them in a table.
+/// A parameter's extents as constexpr values for a layer's table.
 struct parameter_shape {
   std::size_t rank = 0;                         ///< number of axes
   std::size_t extent[max_parameter_rank] = {};  ///< only the first `rank` are used
 
-  /// From at most max_parameter_rank extents: `{256, 784}`.
+  /// Takes at most max_parameter_rank extents: `{256, 784}`.
   constexpr parameter_shape(std::initializer_list<std::size_t> extents) {
     for (const std::size_t e : extents)
       extent[rank++] = e;
@@ -32,12 +32,11 @@ struct parameter_shape {
   }
 };
 
-/// A parameter (trained) or buffer (saved but not trained) of a layer: its name within the layer, as in PyTorch
-/// (`weight`), its extents and its initialisation.
+/// A parameter (trained) or buffer (saved but not trained) of a layer.
 struct parameter {
-  const char* name;       ///< within the layer; networks prefix the layer's position
-  parameter_shape shape;  ///< its extents
-  initialization init = {initialization::distribution::missing};  ///< its initialisation
+  const char* name;       ///< within the layer, as in PyTorch (`weight`); networks prefix the layer's position
+  parameter_shape shape;  ///< extents
+  initialization init = {initialization::distribution::missing};  ///< initial values
 };
 
 }  // namespace devplace::nn

@@ -17,7 +17,7 @@ namespace devplace::nn {
 
 namespace detail {
 
-/// The samples with `Rank` axes that a layer takes where it receives `X`.
+/// The samples with `Rank` axes that a layer takes when it receives `X`.
 template <class X, std::size_t Rank>
 struct samples_of_rank {
   template <std::size_t... Axis>
@@ -29,21 +29,21 @@ struct samples_of_rank {
 
 }  // namespace detail
 
-/// The axes of a sample in another order: axis k of the result is axis Axes[k] of the input, counted from 0 without
-/// that of the batch. `permute<1, 2, 0>` makes [batch, H, W, C] of [batch, C, H, W], as x.permute(0, 2, 3, 1) in
-/// PyTorch, and `permute<1, 0>` [batch, L, C] of [batch, C, L]: behind layers of images and series they put the
-/// channels last, where cross_entropy and nll take the classes. Copies the elements.
+/// Reorders the axes of a sample: axis k of the result is axis Axes[k] of the input, counted from 0 without the batch's
+/// axis. `permute<1, 2, 0>` makes [batch, H, W, C] of [batch, C, H, W], as x.permute(0, 2, 3, 1) in PyTorch, and
+/// `permute<1, 0>` makes [batch, L, C] of [batch, C, L]: the channels are then last, where cross_entropy and nll take
+/// the classes. Copies the elements.
 template <std::size_t... Axes>
 struct permute {
  private:
   static constexpr std::size_t rank = sizeof...(Axes);
   static constexpr bool is_order = devplace::detail::is_order_of_axes<rank, Axes...>;
   static_assert(is_order,
-                "devplace: permute names each axis of a sample once, counted from 0 without that of the batch: "
+                "devplace: permute names each axis of a sample once, counted from 0 without the batch's axis: "
                 "permute<1, 2, 0> puts the first of three axes last.");
 
  public:
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
   ///@{
   template <class X>
   using takes = detail::samples_of_rank<X, rank>;
@@ -68,7 +68,7 @@ struct permute {
     return position;
   }
 
-  /// With sizes at run time, so that it is compiled once for each number of axes.
+  /// Assigns with run-time extents, so that the assignment compiles once for each rank.
   template <class T, class To, class Where, class From>
   static void write(const view<T, To, Where>& to, const view<const T, From, Where, strided>& from) {
     using sizes = dextents<rank + 1>;

@@ -13,8 +13,8 @@
 
 namespace devplace::nn {
 
-/// x + w for samples [Length, Width], whose rows are the positions of a sequence: `weight` w is [Length, Width], drawn
-/// from the standard normal distribution, as torch.nn.Embedding(Length, Width) of the positions.
+/// x + w for samples [Length, Width], whose rows are the positions of a sequence: adds torch.nn.Embedding(Length,
+/// Width) of the positions. `weight` w is [Length, Width], drawn from the standard normal distribution.
 template <std::size_t Length, std::size_t Width>
 struct positional_embedding {
   static_assert(detail::check_sizes<Length, Width>());

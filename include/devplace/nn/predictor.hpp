@@ -10,7 +10,6 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/predict.hpp>
@@ -19,37 +18,27 @@
 
 namespace devplace {
 
-/// Appear in the compiler's message for a predictor without a batch, or with its number alone, for training one, and
-/// for assigning it something else than such a model.
-///@{
-struct GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch_256;
-struct A_PREDICTOR_HAS_NO_GRADIENTS_TRAIN_A_MODEL;
-struct GIVE_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION_OR_USE_read_predictor;
-///@}
-
 namespace detail {
 
 struct predictor_access;
 
 }  // namespace detail
 
-/// Parameters for inference alone: `predictor p{model, batch<256>{}}` has those of a model, and
-/// `predictor<net, on<cuda<0>>> p{model, batch<256>{}}` a float copy of them on another place; `read_predictor`
-/// (train/read_predictor.hpp) reads them from a file. It has no gradients, and its type no way to get any: it is not
-/// trained. All memory for predicting is allocated when it is made, for `batch<N>` samples over all places, which
-/// predict_into computes at once, and `memory_plan<predictor<net, Where>, batch<N>>::bytes` is its size: predict_into
-/// allocates nothing, for any number of samples, row-major or with strides. Calls of several threads at the same time,
-/// or on another stream than the one that was current when it was made, get a workspace each, which the first such call
-/// allocates. Move-only.
+/// Parameters for inference alone, without gradients: `predictor p{model, batch<256>{}}` copies those of a model,
+/// `predictor<net, on<cuda<0>>> p{model, batch<256>{}}` makes a float copy on another place, and `read_predictor`
+/// (train/read_predictor.hpp) reads a file. The constructor allocates all memory, for tiles of `batch<N>` samples over
+/// all places; `memory_plan<predictor<net, Where>, batch<N>>::bytes` is its size. predict_into then allocates nothing,
+/// for any number of samples, row-major or with strides. Concurrent calls, and calls on another stream than the one
+/// current at construction, get a workspace each, which the first such call allocates. Move-only.
 template <class Net, placement Where, precision P = float>
 class predictor {
   using backend_type = placement_backend_t<Where>;
   using access = nn::detail::model_access;
 
  public:
-  /// A model with the same parameters, which `as_model` returns.
+  /// The type of `as_model()`.
   using model_type = model<Net, Where, P>;
-  /// Those of the model.
+  /// As in the model.
   ///@{
   using network_type = Net;
   using placement_type = Where;
@@ -62,22 +51,17 @@ class predictor {
   using batch_placement_type = typename model_type::batch_placement_type;
   ///@}
 
-  /// A copy of the parameters and buffers of a model, which may lie elsewhere and have another precision, rounded as by
-  /// `to<Where, P>(from)`. Complete when it returns.
-  template <placement From, precision FromP, std::size_t Samples, detail::configured = detail::configuration>
-  predictor(const model<Net, From, FromP>& from, batch<Samples> largest)
-      : predictor(to<Where, P>(from), tile_of(largest)) {}
-  /// Takes the parameters over and frees the model's gradients, without a copy of the parameters unless something else
-  /// has the model's memory still, as a trainer: that goes on with its own.
+  /// Copies the parameters and buffers of a model, which may lie elsewhere and have another precision, rounded as by
+  /// `to<Where, P>(from)`. `largest` is a `batch<N>`. Complete when it returns.
+  template <placement From, precision FromP, class... Largest, detail::configured = detail::configuration>
+  predictor(const model<Net, From, FromP>& from, Largest... largest)
+      : predictor(tile_of(largest...), to<Where, P>(from)) {}
+  /// Takes the parameters over without a copy and frees the model's gradients. Copies if something else, such as a
+  /// trainer, shares the model's memory.
   template <std::size_t Samples, detail::configured = detail::configuration>
-  predictor(model_type&& from, batch<Samples> largest) : predictor(alone(std::move(from)), tile_of(largest)) {}
-  template <class Model, class FIX = GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch_256>
-  explicit predictor(const Model&) = delete;
-  template <class Model, class Number, class FIX = GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch_256>
-    requires std::is_arithmetic_v<Number> predictor(const Model&, Number)
-  = delete;
+  predictor(model_type&& from, batch<Samples> largest) : predictor(tile_of(largest), unshared(std::move(from))) {}
 
-  /// The outputs for a batch, as of `model::predict`; allocates them.
+  /// Returns the outputs for a batch, as `model::predict`; allocates them.
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto predict(const Batch& samples) const {
     if constexpr (runtime::accepts_batch<predictor, Batch, true>()) {
@@ -90,50 +74,32 @@ class predictor {
           tensor<output_type, decltype(runtime::batch_extents<output_extents>(0)), batch_placement_type>>();
     }
   }
-  /// The same: `predictor(x)`.
+  /// Calls predict: `predictor(x)`.
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto operator()(const Batch& samples) const {
     return predict(samples);
   }
-  /// The same into the elements of a tensor or view, as `model::predict_into`; allocates nothing.
+  /// Writes the outputs to a tensor or view, as `model::predict_into`; allocates nothing.
   template <class Output, class Batch, detail::configured = detail::configuration>
   void predict_into(Output&& outputs, const Batch& samples) const {
     runtime::predict_into<predictor>(access::live(model_), outputs, samples, tile_);
   }
 
-  /// Copies the parameters and buffers of a model on any placement, as one that is trained meanwhile. Allocates nothing
-  /// on the places. Complete when it returns; no predictions may run at the same time.
+  /// Copies the parameters and buffers of a model on any placement, for example after further training. Allocates
+  /// nothing on the places. Complete when it returns; no predictions may run concurrently.
   template <class From, detail::configured = detail::configuration>
   void assign(const model<Net, From, P>& other) {
     model_.assign(other);
   }
-  /// Other arguments.
-  template <class FIX = GIVE_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION_OR_USE_read_predictor>
-  detail::refusal assign(...) DEVPLACE_REFUSED(
-      "predictor.assign takes a model of the same network and precision, as to<cpu, float>(model) makes it; of a file, "
-      "load_parameters(model, path) and then predictor.assign(model), or read_predictor<net, cpu>(path, "
-      "batch<256>{}).");
 
-  /// The parameters as a model, to read: `save_parameters(p.as_model(), file)`, `to<Where>(p.as_model())` for a copy
-  /// that can be trained. Predict with the predictor: the model's own tiles may be larger than what was planned.
+  /// Returns the parameters as a model to read from: `save_parameters(p.as_model(), file)`, `to<Where>(p.as_model())`
+  /// for a copy that can be trained. Predict with the predictor: the model's tiles may exceed the planned memory.
   const model_type& as_model() const DEVPLACE_LIFETIMEBOUND { return model_; }
-
-  /// Refused: training belongs to models.
-  ///@{
-  template <class FIX = A_PREDICTOR_HAS_NO_GRADIENTS_TRAIN_A_MODEL, class... Any>
-  detail::refusal forward(const Any&...) const DEVPLACE_REFUSED(
-      "a predictor has no gradients and is not trained; train a model, and give it the parameters by "
-      "predictor.assign(model).");
-  template <class FIX = A_PREDICTOR_HAS_NO_GRADIENTS_TRAIN_A_MODEL, class... Any>
-  detail::refusal backward(const Any&...) const DEVPLACE_REFUSED(
-      "a predictor has no gradients and is not trained; train a model, and give it the parameters by "
-      "predictor.assign(model).");
-  ///@}
 
  private:
   friend struct detail::predictor_access;
 
-  predictor(model_type&& own, std::size_t tile) : model_(std::move(own)), tile_(tile) {
+  predictor(std::size_t tile, model_type&& own) : model_(std::move(own)), tile_(tile) {
     auto& state = access::live(model_);
     detail::naming_bad_alloc("the predictor's memory", [&] {
       runtime::for_each_replica<backend_type>(state, local_place_count<Where>, [&](std::size_t k) {
@@ -142,12 +108,20 @@ class predictor {
     });
   }
 
-  template <std::size_t Samples>
-  static constexpr std::size_t tile_of(batch<Samples> largest) {
-    return runtime::rows_of_tile(largest, local_place_count<Where>);
+  template <class... Largest>
+  static constexpr std::size_t tile_of(Largest... largest) {
+    constexpr bool is_batch = requires {
+      runtime::rows_of_tile(largest..., local_place_count<Where>);
+    };
+    static_assert(is_batch,
+                  "devplace: predictor: give the model and the largest batch: predictor p{model, batch<256>{}}.");
+    if constexpr (is_batch)
+      return runtime::rows_of_tile(largest..., local_place_count<Where>);
+    else
+      return 0;
   }
-  /// The model itself if nothing else has its memory, else a copy.
-  static model_type alone(model_type&& from) {
+  /// Returns the model itself if nothing else shares its memory, else a copy.
+  static model_type unshared(model_type&& from) {
     const auto state = from.shared_state();
     if (state.use_count() > 2) return to<Where>(std::as_const(from));  // more than `state` and the model
     runtime::wait_for_model<backend_type>(*state);
@@ -155,14 +129,14 @@ class predictor {
       r.gradients = {};
     return std::move(from);
   }
-  /// A model of zeros, with parameters that `fill` writes.
+  /// Returns a model whose parameters `fill` writes over zeros.
   template <class Fill>
   static model_type filled(const Fill& fill) {
     using mesh = detail::mesh_of<Where>;
     using plan = runtime::network_plan<Net>;
     auto own = detail::naming_bad_alloc("the predictor's parameters", [] {
       return access::adopt<model_type>(
-          nn::detail::housed<Where>(runtime::empty_state<typename precision_traits<P>::storage, backend_type>(
+          nn::detail::in_memory_of<Where>(runtime::empty_state<typename precision_traits<P>::storage, backend_type>(
               mesh::ordinals, {plan::parameter_elements, plan::buffer_elements, plan::frozen_elements})));
     });
     fill(own);
@@ -174,27 +148,20 @@ class predictor {
 };
 
 /// `predictor p{model, batch<256>{}}`.
-///@{
-template <class Net, class Where, class P, std::size_t Samples>
-predictor(const model<Net, Where, P>&, batch<Samples>) -> predictor<Net, Where, P>;
-template <class Net, class Where, class P>
-predictor(const model<Net, Where, P>&) -> predictor<Net, Where, P>;
-template <class Net, class Where, class P, class Number>
-  requires std::is_arithmetic_v<Number> predictor(const model<Net, Where, P>&, Number)
-->predictor<Net, Where, P>;
-///@}
+template <class Net, class Where, class P, class... Largest>
+predictor(const model<Net, Where, P>&, Largest...) -> predictor<Net, Where, P>;
 
 namespace detail {
 
 template <class Net, class Where, class P>
 inline constexpr bool not_printed<predictor<Net, Where, P>> = true;
 
-/// For functions that make predictors without a model.
+/// Makes predictors without a model.
 struct predictor_access {
-  /// A predictor whose parameters `fill` writes; it is given a model of zeros.
+  /// Returns a predictor; `fill` writes the parameters of the model of zeros that it is called with.
   template <class Predictor, std::size_t Samples, class Fill>
   static Predictor filled(batch<Samples> largest, const Fill& fill) {
-    return Predictor(Predictor::filled(fill), Predictor::tile_of(largest));
+    return Predictor(Predictor::tile_of(largest), Predictor::filled(fill));
   }
 };
 

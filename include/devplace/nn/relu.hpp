@@ -7,7 +7,7 @@
 
 namespace devplace::nn {
 
-/// max(x, 0) of each element; NaN stays NaN. The gradient at 0 is 0, that at NaN is passed on, as in PyTorch.
+/// max(x, 0) of each element; NaN stays NaN. The gradient is 0 at x = 0 and passed on at NaN, as in PyTorch.
 struct relu : detail::elementwise_layer<relu> {
   /// The function, and the gradient from the output `y` and its gradient.
   ///@{

@@ -12,21 +12,21 @@ namespace devplace::nn {
 
 namespace detail {
 
-/// `To`, if samples `In` have as many elements.
+/// `To`; samples `In` must have as many elements.
 template <class In, class To>
 struct reshaped {
   static constexpr bool has_as_many_elements = sample_size<In> == sample_size<To>;
   static_assert(has_as_many_elements,
                 "devplace: reshape gives all elements of a sample other extents, so the product of its numbers must be "
-                "the number of elements that the layer before it gives: `In` and `To` in this message are both.");
+                "the number of elements that the layer before it gives: `In` and `To` in this message name both.");
   using type = To;
 };
 
 }  // namespace detail
 
-/// The same elements of a sample with other extents, in row-major order: `reshape<8, 4, 4>` makes [batch, 8, 4, 4] of
-/// [batch, 128], as torch.nn.Unflatten(1, (8, 4, 4)), and of any other samples of 128 elements. Samples of another
-/// number do not compile. Free of cost inside a network.
+/// Gives the elements of a sample other extents, in row-major order: `reshape<8, 4, 4>` makes [batch, 8, 4, 4] of
+/// [batch, 128], as torch.nn.Unflatten(1, (8, 4, 4)), and of all other samples of 128 elements. Another number of
+/// elements does not compile. Costs nothing inside a network.
 template <std::size_t... E>
 struct reshape : flatten {
   static_assert(detail::check_sizes<E...>());

@@ -15,15 +15,16 @@ namespace devplace::nn {
 /// x + f(x), where f is the sequence of layers, whose output extents must equal its input extents. Parameters are named
 /// by position: `1.0.weight` belongs to the first layer of a residual at position 1.
 ///
-/// With a projection in front, f(x) + s(x), where s are its layers: `residual<projected_by<conv2d<8, 16, kernel<1>,
-/// stride<2>>>, conv2d<8, 16, kernel<3>, stride<2>, padding<1>>, relu, conv2d<16, 16, kernel<3>, padding<1>>>`. Both
-/// must give the same extents. The names of its parameters follow those of f: `1.shortcut.0.weight`.
+/// With a projection in front, f(x) + s(x), where s is the sequence of the projection's layers:
+/// `residual<projected_by<conv2d<8, 16, kernel<1>, stride<2>>>, conv2d<8, 16, kernel<3>, stride<2>, padding<1>>, relu,
+/// conv2d<16, 16, kernel<3>, padding<1>>>`. f and s must have outputs of the same extents. The parameters of s follow
+/// those of f: `1.shortcut.0.weight`.
 template <class... Layers>
 struct residual {
   static_assert(sizeof...(Layers) > 0, "devplace: residual needs at least one layer.");
 };
 
-/// The layers of a residual's shortcut, which stand in front of its own. In sequence, as nn.Sequential.
+/// The layers of a residual's shortcut, in sequence. Stands in front of the residual's layers.
 template <class... Layers>
 struct projected_by {
   static_assert(sizeof...(Layers) > 0, "devplace: projected_by needs at least one layer.");
@@ -53,7 +54,7 @@ struct residual_input : layer_plan<identity, In> {
   static constexpr std::string_view name{};
   static constexpr std::size_t layers = 0;
 };
-/// The layers of the shortcut; a single one that has a name has no other.
+/// The layers of the shortcut; the name of a single named layer replaces `shortcut`.
 template <class In, class... Layers>
 struct residual_shortcut : layer_plan<sequential<Layers...>, In> {
   static constexpr bool is_named = sizeof...(Layers) == 1 && has_own_name(residual_shortcut::names[0]);
@@ -71,7 +72,7 @@ struct residual_plan : branches<join_of_residual, In, Main, Shortcut> {
   }();
   static_assert(names_differ,
                 "devplace: residual: one of its layers has the name of its shortcut, \"shortcut\" or that of the only "
-                "layer of projected_by; names of parameters would be the same.");
+                "layer of projected_by; parameters would have equal names.");
   static_assert(!residual_plan::own_input_elements,
                 "devplace: residual adds its layers' result to its input, so its first layer must take activations, "
                 "not elements of its own type (input_element).");

@@ -10,23 +10,20 @@
 
 namespace devplace::nn {
 
-/// The epsilon of rms_norm that is the element type's: 1.2e-7 for float, 2.2e-16 for double.
+/// Selects the element type's epsilon for rms_norm: 1.2e-7 for float, 2.2e-16 for double.
 struct epsilon_of_type {};
 
-/// w x / sqrt(mean of x^2 + epsilon) along the last axis, which has that many elements: torch.nn.RMSNorm. `weight` w
-/// starts as ones, of as many elements. Epsilon is a std::ratio or, as PyTorch's default, epsilon_of_type.
-template <std::size_t FEATURES_OF_THE_LAST_AXIS,
-          class GIVE_EPSILON_AS_A_RATIO_WRITE_std_ratio_1_100000 = epsilon_of_type>
-struct rms_norm
-    : detail::row_normalization<rms_norm<FEATURES_OF_THE_LAST_AXIS, GIVE_EPSILON_AS_A_RATIO_WRITE_std_ratio_1_100000>,
-                                FEATURES_OF_THE_LAST_AXIS, false> {
+/// w x / sqrt(mean of x^2 + epsilon) along the last axis, of `Features` elements: torch.nn.RMSNorm. `weight` w starts
+/// as ones, [Features]. Epsilon is a std::ratio or, as PyTorch's default, epsilon_of_type.
+template <std::size_t Features, class EpsilonRatio = epsilon_of_type>
+struct rms_norm : detail::row_normalization<rms_norm<Features, EpsilonRatio>, Features, false> {
   /// Epsilon, a std::ratio or epsilon_of_type.
-  using epsilon_ratio = GIVE_EPSILON_AS_A_RATIO_WRITE_std_ratio_1_100000;
+  using epsilon_ratio = EpsilonRatio;
   static_assert(std::is_same_v<epsilon_ratio, epsilon_of_type> ||
                     (detail::is_ratio<epsilon_ratio> && detail::number_of<epsilon_ratio> >= 0),
                 "devplace: rms_norm takes epsilon as a ratio that is not negative: rms_norm<64, std::ratio<1, 1000>>.");
 
-  /// What is added to the mean of squares.
+  /// Returns the number added to the mean of squares.
   template <class T>
   static constexpr double epsilon() {
     if constexpr (std::is_same_v<epsilon_ratio, epsilon_of_type>)

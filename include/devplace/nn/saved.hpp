@@ -18,33 +18,33 @@
 
 namespace devplace::nn {
 
-/// Appears in the compiler's message when saved activations are passed to backward without std::move.
-struct SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved;
-
 namespace detail {
 
-/// Stands for a batch that the caller keeps alive.
+/// The type of `Held` for a batch that the caller keeps alive.
 struct nothing {};
 
 }  // namespace detail
 
-/// What forward saves for backward: move-only, used once. Its type identifies the network, placement, precision and
-/// placement of the batch.
+/// What forward saves for backward: move-only, used once. The type names the network, its placement and precision, and
+/// the placement of the batch.
 template <class Net, placement Where, precision P, placement Batch, class Held>
 class [[nodiscard]] saved {
   using state_type = runtime::model_state<typename precision_traits<P>::storage>;
   static constexpr std::size_t places = local_place_count<Where>;
 
  public:
-  /// For the model with this state; filled by `model.forward`.
+  /// The placement of the batch.
+  using batch_placement_type = Batch;
+
+  /// Called by `model.forward`, which fills the object.
   explicit saved(std::shared_ptr<state_type> state) : state_(std::move(state)), updates_(state_->updates) {}
-  /// Moves; backward rejects a moved-from object.
+  /// Move; backward rejects a moved-from object.
   ///@{
   saved(saved&&) noexcept = default;
   saved& operator=(saved&&) noexcept = default;
   ///@}
 
-  /// Stores place k's data: its workspace, its pass and the addresses of its parts of the batch and of the output.
+  /// Stores place k's workspace, pass and addresses of its parts of the batch and of the output.
   void keep(std::size_t k, devplace::detail::memory_block&& workspace, const runtime::pass<P>& p, const void* input,
             const void* output) {
     workspaces_[k] = std::move(workspace);
@@ -52,22 +52,22 @@ class [[nodiscard]] saved {
     inputs_[k] = input;
     outputs_[k] = output;
   }
-  /// Stores a batch that was a temporary.
+  /// Stores a temporary batch.
   void hold(Held&& batch) { held_.emplace(std::move(batch)); }
 
-  /// Place k's pass.
+  /// Returns place k's pass.
   const runtime::pass<P>& pass(std::size_t k) const { return passes_[k]; }
-  /// Place k's part of the batch.
+  /// Returns the address of place k's part of the batch.
   const void* input(std::size_t k) const { return inputs_[k]; }
-  /// Place k's part of the output, whose memory belongs to the caller of forward.
+  /// Returns the address of place k's part of the output, whose memory belongs to the caller of forward.
   const void* output(std::size_t k) const { return outputs_[k]; }
 
-  /// Throws if it was used before, belongs to another model, or does not match the current parameters.
+  /// Throws if the object was used before, belongs to another model, or does not match the current parameters.
   void check(const state_type* state) const {
     if (state_ == nullptr)
       throw error("backward: these saved activations were used by an earlier backward; run forward again.");
     if (state_.get() != state)
-      throw error("backward: these saved activations are another model's; pass those of this model's forward.");
+      throw error("backward: these saved activations belong to another model; pass what this model's forward saved.");
     if (state_->updates != updates_)
       throw error("backward: an optimizer has changed the parameters since forward; run forward again.");
   }

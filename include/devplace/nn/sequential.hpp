@@ -17,22 +17,22 @@
 namespace devplace::nn {
 
 /// Consecutive layers: `sequential<linear<784, 256>, relu, linear<256, 10>>`. A placement-free type; parameters are
-/// named by position, as in PyTorch: `0.weight`, `0.bias`, `2.weight`. Sizes are checked across all layers when the
-/// type is used; the error message names the layer and both sizes.
-template <class... LAYER_TYPES_SUCH_AS_nn_relu>
+/// named by position, as in PyTorch: `0.weight`, `0.bias`, `2.weight`. Uses of the type check the sizes of all layers;
+/// the error message names the layer and both sizes.
+template <class... Layers>
 struct sequential {
-  /// For the compiler's message.
-  static constexpr bool has_layers = sizeof...(LAYER_TYPES_SUCH_AS_nn_relu) > 0;
+  /// Whether there are layers; named in the error message.
+  static constexpr bool has_layers = sizeof...(Layers) > 0;
   static_assert(has_layers, "devplace: sequential needs at least one layer.");
-  /// The network, which has no data.
+  /// Makes a network, which has no data.
   constexpr sequential() = default;
-  /// Of objects, of which only the types matter: of `sequential layers{...}` a model takes decltype(layers).
-  constexpr explicit sequential(const LAYER_TYPES_SUCH_AS_nn_relu&...) requires has_layers {}
+  /// Deduces the type from objects: a model of `sequential layers{...}` takes decltype(layers).
+  constexpr explicit sequential(const Layers&...) requires has_layers {}
 };
 
 namespace detail {
 
-/// The layer whose outputs are those of a layer or network.
+/// The layer itself, or the last layer of a network.
 template <class Layer>
 struct last_layer {
   using type = Layer;
@@ -45,8 +45,9 @@ struct last_layer<sequential<First, Rest...>>
 }  // namespace detail
 
 /// Whether the outputs of a layer, or of a network's last layer, are probabilities: the layer then has a constant
-/// `gives_probabilities`, true. A trainer refuses the network if its loss has a constant `takes_logits` or
-/// `takes_log_probabilities`, true. `gives_any_numbers` are no logarithms of probabilities, and refused by the latter.
+/// `gives_probabilities`, true. Trainers reject such networks for losses with a constant `takes_logits` or
+/// `takes_log_probabilities`, true; the latter also reject `gives_any_numbers`, which are no logarithms of
+/// probabilities.
 ///@{
 template <class Net>
 inline constexpr bool gives_probabilities = requires {
@@ -80,8 +81,8 @@ struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {
   static constexpr bool fitting = !takes_another<Layer, In> && layers_fit<typename plan::first_misfit> && next::fitting;
 };
 
-// The first wrong layer and the first misfit of a chain that has one, void otherwise. Types that are chosen step by
-// step in chains that have none would cost nvcc's front end time exponential in the number of layers.
+// The first wrong layer and the first misfit of a chain, void if there is none. The search starts only in chains with a
+// fault, because it costs nvcc's front end time exponential in the number of layers.
 template <bool Whole, class Plans>
 struct wrong_layer_in {
   using type = void;
@@ -114,7 +115,7 @@ struct layer_plan<sequential<Layers...>, In> : chain<In, typename chain_plans<0,
   using first_misfit = typename misfit_in<plans::fitting, plans>::type;
 };
 
-/// One sample's extents at a network's input, `type`, if its first layer tells them.
+/// One sample's extents at a network's input, `type`, if its first layer determines them.
 template <class Net>
 struct network_input {};
 template <class Net>
@@ -125,7 +126,7 @@ struct network_input<Net> {
 template <class First, class... Rest>
 struct network_input<sequential<First, Rest...>> : network_input<First> {};
 
-/// The elements of a network's input: those that its first layer requires, or activations.
+/// The element type of a network's input: the one that its first layer requires, or the activations' type.
 template <class Net, class Activation>
 struct input_element {
   using type = own_element_t<Net, Activation>;
@@ -157,12 +158,14 @@ template <std::size_t Index, class List>
 struct entry_at;
 template <std::size_t Index, class... Entries>
 struct entry_at<Index, entry_list<Entries...>> {
-  static_assert(Index < sizeof...(Entries), "devplace: the network has fewer parameters than this index.");
+  static constexpr bool exists = Index < sizeof...(Entries);
+  static_assert(exists, "devplace: the network has fewer parameters than this index; parameter_names() lists them.");
   using entries = numbered_types<std::make_index_sequence<sizeof...(Entries)>, Entries...>;
-  using type = typename decltype(entries::template find<Index>())::type;
+  static constexpr std::size_t index = exists ? Index : 0;
+  using type = typename decltype(entries::template find<index>())::type;
 };
 
-/// Of the parameters of a list that are trained.
+/// Facts about the trained parameters of a list.
 template <class... Entries>
 struct entry_facts {
   static constexpr std::size_t trained = (std::size_t{0} + ... + (Entries::frozen ? 0 : 1));
@@ -199,15 +202,14 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
   static std::string prefix() { return nn::detail::child_prefix("", network_plan::own_name); }
 
  public:
-  /// The number of parameters and that of the elements of their arena: those that are trained, and then the frozen
-  /// ones.
+  /// The number of parameters, and the number of elements of their arena: trained ones, then frozen ones.
   ///@{
   static constexpr std::size_t parameter_count = nn::detail::count_of(list{});
   static constexpr std::size_t arena_elements = trained + network_plan::frozen_elements;
   ///@}
   /// One sample's extents at the network's input.
   using input = typename nn::detail::checked_input<Net>::type;
-  /// The elements of the network's input and output in precision `P`.
+  /// The element types of the network's input and output in precision `P`.
   ///@{
   template <class P>
   using input_element = typename nn::detail::input_element<Net, typename precision_traits<P>::input>::type;
@@ -215,7 +217,7 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
   using output_element = std::conditional_t<network_plan::keeps_elements && network_plan::own_input_elements,
                                             input_element<P>, element_of_t<P>>;
   ///@}
-  /// Whether samples are rounded to activations before the first layer, and the elements that this one reads.
+  /// Whether samples are rounded to activations before the first layer, and the element type that this layer reads.
   ///@{
   template <class P>
   static constexpr bool rounds_input =
@@ -223,7 +225,7 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
   template <class P>
   using first_element = std::conditional_t<rounds_input<P>, element_of_t<P>, input_element<P>>;
   ///@}
-  /// Parameter `Index`, as its extents and its offset in the arena.
+  /// Extents and offset of parameter `Index`.
   template <std::size_t Index>
   using parameter_at = typename nn::detail::entry_at<Index, list>::type;
   /// Calls `f(name, entry, offset)` for every parameter.
@@ -231,8 +233,8 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
   static void for_each_parameter(F&& f) {
     network_plan::for_each(prefix(), {0, trained}, f);
   }
-  /// Calls `f(name, parameter, offset)` for every parameter, or for every buffer, where the second is the entry of the
-  /// layer's table: less code where its extents need not be types.
+  /// Call `f(name, parameter, offset)` for every parameter, or for every buffer, with the entry of the layer's table.
+  /// Generate less code than for_each_parameter, for functions that do not need extents as types.
   ///@{
   template <class F>
   static void visit_parameters(const F& f) {
@@ -248,8 +250,7 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
   static void for_each_layer(F&& f) {
     network_plan::visit_layers(prefix(), f);
   }
-  /// Of each parameter that is trained the offset in the arena, the number of axes, and the factor of the optimizer's
-  /// learning rate.
+  /// For each trained parameter: offset in the arena, number of axes, and factor of the optimizer's learning rate.
   ///@{
   static constexpr auto offsets = facts::offsets;
   static constexpr auto ranks = facts::ranks;

@@ -23,8 +23,8 @@ namespace devplace {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// A copy of a model in shared memory, elsewhere: a snapshot while other processes train it, whose elements may be of
-/// different updates. Others than trainers (assign(), a view of a parameter) must not write meanwhile.
+/// Copies a model out of shared memory: a snapshot while other processes train it, whose elements may come from
+/// different updates. Only trainers may write meanwhile, not assign() or views of parameters.
 template <placement Where, class Net, precision P>
 [[nodiscard]] auto to(const model<Net, shared_memory, P>& source) {
   return detail::naming_bad_alloc("the copy of a model", [&] {
@@ -47,7 +47,8 @@ template <placement Where, class Net, precision P>
 
 namespace detail {
 
-/// Parameters, followed by buffers; instead of extents the segment keeps the seed and the number of passes.
+/// The segment of a model: parameters, then buffers. Where a tensor's segment has extents, this one keeps the seed and
+/// the number of passes.
 template <class Net, class P>
 struct shared_form<model<Net, shared_memory, P>> {
   using value_type = model<Net, shared_memory, P>;

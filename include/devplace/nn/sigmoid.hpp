@@ -9,7 +9,7 @@ namespace devplace::nn {
 
 /// 1 / (1 + exp(-x)) of each element.
 struct sigmoid : detail::elementwise_layer<sigmoid> {
-  /// Losses that take logits or logarithms refuse a network that ends in it.
+  /// Trainers reject it as the last layer for losses that take logits or logarithms of probabilities.
   static constexpr bool gives_probabilities = true;
   /// The function, and the gradient from the output `y` and its gradient.
   ///@{

@@ -7,7 +7,8 @@
 
 namespace devplace::nn {
 
-/// x sigmoid(x) of each element, also named swish: torch.nn.SiLU. 0 for -infinity, where PyTorch's formula gives NaN.
+/// x sigmoid(x) of each element, also known as swish: torch.nn.SiLU. 0 for -infinity, where PyTorch's formula gives
+/// NaN.
 struct silu : detail::elementwise_layer_of_input<silu> {
   /// The function, and the gradient from the input `x` and the output's gradient.
   ///@{

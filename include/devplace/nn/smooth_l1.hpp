@@ -29,13 +29,13 @@ struct smooth_difference {
 
 namespace devplace::nn {
 
-/// With d the difference between output and target, both [batch, ...]: d^2 / (2 beta) where |d| < beta, and |d| - beta
-/// / 2 elsewhere: torch.nn.SmoothL1Loss. With beta 0 it is l1; times beta it is the Huber loss with delta = beta.
+/// d^2 / (2 beta) where |d| < beta and |d| - beta / 2 elsewhere, with the difference d between output and target, both
+/// [batch, ...]: torch.nn.SmoothL1Loss. Equals l1 for beta 0; times beta, the Huber loss with delta = beta.
 struct smooth_l1 {
   double beta = 1;                     ///< where the square ends, at least 0
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("beta", beta);
     f("reduce", reduce);
@@ -55,7 +55,7 @@ struct smooth_l1 {
     return {{static_cast<T>(beta)}};
   }
 
-  /// Loss and gradient: `auto [loss, gradient] = nn::smooth_l1{}(output, target)`.
+  /// Computes loss and gradient: `auto [loss, gradient] = nn::smooth_l1{}(output, target)`.
   template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
   auto operator()(const Output& output, const Target& target) const {
     return evaluate_loss(*this, output, target);

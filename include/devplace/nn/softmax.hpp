@@ -7,9 +7,9 @@
 
 namespace devplace::nn {
 
-/// exp(x) / sum of exp(x) along the last axis. Not needed before a cross_entropy loss, which takes logits.
+/// exp(x) / sum of exp(x) along the last axis. Leave it out before cross_entropy, which takes logits.
 struct softmax : detail::in_place_layer {
-  /// A loss that takes logits refuses a network that ends in this layer.
+  /// Trainers reject it as the last layer for losses that take logits or logarithms of probabilities.
   static constexpr bool gives_probabilities = true;
 
   /// Members that layer_for requires.

@@ -9,22 +9,19 @@
 
 namespace devplace::nn {
 
-/// log(1 + exp(beta x)) / beta of each element, and x where beta x is above threshold: torch.nn.Softplus. Both
-/// are std::ratios, Beta positive: `softplus<std::ratio<2>, std::ratio<10>>`; `softplus<>` has PyTorch's defaults, 1
-/// and 20.
-template <class GIVE_BETA_AS_A_RATIO_WRITE_std_ratio_2 = std::ratio<1>,
-          class GIVE_THE_THRESHOLD_AS_A_RATIO_WRITE_std_ratio_20 = std::ratio<20>>
-struct softplus
-    : detail::elementwise_layer_of_input<
-          softplus<GIVE_BETA_AS_A_RATIO_WRITE_std_ratio_2, GIVE_THE_THRESHOLD_AS_A_RATIO_WRITE_std_ratio_20>> {
-  /// Its numbers, each a std::ratio.
+/// log(1 + exp(beta x)) / beta of each element, and x where beta x is above the threshold: torch.nn.Softplus. Beta,
+/// positive, and threshold are std::ratio: `softplus<std::ratio<2>, std::ratio<10>>`; `softplus<>` has PyTorch's
+/// defaults, 1 and 20.
+template <class BetaRatio = std::ratio<1>, class ThresholdRatio = std::ratio<20>>
+struct softplus : detail::elementwise_layer_of_input<softplus<BetaRatio, ThresholdRatio>> {
+  /// Beta and threshold, each a std::ratio.
   ///@{
-  using beta = GIVE_BETA_AS_A_RATIO_WRITE_std_ratio_2;
-  using threshold = GIVE_THE_THRESHOLD_AS_A_RATIO_WRITE_std_ratio_20;
+  using beta = BetaRatio;
+  using threshold = ThresholdRatio;
   ///@}
-  static_assert(detail::is_ratio<beta> && detail::is_ratio<threshold>,
-                "devplace: softplus takes beta and threshold as ratios: softplus<std::ratio<2>, std::ratio<20>>.");
-  static_assert(detail::number_of<beta> > 0, "devplace: softplus's beta must be positive; softplus<> has 1.");
+  static_assert(
+      detail::is_ratio<beta> && detail::number_of<beta> > 0 && detail::is_ratio<threshold>,
+      "devplace: softplus takes beta, positive, and threshold as ratios: softplus<std::ratio<2>, std::ratio<20>>.");
   /// The function, and the gradient from the input `x` and the output's gradient.
   ///@{
   static auto value(const auto& x) {

@@ -10,9 +10,9 @@
 
 namespace devplace::nn {
 
-/// The sum of what the branches make of the same input: `sum_of<linear<8, 4>, sequential<linear<8, 16>, relu,
-/// linear<16, 4>>>`. Branches are layers or networks that give the same extents; nn::identity adds the input itself.
-/// Added in their order. Parameters are named by branch, as in PyTorch's ModuleList: `0.weight`, `1.2.weight`.
+/// Adds the outputs of branches, which take the same input, in order: `sum_of<linear<8, 4>, sequential<linear<8, 16>,
+/// relu, linear<16, 4>>>`. Branches are layers or networks with outputs of the same extents; nn::identity adds the
+/// input itself. Parameters are named by branch, as in PyTorch's ModuleList: `0.weight`, `1.2.weight`.
 template <class... Branches>
 struct sum_of {};
 

@@ -12,12 +12,12 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// A model with bitwise the same parameters, buffers, seed and step count on another placement (of one place or
-/// copies): `to<on<cpu>>(model)`, `to<replicated<0, 1>>(model)`. A replicated source gives the first place's copy, so
-/// `to<Where>(to<on<cpu>>(model))` makes all replicas equal to the first. Gradients, and the state of optimizers and
-/// trainers, which belong to the source model, are not copied. Complete when the call returns.
-/// `to<Where, float>(model)` is a copy in the precision float, whatever that of the model: parameters and buffers of
-/// another type are rounded to nearest, ties to even; what is too large for float becomes infinite.
+/// Copies a model to another placement (one place or copies), with bitwise equal parameters, buffers, seed and step
+/// count: `to<on<cpu>>(model)`, `to<replicated<0, 1>>(model)`. Copies the first place's replica, so that
+/// `to<Where>(to<on<cpu>>(model))` makes all replicas equal to the first. Does not copy gradients or the state of
+/// optimizers and trainers, which belong to the source model. Complete when the call returns.
+/// `to<Where, float>(model)` copies in precision float from any precision: parameters and buffers of another type are
+/// rounded to nearest, ties to even; values too large for float become infinite.
 template <placement Where, class To = void, class Net, placement From, precision P>
 [[nodiscard]] auto to(const model<Net, From, P>& source) {
   using result = model<Net, Where, std::conditional_t<std::is_void_v<To>, P, To>>;
@@ -29,14 +29,14 @@ template <placement Where, class To = void, class Net, placement From, precision
   } else if constexpr (has_copies) {
     using storage = typename precision_traits<typename result::precision_type>::storage;
     return detail::naming_bad_alloc("the copy of a model", [&] {
-      return nn::detail::model_access::adopt<result>(nn::detail::housed<Where>(
+      return nn::detail::model_access::adopt<result>(nn::detail::in_memory_of<Where>(
           runtime::copied_state<storage, placement_backend_t<Where>, placement_backend_t<From>>(
               detail::mesh_of<Where>::ordinals, source.state())));
     });
   }
 }
 
-/// The same from a temporary, which is moved if it is on `Where` already.
+/// Converts a temporary, which is moved if it is on `Where` already.
 template <placement Where, class Net, placement From, precision P>
 [[nodiscard]] auto to(model<Net, From, P>&& source) {
   if constexpr (std::is_same_v<From, Where>)

@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include <devplace/optim/detail/adam_formula.hpp>
-#include <devplace/optim/detail/named_learning_rate.hpp>
 #include <devplace/optim/detail/update_by_formula.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 
@@ -16,22 +15,21 @@ namespace devplace::optim {
 /// beta2) g^2; step t subtracts learning_rate / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon) from the
 /// parameter.
 struct adam {
-  double learning_rate = 1e-3;          ///< step size
-  double beta1 = 0.9;                   ///< decay rate of the first moment
-  double beta2 = 0.999;                 ///< decay rate of the second moment
-  double epsilon = 1e-8;                ///< added to the square root of the second moment
-  double weight_decay = 0;              ///< L2 penalty: added to the gradient, times the parameter
-  detail::named_learning_rate lr = {};  ///< refused: PyTorch's name
+  double learning_rate = 1e-3;  ///< step size
+  double beta1 = 0.9;           ///< decay rate of the first moment
+  double beta2 = 0.999;         ///< decay rate of the second moment
+  double epsilon = 1e-8;        ///< added to the square root of the second moment
+  double weight_decay = 0;      ///< L2 penalty: added to the gradient, times the parameter
 
   /// The first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;
   /// See optimizer_rule.
   static constexpr bool takes_groups = true;
 
-  /// Steps whose gradients are not finite can be skipped on the place.
+  /// The place can skip steps whose gradients are not finite.
   static constexpr bool skips_steps = true;
 
-  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  /// Calls f(name, value) for each hyperparameter; processes compare them.
   void for_each_option(auto&& f) const {
     f("learning_rate", learning_rate);
     f("beta1", beta1);

@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include <devplace/optim/detail/adam_formula.hpp>
-#include <devplace/optim/detail/named_learning_rate.hpp>
 #include <devplace/optim/detail/update_by_formula.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 
@@ -14,22 +13,21 @@ namespace devplace::optim {
 /// Hyperparameters of AdamW (Loshchilov and Hutter 2019) with the arithmetic of torch.optim.AdamW: Adam with decoupled
 /// weight decay, which multiplies the parameters by 1 - learning_rate * weight_decay before each step.
 struct adamw {
-  double learning_rate = 1e-3;          ///< step size
-  double beta1 = 0.9;                   ///< decay rate of the first moment
-  double beta2 = 0.999;                 ///< decay rate of the second moment
-  double epsilon = 1e-8;                ///< added to the square root of the second moment
-  double weight_decay = 1e-2;           ///< decoupled: multiplied by learning_rate
-  detail::named_learning_rate lr = {};  ///< refused: PyTorch's name
+  double learning_rate = 1e-3;  ///< step size
+  double beta1 = 0.9;           ///< decay rate of the first moment
+  double beta2 = 0.999;         ///< decay rate of the second moment
+  double epsilon = 1e-8;        ///< added to the square root of the second moment
+  double weight_decay = 1e-2;   ///< decoupled: multiplied by learning_rate
 
   /// The first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;
   /// See optimizer_rule.
   static constexpr bool takes_groups = true;
 
-  /// Steps whose gradients are not finite can be skipped on the place.
+  /// The place can skip steps whose gradients are not finite.
   static constexpr bool skips_steps = true;
 
-  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  /// Calls f(name, value) for each hyperparameter; processes compare them.
   void for_each_option(auto&& f) const {
     f("learning_rate", learning_rate);
     f("beta1", beta1);

@@ -28,10 +28,10 @@ struct clip_arguments {
   T* factor = nullptr;                    ///< result, one element: step_arguments::gradient_factor of the next step
   T* norm = nullptr;                      ///< result, one element: the norm before clipping (null: not wanted)
   double* workspace = nullptr;            ///< clip_workspace_size(n) elements
-  runtime::loss_scale* scaler = nullptr;  ///< the scale by which gradients are multiplied (null: 1); it is updated
-  runtime::scaling_rule scaling = {};     ///< how
-  double unscaled = 1;                    ///< what gradients were divided by when they were scaled
-  runtime::norm_statistics* statistics = nullptr;  ///< take the norm, too (null: not wanted)
+  runtime::loss_scale* scaler = nullptr;  ///< the factor of the gradients, which is updated (null: 1)
+  runtime::scaling_rule scaling = {};     ///< how the scale is updated
+  double unscaled = 1;                    ///< the divisor that was applied together with the scale
+  runtime::norm_statistics* statistics = nullptr;  ///< also receive the norm (null: not wanted)
 };
 
 /// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.
@@ -39,11 +39,11 @@ constexpr std::size_t clip_workspace_size(std::size_t n) {
   return runtime::norm_lanes(n) + runtime::norm_groups(n);
 }
 
-/// factor = min(1, max_norm / (norm + 1e-6)), where norm = |gradients / divisor| is the 2-norm, 0 if the divisor is 0.
-/// Asynchronous; does not allocate; one launch on a GPU. The sum is computed in double in an order that depends only on
+/// Computes factor = min(1, max_norm / (norm + 1e-6)), where norm = |gradients / divisor| is the 2-norm, 0 if the
+/// divisor is 0. Asynchronous; does not allocate; one launch on a GPU. Sums in double, in an order that depends only on
 /// `n` and the backend. Non-finite gradients make the norm infinite or NaN, and the parameters NaN after the step, as
-/// in PyTorch by default. With a `scaler` the norm is that of unscaled gradients, the factor also undoes the scale, and
-/// non-finite gradients, or a factor that is not finite, make it skip the step.
+/// in PyTorch by default. With a `scaler` the norm is that of the unscaled gradients, the factor also undoes the scale,
+/// and a non-finite gradient or factor skips the step.
 template <class Backend, class T>
 void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
   const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor,   a.norm,

@@ -6,22 +6,21 @@
 
 namespace devplace::optim {
 
-/// A rule whose weight decay acts on matrices alone, which are all parameters with two axes or more: weights decay,
-/// biases and the factors of normalisations do not. `trainer step{model, loss,
-/// optim::decay_of_matrices{optim::adamw{...}}}`; its members are the rule's: `step.optimizer().rule().learning_rate =
-/// x`.
+/// Restricts a rule's weight decay to parameters with two axes or more: weights decay, biases and factors of
+/// normalisations do not. `trainer step{model, loss, optim::decay_of_matrices{optim::adamw{...}}}`. Inherits the rule's
+/// members: `step.optimizer().rule().learning_rate = x`.
 template <optimizer_rule Rule>
 struct decay_of_matrices : Rule {
-  /// For the compiler's message.
+  /// Whether the rule has a weight decay; named in the error message.
   static constexpr bool has_decay = requires(Rule rule) { rule.weight_decay = 0.1; };
   static_assert(has_decay, "devplace: decay_of_matrices: the rule has no weight_decay; use the rule itself.");
-  /// What optimizers look for.
+  /// Tells optimizers which parameters decay.
   static constexpr bool decays_matrices_alone = true;
 
-  /// From the rule with its hyperparameters.
+  /// Copies the rule with its hyperparameters.
   constexpr explicit decay_of_matrices(const Rule& rule = {}) : Rule(rule) {}
 
-  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  /// Calls f(name, value) for each hyperparameter; processes compare them.
   void for_each_option(auto&& f) const {
     Rule::for_each_option(f);
     f("decays_matrices_alone", true);

@@ -10,10 +10,10 @@
 
 namespace devplace::optim {
 
-/// Options of a trainer in mixed<half>, whose losses are multiplied by a scale so that small gradients do not become 0
-/// in 16 bits: those of torch.amp.GradScaler, with its defaults. The scale is halved after a step with an infinite or
-/// NaN gradient, which changes nothing else, and doubled after 2,000 steps without one. Other than GradScaler's it does
-/// not fall below the smallest normal float, from which it can grow again.
+/// Options of loss scaling in mixed<half>: a trainer multiplies losses by a scale, so that small gradients do not
+/// become 0 in 16 bits. Names and defaults are those of torch.amp.GradScaler. A step with an infinite or NaN gradient
+/// halves the scale and changes nothing else; 2,000 steps in a row without one double it. Unlike GradScaler's, the
+/// scale never falls below the smallest normal float, so that it can grow again.
 struct loss_scaling {
   double initial_scale = 65536;         ///< at least the smallest normal float, 1.18e-38
   double growth_factor = 2;             ///< above 1
@@ -34,7 +34,7 @@ struct loss_scaling {
     require(growth_interval > 0, "growth_interval", static_cast<double>(growth_interval), "at least 1");
   }
 
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("initial_scale", initial_scale);
     f("growth_factor", growth_factor);
@@ -43,7 +43,7 @@ struct loss_scaling {
   }
 };
 
-/// What a trainer in mixed<half> has on its places: the scale of the next step's loss, and counts. For checkpoints.
+/// The loss scaling of a trainer in mixed<half>, for checkpoints: the scale of the next step's loss, and counters.
 struct loss_scaler_state {
   double scale;                 ///< a float: GradScaler's _scale
   std::int64_t growth_tracker;  ///< steps since the scale changed or one was skipped: GradScaler's _growth_tracker

@@ -19,6 +19,7 @@
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/detail/refusal.hpp>
+#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/gradients.hpp>
@@ -30,27 +31,22 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message when gradients that are not reduced are passed to an optimizer.
-struct REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize;
-
-/// Appears in the compiler's message when a model or gradients of another type are passed to an optimizer.
-struct PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS;
-
-/// Appears in the compiler's message for a step by hand of a trainer's optimizer that does not update whole replicas.
-struct MAKE_AN_optimizer_OF_THE_MODEL_FOR_STEPS_BY_HAND;
-
 /// Appears in the compiler's message for PyTorch's zero_grad.
 struct GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT;
 
 namespace optim {
 
-/// Which places run an optimizer: each place for its own replica; only the first one, which then alone holds the state;
-/// or each place for its share of the parameters, in that many parts.
+/// Which places run an optimizer.
 ///@{
+
+/// Each place, for its own replica.
 struct on_every_place {};
+/// The first place, which alone holds the state.
 struct on_first_place {};
+/// Each place, for its share of the parameters, in `Parts` parts.
 template <std::size_t Parts>
 struct on_shares {};
+
 ///@}
 
 }  // namespace optim
@@ -71,10 +67,19 @@ inline constexpr bool has_shares<on_shares<Parts>> = true;
 
 /// The state of an optimizer for one type of model: `optimizer<optim::adam, model<net, on<cpu>>> opt{model, {...}}`, or
 /// `optimizer opt{model, optim::adam{...}}`. Every place holds the state of its own replica, unless `Who` says
-/// otherwise, as in a trainer with `collective::scatter_gather` or `collective::sharded_all_reduce`. One thread at a
-/// time; two steps of one model at once throw.
+/// otherwise, as in a trainer with `collective::scatter_gather` or `collective::sharded_all_reduce`. Not thread-safe;
+/// concurrent steps of one model throw.
 template <class Rule, class Model, class Who = optim::on_every_place>
-class optimizer;
+class optimizer {
+  static_assert(detail::accepted<Model>,
+                "devplace: optimizer: its arguments are a model (a predictor has no gradients) and a rule, in this "
+                "order: optimizer opt{model, optim::adam{}}.");
+
+ public:
+  /// Accepts any arguments, so that no further error follows.
+  template <class... Any>
+  explicit optimizer(const Any&...) {}
+};
 
 /// The optimizer of a `model<Net, Where, P>`.
 template <class Rule, class Net, class Where, class P, class Who>
@@ -83,18 +88,17 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   using T = typename roles::parameter;
   using state_type = runtime::model_state<typename roles::storage>;
   static_assert(std::is_same_v<T, typename roles::gradient> && std::is_same_v<T, typename roles::state>,
-                "devplace: optimizer: parameters, gradients and state take part in one update and are of one type; see "
-                "precision_traits.");
+                "devplace: optimizer: parameters, gradients and state must have one type, since one update computes "
+                "with all; see precision_traits.");
   static_assert(optim::optimizer_rule<Rule>,
                 "devplace: this type is not an optimizer's rule; use optim::sgd, optim::adam or optim::adamw, or see "
-                "optim/optimizer_concept.hpp for what one must have.");
+                "optim/optimizer_concept.hpp for the requirements.");
   using options = optim::option_groups<Net, Rule>;
   static constexpr bool trains =
       runtime::network_plan<Net>::parameters != 0 || runtime::network_plan<Net>::frozen_elements == 0;
-  static_assert(
-      trains,
-      "devplace: optimizer: all parameters of this network are frozen, so that nothing is left to train; leave "
-      "nn::frozen out around the layers that training shall change, or predict only.");
+  static_assert(trains,
+                "devplace: optimizer: all parameters of this network are frozen, so that nothing is left to train; "
+                "remove nn::frozen around the layers to train, or only predict.");
   static constexpr bool takes_its_groups = options::none || optim::takes_groups<Rule>;
   static_assert(takes_its_groups,
                 "devplace: optimizer: parts of the network have learning rates of their own (nn::learning_rate_times), "
@@ -112,31 +116,31 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
       updating_places == places && !has_shares && !(on_first_place && spans_processes<Where>);
 
  public:
-  /// The models that it can update.
+  /// The type of the models that the optimizer updates.
   using model_type = model<Net, Where, P>;
-  /// The hyperparameters' type.
+  /// The type of the hyperparameters.
   using rule_type = Rule;
 
   /// Initialises the state to zero on every place of the model. Throws argument_error for invalid hyperparameters.
-  /// Waits for the places and throws earlier failures of them.
+  /// Waits for the places and throws their earlier failures.
   template <detail::configured = detail::configuration>
   optimizer(const model_type& m, const Rule& rule) requires(!has_shares)
       : optimizer(m, rule, [](std::size_t, std::size_t) {
           return optim::detail::part{0, elements};
         }) {}
-  /// The same for shares: place k updates, as its i-th part, `count` elements from `first` on, the members of `part(k,
-  /// i)`. A first place that is another process's updates none, and has no state.
+  /// For shares: `part(k, i)` is the range, `first` and `count`, of elements that place k updates as its i-th part. A
+  /// process without the first place updates none if only that place updates, and has no state.
   template <class PartOf, detail::configured = detail::configuration>
     requires(std::is_invocable_v<const PartOf&, std::size_t, std::size_t>)
   optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {
     rule.validate();
-    of_ = m.shared_state();
+    model_ = m.shared_state();
     for (std::size_t k = 0; k < updating_places; ++k) {
       for (std::size_t i = 0; i < parts; ++i) {
-        const auto of = part(k, i);
-        if (on_first_place && of.count == 0) continue;
-        states_[k][i] =
-            optim::detail::make_state<Rule, T, backend_type, options::count>(mesh::ordinals[k], {of.first, of.count});
+        const auto range = part(k, i);
+        if (on_first_place && range.count == 0) continue;
+        states_[k][i] = optim::detail::make_state<Rule, T, backend_type, options::count>(mesh::ordinals[k],
+                                                                                         {range.first, range.count});
       }
       if constexpr (!options::none)
         if (states_[k][0].steps.data() != nullptr)
@@ -146,66 +150,43 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     detail::wait_for_replicas<backend_type>(mesh::ordinals);
   }
 
-  /// One step with whole gradients, which are consumed; divides them by the sum of the samples' weights if the loss is
-  /// a mean. All places make the same update. Throws earlier failures of places; the model is unusable then.
+  /// Makes one step with whole gradients and consumes them; divides them by the sum of the samples' weights if the loss
+  /// is a mean. All places make the same update. Throws earlier failures of places, which make the model unusable.
   template <placement GradientWhere, detail::configured = detail::configuration>
-    requires(std::is_same_v<GradientWhere, Where>&& updates_replicas)
   void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
-    m.check_lease(gradients);
-    const runtime::sole_use use(m.state());
-    const auto lease = std::move(gradients);
-    const auto nothing = [] {};
-    update(m.state(), lease.how() == reduction::mean, {}, detail::function_view<>(nothing));
+    constexpr bool whole = std::is_same_v<GradientWhere, Where>;
+    static_assert(whole,
+                  "devplace: the gradients are partial, a summand on each place; reduce them first: "
+                  "opt.step(model, synchronize(std::move(gradients))).");
+    static_assert(updates_replicas,
+                  "devplace: optimizer: this one belongs to a trainer and updates only a part of each replica or only "
+                  "the first replica; for steps by hand make one of the model: optimizer opt{model, rule}.");
+    if constexpr (whole && updates_replicas) {
+      m.check_lease(gradients);
+      const runtime::sole_use use(m.state());
+      const auto lease = std::move(gradients);
+      const auto nothing = [] {};
+      update(m.state(), lease.how() == reduction::mean, {}, detail::function_view<>(nothing));
+    }
   }
 
-  /// Gradients of a replicated model are partial: each place has a summand. Reduce them first.
-  template <class FIX = REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize, placement GradientWhere>
-    requires(!std::is_same_v<GradientWhere, Where>)
-  detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&&)
-  DEVPLACE_REFUSED(
-      "the gradients are partial, a summand on each place; reduce them first: opt.step(model, "
-      "synchronize(std::move(gradients))).");
-
-  /// A trainer's optimizer for other parts cannot copy the parameters to the other places.
-  template <class FIX = MAKE_AN_optimizer_OF_THE_MODEL_FOR_STEPS_BY_HAND, placement GradientWhere>
-    requires(std::is_same_v<GradientWhere, Where> && !updates_replicas)
-  detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&&)
-  DEVPLACE_REFUSED(
-      "optimizer: this one is a trainer's and updates a part of each replica or the first one alone; for steps by hand "
-      "make one of the model: optimizer opt{model, rule}.");
-
-  /// A step consumes the gradients: move them in.
-  template <class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, placement GradientWhere>
-  detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&)
-      DEVPLACE_REFUSED("a step uses the gradients up; move them in: opt.step(model, std::move(gradients)).");
-
-  /// Other arguments, and what PyTorch's optimizers have.
-  ///@{
-  template <class... Wrong, class FIX = PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS>
-  detail::refusal step(const Wrong&...) DEVPLACE_REFUSED(
-      "optimizer: a step takes the model that the optimizer was made for and its gradients: opt.step(model, "
-      "model.backward(std::move(saved), gradient)).");
-  template <class FIX = GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT>
-  detail::refusal zero_grad() DEVPLACE_REFUSED("gradients are written anew by each backward; leave zero_grad() out.");
-  ///@}
-
-  /// The same on a model's arenas, for callers that reduced the gradients there; `factors` are elements on each place
-  /// by which gradients are multiplied, and which say whether the step is skipped. `spread()` is called after the
-  /// updates were enqueued, to copy the parameters to the other places.
+  /// Makes one step on a model's arenas, for callers that reduced the gradients there. `factors` are elements on each
+  /// place that multiply the gradients and that can skip the step. Calls `spread()` after enqueuing the updates, to
+  /// copy the parameters to the other places.
   template <detail::configured = detail::configuration>
   void update(state_type& state, bool divide, const std::array<runtime::step_factors<T>, places>& factors,
               detail::function_view<> spread) {
-    if (&state != of_.lock().get())
+    if (&state != model_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     validate();
     runtime::check_failures<backend_type>(state);
     ++state.updates;
-    // An update rounds no frozen parameters, and one that a place may skip none.
+    // An update does not round frozen parameters, and a skipped update rounds nothing.
     const bool writes_all = factors[0].skip == nullptr && runtime::network_plan<Net>::frozen_elements == 0;
     const bool stay_old = state.working_copies_are_old && !writes_all;
     state.working_copies_are_old = true;
     ++steps_;
-    std::array<bool, places> rounded{};  // replicas of which the update wrote what layers read
+    std::array<bool, places> rounded{};  // replicas whose working copy the update wrote
     try {
       runtime::for_each_replica<backend_type>(state, updating_places, [&](std::size_t k) {
         const auto& r = state.replicas[k];
@@ -214,7 +195,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
               rule_, r, part, tables_[k], divide ? r.gradient_data() + elements : nullptr, factors[k], steps_);
       });
       spread();
-      // The others are rounded whole: to leave out a share would save less than the further launches for the rest cost.
+      // Rounds the other replicas whole: leaving out a share would save less than the launches for the rest cost.
       if constexpr (runtime::replica<typename roles::storage>::has_working_copy)
         if (!stay_old)
           runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
@@ -234,17 +215,17 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     else
       rule_.validate();
   }
-  /// The hyperparameters; changes take effect in the next step.
+  /// Returns the hyperparameters; changes take effect in the next step.
   ///@{
   Rule& rule() { return rule_; }
   const Rule& rule() const { return rule_; }
   ///@}
 
-  /// Number of enqueued steps.
+  /// Returns the number of enqueued steps.
   std::int64_t steps() const { return steps_; }
 
-  /// The whole state on the host; of several processes this one's, with zeros for what the others have. After work
-  /// that was enqueued before.
+  /// Copies the whole state to the host, after all work enqueued before. Of several processes, each returns its own
+  /// part, with zeros elsewhere.
   template <detail::configured = detail::configuration>
   optim::optimizer_state<Rule, T> state() const {
     const std::vector<std::byte> memory(options::count * optim::step_memory_bytes);
@@ -255,8 +236,8 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
         optim::detail::read_part<backend_type>(mesh::ordinals[k], part, whole);
     return whole;
   }
-  /// Goes on from a state that state() gave for an optimizer of this rule, network and precision on any placement.
-  /// Throws argument_error, unchanged, for a state of other sizes and for invalid hyperparameters.
+  /// Continues from a state that state() returned for an optimizer of this rule, network and precision on any
+  /// placement. Throws argument_error for a state of other sizes and for invalid hyperparameters, without a change.
   template <detail::configured = detail::configuration>
   void restore(const optim::optimizer_state<Rule, T>& from) {
     from.rule.validate();
@@ -267,8 +248,8 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
       fits = fits && arena.size() == elements;
     if (!fits)
       throw argument_error(
-          "optimizer: the state is that of an optimizer of another network; restore what an optimizer of the same "
-          "network gave.");
+          "optimizer: the state belongs to an optimizer of another network; restore the state of an optimizer of this "
+          "network.");
     for (std::size_t k = 0; k < updating_places; ++k)
       for (auto& part : states_[k])
         optim::detail::write_part<backend_type>(mesh::ordinals[k], part, from);
@@ -280,14 +261,22 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   Rule rule_;
   std::array<std::array<optim::detail::replica_state<Rule, T, options::count>, parts>, updating_places> states_;
   std::array<detail::memory_block, updating_places> tables_;  ///< of groups of parameters
-  std::weak_ptr<const state_type> of_;                        ///< not an address, which another model could reuse
+  std::weak_ptr<const state_type> model_;                     ///< not an address, which another model could reuse
   std::int64_t steps_ = 0;
 };
 
-/// `optimizer opt{model, optim::adam{}}`.
+/// `optimizer opt{model, optim::adam{}}`; all other arguments are rejected.
+///@{
 template <class Net, class Where, class P, class Rule>
 optimizer(const model<Net, Where, P>&, const Rule&) -> optimizer<Rule, model<Net, Where, P>>;
+template <class... Arguments>
+optimizer(const Arguments&...) -> optimizer<void, void>;
+///@}
 
+namespace detail {
+
+template <class... Arguments>
+inline constexpr bool not_printed<optimizer<Arguments...>> = true;
+
+}  // namespace detail
 }  // namespace devplace
-
-#include <devplace/optim/detail/rejected_optimizer.hpp>

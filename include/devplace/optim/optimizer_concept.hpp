@@ -34,7 +34,7 @@ struct step_arguments {
   const std::uint32_t* skip = nullptr;  ///< one element; if not 0, the step changes nothing (null: it does)
   std::int64_t step = 1;                ///< 1 for the first step
   void* step_memory = nullptr;          ///< step_memory_bytes for the rule; zero before the first step
-  void* sent = nullptr;                 ///< the same size on the host, initially zero: what the rule sent to this place
+  void* sent = nullptr;                 ///< step_memory_bytes on the host, initially zero: what was sent to the place
 };
 
 /// Factors of the hyperparameters `learning_rate` and `weight_decay` for a group of parameters.
@@ -46,8 +46,8 @@ struct option_factors {
   friend constexpr bool operator==(const option_factors&, const option_factors&) = default;
 };
 
-/// One step in which parameters are in groups with options of their own. `step_memory` and `sent` have
-/// step_memory_bytes for each group.
+/// One step for groups of parameters with different options. `step_memory` and `sent` have step_memory_bytes for each
+/// group.
 template <class T>
 struct grouped_step_arguments : step_arguments<T> {
   const option_factors* factors = nullptr;  ///< of each group, on the host
@@ -56,39 +56,40 @@ struct grouped_step_arguments : step_arguments<T> {
   std::size_t first = 0;                    ///< position of `parameters` in the whole model
 };
 
-/// Arguments of a step, one of the two above, where layers read a rounded copy of the parameters. A rule whose `step`
-/// takes any arguments, as the library's, writes the copy in the same pass and says so; after other rules the step
-/// rounds the parameters.
+/// step_arguments or grouped_step_arguments for layers that read a rounded copy of the parameters, the working copy. A
+/// rule whose `step` takes any arguments, as the library's, writes the copy in the same pass and sets `wrote_working`;
+/// after other rules the optimizer rounds the parameters.
 template <class Arguments, class Working>
 struct working_step_arguments : Arguments {
   using working_type = Working;   ///< the type of the copy's elements
-  Working* working = nullptr;     ///< `n` elements
-  bool* wrote_working = nullptr;  ///< result, on the host: whether the update writes them
+  Working* working = nullptr;     ///< the copy: `n` elements
+  bool* wrote_working = nullptr;  ///< result, on the host: whether the update writes the copy
 };
 
-/// Requirements on an optimizer's hyperparameters, the library's and a user's (optim/rmsprop.hpp is a complete example,
-/// a formula for one element that runs on every backend, with vectors where it has them): a copyable struct with
-/// - `static constexpr std::size_t state_arenas`: the number of arenas of the parameters' size that it needs;
-/// - `void validate() const`: throws argument_error for invalid values; a rule that also has `validate_step(step)` is
-///   asked before each step by that instead;
-/// - `template <class Backend, class T> void step(const step_arguments<T>&) const`: one update, asynchronous, without
-///   allocation, for float and double. It is const and called for each step, so a schedule may change a hyperparameter
-///   in between. Values that it computes from `step` on the host are launch arguments. The library's rules instead keep
-///   step and hyperparameters in `step_memory`, where each update prepares the next one, and send them again if they
-///   differ from those `sent`: their launches are the same in every step. Checkpoints keep the bytes of both, so what
-///   lies there should have no padding, whose bytes are arbitrary. A rule may call another rule's step, with different
-///   values each time. A gradient is `gradient_factor * gradients[i] / divisor`, or 0 if the divisor is 0 (a
+/// Requirements on an optimizer's hyperparameters, the library's and a user's: a copyable struct with
+/// - `static constexpr std::size_t state_arenas`: the number of arenas of the parameters' size that the rule needs;
+/// - `void validate() const`: throws argument_error for invalid values. If the rule also has `validate_step(step)`, the
+///   optimizer calls that before each step instead;
+/// - `template <class Backend, class T> void step(const step_arguments<T>&) const`: enqueues one update, asynchronously
+///   and without allocation, for float and double. The optimizer calls it for each step, so that a schedule may change
+///   a hyperparameter in between. Values that `step` computes on the host are launch arguments. The library's rules
+///   keep step and hyperparameters in `step_memory` instead, where each update prepares the next one; they send them
+///   again only if they differ from those in `sent`, so that all steps have equal launches. Checkpoints keep the bytes
+///   of both: store no types with padding there, whose bytes are arbitrary. A rule may call another rule's step, with
+///   different values each time. A gradient is `gradient_factor * gradients[i] / divisor`, or 0 if the divisor is 0 (a
 ///   batch in which all labels are ignored).
 ///
-/// A rule whose step also takes grouped_step_arguments says so by `static constexpr bool takes_groups = true`; without
-/// it, it cannot train networks with nn::learning_rate_times or parameters that do not decay.
+/// Optional members:
+/// - `static constexpr bool takes_groups = true`: `step` also takes grouped_step_arguments. Networks with
+///   nn::learning_rate_times, or with parameters that do not decay, need it;
+/// - `void for_each_option(auto&& f) const`: calls f(name, member) for each hyperparameter. Processes compare them, and
+///   checkpoints of a training keep and restore them;
+/// - `static constexpr bool skips_steps = true`, needed in mixed<half>, where a trainer skips steps whose gradients are
+///   not finite: if `skip` is not null and `*skip` is not 0, a step changes neither parameters nor state, and does not
+///   count for the factors of later steps.
 ///
-/// A rule may have `void for_each_option(auto&& f) const`, which calls f(name, member) for each hyperparameter:
-/// processes compare them, and checkpoints of a training keep and restore them.
-///
-/// A rule for mixed<half>, where a trainer skips steps whose gradients are not finite, has `static constexpr bool
-/// skips_steps = true`: if `skip` is not null and `*skip` is not 0, a step leaves parameters and state as they are, and
-/// does not count for the factors of later steps.
+/// optim/rmsprop.hpp is a complete example: a formula for one element, which runs on every backend, vectorised where
+/// the backend has vectors.
 template <class Rule>
 concept optimizer_rule = std::copyable<Rule> && Rule::state_arenas <=
                          max_state_arenas&& requires(const Rule& rule, const step_arguments<float>& in_float,
@@ -99,7 +100,7 @@ concept optimizer_rule = std::copyable<Rule> && Rule::state_arenas <=
   rule.template step<backend::cpu>(in_double);
 };
 
-/// Whether a rule takes parameters in groups with options of their own.
+/// Whether a rule takes groups of parameters with different options.
 template <class Rule>
 inline constexpr bool takes_groups = requires {
   requires Rule::takes_groups;

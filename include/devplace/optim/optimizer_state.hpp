@@ -8,14 +8,14 @@
 
 namespace devplace::optim {
 
-/// The state of an optimizer on the host, whole, whichever places have it: what a checkpoint keeps.
+/// The whole state of an optimizer on the host, independent of its distribution over places. Checkpoints keep it.
 template <class Rule, class T>
 struct optimizer_state {
   Rule rule;                           ///< the hyperparameters
   std::int64_t steps = 0;              ///< number of steps so far
   std::vector<std::vector<T>> arenas;  ///< Rule::state_arenas, each with the layout of the trained parameters
-  std::vector<std::byte> step_memory;  ///< what the rule keeps on a place
-  std::vector<std::byte> sent;         ///< what the rule has sent there
+  std::vector<std::byte> step_memory;  ///< the rule's memory on a place
+  std::vector<std::byte> sent;         ///< the host's copy of what the rule sent to the place
 };
 
 }  // namespace devplace::optim

@@ -14,8 +14,8 @@
 
 namespace devplace::optim {
 
-/// The groups of a network's parameters that have options of their own under a rule: by their learning rates' factors,
-/// and by whether they decay.
+/// Groups a network's parameters by the options that a rule applies to them: the factor of the learning rate, and
+/// whether they decay.
 template <class Net, class Rule>
 struct option_groups {
  private:
@@ -45,20 +45,20 @@ struct option_groups {
     return d;
   }
   static constexpr division all = divide();
-  static_assert(all.count <= 256, "devplace: optimizer: at most 256 groups of parameters have options of their own.");
+  static_assert(all.count <= 256, "devplace: optimizer: at most 256 groups of parameters may have different options.");
 
  public:
-  /// Number of groups, and the factors of each.
+  /// Number of groups, and each group's factors.
   ///@{
   static constexpr std::size_t count = all.count;
   static constexpr const option_factors* factors = all.factors.data();
   ///@}
-  /// Whether the rule can be applied as it is.
+  /// Whether there is one group and its factors are 1.
   static constexpr bool none = count == 1 && all.factors[0] == option_factors{};
-  /// Bytes of the table on a place.
+  /// Bytes of the table on a place; 0 without groups.
   static constexpr std::size_t table_bytes = none ? 0 : plan::parameter_elements / runtime::element_alignment;
 
-  /// The group of each element_alignment elements of the arena, on a place.
+  /// Returns the table on a place: one byte, the group, for each element_alignment elements of the arena.
   template <class Backend>
   static devplace::detail::memory_block table(int ordinal) {
     std::vector<std::uint8_t> of;

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <devplace/optim/detail/named_learning_rate.hpp>
 #include <devplace/optim/detail/update_by_formula.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/tensor/detail/number_options.hpp>
@@ -14,10 +13,10 @@ namespace devplace::optim {
 
 namespace detail {
 
-/// The factors of a step of RMSprop, which are equal for all steps, and its formulas with and without momentum.
+/// The factors of RMSprop, equal for all steps, and the formulas of a step with and without momentum.
 template <class T>
 struct rmsprop_factors {
-  T kept, added;  ///< factors of the mean of squares and of the new square: alpha and 1 - alpha
+  T kept, added;  ///< factors of the mean of squares, alpha, and of the new square, 1 - alpha
   T l2, momentum, epsilon, learning_rate;
 
   template <class Arithmetic, class V>
@@ -59,17 +58,16 @@ struct rmsprop {
   double epsilon = 1e-8;        ///< added to the square root of the mean of squares
   double weight_decay = 0;      ///< L2 penalty: added to the gradient, times the parameter
   double momentum = 0;          ///< decay rate of the momentum
-  [[no_unique_address]] detail::named_learning_rate lr = {};  ///< refused: PyTorch's name; no padding
 
-  /// The means of squares, and the momenta, which are not accessed if momentum is 0.
+  /// The means of squares, and the momenta, which a step does not access if momentum is 0.
   static constexpr std::size_t state_arenas = 2;
   /// See optimizer_rule.
   static constexpr bool takes_groups = true;
 
-  /// Steps whose gradients are not finite can be skipped on the place.
+  /// The place can skip steps whose gradients are not finite.
   static constexpr bool skips_steps = true;
 
-  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  /// Calls f(name, value) for each hyperparameter; processes compare them.
   void for_each_option(auto&& f) const {
     f("learning_rate", learning_rate);
     f("alpha", alpha);
@@ -96,7 +94,7 @@ struct rmsprop {
       detail::update_by_formula<1, Backend>(*this, arguments);
   }
 
-  /// Applies the factors of a group of parameters.
+  /// Multiplies the hyperparameters by a group's factors.
   void scale(const option_factors& by) {
     learning_rate *= by.learning_rate;
     weight_decay *= by.weight_decay;

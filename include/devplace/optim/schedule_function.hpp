@@ -10,13 +10,13 @@
 
 namespace devplace::optim {
 
-/// A function of the step that gives the factor of the rule's learning rate, PyTorch's LambdaLR, as a schedule:
-/// `optim::scheduled{optim::adam{}, [](std::int64_t step) { return 1.0 / (1.0 + 0.01 * double(step)); }}`. It must
-/// depend on the step alone, which is counted from 0: it may be called several times for one step, and a training that
-/// is resumed calls it for the step where it was stopped. Copies share the function.
+/// A schedule from a function that returns the factor of the rule's learning rate for a step, PyTorch's LambdaLR:
+/// `optim::scheduled{optim::adam{}, [](std::int64_t step) { return 1.0 / (1.0 + 0.01 * double(step)); }}`. Steps count
+/// from 0. The function must depend on the step alone: optimizers may call it several times for one step, and a resumed
+/// training calls it first for the step at which it was stopped. Copies share the function.
 class schedule_function {
  public:
-  /// From a function object, whose type the schedule forgets.
+  /// Wraps a function object and erases its type.
   template <class F>
     requires(std::is_invocable_r_v<double, const F&, std::int64_t> && !std::same_as<F, schedule_function>)
   schedule_function(F factor)
@@ -24,14 +24,14 @@ class schedule_function {
           return static_cast<double>((*static_cast<const F*>(function))(step));
         }) {}
 
-  /// The learning rate of a step.
+  /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const { return base * call_(function_.get(), step); }
 
-  /// Calls f(name, value) for what processes compare: of the function, its first factor.
+  /// Calls f(name, value) for what processes compare: the function's first factor.
   void for_each_option(auto&& f) const { f("schedule's first factor", rate(1, 0)); }
 
  private:
-  // std::function would cost every program its header.
+  // Not std::function, whose header every program would include.
   std::shared_ptr<const void> function_;
   double (*call_)(const void*, std::int64_t);
 };

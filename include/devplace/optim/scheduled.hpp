@@ -16,9 +16,9 @@
 namespace devplace::optim {
 
 /// Requirements on a schedule, the library's (optim/schedules.hpp) and a user's: a copyable struct with `double
-/// rate(double base, std::int64_t step) const`, the learning rate of a step, counted from 0, of a rule whose learning
-/// rate is `base`. It depends on its arguments alone. It may have
-/// - `double momentum(double base, std::int64_t step) const`: the same of the rule's `momentum`, or of its `beta1`;
+/// rate(double base, std::int64_t step) const`. Given a rule's learning rate `base`, it returns the learning rate of a
+/// step, counted from 0, and depends on its arguments alone. Optional members:
+/// - `double momentum(double base, std::int64_t step) const`: likewise for the rule's `momentum`, or its `beta1`;
 /// - `void validate() const`: throws argument_error for invalid options;
 /// - `for_each_option(f)`: calls f(name, value) for each option, which processes compare.
 template <class Schedule>
@@ -26,14 +26,13 @@ concept rate_schedule = std::copyable<Schedule> && detail::has_rate<Schedule>;
 
 /// A rule whose learning rate follows a schedule: `trainer step{model, loss,
 /// optim::scheduled{optim::adam{.learning_rate = 1e-3}, optim::linear{.steps = 500}.then(optim::cosine{.steps =
-/// 9500})}}`. The schedule is applied to the number of updates before this one, which the optimizer counts: with
-/// accumulate<k> it advances with each update, and in mixed<half> also with those that are skipped, as a PyTorch
-/// program's that calls scheduler.step() after each scaler.step(). The rate is computed on the host, and a place is
-/// sent one that differs from the last by a launch; a step does not wait for it. Its members are the rule's; a change
-/// of `learning_rate`, or of `schedule`, takes effect in the next step.
+/// 9500})}}`. A step is the number of updates before it: with accumulate<k> the schedule advances with each update, and
+/// in mixed<half> also with skipped ones, as in a PyTorch program that calls scheduler.step() after each scaler.step().
+/// The host computes the rate and sends it to the places by a launch when it changes; a step does not wait for that.
+/// Inherits the rule's members; a change of `learning_rate`, or of `schedule`, takes effect in the next step.
 template <class Rule, class Schedule>
 struct scheduled : Rule {
-  /// For the compiler's messages.
+  /// Conditions, named in error messages.
   ///@{
   static constexpr bool is_rule = optimizer_rule<Rule>;
   static constexpr bool is_schedule = rate_schedule<Schedule>;
@@ -50,10 +49,10 @@ struct scheduled : Rule {
 
   Schedule schedule;  ///< the learning rate as a function of the step
 
-  /// From a rule with its hyperparameters, and a schedule or a function of the step.
+  /// Copies a rule with its hyperparameters and a schedule.
   scheduled(const Rule& rule, const Schedule& of_rate) : Rule(rule), schedule(of_rate) {}
 
-  /// The rule of a step, counted from 0: `step.optimizer().rule().at(n).learning_rate`.
+  /// Returns the rule of a step, counted from 0: `step.optimizer().rule().at(n).learning_rate`.
   Rule at(std::int64_t step) const {
     Rule now = *this;
     if constexpr (is_schedule && has_rate) now.learning_rate = schedule.rate(this->learning_rate, step);
@@ -82,7 +81,8 @@ struct scheduled : Rule {
             "scheduled: the schedule changes the momentum, and the rule has neither momentum nor beta1; switch it off, "
             "in one_cycle by .cycle_momentum = false.");
   }
-  /// The same before step number `step`, counted from 1, and for a learning rate or momentum that the rule cannot take.
+  /// Called before step number `step`, counted from 1. Also throws for a learning rate or momentum that the rule cannot
+  /// take.
   void validate_step(std::int64_t step) const {
     validate();
     const Rule now = at(step - 1);
@@ -103,7 +103,7 @@ struct scheduled : Rule {
     at(arguments.step - 1).template step<Backend>(arguments);
   }
 
-  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  /// Calls f(name, value) for each hyperparameter; processes compare them.
   void for_each_option(auto&& f) const {
     detail::for_each_option_of(static_cast<const Rule&>(*this), f);
     detail::for_each_option_of(schedule, f);

@@ -10,22 +10,22 @@
 #include <devplace/optim/detail/schedule_parts.hpp>
 #include <devplace/tensor/detail/number_options.hpp>
 
-// Learning rates as functions of the step, which is the number of updates before it: 0 in the first update. `base` is
-// the rule's learning rate. optim/scheduled.hpp applies them.
+// Learning rates as functions of the step, the number of updates before it: 0 in the first update. `base` is the rule's
+// learning rate. optim/scheduled.hpp applies the schedules.
 
 namespace devplace::optim {
 
 template <class First, class Second>
 struct sequence;
 
-/// A constant factor in the first `steps` steps, and the rule's learning rate from then on: PyTorch's ConstantLR.
+/// Multiplies the rule's learning rate by a factor in the first `steps` steps: PyTorch's ConstantLR.
 struct constant {
   double factor = 1;       ///< at least 0
   std::int64_t steps = 0;  ///< number of steps with the factor
 
-  /// The learning rate of a step.
+  /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const { return step < steps ? base * factor : base; }
-  /// This schedule for its `steps`, and then the other one, whose steps are counted from there.
+  /// Returns the sequence of this schedule for its `steps` and of `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
   /// Throws argument_error for a number out of its range.
@@ -33,25 +33,25 @@ struct constant {
     devplace::detail::require_not_negative(factor, "constant", "factor");
     detail::require_steps(steps, 0, "constant", "steps");
   }
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("constant's factor", factor);
     f("constant's steps", steps);
   }
 };
 
-/// A line from `from` times the rule's learning rate, in the first step, to `to` times, in step `steps` and later ones:
-/// PyTorch's LinearLR. A warm-up is `optim::linear{.steps = 500}.then(optim::cosine{.steps = 9500})`.
+/// Changes the factor of the rule's learning rate linearly from `from`, in the first step, to `to`, in step `steps` and
+/// later ones: PyTorch's LinearLR. A warm-up is `optim::linear{.steps = 500}.then(optim::cosine{.steps = 9500})`.
 struct linear {
   std::int64_t steps = 0;  ///< at least 1
   double from = 1.0 / 3;   ///< at least 0
   double to = 1;           ///< at least 0
 
-  /// The learning rate of a step.
+  /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const {
     return base * (from + (to - from) * static_cast<double>(std::min(step, steps)) / static_cast<double>(steps));
   }
-  /// This schedule for its `steps`, and then the other one, whose steps are counted from there.
+  /// Returns the sequence of this schedule for its `steps` and of `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
   /// Throws argument_error for a number out of its range.
@@ -60,7 +60,7 @@ struct linear {
     devplace::detail::require_not_negative(from, "linear", "from");
     devplace::detail::require_not_negative(to, "linear", "to");
   }
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("linear's steps", steps);
     f("linear's from", from);
@@ -68,17 +68,17 @@ struct linear {
   }
 };
 
-/// Half a period of a cosine from the rule's learning rate to `minimum`, in step `steps`: PyTorch's CosineAnnealingLR.
-/// As PyTorch's it rises again after that.
+/// Follows half a period of a cosine from the rule's learning rate to `minimum`, reached in step `steps`: PyTorch's
+/// CosineAnnealingLR. As in PyTorch, the rate rises again after that.
 struct cosine {
   std::int64_t steps = 0;  ///< at least 1
   double minimum = 0;      ///< a learning rate, at least 0
 
-  /// The learning rate of a step.
+  /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const {
     return minimum + (base - minimum) * detail::cosine_factor(static_cast<double>(step) / static_cast<double>(steps));
   }
-  /// This schedule for its `steps`, and then the other one, whose steps are counted from there.
+  /// Returns the sequence of this schedule for its `steps` and of `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
   /// Throws argument_error for a number out of its range.
@@ -86,19 +86,19 @@ struct cosine {
     detail::require_steps(steps, 1, "cosine", "steps");
     devplace::detail::require_not_negative(minimum, "cosine", "minimum");
   }
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("cosine's steps", steps);
     f("cosine's minimum", minimum);
   }
 };
 
-/// The learning rate is multiplied by `factor` after every `every` steps: PyTorch's StepLR.
+/// Multiplies the learning rate by `factor` after every `every` steps: PyTorch's StepLR.
 struct step_decay {
   std::int64_t every = 0;  ///< at least 1
   double factor = 0.1;     ///< at least 0
 
-  /// The learning rate of a step.
+  /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const {
     return base * std::pow(factor, static_cast<double>(step / every));
   }
@@ -107,17 +107,16 @@ struct step_decay {
     detail::require_steps(every, 1, "step_decay", "every");
     devplace::detail::require_not_negative(factor, "step_decay", "factor");
   }
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("step_decay's every", every);
     f("step_decay's factor", factor);
   }
 };
 
-/// One cycle (Smith and Topin 2018), PyTorch's OneCycleLR, of which the rule's learning rate is the largest one,
-/// `max_lr`: it rises from a part of that and then falls to a far smaller one, while the momentum, or Adam's beta1,
-/// falls and rises. The last of its `steps` steps has the smallest rate, and so have later ones, for which PyTorch
-/// raises an error.
+/// One cycle (Smith and Topin 2018), PyTorch's OneCycleLR. The rate rises from a part of the rule's learning rate, the
+/// largest rate (`max_lr`), up to it and then falls to a far smaller one; the momentum, or Adam's beta1, falls and
+/// rises. The last of the `steps` steps and all later ones, for which PyTorch raises an error, have the smallest rate.
 struct one_cycle {
   std::int64_t steps = 0;           ///< of the whole cycle, at least 2: total_steps
   double rise = 0.3;                ///< share of the steps in which the rate rises: pct_start
@@ -125,16 +124,16 @@ struct one_cycle {
   double last_divisor = 1e4;        ///< the last rate is the first divided by this: final_div_factor
   bool straight = false;            ///< lines instead of cosines: anneal_strategy
   bool three_phases = false;        ///< the rate falls as it rose, and then to the last: three_phase
-  bool cycle_momentum = true;       ///< if not, the rule's momentum holds
+  bool cycle_momentum = true;       ///< otherwise the rule's momentum stays
   double smallest_momentum = 0.85;  ///< at the largest rate: base_momentum
   double largest_momentum = 0.95;   ///< at the first and the last rate: max_momentum
 
-  /// The learning rate of a step.
+  /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const {
     const double first = base / first_divisor;
     return value(step, first, base, three_phases ? first : base, first / last_divisor);
   }
-  /// The momentum of a step; `base` is the rule's.
+  /// Returns the momentum of a step; `base` is the rule's momentum.
   double momentum(double base, std::int64_t step) const {
     if (!cycle_momentum) return base;
     return value(step, largest_momentum, smallest_momentum, three_phases ? largest_momentum : smallest_momentum,
@@ -142,7 +141,7 @@ struct one_cycle {
   }
   /// Whether a rule must have a momentum.
   bool needs_momentum() const { return cycle_momentum; }
-  /// This schedule for its `steps`, and then the other one, whose steps are counted from there.
+  /// Returns the sequence of this schedule for its `steps` and of `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
 
@@ -155,7 +154,7 @@ struct one_cycle {
     devplace::detail::require_decay_rate(smallest_momentum, "one_cycle", "smallest_momentum");
     devplace::detail::require_decay_rate(largest_momentum, "one_cycle", "largest_momentum");
   }
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     f("one_cycle's steps", steps);
     f("one_cycle's rise", rise);
@@ -169,8 +168,8 @@ struct one_cycle {
   }
 
  private:
-  /// The phases end in these steps, which need not be whole numbers, as in PyTorch; the middle one is empty unless
-  /// there are three.
+  /// Interpolates within the step's phase. Phases need not end in whole steps, as in PyTorch; the middle one is empty
+  /// unless there are three.
   double value(std::int64_t step, double at_start, double at_top, double at_middle, double at_end) const {
     const double now = static_cast<double>(step), total = static_cast<double>(steps);
     const double top = rise * total - 1, middle = three_phases ? 2 * rise * total - 2 : top;
@@ -184,7 +183,7 @@ struct one_cycle {
   }
 };
 
-/// A schedule for the first `until` steps, and then another one, whose steps are counted from there: PyTorch's
+/// Follows one schedule in the first `until` steps and then another one, whose steps count from there: PyTorch's
 /// SequentialLR. `optim::sequence{optim::cosine{.steps = 100}, 100, optim::constant{}}`.
 template <class First, class Second>
 struct sequence {
@@ -202,11 +201,11 @@ struct sequence {
   sequence(const First& begins, std::int64_t steps, const Second& continues)
       : first(begins), until(steps), second(continues) {}
 
-  /// The learning rate of a step.
+  /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const {
     return step < until ? first.rate(base, step) : second.rate(base, step - until);
   }
-  /// The momentum of a step; that of the rule where a schedule has none.
+  /// Returns the momentum of a step: the rule's, `base`, where a schedule has none.
   double momentum(double base, std::int64_t step) const {
     return step < until ? detail::momentum_of(first, base, step) : detail::momentum_of(second, base, step - until);
   }
@@ -219,7 +218,7 @@ struct sequence {
     detail::validate_schedule(first);
     detail::validate_schedule(second);
   }
-  /// Calls f(name, value) for each option, which processes compare.
+  /// Calls f(name, value) for each option; processes compare them.
   void for_each_option(auto&& f) const {
     const auto named = [&f](const char* part) {
       return [&f, part](const char* name, const auto& value) { f(std::string(part).append(name).c_str(), value); };
@@ -228,8 +227,8 @@ struct sequence {
     f("until", until);
     detail::for_each_option_of(second, named("second "));
   }
-  /// This schedule until step `steps`, or to the end of its last part's `steps`, and then the other one, whose steps
-  /// are counted from there.
+  /// Returns the sequence of this schedule until step `steps`, by default the end of its last part, and of `next`,
+  /// whose steps count from there.
   ///@{
   template <class Next>
   auto then(std::int64_t steps, const Next& next) const;

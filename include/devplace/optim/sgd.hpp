@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <devplace/optim/detail/named_learning_rate.hpp>
 #include <devplace/optim/detail/update_by_formula.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/tensor/detail/number_options.hpp>
@@ -14,10 +13,10 @@ namespace devplace::optim {
 
 namespace detail {
 
-/// The factors of one step of stochastic gradient descent, and its formulas with and without momentum.
+/// The factors of one step of stochastic gradient descent, and the formulas with and without momentum.
 template <class T>
 struct sgd_factors {
-  T l2;        ///< weight decay that is added to the gradient
+  T l2;        ///< weight decay added to the gradient
   T kept;      ///< factor of the old momentum
   T added;     ///< factor of the gradient in the momentum: 1 - dampening; 1 in the first step with momentum
   T direct;    ///< factor of the gradient in the step: 1 with Nesterov's momentum, otherwise 0
@@ -39,12 +38,11 @@ struct sgd_factors {
   }
 };
 
-/// The hyperparameters as they are sent to a place, with the first step that has momentum; 0: none had any. Checkpoints
-/// have its bytes, so it has no padding, whose bytes would be arbitrary.
+/// The hyperparameters that are sent to a place. Has no padding, since checkpoints keep its bytes.
 struct sgd_formula {
   double learning_rate, momentum, dampening, weight_decay;
   std::int64_t nesterov;  ///< 0 or 1
-  std::int64_t first;
+  std::int64_t first;     ///< the first step with momentum; 0: none so far
 
   friend bool operator==(const sgd_formula&, const sgd_formula&) = default;
 
@@ -56,7 +54,7 @@ struct sgd_formula {
     weight_decay *= by.weight_decay;
   }
 
-  /// The factors of step `t`. Before the first step with momentum there is none to keep.
+  /// Sets the factors of step `t`. Up to the first step with momentum there is no old momentum.
   template <class T>
   DEVPLACE_HD void set(sgd_factors<T>& to, std::int64_t t) const {
     to.l2 = static_cast<T>(weight_decay);
@@ -75,20 +73,19 @@ struct sgd_formula {
 /// momentum b + (1 - dampening) g, in the first step with momentum b = g; a step subtracts learning_rate times b from
 /// the parameter, or learning_rate times g + momentum b with Nesterov's momentum.
 struct sgd {
-  double learning_rate = 1e-3;          ///< step size
-  double momentum = 0;                  ///< decay rate of the momentum
-  double dampening = 0;                 ///< reduces the gradient's share in the momentum
-  double weight_decay = 0;              ///< L2 penalty: added to the gradient, times the parameter
-  bool nesterov = false;                ///< Nesterov's momentum; needs momentum above 0 and no dampening
-  detail::named_learning_rate lr = {};  ///< refused: PyTorch's name
+  double learning_rate = 1e-3;  ///< step size
+  double momentum = 0;          ///< decay rate of the momentum
+  double dampening = 0;         ///< reduces the gradient's share in the momentum
+  double weight_decay = 0;      ///< L2 penalty: added to the gradient, times the parameter
+  bool nesterov = false;        ///< Nesterov's momentum; needs momentum above 0 and no dampening
 
-  /// The momenta. Allocated even if momentum is 0, so that memory does not depend on a run-time value; they are not
-  /// accessed then.
+  /// The momenta. Allocated even if momentum is 0, so that memory does not depend on a run-time value, but then not
+  /// accessed.
   static constexpr std::size_t state_arenas = 1;
   /// See optimizer_rule.
   static constexpr bool takes_groups = true;
 
-  /// Steps whose gradients are not finite can be skipped on the place.
+  /// The place can skip steps whose gradients are not finite.
   static constexpr bool skips_steps = true;
 
   /// Throws argument_error for a negative value, and for Nesterov's momentum without momentum or with dampening.
@@ -103,7 +100,7 @@ struct sgd {
           ".dampening out.");
   }
 
-  /// One update; see optimizer_rule. The rule that was sent to the place last knows the first step with momentum.
+  /// One update; see optimizer_rule. Takes the first step with momentum from the rule last sent to the place.
   template <class Backend, class Arguments>
   void step(const Arguments& arguments) const {
     const auto& last = *static_cast<const detail::sent_steps<detail::sgd_formula>*>(arguments.sent);
@@ -115,7 +112,7 @@ struct sgd {
       detail::update_by_formula<0, Backend>(formula, arguments);
   }
 
-  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  /// Calls f(name, value) for each hyperparameter; processes compare them.
   void for_each_option(auto&& f) const {
     f("learning_rate", learning_rate);
     f("momentum", momentum);

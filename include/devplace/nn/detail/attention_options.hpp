@@ -10,17 +10,16 @@
 
 namespace devplace::nn {
 
-/// An option of attention: a position attends to itself and to those before it.
+/// An option of attention: a position attends to itself and to earlier positions.
 struct causal {};
 
-/// An option of attention: probabilities are set to 0 with this probability when training, and others multiplied by
-/// 1 / (1 - P); P is a std::ratio.
+/// An option of attention: in training each probability is set to 0 with probability P, a std::ratio, and otherwise
+/// multiplied by 1 / (1 - P).
 template <class P>
 struct attention_dropout {
-  static_assert(detail::is_ratio<P>,
-                "devplace: attention_dropout takes its probability as a ratio: attention_dropout<std::ratio<1, 10>>.");
-  static_assert(!detail::is_ratio<P> || (detail::number_of<P> >= 0 && detail::number_of<P> < 1),
-                "devplace: attention_dropout's probability is at least 0 and below 1: std::ratio<1, 10> is 10 %.");
+  static_assert(detail::is_probability<P>,
+                "devplace: attention_dropout takes its probability as a ratio, at least 0 and below 1: "
+                "attention_dropout<std::ratio<1, 10>> for 10 %.");
 };
 
 /// Sequences of any length whose positions have `Width` elements, in error messages.
@@ -48,7 +47,7 @@ struct attention_options {
   static constexpr double probability = (dropout_probability<Options> + ... + 0.0);
 };
 
-/// The samples that attention takes where it receives `X`.
+/// The samples that attention takes when it receives `X`.
 template <class X, std::size_t Width>
 struct sequence_fit {
   static constexpr std::size_t length = 1;

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/nn/detail/pass_checks.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/saved.hpp>
 #include <devplace/nn/sequential.hpp>
@@ -21,27 +22,25 @@
 namespace devplace::nn::detail {
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// A lease of the model's gradients for a batch on `Batch`. Throws if there is one already.
-template <class Net, class Where, class P, class Batch, class State>
+/// Returns a lease of the model's gradients. Throws if there is one already.
+template <class Model, class Saved, class State>
 auto leased_gradients(const std::shared_ptr<State>& state, reduction how) {
   if (state->gradients_out)
     throw error(
-        "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
-        "lease, or hand it to backward to add to it.");
-  runtime::require_gradients<placement_backend_t<Where>>(*state);
-  return runtime::gradient_access::lease<gradients<Net, gradient_placement_from_t<Where, Batch>, P>>(state, how);
+        "backward: the gradients of the last backward are still in use; pass them to the optimizer, destroy the lease, "
+        "or pass the lease to backward to add to it.");
+  runtime::require_gradients<placement_backend_t<typename Model::placement_type>>(*state);
+  return runtime::gradient_access::lease<
+      gradients<typename Model::network_type, gradient_placement_of<Model, Saved>, typename Model::precision_type>>(
+      state, how);
 }
 
-/// Checks the arguments of backward, and then consumes `saved`. `input_gradient(k)` is where place k's gradient of the
-/// batch is written, or null.
-template <class Net, class Where, class P, class Batch, class Held, class Extents, class LossBatch, class State,
+/// Checks the arguments of backward, and then consumes `saved`. Writes place k's gradient of the batch to
+/// `input_gradient(k)`, unless null.
+template <class Net, class Where, class P, class Batch, class Held, class Extents, class State,
           class To = runtime::no_input_gradient>
 void run_backward(const std::shared_ptr<State>& state, saved<Net, Where, P, Batch, Held>&& saved,
-                  const loss_gradient<element_of_t<P>, Extents, LossBatch>& loss, bool add,
-                  const To& input_gradient = {}) {
-  static_assert(std::is_same_v<Batch, LossBatch>,
-                "devplace: backward: forward's batch and the loss's gradient lie on different placements; give both "
-                "functions the same batch.");
+                  const loss_gradient<element_of_t<P>, Extents, Batch>& loss, bool add, const To& input_gradient = {}) {
   using devplace::detail::local_part;
   using backend_type = placement_backend_t<Where>;
   using output_extents = typename runtime::network_plan<Net>::output;
@@ -54,8 +53,8 @@ void run_backward(const std::shared_ptr<State>& state, saved<Net, Where, P, Batc
                         " samples; both must be of the same batch.");
     if (loss.outputs[k] != nullptr && loss.outputs[k] != saved.output(k))
       throw argument_error(
-          "backward: the loss was computed of another tensor than the one that this forward returned, and the "
-          "derivative of what was done in between is missing. Pass forward's output itself to the loss: cross_entropy "
+          "backward: the loss was not computed of the tensor that this forward returned, so the derivative of the "
+          "operations in between is missing. Pass forward's output itself to the loss: cross_entropy "
           "and bce_with_logits take logits, without softmax or sigmoid. If you computed the "
           "gradient of forward's output yourself, pass nn::output_gradient(std::move(dy)).");
   }

@@ -12,7 +12,7 @@
 
 namespace devplace::nn::detail {
 
-/// What is wrong with a branch, seen from outside; void if nothing is.
+/// The plan of a branch and its first faults, with paths from outside the branch; void if there are none.
 template <class Step, class Layer, class In>
 struct branch_fit {
   using plan = layer_plan<Layer, typename taken_by<Layer, In>::type>;
@@ -27,7 +27,7 @@ struct branch_fit {
   using first_misfit = typename decltype(find())::type;
 };
 
-/// The first of these types that is not void; void if all are.
+/// The first type that is not void; void if all are.
 template <class... T>
 struct first_fault {
   using type = void;
@@ -39,14 +39,13 @@ struct first_fault<First, Rest...> {
 template <class... Rest>
 struct first_fault<void, Rest...> : first_fault<Rest...> {};
 
-/// The first output that does not fit the first branch's, as `Join::fits` says; void if there is none.
+/// The first output that does not fit the first branch's by `Join::fits`; void if there is none.
 template <class Join, class First, class... Others>
 struct unequal_outputs
     : first_fault<std::conditional_t<Join::template fits<First, Others>(), void,
                                      unequal<path<>, typename Join::rule, gives<First>, gives<Others>>>...> {};
 
-/// The plan `Base` of branches; wrong are the first branch that is no layer, and the first that does not fit, as their
-/// branch_fits `Fits` say, or else `Unequal`.
+/// The plan `Base` of branches with the faults that the branch_fits `Fits` find, or else `Unequal`.
 template <class Base, class Unequal, class... Fits>
 struct checked_branches : Base {
   using wrong_layer = typename first_fault<typename Fits::wrong_layer...>::type;
@@ -65,23 +64,23 @@ constexpr bool take_same_elements() {
   return same;
 }
 
-/// The extents of the input, from the first branch that knows them.
+/// The extents of the input, from the first branch that determines them.
 template <class... Branches>
 struct input_of_branches {};
 template <class First, class... Rest>
 struct input_of_branches<First, Rest...>
     : std::conditional_t<knows_input<First>, network_input<First>, input_of_branches<Rest...>> {};
 
-/// Refuses fewer than two branches; a function, after whose error clang goes on without others.
+/// Rejects fewer than two branches and returns a stand-in for them. A function, so that clang prints no further error.
 template <class In, class... Branches>
-constexpr auto instead_of_branches() {
+constexpr auto too_few_branches() {
   static_assert(sizeof...(Branches) > 1, "devplace: sum_of and concat_of need at least two branches: sum_of<A, B>.");
   return any_layer<In>{};
 }
 
 /// The plan of branches combined by `Join`, whose outputs `Join::fits` compares.
 template <class Join, class In, class Indices, class... Branches>
-struct branch_plan : layer_plan<decltype(instead_of_branches<In, Branches...>()), In> {};
+struct branch_plan : layer_plan<decltype(too_few_branches<In, Branches...>()), In> {};
 template <class Join, class In, std::size_t... Index, class... Branches>
   requires(sizeof...(Branches) > 1)
 struct branch_plan<Join, In, std::index_sequence<Index...>, Branches...>

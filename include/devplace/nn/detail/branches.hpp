@@ -17,15 +17,15 @@
 
 namespace devplace::nn::detail {
 
-/// Where forward puts a branch's result: nowhere, if it is the input itself; where backward will find it; in the result
-/// of all; or in scratch memory.
+/// Where a branch's result is: the input itself; memory that backward reads; the output of all branches; or scratch
+/// memory.
 enum class branch_result : unsigned char { input, saved, output, scratch };
 
-/// The plan of branches, which take the same input `In` and whose results `Join` combines. Neither the input nor the
-/// output's gradient is overwritten. The gradients of the input are added from the last branch to the first.
+/// The plan of branches, which take the same input `In` and whose results `Join` combines. Overwrites neither the input
+/// nor the output's gradient. Adds the gradients of the input from the last branch to the first.
 ///
-/// Workspace: what forward leaves for backward is, of each branch, its result if its backward reads that, and what it
-/// saves itself. Scratch memory is a result or the gradient of one, the gradient of an input, and a branch's own.
+/// Workspace from forward to backward: each branch's result, if its backward reads the result, and what the branch
+/// saves. Scratch memory: a result or its gradient, a gradient of the input, and the branch's own scratch memory.
 template <class Join, class In, class... Plans>
 struct branches : plan_list<Plans...> {
  private:
@@ -35,7 +35,7 @@ struct branches : plan_list<Plans...> {
   using plan = typename list::template plan<Index>;
 
   static constexpr std::array<std::size_t, n> result_size{sample_size<typename Plans::output>...};
-  /// Branches that only reshape: their result is the input, and the gradient of the input is that of the result.
+  /// Branches that only reshape: their result is the input, and the input's gradient is the result's gradient.
   static constexpr std::array<bool, n> passes_on{Plans::reshapes...};
   static constexpr std::array<bool, n> keeps_result{includes(Plans::keeps, keep::output)...};
 
@@ -46,7 +46,7 @@ struct branches : plan_list<Plans...> {
     return Join::adds && output_is_free ? branch_result::output : branch_result::scratch;
   }
 
-  /// Whether a branch, after the first one, adds its gradient of the input to what is there, in backward's order.
+  /// Whether a branch adds its gradient of the input to that of branches before it in backward's order.
   static constexpr bool adds_gradient(std::size_t index) {
     return index + 1 != n && !passes_on[index] && !(Join::adds && index + 2 == n && passes_on[n - 1]);
   }
@@ -65,7 +65,7 @@ struct branches : plan_list<Plans...> {
   static constexpr std::size_t saved_of(std::size_t index, std::size_t batch, const element_sizes& e) {
     return result_of(index, mode::train) == branch_result::saved ? bytes_of_result(index, batch, e) : 0;
   }
-  /// A result, or in backward of a concatenation the gradient of one.
+  /// Bytes for a result or, in backward of a concatenation, a result's gradient.
   static constexpr std::size_t scratch_result(std::size_t batch, mode m, const element_sizes& e) {
     const bool gradients = m == mode::train && !Join::adds;
     std::size_t largest = 0;
@@ -205,13 +205,14 @@ struct branches : plan_list<Plans...> {
       if (complete) after(own);
   }
 
-  /// Where the gradient of the input from the branches after `Index` is.
+  /// The address of the gradient of the input from the branches after `Index`.
   template <std::size_t Index>
   static const void* gradient_so_far(const void* dy, const void* dx) {
     return Join::adds && Index + 2 == n && passes_on[n - 1] ? dy : dx;
   }
 
-  /// Branch `Index`'s part of the concatenated results, and its own result, as rows that are contiguous in both.
+  /// Branch `Index`'s part of the concatenated results, and the branch's own result, both as rows of contiguous
+  /// elements.
   ///@{
   template <std::size_t Index, class Backend, class P, class Element>
   static auto part_of(const pass<P>& p, Element* all) {
@@ -232,7 +233,7 @@ struct branches : plan_list<Plans...> {
     copy(rows_of<Index, Backend>(p, static_cast<T*>(to)), part_of<Index, Backend>(p, static_cast<const T*>(dy)));
   }
 
-  /// to = a + b, of `size` elements per sample; `to` may be either.
+  /// Computes to = a + b, of `size` elements per sample; `to` may be a or b.
   template <class Backend, class P>
   static void add_into(const pass<P>& p, void* to, const void* a, const void* b, std::size_t size) {
     using T = element_of_t<P>;

@@ -10,15 +10,8 @@
 
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/elementwise.hpp>
-#include <devplace/place/detail/refusal.hpp>
 
 namespace devplace::nn::detail {
-
-/// Appear in the compiler's message about a layer that computes with its call, or with what it does not keep.
-///@{
-struct READ_c_input_AND_WRITE_c_output {};
-struct NAME_WHAT_backward_READS_IN_keeps;
-///@}
 
 #define DEVPLACE_DETAIL_NO_ENTRY "devplace: the layer has no parameter (or buffer) with this index."
 
@@ -31,11 +24,11 @@ using gradient_of = typename precision_traits<P>::gradient;
 template <class P>
 using accumulator_of = typename precision_traits<P>::accumulator;
 
-/// The element type of a layer's output: that of its input, `X`, if it only reshapes.
+/// The element type of a layer's output: its input's, `X`, if the layer only reshapes.
 template <class Layer, class P, class X>
 using output_element_t = std::conditional_t<reshapes_only<Layer>(), X, element_of_t<P>>;
 
-/// What backward has of an activation that its layer does not keep: extents and no elements.
+/// An activation that a layer does not keep, for backward: extents without elements.
 template <class View>
 class not_kept : View {
  public:
@@ -50,8 +43,8 @@ class not_kept : View {
   using View::size;
 };
 
-/// The argument of `Layer::forward`, and the common part of that of backward: views of one pass at `here<Backend>`. The
-/// layer's input has elements of type `X`, its output of type `Y`, which is const for backward.
+/// The argument of `Layer::forward`, and base of the argument of `Layer::backward`: views of one pass at
+/// `here<Backend>`. Elements of the input have type `X`, those of the output `Y`, which is const in backward.
 template <class Layer, class In, class P, class Backend, class X, class Y = output_element_t<Layer, P, X>>
 class call {
   using roles = precision_traits<P>;
@@ -81,8 +74,8 @@ class call {
   nn::mode mode;   ///< training or prediction
   random_key key;  ///< the key of random numbers
   std::size_t batch() const { return pass_.batch; }
-  /// For layers that compute over the samples of all places: their number, whether this is the first of the places, the
-  /// layer's phase, and what is reduced over the places before the next phase.
+  /// For layers that compute over the samples of all places: the number of all samples, whether this is the first
+  /// place, the layer's phase, and a request to reduce numbers over the places before the next phase.
   ///@{
   std::size_t samples() const { return pass_.samples; }
   bool is_first() const { return pass_.first; }
@@ -93,8 +86,8 @@ class call {
   ///@}
   int ordinal() const { return pass_.ordinal; }
 
-  kept_as<keep::input, samples_of<const X, In>> input;  ///< in backward without elements unless the layer keeps it
-  kept_as<keep::output, samples_of<Y, out>> output;     ///< in backward without elements unless the layer keeps it
+  kept_as<keep::input, samples_of<const X, In>> input;  ///< in backward not_kept unless the layer keeps the input
+  kept_as<keep::output, samples_of<Y, out>> output;     ///< in backward not_kept unless the layer keeps the output
 
   /// Parameter number `Index` of the layer.
   template <std::size_t Index>
@@ -103,14 +96,14 @@ class call {
     return entry<Index, false>(static_cast<const parameter_type*>(pass_.parameters));
   }
 
-  /// The same as the optimizer has it: float in mixed precision.
+  /// Parameter number `Index` in the optimizer's type: float in mixed precision.
   template <std::size_t Index>
   auto master_parameter() const {
     static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
     return entry<Index, false>(pass_.master_parameters);
   }
 
-  /// All of them: `auto [weight, bias] = c.parameters()`.
+  /// All parameters: `auto [weight, bias] = c.parameters()`.
   auto parameters() const {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return std::tuple{parameter<Index>()...};
@@ -128,18 +121,18 @@ class call {
   /// Memory from forward to backward, [batch, Layer::saved<In>].
   auto saved() const { return samples<accumulator_type, extents<saved_per_sample<Layer, In>()>>(pass_, pass_.saved); }
 
-  /// Memory from forward to backward, of the whole batch: Layer::statistics<In> elements.
+  /// Memory from forward to backward for the whole batch: Layer::statistics<In> elements.
   auto* statistics() const {
     void* const behind = pass_.saved + padded_bytes(saved_per_sample<Layer, In>() * batch() * sizeof(accumulator_type));
     return static_cast<accumulator_type*>(behind);
   }
 
-  /// Memory for use within this pass, [batch, Layer::scratch<In>].
+  /// Memory within this pass, [batch, Layer::scratch<In>].
   auto scratch() const {
     return samples<accumulator_type, extents<scratch_per_sample<Layer, In>()>>(pass_, pass_.scratch);
   }
 
-  /// In 16 bits, memory in float of layers with sums (float_parameter_bytes): for the parameters, and for each sample.
+  /// If activations have 16 bits, float memory of layers with `sums`: for the parameters, and for each sample.
   ///@{
   accumulator_type* float_parameters() const {
     void* const behind =
@@ -159,7 +152,7 @@ class call {
     return devplace::detail::view_at<Backend>(p.ordinal, static_cast<Element*>(static_cast<void_type*>(data)),
                                               prepend_t<dyn, Sample>{p.batch});
   }
-  /// Number `Index` of the layer's parameters or buffers in an arena.
+  /// A view of parameter or buffer number `Index` in an arena.
   template <std::size_t Index, bool Buffer, class Element>
   auto entry(Element* arena) const {
     using e = table_entry<Layer, Index, Buffer>;
@@ -193,16 +186,16 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
   typename base::template samples_of<T, In> input_gradient;             ///< null if not needed
   static constexpr bool needs_parameter_gradients = !is_frozen<Layer>;  ///< false in nn::frozen
   bool needs_input_gradient;
-  bool accumulate;  ///< whether to add to the parameter gradients of an earlier pass
+  bool accumulate;  ///< add to the parameter gradients of an earlier pass
 
-  /// The gradient of parameter number `Index`: to be overwritten, or added to if `accumulate` is true.
+  /// The gradient of parameter number `Index`, which backward overwrites, or adds to if `accumulate` is true.
   template <std::size_t Index>
   auto parameter_gradient() const {
     static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
     return base::template entry<Index, false>(gradients_);
   }
 
-  /// All of them: `auto [weight_gradient, bias_gradient] = c.parameter_gradients()`.
+  /// The gradients of all parameters: `auto [weight_gradient, bias_gradient] = c.parameter_gradients()`.
   auto parameter_gradients() const {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return std::tuple{parameter_gradient<Index>()...};
@@ -216,7 +209,7 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
     return base::template samples<std::conditional_t<std::is_const_v<Address>, const T, T>, out>(this->pass_, data);
   }
 
-  /// Writes or adds an expression, depending on `accumulate`.
+  /// Writes an expression to the gradient of parameter number `Index`, or adds it, depending on `accumulate`.
   template <std::size_t Index, class Expression>
   void add_gradient(Expression&& expression) const {
     const auto gradient = parameter_gradient<Index>();
@@ -231,48 +224,51 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
 };
 
 template <class T>
-inline constexpr bool is_call = false;
-template <class Layer, class In, class P, class Backend, class X, class Y>
-inline constexpr bool is_call<call<Layer, In, P, Backend, X, Y>> = true;
-template <class Layer, class In, class P, class Backend, class X>
-inline constexpr bool is_call<backward_call<Layer, In, P, Backend, X>> = true;
-
-template <class T>
 inline constexpr bool is_not_kept = false;
 template <class View>
 inline constexpr bool is_not_kept<not_kept<View>> = true;
 
-#define DEVPLACE_DETAIL_NOT_KEPT                                                                                  \
-  "backward: the layer does not keep this activation; name what backward reads in its constant `keeps`, or have " \
-  "none, which keeps both."
+/// Types that a layer may use as an operand by mistake: its call, as in PyTorch, and an activation that is not kept.
+template <class T>
+inline constexpr bool is_no_operand = is_not_kept<T>;
+template <class Layer, class In, class P, class Backend, class X, class Y>
+inline constexpr bool is_no_operand<call<Layer, In, P, Backend, X, Y>> = true;
+template <class Layer, class In, class P, class Backend, class X>
+inline constexpr bool is_no_operand<backward_call<Layer, In, P, Backend, X>> = true;
 
-// Arithmetic with what is no operand. That with a call itself, as a layer of PyTorch has it with its argument, is only
-// declared, so that the layer is refused by what it returns. (No macro: compilers would print it in each message.)
+/// The result of an operator on a call. A layer whose forward returns it is rejected, since forward returns void.
+struct no_value {};
+
 template <class A, class B>
-  requires(is_call<A> || is_call<B>)
-READ_c_input_AND_WRITE_c_output operator+(const A&, const B&);
+auto reject_operands() {
+  constexpr bool kept = !is_not_kept<A> && !is_not_kept<B>;
+  static_assert(kept,
+                "devplace: backward: the layer does not keep this activation; name what backward reads in the layer's "
+                "constant `keeps`, or leave the constant out, which keeps both.");
+  return std::conditional_t<kept, no_value, float>{};  // a number, so that the rest of the expression compiles
+}
+
+// Not defined by a macro: compilers would print it in each message.
 template <class A, class B>
-  requires(is_call<A> || is_call<B>)
-READ_c_input_AND_WRITE_c_output operator-(const A&, const B&);
+  requires(is_no_operand<A> || is_no_operand<B>)
+auto operator+(const A&, const B&) {
+  return reject_operands<A, B>();
+}
 template <class A, class B>
-  requires(is_call<A> || is_call<B>)
-READ_c_input_AND_WRITE_c_output operator*(const A&, const B&);
+  requires(is_no_operand<A> || is_no_operand<B>)
+auto operator-(const A&, const B&) {
+  return reject_operands<A, B>();
+}
 template <class A, class B>
-  requires(is_call<A> || is_call<B>)
-READ_c_input_AND_WRITE_c_output operator/(const A&, const B&);
-template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>
-  requires(is_not_kept<A> || is_not_kept<B>)
-devplace::detail::refusal operator+(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT);
-template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>
-  requires(is_not_kept<A> || is_not_kept<B>)
-devplace::detail::refusal operator-(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT);
-template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>
-  requires(is_not_kept<A> || is_not_kept<B>)
-devplace::detail::refusal operator*(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT);
-template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>
-  requires(is_not_kept<A> || is_not_kept<B>)
-devplace::detail::refusal operator/(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT);
-#undef DEVPLACE_DETAIL_NOT_KEPT
+  requires(is_no_operand<A> || is_no_operand<B>)
+auto operator*(const A&, const B&) {
+  return reject_operands<A, B>();
+}
+template <class A, class B>
+  requires(is_no_operand<A> || is_no_operand<B>)
+auto operator/(const A&, const B&) {
+  return reject_operands<A, B>();
+}
 #undef DEVPLACE_DETAIL_NO_ENTRY
 
 }  // namespace devplace::nn::detail

@@ -26,7 +26,7 @@ constexpr bool absorbs() {
     return false;
 }
 
-/// Stands for a plan where there is nothing to compile.
+/// A stand-in for plans whose passes compile_layers leaves out.
 struct no_passes {
   template <class Backend, class X, class P>
   static void forward() {}
@@ -99,9 +99,9 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
     return 2 * slot(batch, m, e) + inside;
   }
 
-  /// Does nothing at run time. What calls a pass begins with this, so that the layers are compiled first and from here,
-  /// and messages about a user's layer name few functions of the library: on clang none, since it compiles a function
-  /// whose type is `auto` at once, and what that calls afterwards.
+  /// Does nothing at run time. Callers of a pass call this first, so that the layers are instantiated from here and
+  /// errors in a user's layer have a short backtrace: on clang no function of the library, since clang instantiates
+  /// functions that return `auto` at once and what they call afterwards.
   using indices = std::make_index_sequence<n>;
   template <class Backend, class X, class P, bool Training, std::size_t... Index>
   static auto compile_layers(std::index_sequence<Index...>) {
@@ -137,7 +137,7 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
   template <class X, class P>
   static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
 
-  /// Double buffering: two buffers alternate, for activations when predicting and for gradients when training.
+  /// Double buffering: two buffers alternate, for activations in prediction and for gradients in training.
   static constexpr std::size_t slot(std::size_t batch, mode m, const element_sizes& e) {
     return padded_bytes((m == mode::predict ? predicting.largest_interior(e) : largest_gradient * e.activation) *
                         batch);

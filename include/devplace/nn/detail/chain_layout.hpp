@@ -20,20 +20,20 @@ struct chain_facts {
   std::array<bool, N + 1> raw{};  ///< whether activation i has the input's element type
 };
 
-/// Which activations of a chain share memory. Storage 0 is the caller's input, the last one the caller's output; all
-/// others are in the workspace.
+/// Assigns the activations of a chain to storages. Storage 0 is the caller's input, the last one the caller's output;
+/// the workspace has the others.
 template <std::size_t N>
 struct chain_layout {
   std::array<std::size_t, N + 1> storage{};       ///< of activation i
   std::array<std::size_t, N + 2> storage_size{};  ///< elements per sample
-  std::array<bool, N + 2> raw{};                  ///< whether it has the input's element type
+  std::array<bool, N + 2> raw{};                  ///< whether the storage has the input's element type
   std::array<bool, N + 2> kept{};                 ///< whether some backward pass reads it
   std::size_t storages = 1;
   std::array<std::size_t, N + 1> gradient_slot{};  ///< gradients of activations 1 to N-1: alternating slots
 
   constexpr std::size_t output_storage() const { return storage[N]; }
 
-  /// Offset of a storage between input and output if all are kept.
+  /// Offset of a storage between input and output in training.
   constexpr std::size_t offset(std::size_t id, std::size_t batch, const element_sizes& e) const {
     std::size_t total = 0;
     for (std::size_t before = 1; before < id; ++before)
@@ -60,14 +60,14 @@ struct chain_layout {
   }
 };
 
-/// A layer whose output has another size or element type than its input cannot work in place, whatever it declares.
+/// Whether a layer works in place: it must declare so, and its output must have its input's size and element type.
 template <std::size_t N>
 constexpr bool works_in_place(const chain_facts<N>& facts, std::size_t i) {
   return facts.in_place[i] && facts.size[i] == facts.size[i + 1] && facts.raw[i] == facts.raw[i + 1];
 }
 
-/// A layer that works in place reuses its input's storage if nothing reads it afterwards; one that only reshapes always
-/// does. The input is never overwritten, and the output is never the input.
+/// Lays out a chain. A layer that works in place reuses its input's storage if no backward pass reads it afterwards; a
+/// layer that only reshapes always does. The chain's input is never overwritten, and its output is never the input.
 template <std::size_t N>
 constexpr chain_layout<N> lay_out(const chain_facts<N>& facts, mode m) {
   chain_layout<N> layout;

@@ -10,8 +10,8 @@
 
 namespace devplace::nn::detail {
 
-/// The samples that a normalisation of channels takes where it receives `X`: X if its first axis has `Channels`
-/// elements, whatever follows.
+/// The samples that a normalisation of channels takes when it receives `X`: X if its first axis has `Channels`
+/// elements, with any further axes.
 template <std::size_t Channels, class X>
 struct channels_fit {
   using type = extents<Channels>;
@@ -23,7 +23,7 @@ struct channels_fit<Channels, extents<C, Positions...>> {
   using expected = type;
 };
 
-/// A batch's elements by channels.
+/// The shape of a batch for operations on channels.
 template <class Call>
 devplace::detail::channel_shape shape_of_channels(const Call& c) {
   constexpr std::size_t channels = Call::sample::static_extent(0);

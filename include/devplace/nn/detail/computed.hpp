@@ -9,7 +9,7 @@
 
 namespace devplace::nn::detail {
 
-/// A view's elements as layers compute with them: those of 16 bits as float, others as they are.
+/// A view's elements in the type that layers compute with: float for elements of 16 bits.
 template <class View>
 auto computed(const View& x) {
   if constexpr (floating_element<typename View::value_type>)
@@ -18,7 +18,7 @@ auto computed(const View& x) {
     return lazy(cast<float>(x));
 }
 
-/// Writes an expression of computed() elements to a view, rounded if these are of 16 bits.
+/// Writes an expression of computed() elements to a view, rounded if the view's elements have 16 bits.
 template <class View, class Expression>
 void assign_rounded(const View& to, Expression&& expression) {
   if constexpr (floating_element<typename View::value_type>)

@@ -18,7 +18,7 @@
 
 namespace devplace::nn::detail {
 
-/// The convolution of `In` channels with one or two further axes to `Out` channels. A relu after it is fused.
+/// The convolution of `In` channels with one or two further axes to `Out` channels. A following relu is fused.
 template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options>
 struct convolution_layer {
  private:
@@ -58,7 +58,7 @@ struct convolution_layer {
   }
 
  public:
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
   ///@{
   template <class X>
   using takes = window_fit<options, Axes, In, X>;
@@ -111,7 +111,7 @@ struct convolution_layer {
     using namespace devplace::detail;
     using T = typename Call::value_type;
     const convolution_shape shape = shape_of(c);
-    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // the factor of the existing ones of parameters
+    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing parameter gradients
     if constexpr (options::bias && Call::needs_parameter_gradients)
       run<devplace::op::convolution_bias_gradient>(
           c, convolution_bias_gradient_arguments<T>{shape.samples, Out, shape.pixels(), dy.data(),

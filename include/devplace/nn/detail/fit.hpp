@@ -15,7 +15,7 @@ template <std::size_t Index>
 struct branch;
 /// The layers of a residual's projected_by, in error messages.
 struct shortcut;
-/// The way to a layer from the whole network inwards, in error messages: `path<position<2>, branch<1>, position<0>>`.
+/// The path from the network to a layer within it, in error messages: `path<position<2>, branch<1>, position<0>>`.
 template <class... Steps>
 struct path;
 /// The extents that a layer takes, in error messages.
@@ -24,6 +24,9 @@ struct expects;
 /// Extents that a layer needs at least, in error messages.
 template <class Extents>
 struct at_least;
+/// Extents that a layer takes and that the received samples would have after nn::flatten, in error messages.
+template <class Extents>
+struct flattened;
 /// The extents that the previous layer gives, in error messages.
 template <class Extents>
 struct receives;
@@ -33,15 +36,15 @@ struct gives;
 
 namespace detail {
 
-/// Branches whose outputs cannot be combined: those of a sum_of, of a concat_of, and the two of a residual.
+/// Rules that the outputs of branches break: in a sum_of, in a concat_of, and in a residual.
 ///@{
 struct summands_of_one_size;
 struct parts_of_one_size;
 struct residual_of_one_size;
 ///@}
 
-/// A layer that does not take what the one before it gives, or branches whose outputs do not fit each other, each with
-/// its path; a plan holds the first.
+/// Faults with their paths, of which a plan holds the first: a layer that does not take what the previous one gives,
+/// and branches whose outputs do not fit each other.
 ///@{
 template <class Path, class Layer, class Expects, class Receives>
 struct misfit;
@@ -51,7 +54,7 @@ struct unequal;
 template <class First>
 inline constexpr bool layers_fit = std::is_void_v<First>;
 
-/// What does not fit, seen from outside of the layer at `Step`.
+/// A fault with its path from outside the layer at `Step`.
 template <class Step, class Misfit>
 struct within {
   using type = void;
@@ -61,7 +64,7 @@ struct within<Step, Kind<path<Steps...>, Details...>> {
   using type = Kind<path<Step, Steps...>, Details...>;
 };
 
-/// `First` is a plan's first misfit, which the compiler's message names.
+/// Rejects a plan's first fault, `First`, which the error message names.
 ///@{
 template <class First>
 struct check_layers {
@@ -69,6 +72,13 @@ struct check_layers {
   static_assert(fit,
                 "devplace: a layer does not take what the layer before it gives; `path`, `expects` and `receives` in "
                 "this message name the layer (positions count from 0) and both sizes.");
+};
+template <class Path, class Layer, class Extents, class Received>
+struct check_layers<misfit<Path, Layer, expects<flattened<Extents>>, Received>> {
+  static constexpr bool fit = layers_fit<Path>;
+  static_assert(fit,
+                "devplace: a layer takes vectors and receives samples of several axes with as many elements; put "
+                "nn::flatten in front of the layer, which `path` in this message names (positions count from 0).");
 };
 template <class Path, class... Gives>
 struct check_layers<unequal<Path, summands_of_one_size, Gives...>> {
@@ -91,11 +101,12 @@ struct check_layers<unequal<Path, residual_of_one_size, Gives...>> {
   static_assert(fit,
                 "devplace: residual adds its layers' result to its input, so both must have the same extents; layers "
                 "that bring the input to the result's extents stand first, in nn::projected_by<...>. `path` and "
-                "`gives` in this message name the residual, the extents of its layers' result and of the other.");
+                "`gives` in this message name the residual, the extents of its layers' result and those of its input "
+                "or projection.");
 };
 ///@}
 
-/// Refuses `dyn` and negative numbers among the sizes of a layer. Returns true, so that its caller adds no error.
+/// Rejects `dyn` and negative numbers among the sizes of a layer. Returns true, so that its caller adds no error.
 template <std::size_t... Sizes>
 consteval bool check_sizes() {
   static_assert(
@@ -111,14 +122,14 @@ concept fixes_input = requires {
   typename Layer::input_extents;
 };
 
-/// A layer that takes samples of many extents, not of any: of `takes<In>`, `type` are In or the extents that are taken
-/// in their place, and `expected` is for messages. Its `input_extents`, if any, are those of a network's first layer.
+/// A layer that restricts the extents of its samples: `takes<In>::type` is In if it fits, otherwise extents that fit,
+/// and `takes<In>::expected` is for messages. Its `input_extents`, if any, apply if it is a network's first layer.
 template <class Layer, class In>
 concept fixes_part = requires {
   typename Layer::template takes<In>;
 };
 
-/// The extents of the samples that a layer takes after one whose output is `In`.
+/// The extents that a layer takes when it receives `In`.
 template <class Layer, class In>
 struct taken_by {
   using type = In;

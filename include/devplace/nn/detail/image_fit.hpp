@@ -11,7 +11,7 @@
 
 namespace devplace::nn::detail {
 
-/// The samples that a layer of images of any extents takes where it receives `X`; see window_fit.
+/// The samples that a layer for images of any extents takes when it receives `X`; see window_fit.
 template <class X>
 struct image_fit {
   using type = extents<1, 1, 1>;
@@ -23,7 +23,7 @@ struct image_fit<extents<C, H, W>> {
   using expected = type;
 };
 
-/// The same of a layer that takes series, too.
+/// image_fit for layers that also take series.
 template <class X>
 struct image_or_series_fit : image_fit<X> {};
 template <std::size_t C, std::size_t L>
@@ -32,18 +32,18 @@ struct image_or_series_fit<extents<C, L>> {
   using expected = type;
 };
 
-/// The samples that a transposed convolution of `Channels` channels takes where it receives `X`, and the axes of the
-/// convolution back: `in` are the layer's outputs.
+/// The samples that a transposed convolution of `Channels` channels takes when it receives `X`, and the axes of the
+/// convolution in the other direction, whose `in` is the layer's output.
 template <class Options, std::size_t Channels, class X>
 struct transposed_fit {
-  /// Of the layer's input, for the option's stride, padding and so on.
+  /// The axis for an input extent, `out`, and the options.
   static constexpr devplace::detail::window_axis axis(std::size_t out, std::size_t reach, std::size_t size,
                                                       std::size_t stride, std::size_t padding, std::size_t dilation) {
     const std::size_t whole = (out - 1) * stride + reach;
     return {whole > 2 * padding ? whole - 2 * padding : 0, out, size, stride, padding, dilation};
   }
   static constexpr std::size_t rank = X::rank;
-  /// X's, or if it is no image the smallest one of which the padding leaves something.
+  /// An extent of X, or, if X is no image, the smallest for which the padding leaves an output.
   static constexpr std::size_t extent(std::size_t which, std::size_t reach, std::size_t stride, std::size_t padding) {
     if constexpr (rank == 3)
       return X::static_extent(which);

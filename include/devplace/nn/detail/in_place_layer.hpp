@@ -9,7 +9,7 @@
 
 namespace devplace::nn::detail {
 
-/// A layer whose output has its input's extents and may take over its memory, and whose backward reads the output.
+/// Base of layers that may work in place and whose backward reads the output.
 struct in_place_layer {
   template <class In>
   using output = In;
@@ -17,7 +17,8 @@ struct in_place_layer {
   static constexpr bool in_place = true;
 };
 
-/// The layer of a function of each element: `Layer` gives it as an expression, and the gradient as one of the output.
+/// Base of layers that apply a function to each element: `Layer::value` is an expression of the input, and
+/// `Layer::gradient` one of the output and its gradient.
 template <class Layer>
 struct elementwise_layer : in_place_layer {
   static void forward(const auto& c) { assign_rounded(flat(c.output), Layer::value(computed(flat(c.input)))); }
@@ -27,8 +28,8 @@ struct elementwise_layer : in_place_layer {
   }
 };
 
-/// The same if the output does not determine the gradient: `Layer` gives it as an expression of the input, which is
-/// kept.
+/// elementwise_layer for functions whose output does not determine the gradient: `Layer::gradient` is an expression of
+/// the input, which the layer keeps, and of the output's gradient.
 template <class Layer>
 struct elementwise_layer_of_input {
   template <class In>

@@ -23,10 +23,10 @@ constexpr std::uint64_t path_hash(std::string_view path) {
   return hash;
 }
 
-/// Every element uses its own Philox block, selected by the seed, the parameter's path and the element's index, so the
-/// values do not depend on device, number of threads or other parameters. Numbers are computed in double, so that a
-/// float model starts from the rounded values of the double one, and with arithmetic that gives the same bits on every
-/// place.
+/// Functor of initial values. Every element uses its own Philox block, selected by the seed, the parameter's path and
+/// the element's index, so that values do not depend on device, number of threads or other parameters. Computes in
+/// double, so that a float model has the rounded values of a double one, with arithmetic that gives the same bits on
+/// every place.
 template <class T>
 struct initial_values {
   T* data;
@@ -95,7 +95,7 @@ struct initial_values {
   }
 };
 
-/// Initialises `n` elements on a backend's device, in the order of its current stream. `path` is the path_hash of the
+/// Enqueues the initialisation of `n` elements on the device's current stream. `path` is the path_hash of the
 /// parameter's name within the whole model.
 template <class Backend, class T>
 void initialize_into(int ordinal, T* data, std::size_t n, const initialization& how, std::uint64_t seed,

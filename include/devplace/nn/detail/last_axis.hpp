@@ -6,20 +6,13 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/tensor/extents.hpp>
-
-namespace devplace::nn {
-
-/// In the compiler's message: the extents that a layer takes, of which the flattened samples would be.
-template <class Extents>
-struct PUT_nn_flatten_IN_FRONT;
-
-}  // namespace devplace::nn
 
 namespace devplace::nn::detail {
 
-/// The samples that a layer of the last axis, of `Width` elements, takes where it receives `X`: X if its last axis has
-/// as many, and otherwise a vector of them.
+/// The samples that a layer on a last axis of `Width` elements takes when it receives `X`: X if its last axis has
+/// `Width` elements, otherwise vectors of `Width` elements.
 template <class X, std::size_t Width>
 struct last_axis {
   static constexpr bool fits = [] {
@@ -29,12 +22,12 @@ struct last_axis {
       return X::static_extent(X::rank - 1) == Width;
   }();
   using type = std::conditional_t<fits, X, extents<Width>>;
-  using expected = std::conditional_t<!fits && X{}.size() == Width, PUT_nn_flatten_IN_FRONT<type>, type>;
+  using expected = std::conditional_t<!fits && X{}.size() == Width, flattened<type>, type>;
 
   template <std::size_t Other, std::size_t... Axis>
   static auto replaced(std::index_sequence<Axis...>) -> extents<type::static_extent(Axis)..., Other>;
 
-  /// The same samples with another last axis.
+  /// `type` with another last axis.
   template <std::size_t Other>
   using with = decltype(replaced<Other>(std::make_index_sequence<type::rank - 1>{}));
 };

@@ -14,17 +14,17 @@
 
 namespace devplace::nn::detail {
 
-/// Names of parameters, such as `0.weight`, are composed outside of templates to reduce instantiated code.
+/// Composes names of parameters, such as `0.weight`, outside of templates to reduce instantiated code.
 inline std::string child_name(const std::string& prefix, const char* name) {
   return prefix + name;
 }
-/// The name of a layer that has none of its own, but its position: nn::named accepts no dot. (Not null, because g++ 12
-/// with -fsanitize=undefined compares no addresses with that in constant expressions.)
+/// Stands for the name of a layer that is named by its position; nn::named accepts no dot. (Not null, because g++ 12
+/// with -fsanitize=undefined does not compare addresses with null in constant expressions.)
 inline constexpr char by_position[] = ".";
 constexpr bool has_own_name(const char* name) {
   return *name != *by_position;
 }
-/// An empty name and none add nothing.
+/// Appends a layer's own name, if it has one that is not empty.
 inline std::string child_prefix(std::string prefix, const char* own_name) {
   if (has_own_name(own_name) && *own_name != 0) prefix.append(own_name).append(".");
   return prefix;
@@ -34,14 +34,14 @@ inline std::string child_prefix(std::string prefix, std::size_t index, const cha
   return child_prefix(prefix, own_name);
 }
 
-/// Where a layer's arenas begin, in elements: of its parameters, or buffers, and of parameters that are not trained.
+/// Where a layer's elements begin in arenas: its parameters or buffers, and its frozen parameters.
 struct arena_begin {
   std::size_t own, frozen;
 };
 
-/// What is called with the name, the table's entry and the offset in the arena of each parameter, or of each buffer.
+/// A function of the name, the table's entry and the offset in the arena of each parameter, or of each buffer.
 using entry_visitor = devplace::detail::function_view<const std::string&, const parameter&, std::size_t>;
-/// Calls it for the entries of a layer's table.
+/// Calls a visitor for the entries of a layer's table.
 inline void visit_table(const parameter* table, std::size_t count, const std::string& prefix, std::size_t offset,
                         const entry_visitor& f) {
   for (const parameter* entry = table; entry != table + count; ++entry) {
@@ -49,12 +49,13 @@ inline void visit_table(const parameter* table, std::size_t count, const std::st
     offset += padded(entry->shape.size());
   }
 }
-/// Calls it for the layers of a list, one of which has `visit` if it has entries.
+/// A layer of a list; `visit` is null without entries.
 struct visited_layer {
   const char* own_name;
   std::size_t elements, frozen_elements;
   void (*visit)(const std::string& prefix, const arena_begin& begin, const entry_visitor& f);
 };
+/// Calls a visitor for the entries of all layers of a list.
 inline void visit_list(const visited_layer* layers, std::size_t count, const std::string& prefix, arena_begin begin,
                        const entry_visitor& f) {
   for (std::size_t index = 0; index != count; ++index) {
@@ -65,13 +66,13 @@ inline void visit_list(const visited_layer* layers, std::size_t count, const std
   }
 }
 
-/// A parameter of a network: its table entry and its offset in the arena, of those that are trained or not.
+/// A parameter of a network: its table entry, and its offset among the trained or the frozen parameters.
 template <class Entry, std::size_t Offset, bool Frozen>
 struct entry_at_offset {
   using extents = typename Entry::extents;
   static constexpr std::size_t offset = Offset;
   static constexpr bool frozen = Frozen;
-  static constexpr double learning_rate = 1;  ///< factor of the optimizer's
+  static constexpr double learning_rate = 1;  ///< factor of the optimizer's learning rate
 };
 
 /// The parameters of a network in order.
@@ -80,13 +81,13 @@ struct entry_list {};
 template <class... A, class... B>
 entry_list<A..., B...> operator+(entry_list<A...>, entry_list<B...>);
 
-/// Sizes and passes of a network consisting of one layer, for samples of extents `In`; `sequential` and `residual`
-/// specialise it. Arenas are counted in elements, because they have the same layout in each role's type, and the memory
-/// of a pass in bytes. Everything but the passes is constexpr.
+/// Sizes and passes of a network of one layer, for samples of extents `In`; `sequential`, `residual` and others
+/// specialise the template. Sizes of arenas are in elements, since arenas have the same layout in each role's type, and
+/// sizes of a pass's memory in bytes. Everything but the passes is constexpr.
 template <class Layer, class In>
 struct layer_plan {
   using layer_type = Layer;
-  using wrong_layer = void;  ///< the first that is no layer, for which another stands
+  using wrong_layer = void;  ///< the first type that is no layer; a stand-in replaces it
   using first_misfit = void;
   using output = output_t<Layer, In>;
   static constexpr keep keeps = keeps_of<Layer>();
@@ -94,11 +95,11 @@ struct layer_plan {
   static constexpr bool reshapes = reshapes_only<Layer>();
   static constexpr bool own_input_elements = takes_own_elements<Layer>;
   static constexpr bool keeps_elements = reshapes;
-  static constexpr const char* own_name = by_position;  ///< in the names of parameters, instead of its position
+  static constexpr const char* own_name = by_position;  ///< replaces the position in the names of parameters
   static constexpr bool tells_layers = false;           ///< whether backward calls `after` for each of its layers
   static constexpr std::size_t layers = 1;
   static constexpr std::size_t meetings = meetings_of<Layer>();
-  static constexpr std::size_t meeting_numbers = meeting_numbers_of<Layer>();  ///< of one meeting, at most
+  static constexpr std::size_t meeting_numbers = meeting_numbers_of<Layer>();  ///< at most, of one meeting
   static constexpr std::size_t reduced_numbers = meetings * meeting_numbers;   ///< of a pass
   static constexpr bool frozen = is_frozen<Layer>;
   static constexpr std::size_t parameters = frozen ? 0 : scalar_count(table_of<Layer, false>());
@@ -110,16 +111,16 @@ struct layer_plan {
     return padded_bytes(saved_per_sample<Layer, In>() * batch * e.accumulator) +
            padded_bytes(statistics_per_pass<Layer, In>() * e.accumulator);
   }
-  /// A frozen layer that does not leave its parameters' gradients out writes them to scratch memory, too.
+  /// Includes parameter gradients of a frozen layer that computes them although they are not needed.
   static constexpr std::size_t scratch_bytes(std::size_t batch, mode m, const element_sizes& e) {
     return own_scratch_bytes(batch, e) + (m == mode::train ? unused_gradients * e.accumulator : 0);
   }
 
-  /// Passes take activations as addresses; `X` is the element type of the layer's input. `auto`: see
+  /// Runs forward on activations at these addresses; `X` is the element type of the layer's input. Returns `auto` for
   /// chain::compile_layers.
   template <class Backend, class X, class P>
   static auto forward(const pass<P>& p, const void* x, void* y) {
-    if (left_out(p)) return;
+    if (skipped(p)) return;
     Layer::forward(forward_call<Layer, In, P, Backend, X>(own(p), x, y));
   }
 
@@ -127,31 +128,31 @@ struct layer_plan {
   template <class Backend, class X, class P, bool Training>
   static auto compile_layers(indices) {}
 
-  /// Forward fused with the layer `Next`, which works in place on the result.
+  /// Runs forward fused with the layer `Next`, which works in place on the result.
   template <class Next, class Backend, class X, class P>
   static void forward_absorbing(const pass<P>& p, const void* x, void* y) {
-    if (left_out(p)) return;
+    if (skipped(p)) return;
     Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(own(p), x, y));
   }
 
-  /// `dx` is null if not needed. `add`: add to existing parameter gradients.
+  /// Runs backward. `dx` is null if not needed; `add` adds to existing parameter gradients.
   template <class Backend, class X, class P>
   static auto backward(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
                        gradient_of<P>* gradients, bool add) {
     if constexpr (parameters == 0) {
       if (dx == nullptr) return;
     }
-    if (left_out(p)) return;
+    if (skipped(p)) return;
     Layer::backward(
         backward_call<Layer, In, P, Backend, X>(own(p), x, y, dy, dx, own_gradients(p, gradients), add && !frozen));
   }
 
-  /// Backward of forward_absorbing: y and dy are those of `Next`; `between`, which may alias dy, receives the gradient
-  /// of the value between the two layers.
+  /// Runs backward of forward_absorbing: y and dy belong to `Next`; `between`, which may alias dy, receives the
+  /// gradient of the value between the two layers.
   template <class Next, class Backend, class X, class P>
   static void backward_absorbing(const pass<P>& p, const void* x, const void* y, const void* dy, void* between,
                                  void* dx, gradient_of<P>* gradients, bool add) {
-    if (left_out(p)) return;
+    if (skipped(p)) return;
     const backward_call<Layer, In, P, Backend, X> call(own(p), x, y, dy, dx, own_gradients(p, gradients),
                                                        add && !frozen);
     Layer::template backward_absorbing<Next>(call, call.output_like(y), call.output_like(between));
@@ -176,29 +177,29 @@ struct layer_plan {
     }
     (std::make_index_sequence<table_of<Layer, false>().size()>{});
   }
-  /// The same for every parameter or buffer, with values for functions that need no types, which are then compiled once
-  /// and not for each layer.
+  /// Calls a visitor for every parameter or buffer. Compiled once and not for each layer, since it passes values in
+  /// place of types.
   template <bool Buffers>
   static void visit(const std::string& prefix, const arena_begin& begin, const entry_visitor& f) {
     static constexpr auto table = table_of<Layer, Buffers>();
     visit_table(table.data(), table.size(), prefix, frozen && !Buffers ? begin.frozen : begin.own, f);
   }
 
-  /// Calls `f(prefix, plan)`, where `plan` is this type and the prefix is that of the names of its parameters.
+  /// Calls `f(prefix, plan)`, where `plan` is this type and `prefix` begins the names of its parameters.
   template <class F>
   static void visit_layers(const std::string& prefix, F&& f) {
     f(prefix, layer_plan{});
   }
-  /// Whether the first axis of its outputs are channels, given whether that of its inputs are.
+  /// Whether the first axis of the outputs are channels; `of_inputs` says so of the inputs.
   static constexpr bool channels_first(bool of_inputs) {
     if constexpr (requires { Layer::gives_channels_first; })
       return Layer::gives_channels_first;
     else
       return of_inputs && std::is_same_v<output, In>;
   }
-  /// Multiplications of the layer's products for one sample.
+  /// Number of multiplications of the layer's products for one sample.
   static constexpr std::size_t multiply_adds = multiply_adds_of<Layer, In>();
-  /// Number of elements of its parameters, also of frozen ones, and of its buffers.
+  /// Number of elements of the layer's parameters, frozen or not, and of its buffers.
   ///@{
   static constexpr std::size_t own_parameters = scalar_count(table_of<Layer, false>());
   static constexpr std::size_t own_buffers = scalar_count(table_of<Layer, true>());
@@ -211,12 +212,12 @@ struct layer_plan {
            sums_bytes<Layer, In>(batch, e);
   }
 
-  /// Whether the pass makes plans only and the layer has none, or has not said that it may be called for them.
+  /// Whether the pass only makes plans and the layer does not declare plans_ahead.
   template <class P>
-  static bool left_out(const pass<P>& p) {
+  static bool skipped(const pass<P>& p) {
     return p.planning && !plans_ahead_of<Layer>();
   }
-  /// The pass as the layer sees it, and where it writes its parameters' gradients.
+  /// The pass with the layer's parameters, and the address of their gradients.
   ///@{
   template <class P>
   static pass<P> own(pass<P> p) {
@@ -239,7 +240,7 @@ struct layer_plan {
 };
 
 template <class Layer, class In>
-  requires(!has_name<Layer> && !is_whole_layer<Layer, In>())
+  requires(!has_name<Layer> && !is_complete_layer<Layer, In>())
 struct layer_plan<Layer, In> : layer_plan<typename stand_in<Layer, In>::type, In> {
   using wrong_layer = Layer;
 };

@@ -12,9 +12,9 @@ struct numbered {
   using type = T;
 };
 
-/// A list of types, indexed by a single overload resolution: `typename decltype(Types::template find<2>())::type`. nvcc
-/// 13.0's front end needs time exponential in the length of the list for an alias template with the types as arguments,
-/// such as std::tuple_element_t.
+/// A list of types, indexed by a single overload resolution: `typename decltype(Types::template find<2>())::type`. An
+/// alias template with the types as arguments, such as std::tuple_element_t, costs nvcc 13.0's front end time
+/// exponential in the length of the list.
 template <class Indices, class... T>
 struct numbered_types;
 template <std::size_t... Index, class... T>

@@ -7,22 +7,10 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/statistics.hpp>
-#include <devplace/place/detail/refusal.hpp>
 
 namespace devplace::nn::detail {
 
-/// The type of PyTorch's `weight`, the last member of losses with class weights: one sentence for those who look for
-/// it.
-struct named_class_weights {
-  constexpr named_class_weights() = default;
-  template <class First, class... Rest>
-  constexpr named_class_weights(const First&, const Rest&...) {
-    static_assert(devplace::detail::accepted<First>,
-                  "devplace: the weights of classes are named class_weights: cross_entropy{.class_weights = {1, 2}}.");
-  }
-};
-
-/// Weights of a loss in the memory of a place, where it is bound.
+/// Weights of a loss in the memory of a place.
 template <class T>
 struct placed_weights {
   std::size_t count = 0;                 ///< 0: none are given
@@ -31,6 +19,7 @@ struct placed_weights {
   const T* data() const { return count == 0 ? nullptr : static_cast<const T*>(block.data()); }
 };
 
+/// Copies weights to a place.
 template <class T, class Backend>
 placed_weights<T> place_weights(int ordinal, const std::vector<double>& given) {
   const std::vector<T> values(given.begin(), given.end());

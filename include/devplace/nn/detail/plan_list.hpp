@@ -14,7 +14,7 @@
 
 namespace devplace::nn::detail {
 
-/// The entries of `List` followed by those of the plans, whose arenas are consecutive from `Base` and `Frozen` on.
+/// The entries of `List` followed by the plans' entries; the plans' arenas are consecutive from `Base` and `Frozen` on.
 template <std::size_t Base, std::size_t Frozen, class List, class... Plans>
 struct parameter_list {
   using type = List;
@@ -24,7 +24,7 @@ struct parameter_list<Base, Frozen, List, First, Rest...>
     : parameter_list<Base + First::parameter_elements, Frozen + First::frozen_elements,
                      decltype(List{} + typename First::template entries<Base, Frozen>{}), Rest...> {};
 
-/// Whether the layer at a position, which may have a name of its own, is called `name`.
+/// Whether the layer at a position is called `name`: its own name if it has one, else its position.
 constexpr bool is_called(const char* own_name, std::size_t position, std::string_view name) {
   if (has_own_name(own_name)) return name == own_name;
   char digits[20]{};
@@ -34,7 +34,7 @@ constexpr bool is_called(const char* own_name, std::size_t position, std::string
   while ((position /= 10) != 0);
   return name == std::string_view(digits + first, sizeof digits - first);
 }
-/// Whether no layer has the name of another; empty ones are not compared.
+/// Whether all layers have different names, except for empty ones.
 template <std::size_t N>
 constexpr bool all_differ(const std::array<const char*, N>& names) {
   for (std::size_t i = 0; i < N; ++i)
@@ -43,7 +43,7 @@ constexpr bool all_differ(const std::array<const char*, N>& names) {
   return true;
 }
 
-/// The plans of layers that follow each other in the arenas: what those of a chain and of branches have in common.
+/// Base of the plans of chains and branches: plans of layers whose arenas are consecutive.
 template <class... Plans>
 struct plan_list {
  protected:
@@ -64,7 +64,7 @@ struct plan_list {
     return total;
   }
 
-  /// Bytes of scratch memory within a layer: when predicting also what it saves in training.
+  /// Bytes of a layer's scratch memory, which in prediction also holds what training saves.
   template <class Plan>
   static constexpr std::size_t inner_bytes(std::size_t batch, mode m, const element_sizes& e) {
     return Plan::scratch_bytes(batch, m, e) + (m == mode::predict ? Plan::saved_bytes(batch, m, e) : 0);
@@ -82,8 +82,8 @@ struct plan_list {
     return result;
   }
 
-  /// The first of the pass's phases that layer `Index` takes part in. Layers that meet take part in several, the others
-  /// in one, unless there are no samples.
+  /// The first phase of a pass in which layer `Index` takes part. Layers with meetings take part in several phases,
+  /// others in one, unless there are no samples.
   template <std::size_t Index, bool Backward>
   static constexpr std::size_t first_phase() {
     return Backward ? sum_before(plan_meetings, n) - sum_before(plan_meetings, Index + 1)
@@ -95,15 +95,15 @@ struct plan_list {
       return true;
     else if constexpr (plan_meetings[Index] == 0)
       return p.phase == first_phase<Index, Backward>() && p.batch != 0;
-    else  // of one before the first the difference is the largest number
+    else  // earlier phases wrap around to large numbers
       return p.phase - first_phase<Index, Backward>() <= plan_meetings[Index];
   }
-  /// Whether it does so for the last time.
+  /// Whether layer `Index` takes part for the last time.
   template <std::size_t Index, bool Backward, class P>
   static bool completes(const pass<P>& p) {
     return sum_before(plan_meetings, n) == 0 || p.phase == first_phase<Index, Backward>() + plan_meetings[Index];
   }
-  /// The pass with the phase from its view.
+  /// The pass with the phase counted from layer `Index`'s first.
   template <std::size_t Index, bool Backward, class P>
   static pass<P> in_phase(pass<P> p) {
     p.phase -= first_phase<Index, Backward>();
@@ -129,7 +129,7 @@ struct plan_list {
   static constexpr bool names_differ = all_differ(names);
   static_assert(names_differ,
                 "devplace: named: two layers of one network have the same name, or a layer has the position of another "
-                "as its name; names of parameters would be the same.");
+                "as its name; parameters would have equal names.");
   static constexpr std::size_t layers = sum_before(plan_layers, n);
   static constexpr std::size_t meetings = sum_before(plan_meetings, n);
   static constexpr std::size_t meeting_numbers = std::max({Plans::meeting_numbers...});
@@ -159,12 +159,12 @@ struct plan_list {
     static constexpr visited_layer list[] = {visited<Plans, Buffers>()...};
     visit_list(list, n, prefix, begin, f);
   }
-  /// Whether the first axis of the outputs of the last one are channels.
+  /// Whether the first axis of the last layer's outputs are channels.
   static constexpr bool channels_first(bool of_inputs) {
     ((of_inputs = Plans::channels_first(of_inputs)), ...);
     return of_inputs;
   }
-  /// Calls `f(prefix, plan)` for each layer; the input of a residual is none.
+  /// Calls `f(prefix, plan)` for each layer; the input of a residual does not count.
   template <class F>
   static void visit_layers(const std::string& prefix, F&& f) {
     std::size_t index = 0;

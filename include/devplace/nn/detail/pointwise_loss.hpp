@@ -16,7 +16,7 @@
 // respect to the output.
 namespace devplace::nn::detail {
 
-/// One sample's loss, the sum over its `n` elements, and its gradient, which may lie where the output does.
+/// Functor of one sample's loss, the sum over its `n` elements, and its gradient, which may alias the output.
 template <class T, class Formula>
 struct pointwise_sample {
   static constexpr bool computes_much = true;
@@ -48,9 +48,9 @@ struct pointwise_sample {
   "devplace: loss: the targets must have the output's element type, float or double; convert them with cast<T>(x)." \
   " Losses of class numbers are nn::cross_entropy and nn::nll."
 
-/// The losses and the gradient of one place's part of a batch; the weight of a sample is its number of elements, or 1.
-/// Throws shape_error for different extents.
-// auto, as of each loss's into(): it is instantiated where it is called, and nvcc's errors name the line of the user.
+/// Computes the losses and the gradient of one place's part of a batch; the weight of a sample is its number of
+/// elements, or 1. Throws shape_error for different extents.
+// Returns auto, as each loss's into(): instantiated where it is called, so that nvcc's errors name the user's line.
 template <class Sums, class Gradient, class Rows, class Output, class Target, class Formula>
 auto pointwise_into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
                     const Target& target, const Formula& formula, bool of_elements = true) {
@@ -70,7 +70,7 @@ auto pointwise_into(const Sums& sums, const Gradient& gradient, const Rows& rows
   }
 }
 
-/// A loss on one place that is a formula alone.
+/// A loss on one place that consists of a formula alone.
 template <class T, class Formula>
 struct bound_formula {
   Formula formula;
@@ -84,7 +84,7 @@ struct bound_formula {
   }
 };
 
-/// The sign of a difference; NaN stays.
+/// Returns the sign of a difference, or NaN for NaN.
 template <class T>
 DEVPLACE_HD T sign(T difference) {
   using devplace::detail::chosen;

@@ -11,15 +11,14 @@
 
 namespace devplace::nn::detail {
 
-/// What the layers of windows over one channel, of one or two axes, have in common; `keeps` and the passes are theirs.
+/// Base of pooling layers, whose windows have one or two axes of one channel. They add `keeps` and the passes.
 template <std::size_t Axes, class... Options>
 struct pooling_layer {
  private:
   using options = window_options<true, Options...>;
   static_assert(options::known && options::groupings == 0 && options::no_biases == 0,
                 "devplace: a pooling's options are kernel, stride, padding and, of max_pool2d, dilation, of one number "
-                "or two, each at most "
-                "once: max_pool2d<kernel<3>, stride<2>, padding<1>>.");
+                "or two, each at most once: max_pool2d<kernel<3>, stride<2>, padding<1>>.");
   static_assert(
       !options::known || options::has_kernel,
       "devplace: a pooling needs the extents of its window: max_pool2d<kernel<2>>, or kernel<2, 3> for 2 rows "
@@ -32,7 +31,7 @@ struct pooling_layer {
                 "devplace: a pooling's padding is at most half its kernel, or a window would have no element.");
 
  public:
-  /// The samples that the layer takes after ones of extents X, and what it gives.
+  /// The samples that the layer takes when it receives extents X, and its output.
   ///@{
   template <class X>
   using takes = window_fit<options, Axes, 0, X>;

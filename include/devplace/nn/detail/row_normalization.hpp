@@ -13,7 +13,7 @@
 
 namespace devplace::nn::detail {
 
-/// Samples that a normalisation of `Features` elements along the last axis takes, as they are.
+/// The samples that a normalisation of `Features` elements along the last axis takes: `In` itself.
 template <class In, std::size_t Features>
 struct samples_of_features {
   static constexpr bool fits = In::rank > 0 && In::static_extent(In::rank == 0 ? 0 : In::rank - 1) == Features;
@@ -24,8 +24,8 @@ struct samples_of_features {
   using type = In;
 };
 
-/// Normalises along the last axis, and multiplies by `weight`; if Centred, it subtracts the mean before, and adds
-/// `bias`. `Layer` has the static function `epsilon<T>()`. Statistics are computed anew in backward.
+/// Normalises along the last axis and multiplies by `weight`; if Centred, subtracts the mean before and adds `bias`
+/// after. `Layer` has the static function `epsilon<T>()`. Backward computes the statistics again.
 template <class Layer, std::size_t Features, bool Centred>
 struct row_normalization {
   static_assert(check_sizes<Features>());

@@ -12,7 +12,7 @@
 
 namespace devplace::nn::detail {
 
-/// The number of rows along an array's last axis.
+/// Returns the number of rows along an array's last axis.
 template <class Array>
 std::size_t row_count(const Array& x) {
   std::size_t count = 1;
@@ -21,27 +21,26 @@ std::size_t row_count(const Array& x) {
   return count;
 }
 
-/// Requires labels [n, ...] for an output [n, ..., classes]; throws shape_error for others. `auto`: instantiated where
-/// it is called, so that the compiler shows the user's line.
+/// Requires labels [n, ...] for an output [n, ..., classes]; throws shape_error for others. Returns `auto`, so that
+/// compilers instantiate the function where it is called and show the user's line.
 template <class Output, class Labels>
 auto require_label_of_each_row(const char* loss, const Output& output, const Labels& labels) {
   using rows = devplace::detail::extents_without_t<typename Output::extents_type, Output::rank - 1>;
   constexpr bool may_fit = devplace::detail::compatible<rows, typename Labels::extents_type>;
-  static_assert(
-      may_fit,
-      "devplace: cross_entropy and nll take labels with the extents of the output without its last axis, which "
-      "is that of the classes; if they are the channels of images, put nn::permute<1, 2, 0> behind the "
-      "network's layers.");
+  static_assert(may_fit,
+                "devplace: cross_entropy and nll take labels with the extents of the output without its last axis, the "
+                "classes; if the classes are the channels of images, put nn::permute<1, 2, 0> behind the "
+                "network's layers.");
   bool fits = true;
   for (std::size_t axis = 0; axis != Labels::rank; ++axis)
     fits &= labels.extent(axis) == output.extent(axis);
   if (!fits)
     throw shape_error(std::string(loss) + ": the output is " + devplace::detail::to_string(output.extents()) +
                       " and labels are " + devplace::detail::to_string(labels.extents()) +
-                      "; labels have the output's sizes without the last one, which is the number of classes.");
+                      "; labels have the output's extents without the last one, the number of classes.");
 }
 
-/// A batch as a matrix: all axes but the last are merged into rows.
+/// Views a batch as a matrix: merges all axes but the last into rows.
 template <class View>
 auto rows(const View& x) {
   constexpr std::size_t columns = View::extents_type::static_extent(View::rank - 1);
@@ -51,7 +50,7 @@ auto rows(const View& x) {
     return x.reshape(extents<dyn, columns>{row_count(x)});
 }
 
-/// A batch as one axis: elementwise expressions are compiled once for all sizes.
+/// Views a batch as one axis, so that elementwise expressions compile once for all sizes.
 template <class View>
 auto flat(const View& x) {
   return x.reshape(extents<dyn>{x.size()});

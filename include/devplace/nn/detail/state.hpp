@@ -17,22 +17,22 @@
 
 namespace devplace::nn::detail {
 
-/// For functions that make models from other models, and for predictors.
+/// Access to models for functions that make models from others, and for predictors.
 struct model_access {
   template <class Model>
   static Model adopt(std::shared_ptr<typename Model::state_type> state) {
     return Model(std::move(state));
   }
-  /// The state of a usable model, for predictions, which leave workspaces there.
+  /// Returns the state of a usable model; predictions keep workspaces there.
   template <class Model>
   static auto& live(const Model& m) {
     return *m.live();
   }
 };
 
-/// The state with parameters and buffers in memory that other processes can have, for a model on shared_memory.
+/// Moves parameters and buffers to memory that other processes can map, if `Where` is shared_memory.
 template <class Where, class S>
-std::shared_ptr<runtime::model_state<S>> housed(std::shared_ptr<runtime::model_state<S>> state) {
+std::shared_ptr<runtime::model_state<S>> in_memory_of(std::shared_ptr<runtime::model_state<S>> state) {
   if constexpr (std::is_same_v<Where, shared_memory>)
     for (auto* const arena : {&state->replicas[0].parameters, &state->replicas[0].buffers}) {
       auto shared = devplace::detail::allocate_on<Where>(arena->bytes(), memory_purpose::parameters);
@@ -42,8 +42,8 @@ std::shared_ptr<runtime::model_state<S>> housed(std::shared_ptr<runtime::model_s
   return state;
 }
 
-/// Replicas whose parameters and buffers are initialised from seed and name: equal on all places and for any number of
-/// threads.
+/// Initialises replicas from the seed and the names of parameters and buffers: equal on all places and for any number
+/// of threads.
 template <class Net, class S, class Backend>
 std::shared_ptr<runtime::model_state<S>> drawn_state(std::span<const int> ordinals, std::uint64_t seed) {
   using plan = runtime::network_plan<Net>;

@@ -11,11 +11,11 @@
 #define DEVPLACE_DETAIL_NOT_A_LAYER                                                                            \
   "devplace: a type in this network is not a layer: it must be an empty type with `template <class In> using " \
   "output`, static void forward(const auto& c) and backward(const auto& c), and an initialisation of each "    \
-  "parameter; see nn/layer.hpp. The type linear<In, Out> has both sizes."
+  "parameter; see nn/layer.hpp. linear<In, Out> needs both sizes."
 
 namespace devplace::nn::detail {
 
-/// A layer whose passes can be called in precision P, as far as their declarations say.
+/// A layer whose declarations allow calls of its passes in precision P.
 template <class Layer, class In, class X, class P>
 concept has_passes = requires(const forward_call<Layer, In, P, backend::cpu, X>& forward,
                               const backward_call<Layer, In, P, backend::cpu, X>& backward) {
@@ -31,9 +31,9 @@ constexpr bool all_initialised(const Table& table) {
   return all;
 }
 
-/// Whether a type has all that a layer needs, for samples of extents `In`.
+/// Whether a type is a complete layer for samples of extents `In`.
 template <class Layer, class In>
-constexpr bool is_whole_layer() {
+constexpr bool is_complete_layer() {
   if constexpr (layer_for<Layer, In>) {
     constexpr bool passes = has_passes<Layer, In, own_element_t<Layer, float>, float> ||
                             has_passes<Layer, In, own_element_t<Layer, double>, double>;
@@ -43,7 +43,7 @@ constexpr bool is_whole_layer() {
   }
 }
 
-/// Stands for a type that is no layer, so that no other errors follow; never called.
+/// A stand-in for a type that is no layer, so that no further error follows; never called.
 template <class Output>
 struct any_layer {
   template <class In>
@@ -62,7 +62,7 @@ struct stand_in<Layer, In> {
   using type = any_layer<output_t<Layer, In>>;
 };
 
-/// `WrongLayer` is a plan's; the compiler's message names it.
+/// Whether a plan has only layers; error messages name `WrongLayer`, its first type that is none.
 template <class WrongLayer>
 inline constexpr bool is_layer = std::is_void_v<WrongLayer>;
 

@@ -10,13 +10,13 @@
 
 namespace devplace::nn::detail {
 
-/// The samples that a layer of windows takes where it receives `X`: `type` is X if they fit. Otherwise `type` are
-/// extents that would, for the rest of the network's plan, and `expected` says what is missing. `Channels` is 0 if the
-/// layer takes any number of them.
+/// The samples that a layer with windows takes when it receives `X`: `type` is X if X fits. Otherwise `type` has
+/// extents that fit, for the rest of the network's plan, and `expected` is for the error message. `Channels` is 0 if
+/// the layer takes any number of channels.
 template <class Options, std::size_t Axes, std::size_t Channels, class X>
 struct window_fit;
 
-/// The largest of two.
+/// The larger of two numbers.
 constexpr std::size_t larger(std::size_t a, std::size_t b) {
   return a > b ? a : b;
 }

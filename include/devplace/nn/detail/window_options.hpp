@@ -12,36 +12,37 @@
 namespace devplace::nn {
 
 /// Options of convolutions and poolings, as types in any order: `conv2d<3, 16, kernel<3>, stride<2>, padding<1>>`. One
-/// number is for both axes, `kernel<3, 5>` is 3 rows and 5 columns. More numbers are refused.
+/// number applies to both axes; `kernel<3, 5>` has 3 rows and 5 columns. `More` is for error messages.
 ///@{
 
 /// Extents of the window.
 template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More>
 struct kernel {};
-/// Steps between windows. A convolution's are 1 by default, a pooling's the extents of the window.
+/// Steps between windows: by default 1 in convolutions, the extents of the window in poolings.
 template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More>
 struct stride {};
 /// Zeros on each side of the input, 0 by default.
 template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More>
 struct padding {};
-/// Steps between the taps of a window, 1 by default.
+/// Steps between the elements of a window, 1 by default.
 template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More>
 struct dilation {};
-/// The channels are divided into this number of groups that are convolved separately, 1 by default.
+/// Number of groups of channels that are convolved separately, 1 by default.
 template <std::size_t Count>
 struct groups {};
-/// A convolution without the bias that it has by default.
+/// Leaves out a convolution's bias.
 struct no_bias {};
 
 ///@}
 
 namespace detail {
 
-/// The value of the option `Option<Rows, Columns>` among types, or another one.
+/// The value of an option with two sizes; `given` is false for a default.
 struct pair_of_sizes {
   std::size_t rows, columns;
   bool given = true;
 };
+/// Finds the option `Option<Rows, Columns>` among types.
 template <template <std::size_t, std::size_t, std::size_t...> class Option>
 struct pair_option {
   static constexpr pair_of_sizes none{0, 0, false};
@@ -71,7 +72,7 @@ inline constexpr std::size_t group_count = 0;
 template <std::size_t Count>
 inline constexpr std::size_t group_count<groups<Count>> = Count;
 
-/// What a convolution's or a pooling's options say. `StrideIsKernel`: if no stride is given.
+/// The values of a convolution's or a pooling's options. With `StrideIsKernel` the stride's default is the kernel.
 template <bool StrideIsKernel, class... Options>
 struct window_options {
   static constexpr std::size_t kernels = pair_option<kernel>::template count<Options...>,
@@ -97,17 +98,17 @@ struct window_options {
   /// Whether no option distinguishes rows and columns.
   static constexpr bool square = size.rows == size.columns && step.rows == step.columns && pad.rows == pad.columns &&
                                  dilate.rows == dilate.columns;
-  /// Elements of a window over one or two axes.
+  /// Number of elements of a window over one or two axes.
   template <std::size_t Axes>
   static constexpr std::size_t taps = Axes == 1 ? size.rows : size.rows* size.columns;
   static constexpr bool positive =
       size.rows * size.columns * step.rows * step.columns * dilate.rows * dilate.columns != 0;
 
-  /// The extent of the window, with its gaps.
+  /// The extent of the dilated window.
   static constexpr std::size_t reach_rows = (size.rows - 1) * dilate.rows + 1;
   static constexpr std::size_t reach_columns = (size.columns - 1) * dilate.columns + 1;
 
-  /// The axes of images of these extents, which the window fits into.
+  /// The axes of images with these extents, into which the window fits.
   ///@{
   static constexpr devplace::detail::window_axis rows(std::size_t height) {
     return {height, (height + 2 * pad.rows - reach_rows) / step.rows + 1, size.rows, step.rows, pad.rows, dilate.rows};
@@ -119,7 +120,7 @@ struct window_options {
   }
   ///@}
 
-  /// The smallest image that the window fits into.
+  /// The extents of the smallest image into which the window fits.
   static constexpr std::size_t least_rows = reach_rows > 2 * pad.rows ? reach_rows - 2 * pad.rows : 1;
   static constexpr std::size_t least_columns = reach_columns > 2 * pad.columns ? reach_columns - 2 * pad.columns : 1;
 };

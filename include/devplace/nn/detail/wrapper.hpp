@@ -10,7 +10,7 @@
 
 namespace devplace::nn::detail {
 
-/// Refuses several layers; a function, after whose error clang goes on without others.
+/// Rejects several layers. A function, so that clang prints no further error.
 template <class... Layers>
 constexpr auto as_one_layer() {
   static_assert(sizeof...(Layers) == 1,
@@ -19,7 +19,7 @@ constexpr auto as_one_layer() {
   return std::type_identity<sequential<Layers...>>{};
 }
 
-/// Base of types that give a layer or network other properties, such as a name, and otherwise are that layer.
+/// Base of types that change a property of a layer or network, such as its name.
 template <class... Layers>
 struct wrapper {
   using wrapped_layer = typename decltype(as_one_layer<Layers...>())::type;

@@ -11,7 +11,7 @@
 
 namespace devplace::optim::detail {
 
-/// The factors of one step of Adam or AdamW, and its formula with the order and terms of torch.optim.Adam, so that
+/// The factors of one step of Adam or AdamW, and the formula. Its terms have the order of torch.optim.Adam, so that
 /// results agree up to rounding: denominator = sqrt(v) / sqrt(1 - beta2^t) + epsilon, step = learning_rate / (1 -
 /// beta1^t).
 template <class T>
@@ -19,7 +19,7 @@ struct adam_factors {
   T beta1, rest1;  ///< rest1 = 1 - beta1, rounded from double
   T beta2, rest2;
   T kept;        ///< factor of the parameter before the step: 1 - learning_rate * weight_decay in AdamW
-  T l2;          ///< weight decay that is added to the gradient, in Adam
+  T l2;          ///< weight decay added to the gradient, in Adam
   T step_size;   ///< learning_rate / (1 - beta1^t)
   T root_scale;  ///< 1 / sqrt(1 - beta2^t)
   T epsilon;
@@ -37,8 +37,8 @@ struct adam_factors {
   }
 };
 
-/// Hyperparameters of Adam and AdamW. Weight decay is added to the gradient or acts on the parameter (Loshchilov and
-/// Hutter 2019); the other of the two is 0.
+/// Hyperparameters of Adam and AdamW. Weight decay either is added to the gradient or acts on the parameter (Loshchilov
+/// and Hutter 2019); the unused decay is 0.
 struct adam_formula {
   double learning_rate, beta1, beta2, epsilon, decay_of_gradient, decay_of_parameter;
 
@@ -53,7 +53,7 @@ struct adam_formula {
     decay_of_parameter *= by.weight_decay;
   }
 
-  /// Bias corrections are computed in double. Each factor is stored when it is computed, to save a GPU's registers.
+  /// Computes bias corrections in double. Stores each factor at once, to save a GPU's registers.
   template <class T>
   DEVPLACE_HD void set(adam_factors<T>& to, std::int64_t t) const {
     to.beta1 = static_cast<T>(beta1);

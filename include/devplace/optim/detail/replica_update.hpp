@@ -16,12 +16,13 @@
 
 namespace devplace::optim::detail {
 
-/// A replica's elements that an optimizer updates together.
+/// A range of a replica's elements that an optimizer updates together.
 struct part {
   std::size_t first, count;
 };
 
-/// The state of an optimizer for a part of one replica, initially zero: arenas of its size, and the rule's step memory.
+/// The state of an optimizer for a part of one replica, initially zero: arenas of the part's size, and the rule's step
+/// memory.
 template <class Rule, class T, std::size_t Groups>
 struct replica_state {
   part of = {};
@@ -30,7 +31,7 @@ struct replica_state {
   alignas(std::max_align_t) std::array<std::byte, step_memory_bytes * Groups> sent{};  ///< what was sent to `steps`
 };
 
-/// The arguments of a step, `Base`, with the copy of the parameters that layers read if the update shall write it.
+/// The type of a step's arguments: `Base`, with the working copy of the parameters if the update rounds to it.
 template <class Base, class S, bool Rounds>
 struct arguments_of {
   using type = Base;
@@ -40,9 +41,9 @@ struct arguments_of<Base, S, true> {
   using type = working_step_arguments<Base, typename precision_traits<S>::working>;
 };
 
-/// Updates a part of one replica's parameters; ordinals are run-time values here. `divisor`: null, or the sum of
-/// weights. `table`: the groups of `Options`, if there are any. `Rounds`: and the copy that layers read, if it has
-/// another type. Returns whether that copy is up to date.
+/// Updates a part of one replica's parameters. `divisor` is null or the sum of weights; `table` has the groups of
+/// `Options`, if any. If `Rounds`, also passes the working copy, if its type differs. Returns whether the update writes
+/// the working copy.
 template <class Options, bool Rounds, class Rule, class T, class Backend, class S>
 bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, T, Options::count>& state,
             const devplace::detail::memory_block& table, const T* divisor, const runtime::step_factors<T>& factors,

@@ -13,7 +13,7 @@
 
 namespace devplace::optim::detail {
 
-/// From 1 to 0 for an x from 0 to 1.
+/// Falls from 1 to 0 as x grows from 0 to 1.
 inline double cosine_factor(double x) {
   return (1 + std::cos(3.14159265358979323846 * x)) / 2;
 }
@@ -32,12 +32,12 @@ concept has_momentum = requires(const Schedule& schedule, std::int64_t step) {
   { schedule.momentum(0.9, step) } -> std::convertible_to<double>;
 };
 
-/// A schedule itself; for a function of the step, the schedule that calls it.
+/// schedule_function for a function of the step, T itself for a schedule.
 template <class T>
 using schedule_type =
     std::conditional_t<!has_rate<T> && std::is_invocable_r_v<double, const T&, std::int64_t>, schedule_function, T>;
 
-// What a schedule may lack.
+// Optional members of schedules, with their defaults.
 
 template <class Schedule>
 void validate_schedule(const Schedule& schedule) {

@@ -14,7 +14,7 @@
 
 namespace devplace::optim::detail {
 
-/// Sets a place's hyperparameters and next step.
+/// Functor that sets a place's hyperparameters and next step.
 template <class Rule, class T>
 struct begin_steps {
   runtime::step_record<Rule, T>* record;
@@ -24,7 +24,7 @@ struct begin_steps {
   DEVPLACE_HD void operator()(std::size_t) const { skips ? record->resume(rule, step) : record->begin(rule, step); }
 };
 
-/// The last record that was sent to a place.
+/// The host's copy of the last record that was sent to a place.
 template <class Rule>
 struct sent_steps {
   Rule rule;
@@ -33,7 +33,7 @@ struct sent_steps {
   friend bool operator==(const sent_steps&, const sent_steps&) = default;
 };
 
-/// Sends a place's record to it, if it is not up to date there.
+/// Sends a place its record unless the record there is up to date.
 template <class Backend, class Rule, class T>
 void send_steps(const Rule& rule, const step_arguments<T>& a, runtime::step_record<Rule, T>* record, void* sent) {
   if (!(*static_cast<const sent_steps<Rule>*>(sent) == sent_steps<Rule>{rule, a.step}))
@@ -42,7 +42,7 @@ void send_steps(const Rule& rule, const step_arguments<T>& a, runtime::step_reco
   new (sent) sent_steps<Rule>{rule, a.step + 1};
 }
 
-/// Sets what all updates have in common, and enqueues one.
+/// Completes an update's arguments and enqueues the update.
 template <std::size_t States, class Backend, class Update, class Arguments>
 void run_update(Update& update, const Arguments& a) {
   update.source = {a.gradients, a.divisor, a.gradient_factor, a.skip};
@@ -55,9 +55,9 @@ void run_update(Update& update, const Arguments& a) {
   runtime::run_update<Backend>(a.ordinal, a.n, update);
 }
 
-/// One update by the formula of `rule` (runtime/step_record.hpp), which uses the first `States` arenas of state. The
-/// place's record is sent to it only if it is not up to date there. Parameters in groups, grouped_step_arguments, are
-/// updated in one pass, too: each group has a record, of the formula with its factors (Rule::scale).
+/// Enqueues one update by the formula of `rule` (runtime/step_record.hpp) with the first `States` arenas of state. Also
+/// updates groups (grouped_step_arguments) in one pass: each group has a record of the formula with the group's factors
+/// (Rule::scale).
 template <std::size_t States, class Backend, class Rule, class Arguments>
 void update_by_formula(const Rule& rule, const Arguments& a) {
   using T = typename Arguments::value_type;

@@ -12,7 +12,7 @@
 
 namespace devplace::optim::detail {
 
-/// Copies a part of the state to the host. The step memory of all parts is equal, since they make the same steps.
+/// Copies a part of the state to the host. All parts have equal step memory, since they make the same steps.
 template <class Backend, class Rule, class T, std::size_t Groups>
 void read_part(int ordinal, const replica_state<Rule, T, Groups>& part, optimizer_state<Rule, T>& whole) {
   if (part.of.count == 0) return;
