@@ -13,9 +13,6 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message for an address in a device's memory that is used as if the host reached it.
-struct CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST;
-
 /// An address in the memory of a device, which the host cannot reach: what `data()` of a tensor or view on `cuda<I>`
 /// returns. Arithmetic and comparisons as of a `T*`; the host can neither read through it nor pass it where a `T*` is
 /// expected, as to std::memcpy. `get()` is the address, for kernels and libraries. In code for every placement
@@ -68,23 +65,18 @@ class device_pointer {
   DEVPLACE_HD friend constexpr auto operator<=>(device_pointer, device_pointer) = default;
   ///@}
 
-  /// Refused: the host does not reach the elements. Algorithms give one error for all uses of operator*, which is
-  /// not a template.
+  /// Do not compile: the host cannot reach the elements. Not templates, so that an algorithm gives one error for all
+  /// its uses.
   ///@{
   T& operator*() const {
-    constexpr bool host_reaches_it = sizeof(T) == 0;
-    static_assert(host_reaches_it,
+    constexpr bool reachable = sizeof(T) == 0;
+    static_assert(reachable,
                   "devplace: the host does not reach a device's memory; get() is the address for kernels and "
                   "libraries, and to<cpu>(x) copies the elements to the host.");
     return *address_;
   }
   T* operator->() const { return &**this; }
-  template <class FIX = CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST>
-  T& operator[](std::ptrdiff_t) const DEVPLACE_REFUSED(
-      "the host does not reach a device's memory; get() is the address for kernels and libraries, and "
-      "to<cpu>(x) copies the elements to the host.");
-  template <class U, class FIX = CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST>
-  operator U*() const = delete;
+  T& operator[](std::ptrdiff_t n) const { return *(*this + n); }
   ///@}
 
  private:

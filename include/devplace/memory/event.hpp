@@ -69,19 +69,16 @@ std::uint64_t failure_count(int ordinal) {
 
 }  // namespace detail
 
-/// Without the place.
+/// Without a place, an event does not compile.
 template <class P>
 class event {
-  static constexpr bool names_a_place = sizeof(P*) == 0;
-  static_assert(names_a_place, "devplace: event: name the place whose work it marks, as in event<cuda<0>>.");
+  static constexpr bool names_place = sizeof(P*) == 0;
+  static_assert(names_place, "devplace: event: name the place whose work it marks, as in event<cuda<0>>.");
 
  public:
-  /// So that there is one error.
-  ///@{
   template <class... X>
   void record(const X&...);
   void wait() const;
-  ///@}
 };
 
 /// A point in the work of place `P`, as torch.cuda.Event: other places and the host can wait for it. Move-only.
@@ -103,16 +100,15 @@ class event<P> {
     detail::record_event<backend_of_t<P>>(handle_);
   }
 
-  /// The same for the work of stream `s`.
-  template <detail::configured = detail::configuration>
-  void record(const stream<P>& s) {
+  /// Records the point after the work of stream `s` so far.
+  template <place Other, detail::configured = detail::configuration>
+  void record(const stream<Other>& s) {
+    constexpr bool same_place = std::is_same_v<P, Other>;
+    static_assert(same_place,
+                  "devplace: event: the stream is of another device; record an event of that device, event<cuda<1>>.");
     const stream_scope on(s);
     record();
   }
-  template <place Other, class FIX = RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE>
-    requires(!std::is_same_v<P, Other>)
-  void record(const stream<Other>&)
-      DEVPLACE_REFUSED("event: the stream is of another device; record an event of that device, event<cuda<1>>.");
 
   /// Whether the recorded work is done, or has failed.
   template <detail::configured = detail::configuration>
@@ -125,13 +121,6 @@ class event<P> {
   void wait() const {
     detail::events_of<backend_of_t<P>>().wait(handle_.get(), place_traits<P>::ordinal);
   }
-
-  template <place Other, class FIX = THE_HOST_WAITS_WITH_wait_AND_A_STREAM_WITH_wait_OF_THE_EVENT>
-  void wait(const stream<Other>&) const
-      DEVPLACE_REFUSED("event: the host waits with event.wait(), and a stream with stream.wait(event).");
-  template <class FIX = MEASURE_WITH_A_CLOCK_AROUND_synchronize_OR_WITH_A_PROFILER>
-  double elapsed_time(const event&) const DEVPLACE_REFUSED(
-      "event: events have no times; measure with a clock of the host around synchronize<P>(), or with a profiler.");
 
   /// Orders future work of `Other`, a place of the same backend, after this event, without blocking the host. If `P`
   /// failed before the event, `Other` fails too.

@@ -68,10 +68,5 @@ inline std::string memory_table() try {
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the table");
 }
-/// Appears in the compiler's message for a table of one place.
-struct PRINT_memory_statistics_OF_ONE_PLACE_OR_memory_table_OF_ALL;
-template <class P, class FIX = PRINT_memory_statistics_OF_ONE_PLACE_OR_memory_table_OF_ALL>
-std::string memory_table() DEVPLACE_REFUSED(
-    "memory_table() is a table of all places; memory_statistics<cuda<0>>() of one can be printed too.");
 
 }  // namespace devplace

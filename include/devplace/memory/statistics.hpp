@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/place.hpp>
 
@@ -34,13 +33,6 @@ constexpr const char* memory_purpose_name(memory_purpose purpose) {
   return names[static_cast<std::size_t>(purpose)];
 }
 
-/// Appear in compiler messages for wrong uses of the numbers below.
-///@{
-struct NAME_THE_PLACE_AS_IN_memory_statistics_cuda_0;
-struct NAME_THE_PURPOSE_AS_IN_of_memory_purpose_parameters;
-struct TAKE_A_NUMBER_OF_IT_SUCH_AS_allocated_OR_peak;
-///@}
-
 /// Memory that devplace holds on one place. `allocated`, `peak` and the purposes count requested bytes; `reserved` is
 /// what devplace has taken from the device for them, including its cache and rounding. On places without a cache (cpu,
 /// pinned) it equals `allocated`.
@@ -53,12 +45,6 @@ struct memory_usage {
 
   /// Bytes in use now for one purpose.
   constexpr std::size_t of(memory_purpose purpose) const { return by_purpose[static_cast<std::size_t>(purpose)]; }
-  template <class X, class FIX = NAME_THE_PURPOSE_AS_IN_of_memory_purpose_parameters>
-  detail::refusal of(const X&) const
-      DEVPLACE_REFUSED("of: the purpose is an enumerator, as in of(memory_purpose::parameters).");
-  template <class X, class FIX = TAKE_A_NUMBER_OF_IT_SUCH_AS_allocated_OR_peak>
-    requires std::is_arithmetic_v<X>
-  operator X() const = delete;
 };
 
 namespace detail {
@@ -126,25 +112,25 @@ inline memory_usage usage_of(const memory_counters& c) {
 }  // namespace detail
 
 /// The memory that devplace holds on place `P` now. Thread-safe.
-template <place P>
+template <class P = void>
 memory_usage memory_statistics() {
-  return detail::usage_of(detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal));
+  constexpr bool is_place = place<P>;
+  static_assert(is_place,
+                "devplace: memory_statistics: name the place, as in memory_statistics<cuda<0>>(); memory_table() is a "
+                "table of all.");
+  if constexpr (is_place) return detail::usage_of(detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal));
+  return {};
 }
-template <class FIX = NAME_THE_PLACE_AS_IN_memory_statistics_cuda_0, class... X>
-  requires(!place<FIX>)
-detail::refusal memory_statistics(const X&...)
-DEVPLACE_REFUSED(
-    "memory_statistics: name the place, as in memory_statistics<cuda<0>>(); memory_table() is a table of all.");
 
 /// Sets the peak of place `P` to the memory in use now.
-template <place P>
+template <class P = void>
 void reset_peak_memory() {
-  detail::memory_counters& c = detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal);
-  c.peak.store(c.allocated.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  constexpr bool is_place = place<P>;
+  static_assert(is_place, "devplace: reset_peak_memory: name the place, as in reset_peak_memory<cuda<0>>().");
+  if constexpr (is_place) {
+    detail::memory_counters& c = detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal);
+    c.peak.store(c.allocated.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
 }
-template <class FIX = NAME_THE_PLACE_AS_IN_memory_statistics_cuda_0, class... X>
-  requires(!place<FIX>)
-detail::refusal reset_peak_memory(const X&...)
-DEVPLACE_REFUSED("reset_peak_memory: name the place, as in reset_peak_memory<cuda<0>>().");
 
 }  // namespace devplace

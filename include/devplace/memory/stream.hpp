@@ -9,7 +9,6 @@
 #include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/memory/detail/device_handle.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace {
@@ -59,29 +58,16 @@ constexpr auto streams_of() {
 template <class P = void>
 class event;
 
-/// Appear in compiler messages when a stream is used with an event of another place.
-///@{
-struct CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER;
-struct RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE;
-struct THE_HOST_WAITS_WITH_wait_AND_A_STREAM_WITH_wait_OF_THE_EVENT;
-struct MEASURE_WITH_A_CLOCK_AROUND_synchronize_OR_WITH_A_PROFILER;
-struct RECORD_AN_EVENT_ON_THE_OTHER_STREAM_AND_WAIT_FOR_IT;
-struct A_STREAM_HAS_ONE_OWNER_PASS_A_REFERENCE;
-///@}
-
-/// Without the place.
+/// Without a place, a stream does not compile.
 template <class P = void>
 class stream {
-  static constexpr bool names_a_place = sizeof(P*) == 0;
-  static_assert(names_a_place, "devplace: stream: name the place whose queue it is, as in stream<cuda<0>>.");
+  static constexpr bool names_place = sizeof(P*) == 0;
+  static_assert(names_place, "devplace: stream: name the place whose queue it is, as in stream<cuda<0>>.");
 
  public:
-  /// So that there is one error.
-  ///@{
   void synchronize() const;
   template <class X>
   void wait(const X&) const;
-  ///@}
 };
 
 /// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream: executes its work in order, and
@@ -97,25 +83,20 @@ class stream<P> {
                 "devplace: pinned is memory only and has no work of its own; use a stream of the device that copies.");
 
  public:
-  /// Creates a stream of the place's device.
-  template <detail::configured = detail::configuration>
-  explicit stream() : handle_(detail::streams_of<backend_of_t<P>>().create(place_traits<P>::ordinal)) {}
+  /// Creates a stream of the place's device. Takes no arguments.
+  template <class... Other, detail::configured = detail::configuration>
+  explicit stream(const Other&...) : handle_(detail::streams_of<backend_of_t<P>>().create(place_traits<P>::ordinal)) {
+    constexpr bool no_arguments = sizeof...(Other) == 0;
+    static_assert(no_arguments,
+                  "devplace: stream: a stream is made without arguments; it has no priority, and does not take over a "
+                  "cudaStream_t. native_handle() is its own cudaStream_t.");
+  }
 
   /// Moves the stream.
   ///@{
   stream(stream&&) noexcept = default;
   stream& operator=(stream&&) noexcept = default;
   ///@}
-  stream(const stream&, A_STREAM_HAS_ONE_OWNER_PASS_A_REFERENCE* = nullptr) = delete;
-  /// Priorities and handles are refused by a sentence.
-  template <class X>
-    requires(std::is_arithmetic_v<X> || std::is_pointer_v<X>)
-  explicit stream(X) {
-    constexpr bool known = sizeof(X) == 0;
-    static_assert(known,
-                  "devplace: stream: a stream is made without arguments; it has no priority, and does not take over a "
-                  "cudaStream_t. native_handle() is its own cudaStream_t.");
-  }
 
   /// The place's own stream, which is used outside of every stream_scope.
   template <detail::configured = detail::configuration>
@@ -146,17 +127,14 @@ class stream<P> {
   }
 
   /// Orders the stream's future work after this event of its place (memory/event.hpp), without blocking the host.
-  template <detail::configured = detail::configuration>
-  void wait(const event<P>& e) const {
-    e.before(*this);
+  template <place Other, detail::configured = detail::configuration>
+  void wait(const event<Other>& e) const {
+    constexpr bool same_place = std::is_same_v<P, Other>;
+    static_assert(same_place,
+                  "devplace: stream: the event is of another device; call event.before<place>() to order a device "
+                  "behind it.");
+    if constexpr (same_place) e.before(*this);
   }
-  template <place Other, class FIX = CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER>
-    requires(!std::is_same_v<P, Other>)
-  void wait(const event<Other>&) const DEVPLACE_REFUSED(
-      "stream: the event is of another device; call event.before<place>() to order a device behind it.");
-  template <place Other, class FIX = RECORD_AN_EVENT_ON_THE_OTHER_STREAM_AND_WAIT_FOR_IT>
-  void wait(const stream<Other>&) const
-      DEVPLACE_REFUSED("stream: a stream waits for an event; record one on the other stream and wait for that.");
 
   /// The cudaStream_t, for the program's own kernels and CUDA calls, after `static_cast<cudaStream_t>`; null on the cpu
   /// and on simulated devices.
@@ -169,13 +147,33 @@ class stream<P> {
 };
 
 namespace detail {
-/// Takes streams, also classes derived from one; for constraints only.
-template <place P>
-void takes_stream(const stream<P>&);
-}  // namespace detail
 
-/// Appears in the compiler's message for a scope of a temporary stream.
-struct KEEP_THE_STREAM_IN_A_VARIABLE_WHICH_OUTLIVES_THE_SCOPE;
+/// The place of a stream, or of a class derived from one.
+template <place P>
+std::type_identity<P> place_of_stream(const stream<P>&);
+
+/// Makes a stream the current one; `Stream` is deduced from a forwarding reference.
+template <class Stream>
+current_stream_change change_to(const std::remove_reference_t<Stream>& s) {
+  constexpr bool is_stream = requires {
+    place_of_stream(s);
+  }
+  , kept = !is_stream || std::is_lvalue_reference_v<Stream>;
+  static_assert(is_stream,
+                "devplace: stream_scope: the argument is a stream in a variable, as in stream<cuda<0>> s; "
+                "stream_scope use(s). A place needs no scope: it is in the types of the tensors.");
+  static_assert(kept,
+                "devplace: stream_scope: the temporary stream would be destroyed before the scope; keep it in a "
+                "variable.");
+  if constexpr (is_stream) {
+    using P = typename decltype(place_of_stream(s))::type;
+    return {backend_of_t<P>{}, place_traits<P>::ordinal, s.native_handle()};
+  } else {
+    return {backend::cpu{}, 0, nullptr};
+  }
+}
+
+}  // namespace detail
 
 /// Makes a stream the current one of its place for this thread while the scope lives, as `with torch.cuda.stream(s)`:
 /// for operations, copies, recording and waiting for events, and for allocations, which are later freed in this
@@ -183,20 +181,8 @@ struct KEEP_THE_STREAM_IN_A_VARIABLE_WHICH_OUTLIVES_THE_SCOPE;
 class stream_scope {
  public:
   /// Does not affect other places or other threads.
-  template <place P>
-  [[nodiscard]] explicit stream_scope(const stream<P>& s)
-      : change_(backend_of_t<P>{}, place_traits<P>::ordinal, s.native_handle()) {}
-  template <place P, class FIX = KEEP_THE_STREAM_IN_A_VARIABLE_WHICH_OUTLIVES_THE_SCOPE>
-  explicit stream_scope(const stream<P>&&) = delete;
-  /// Other arguments, such as a place, are refused by a sentence.
-  template <class X>
-    requires(!requires(const X& x) { detail::takes_stream(x); })
-  explicit stream_scope(const X&) : change_(backend::cpu{}, 0, nullptr) {
-    constexpr bool is_stream = sizeof(X) == 0;
-    static_assert(is_stream,
-                  "devplace: stream_scope: the argument is a stream in a variable, as in stream<cuda<0>> s; "
-                  "stream_scope use(s). A place needs no scope: it is in the types of the tensors.");
-  }
+  template <class Stream>
+  [[nodiscard]] explicit stream_scope(Stream&& s) : change_(detail::change_to<Stream>(s)) {}
 
  private:
   detail::current_stream_change change_;

@@ -13,7 +13,6 @@
 #include <devplace/tensor/detail/division.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
-#include <devplace/tensor/detail/refused_uses_of_places.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/summand_view.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -31,7 +30,7 @@ struct batch_note;
 /// distribution. A moved-from tensor may only be assigned to or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
-class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses_of_places {
+class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   using rules = detail::rules_of<Where>;
   using mesh = detail::mesh_of<Where>;
   static constexpr bool divided = rules::split;
@@ -86,10 +85,17 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
   tensor(const Extents& extents, split::rule how, const devplace::participants& of)
       : tensor(extents, divided_by(extents, how, of)) {}
 
-  /// Extents and a value: `full<T, Where>(extents, value)` instead.
-  template <class Value, class FIX = USE_full_FOR_ELEMENTS_OF_ONE_VALUE>
-    requires std::is_arithmetic_v<Value> tensor(const Extents& extents, Value value)
-  = delete;
+  /// Not from a list, a value or another tensor.
+  template <class... Value>
+    requires(detail::list_of_values<Extents, Value...> && (!detail::is_distributed_expression<Value> && ...))
+  explicit(!detail::converts_to_tensor<Value...>) tensor(const Value&...) {
+    constexpr bool accepted = detail::accepted<Value...>;
+    static_assert(
+        accepted,
+        "devplace: a tensor over several places is made of its extents, with the split of a split axis, or of "
+        "an expression; scatter and broadcast distribute elements of the host, and full<T, Where>(extents, "
+        "value) makes elements of one value.");
+  }
 
   /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into the elements of this one.
   ///@{
@@ -109,41 +115,32 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
 
   /// Sets every element to a number, as fill(x, value) of every place's part.
   template <class Number, detail::configured = detail::configuration>
-  requires std::is_arithmetic_v<Number> tensor& operator=(Number value) {
+    requires(!detail::is_distributed_expression<Number>)
+  tensor& operator=(const Number& value) {
     using kind = typename placement_traits<Where>::kind;
-    static_assert(divided || std::is_same_v<kind, copies> || std::is_same_v<kind, summands<reduction::max>> ||
-                      std::is_same_v<kind, summands<reduction::min>>,
-                  "devplace: the value of a partial tensor is its operation over the summands, which a number cannot "
-                  "set; assign to x.only_on(k), a summand, or make a replicated tensor.");
-    for (std::size_t k = 0; k != places; ++k)
-      only_on(k) = value;
-    return *this;
-  }
-  /// All else is refused by a sentence.
-  template <class X>
-    requires(!std::is_arithmetic_v<X> && !requires { X::is_expression; })
-  void operator=(const X&) {
-    static_assert(sizeof(X*) == 0,
+    constexpr bool is_number = std::is_arithmetic_v<Number>,
+                   sets_value = divided || std::is_same_v<kind, copies> ||
+                                std::is_same_v<kind, summands<reduction::max>> ||
+                                std::is_same_v<kind, summands<reduction::min>>;
+    static_assert(is_number,
                   "devplace: a tensor over several places is assigned an expression, a number, or a tensor of the same "
                   "type by std::move; scatter and broadcast bring elements from one place.");
+    static_assert(!is_number || sets_value,
+                  "devplace: the value of a partial tensor is its operation over the summands, which a number cannot "
+                  "set; assign to x.only_on(k), a summand, or make a replicated tensor.");
+    if constexpr (is_number && sets_value)
+      for (std::size_t k = 0; k != places; ++k)
+        only_on(k) = value;
+    return *this;
   }
-
-  /// From a list: make the tensor on the host, then `scatter` or `broadcast` it.
-  template <std::convertible_to<T>... Value, class FIX = MAKE_IT_ON_THE_HOST_THEN_scatter_OR_broadcast>
-    requires(sizeof...(Value) > 0)
-  tensor(Value...)
-  = delete;
 
   /// Transfers the memory without copying elements.
   ///@{
   tensor(tensor&&) noexcept = default;
   tensor& operator=(tensor&&) noexcept = default;
   ///@}
-  // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
-  tensor(const tensor&, USE_clone_TO_COPY_A_TENSOR* = nullptr) = delete;
-  tensor& operator=(const volatile tensor&) const volatile&& = delete;
-  template <class FIX = USE_clone_TO_COPY_A_TENSOR>
-  void operator=(const tensor&) = delete;
+  tensor(const tensor&) = delete;  // x.clone() is a copy
+  tensor& operator=(const tensor&) = delete;
 
   /// A new tensor with the same elements, on the same places and split in the same way.
   template <detail::configured = detail::configuration>
@@ -188,10 +185,11 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
   auto local(P = {}) const& DEVPLACE_LIFETIMEBOUND {
     return detail::shown<rules::partial>(part_of<const T, P>());
   }
-  template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  detail::refusal local(std::size_t) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
-  template <place P, class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  detail::refusal local(P = {}) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
+  detail::refusal local(std::size_t) const&& { return detail::view_of_temporary<T>(); }
+  template <place P>
+  detail::refusal local(P = {}) const&& {
+    return detail::view_of_temporary<P>();
+  }
   ///@}
 
   /// The elements on one place as an ordinary view, also of a copy, for which the caller sees to it that the others get
@@ -213,10 +211,11 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
   auto only_on(P = {}) const& DEVPLACE_LIFETIMEBOUND {
     return part_of<const T, P>();
   }
-  template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  detail::refusal only_on(std::size_t) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
-  template <place P, class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  detail::refusal only_on(P = {}) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
+  detail::refusal only_on(std::size_t) const&& { return detail::view_of_temporary<T>(); }
+  template <place P>
+  detail::refusal only_on(P = {}) const&& {
+    return detail::view_of_temporary<P>();
+  }
   ///@}
 
   /// The participants of this process and the number of all participants among which the axis is divided.

@@ -66,12 +66,6 @@ inline constexpr bool addressable_if_static = addressable(std::array{(E == dyn ?
 
 }  // namespace detail
 
-/// Appear in the compiler's message for extents with another number of sizes than they have axes, and with a fraction.
-///@{
-struct GIVE_THE_SIZE_OF_EVERY_AXIS_OR_OF_EVERY_dyn;
-struct SIZES_ARE_INTEGERS_ROUND_THE_FRACTION_FIRST;
-///@}
-
 /// The sizes of a tensor's axes, slowest first, each static or `dyn`: `extents<dyn, 28, 28>`. Static extents need no
 /// storage. `extents<>` is a scalar.
 template <std::size_t... E>
@@ -94,33 +88,27 @@ class extents {
   /// The dynamic extents in order, or all extents in order, in which case the static ones must agree. Throws
   /// shape_error if a static one differs, and for more elements than a machine can address.
   template <class... Size>
-    requires((std::is_convertible_v<Size, std::size_t> && ...) && !(std::is_floating_point_v<Size> || ...) &&
-             sizeof...(Size) > 0 && (sizeof...(Size) == dynamic_count || sizeof...(Size) == rank))
+    requires((std::is_convertible_v<Size, std::size_t> && ...) && sizeof...(Size) > 0)
   constexpr explicit extents(Size... sizes) {
-    const std::size_t given[] = {static_cast<std::size_t>(sizes)...};
-    for (std::size_t axis = 0, next = 0; axis < rank; ++axis) {
-      if constexpr (sizeof...(Size) == dynamic_count) {
-        if (statics[axis] == dyn) {
-          set(axis, given[next]);
-          ++next;
+    constexpr bool integers = !(std::is_floating_point_v<Size> || ...),
+                   one_per_axis = sizeof...(Size) == dynamic_count || sizeof...(Size) == rank;
+    static_assert(integers, "devplace: extents: a size has a fraction; round it to an integer first.");
+    static_assert(one_per_axis, "devplace: extents: give one size for each axis, or for each dyn.");
+    if constexpr (integers && one_per_axis) {
+      const std::size_t given[] = {static_cast<std::size_t>(sizes)...};
+      for (std::size_t axis = 0, next = 0; axis < rank; ++axis) {
+        if constexpr (sizeof...(Size) == dynamic_count) {
+          if (statics[axis] == dyn) {
+            set(axis, given[next]);
+            ++next;
+          }
+        } else {
+          set(axis, given[axis]);
         }
-      } else {
-        set(axis, given[axis]);
       }
+      require_addressable();
     }
-    require_addressable();
   }
-
-  /// Other numbers of sizes.
-  template <class... Size, class FIX = GIVE_THE_SIZE_OF_EVERY_AXIS_OR_OF_EVERY_dyn>
-    requires((std::is_convertible_v<Size, std::size_t> && ...) && sizeof...(Size) > 0 &&
-             sizeof...(Size) != dynamic_count && sizeof...(Size) != rank)
-  explicit extents(Size...) = delete;
-  /// Sizes with a fraction.
-  template <class... Size, class FIX = SIZES_ARE_INTEGERS_ROUND_THE_FRACTION_FIRST>
-    requires((std::is_convertible_v<Size, std::size_t> && ...) && (std::is_floating_point_v<Size> || ...) &&
-             (sizeof...(Size) == dynamic_count || sizeof...(Size) == rank))
-  explicit extents(Size...) = delete;
 
   /// From extents of the same rank; throws shape_error if a static extent differs.
   template <std::size_t... Other>

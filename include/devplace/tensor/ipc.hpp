@@ -80,8 +80,6 @@ class exported<tensor<T, Extents, P>> {
   /// Enqueues the copy. Throws out_of_memory if the device, or /dev/shm, has no memory left.
   template <detail::configured = detail::configuration>
   explicit exported(tensor_type&& x) : value_(made(std::move(x), segment_)) {}
-  template <class FIX = USE_clone_TO_COPY_A_TENSOR>
-  explicit exported(const tensor_type&) = delete;
 
   /// Transfers the tensor.
   ///@{

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <ostream>
 #include <type_traits>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/rejected_operands.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -81,14 +83,6 @@ inline constexpr bool is_on_place<tensor<T, Extents, P>, P> = true;
 
 }  // namespace detail
 
-/// Appear in compiler messages when a copy is ordered before another device's stream, or belongs to a temporary.
-///@{
-struct NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES;
-struct KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get;
-struct CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY;
-struct A_PENDING_COPY_HAS_ONE_OWNER_MOVE_IT;
-///@}
-
 /// A copy on device `P`: a tensor that it is filling (to_async), inaccessible until it is waited for; or, as
 /// pending<void, P>, a copy into an existing tensor (copy_async), which must not be accessed before. Move-only. Keeps a
 /// temporary source alive; any other source must exist unchanged until this object has been waited for or destroyed.
@@ -106,7 +100,6 @@ class [[nodiscard]] pending {
   /// Moves the copy; assignment waits for the replaced one.
   ///@{
   pending(pending&&) noexcept = default;
-  pending(const pending&, A_PENDING_COPY_HAS_ONE_OWNER_MOVE_IT* = nullptr) = delete;
   pending& operator=(pending&& other) noexcept {
     pending taken(std::move(other));
     std::swap(value_, taken.value_);
@@ -144,8 +137,10 @@ class [[nodiscard]] pending {
   /// Returns a tensor that the device is filling by reference, to be used on that stream, in whose order its memory is
   /// then freed. Returns nothing for a tensor in pinned memory, which the host could read too early.
   ///@{
-  template <detail::configured = detail::configuration>
-  decltype(auto) after(const stream<P>& s) & {
+  template <place Other, detail::configured = detail::configuration>
+  decltype(auto) after(const stream<Other>& s) & {
+    constexpr bool same_place = std::is_same_v<P, Other>;
+    static_assert(same_place, "devplace: after: the stream is of another device than the copy.");
     const stream_scope on(s);
     return after();
   }
@@ -155,48 +150,15 @@ class [[nodiscard]] pending {
     use_on_current_stream();
     if constexpr (on_device) return (value_);
   }
-  template <place Other, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES>
-    requires(!std::is_same_v<P, Other>)
-  held& after(const stream<Other>&) & DEVPLACE_REFUSED("after: the stream is of another device than the copy.");
-  template <class FIX = KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get, class... Stream>
-      held& after(const Stream&...) &&
-      DEVPLACE_REFUSED("after: nobody keeps the pending copy; give it a name first, or call get().");
+  template <class... Stream>
+  void after(const Stream&...) && = delete;  // nobody keeps the copy; give it a name first, or call get()
   ///@}
 
-  // The tensor is not accessible before it was waited for. (Friends' template parameters have no defaults.)
-  template <class FIX = CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-  operator held() const = delete;
-  template <class Stream, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-  friend Stream& operator<<(Stream&, const pending&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-  friend held operator+(const pending&, const X&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-  friend held operator-(const pending&, const X&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-  friend held operator*(const pending&, const X&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-  friend held operator/(const pending&, const X&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-    requires(!std::is_same_v<X, pending>)
-  friend held operator+(const X&, const pending&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-    requires(!std::is_same_v<X, pending>)
-  friend held operator-(const X&, const pending&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-    requires(!std::is_same_v<X, pending>)
-  friend held operator*(const X&, const pending&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-    requires(!std::is_same_v<X, pending>)
-  friend held operator/(const X&, const pending&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
+  // Without it, compilers list every operator <<.
+  friend std::ostream& operator<<(std::ostream& out, const pending&) {
+    detail::check_operands<pending>();
+    return out;
+  }
 
  private:
   /// The tensor's memory is freed in the order of the first stream that is ordered after the copy.
@@ -215,5 +177,10 @@ class [[nodiscard]] pending {
   bool used_ = false;
   detail::copy_in_flight<P> copy_;  // last, so destroyed first: waits before the tensor is freed
 };
+
+namespace detail {
+template <class Value, class P>
+inline constexpr rejection rejection_of<pending<Value, P>> = rejection::pending;
+}  // namespace detail
 
 }  // namespace devplace

@@ -43,6 +43,9 @@ class row_position {
 template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)
 constexpr auto begin(X&& x) {
+  static_assert(
+      single_place<typename std::remove_cvref_t<X>::placement_type> || detail::is_view<std::remove_cvref_t<X>>,
+      "devplace: rows of a tensor over several places are those of x.local(k), or of gather<cpu>(x).");
   return detail::row_position(detail::as_window(x), 0);
 }
 template <tensor_like X>

@@ -4,14 +4,15 @@
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <type_traits>
 #include <utility>
 
 #include <devplace/memory/device_pointer.hpp>
 #include <devplace/place/axis.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
-#include <devplace/tensor/detail/refused_uses.hpp>
 #include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
@@ -26,9 +27,7 @@ namespace devplace {
 /// for every axis (`strided`); docs/views.md describes which operations return and accept which.
 template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>
   requires element<std::remove_const_t<T>>
-class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_accessible<Where>> {
-  using refused_uses = detail::refused_uses<Extents::rank, host_accessible<Where>>;
-
+class DEVPLACE_NODISCARD view {
  public:
   /// Properties given by the type: element type with and without const, extents, placement, layout, backend.
   ///@{
@@ -54,8 +53,10 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
                  detail::device_of<Where> device = {}) requires(is_strided)
       : data_(data), extents_(extents), strides_{strides}, device_(device) {}
   ///@}
-  template <std::size_t Count, class FIX = GIVE_THE_SHAPE_AS_extents>
-  view(T*, const std::size_t (&)[Count]) = delete;
+  template <std::size_t Count>
+  constexpr view(T* data, const std::size_t (&)[Count]) : data_(data) {
+    static_assert(Count == 0, "devplace: view: give the shape as extents, extents(2, 3), not in braces.");
+  }
   /// Copies the reference.
   constexpr view(const view&) = default;
 
@@ -68,45 +69,33 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
     if constexpr (is_strided) strides_.values = other.strides();
   }
 
-  // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
-  view& operator=(const volatile view&) const volatile&& = delete;
-  template <class FIX = USE_copy_TO_COPY_ELEMENTS>
-  detail::refusal operator=(const view&) const DEVPLACE_REFUSED("copy(x, other) copies the elements of a view.");
+  view& operator=(const view&) = delete;  // would copy the reference; copy(x, other) copies the elements
 
   /// Assigns the elements of an expression; its extents must equal or broadcast to the view's.
   template <class Expression, detail::configured = detail::configuration>
-    requires(std::remove_cvref_t<Expression>::is_expression && !std::is_const_v<T>)
+    requires(std::remove_cvref_t<Expression>::is_expression)
   const view& operator=(Expression&& expression) const {
-    constexpr bool fits = detail::assigned_extents<Extents, Expression>::fit;  // here, one level above assign
-    static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
-    if constexpr (fits) assign(*this, std::forward<Expression>(expression));
+    constexpr bool written = !std::is_const_v<T>, fits = detail::assigned_extents<Extents, Expression>::fit;
+    static_assert(written, DEVPLACE_DETAIL_CONST_VIEW);
+    static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);  // here, one level above assign
+    if constexpr (written && fits) assign(*this, std::forward<Expression>(expression));
     return *this;
   }
 
   /// Sets every element to a number, as fill(x, value).
-  template <class Number, detail::configured = detail::configuration>
-    requires(std::is_arithmetic_v<Number> && !std::is_const_v<T>)
-  const view& operator=(Number value) const {
-    static_assert(std::is_integral_v<Number> || !std::is_integral_v<value_type>,
-                  "devplace: a number with a fraction is assigned to integer elements, which would cut it off.");
-    fill(*this, static_cast<value_type>(value));
+  template <class Number = std::initializer_list<value_type>, detail::configured = detail::configuration>
+    requires(!detail::is_local_expression<Number>)
+  const view& operator=(const Number& value) const {
+    constexpr bool is_number = std::is_arithmetic_v<Number>, written = !std::is_const_v<T>,
+                   exact = !is_number || std::is_integral_v<Number> || !std::is_integral_v<value_type>;
+    static_assert(is_number,
+                  "devplace: a view is assigned an expression or a number; copy(x, other) copies the elements of a "
+                  "tensor or view, also from another place, and copy(x, wrap(values, extents<3>{})) a container's.");
+    static_assert(written, DEVPLACE_DETAIL_CONST_VIEW);
+    static_assert(exact, DEVPLACE_DETAIL_FRACTION_ASSIGNED);
+    if constexpr (is_number && written && exact) fill(*this, static_cast<value_type>(value));
     return *this;
   }
-  /// All else is refused by a sentence.
-  ///@{
-  template <class X, class FIX = ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy>
-    requires(std::is_const_v<T> ||
-             (!std::is_arithmetic_v<X> && !std::is_convertible_v<const X&, view> && !requires { X::is_expression; }))
-  detail::refusal operator=(const X&) const DEVPLACE_REFUSED(
-      "a view is assigned an expression or a number, if its elements are not const; copy(x, other) "
-      "copies the elements of a tensor or view, also from another place.");
-  template <std::size_t Count, class FIX = ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy>
-  detail::refusal operator=(const value_type (&)[Count]) const DEVPLACE_REFUSED(
-      "a view is not assigned a list; assign elements, x(i) = 7, or copy(x, wrap(values, extents<3>{})).");
-  ///@}
-
-  using refused_uses::operator(), refused_uses::select, refused_uses::slice, refused_uses::permute,
-      refused_uses::broadcast_to, refused_uses::reshape;
 
   /// Where it lies.
   static constexpr Where placement() { return {}; }
@@ -155,79 +144,128 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
   }
 
   /// Element access, if the host can access the memory: one index for each axis. Throws argument_error for one past the
-  /// end if DEVPLACE_CHECK_BOUNDS is 1, as without NDEBUG; clang refuses constants past static extents.
+  /// end if DEVPLACE_CHECK_BOUNDS is 1, as without NDEBUG. clang refuses constants past static extents, which no
+  /// static_assert sees.
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
-    requires(detail::is_index_list<rank, Index...>&& host_accessible<Where>)
   constexpr T& operator()(Index... indices) const
-      DEVPLACE_REFUSED_IF(detail::past_end<Extents>(std::size_t(indices)...), DEVPLACE_DETAIL_PAST_END) {
-    if constexpr (Checked) {
-      [[maybe_unused]] std::size_t axis = 0;
-      (require_index(static_cast<std::size_t>(indices), axis++), ...);
+      DEVPLACE_REFUSED_IF(detail::past_end<Extents>(indices...), DEVPLACE_DETAIL_PAST_END) {
+    constexpr bool one_per_axis = detail::is_index_list<rank, Index...>, reachable = host_accessible<Where>;
+    constexpr bool reached = !one_per_axis || reachable;
+    static_assert(one_per_axis,
+                  "devplace: an element is named by one integer for each axis, x(i, j) of a matrix, of which x[i] is a "
+                  "row.");
+    static_assert(reached,
+                  "devplace: the host does not reach these elements; copy them first, with to<cpu>(x), or item(x) of "
+                  "one.");
+    if constexpr (one_per_axis && reachable) {
+      if constexpr (Checked) {
+        [[maybe_unused]] std::size_t axis = 0;
+        (require_index(static_cast<std::size_t>(indices), axis++), ...);
+      }
+      return data_[offset(static_cast<std::size_t>(indices)...)];
+    } else {
+      return *data_;
     }
-    return data_[offset(static_cast<std::size_t>(indices)...)];
   }
-  /// Index `index` of an axis, which is removed; `x[index]` uses the first axis. Throw argument_error for an index out
-  /// of range. Along the first axis of a row-major view the result is row-major, otherwise strided.
+  /// Index `index` of an axis, which is removed: `x.select(axis<1>{}, 0)`; `x[index]` uses the first axis. Throw
+  /// argument_error for an index out of range. Along the first axis of a row-major view the result is row-major,
+  /// otherwise strided.
   ///@{
-  template <std::size_t N>
-    requires(N < rank)
-  constexpr auto select(axis<N>, std::size_t index) const {
-    const detail::axes_without_t<rank, N> rest;
-    require_index(index, N);
-    return of_axes<along<N>>(at_offset(index * stride(N)), rest);
+  template <class Axis>
+  constexpr auto select(Axis, std::size_t index) const {
+    constexpr bool has_axis = detail::axis_number<Axis> < rank;
+    static_assert(has_axis, DEVPLACE_DETAIL_SELECT);
+    if constexpr (has_axis) {
+      constexpr std::size_t n = detail::axis_number<Axis>;
+      const detail::axes_without_t<rank, n> rest;
+      require_index(index, n);
+      return of_axes<along<n>>(at_offset(index * stride(n)), rest);
+    } else {
+      return detail::refusal{};
+    }
   }
   constexpr auto operator[](std::size_t index) const requires(rank > 0) { return select(axis<0>{}, index); }
   ///@}
 
-  /// Indices `first` to `last` (exclusive) of an axis, each or every `step`-th; without an axis, of the first one.
-  /// Throw argument_error for indices out of range. Along the first axis and without a step the result has the view's
-  /// layout, otherwise it is strided.
+  /// Indices `first` to `last` (exclusive) of an axis, each or every `step`-th: `x.slice(axis<1>{}, 0, 2)`; without an
+  /// axis, of the first one. Throw argument_error for indices out of range. Along the first axis and without a step the
+  /// result has the view's layout, otherwise it is strided.
   ///@{
-  template <std::size_t N>
-    requires(N < rank)
-  constexpr auto slice(axis<N>, std::size_t first, std::size_t last, std::size_t step) const {
-    return cut<N, strided>(first, last, step);
+  template <class Axis>
+  constexpr auto slice(Axis, std::size_t first, std::size_t last, std::size_t step) const {
+    constexpr bool has_axis = detail::axis_number<Axis> < rank;
+    static_assert(has_axis, DEVPLACE_DETAIL_SLICE);
+    if constexpr (has_axis)
+      return cut<detail::axis_number<Axis>, strided>(first, last, step);
+    else
+      return detail::refusal{};
   }
-  template <std::size_t N>
-    requires(N < rank)
-  constexpr auto slice(axis<N>, std::size_t first, std::size_t last) const { return cut<N, along<N>>(first, last, 1); }
+  template <class Axis>
+  constexpr auto slice(Axis, std::size_t first, std::size_t last) const {
+    constexpr bool has_axis = detail::axis_number<Axis> < rank;
+    static_assert(has_axis, DEVPLACE_DETAIL_SLICE);
+    if constexpr (has_axis)
+      return cut<detail::axis_number<Axis>, along<detail::axis_number<Axis>>>(first, last, 1);
+    else
+      return detail::refusal{};
+  }
   constexpr auto slice(std::size_t first, std::size_t last) const requires(rank > 0) {
     return slice(axis<0>{}, first, last);
   }
   ///@}
 
-  /// The axes in another order: axis k of the result is axis N[k] of the view. `x.permute(axis<2>{}, axis<0>{},
-  /// axis<1>{})` of 2x3x4 is 4x2x3. Strided. transposed() (tensor/transposed.hpp) exchanges the last two.
-  template <std::size_t... N>
-    requires(detail::is_order_of_axes<rank, N...>)
-  constexpr auto permute(axis<N>...) const { return of_axes<strided>(data_, std::index_sequence<N...>{}); }
+  /// The axes in another order: axis k of the result is the k-th argument. `x.permute(axis<2>{}, axis<0>{}, axis<1>{})`
+  /// of 2x3x4 is 4x2x3. Strided. transposed() (tensor/transposed.hpp) exchanges the last two.
+  template <class... Axis>
+  constexpr auto permute(Axis...) const {
+    constexpr bool every_axis_once = detail::is_order_of_axes<rank, detail::axis_number<Axis>...>;
+    static_assert(every_axis_once,
+                  "devplace: permute(axis<1>{}, axis<0>{}): name every axis once, from axis<0>{} to axis<rank - 1>{}.");
+    if constexpr (every_axis_once)
+      return of_axes<strided>(data_, std::index_sequence<detail::axis_number<Axis>...>{});
+    else
+      return detail::refusal{};
+  }
 
   /// The elements broadcast to another shape, as in numpy.broadcast_to: extents are aligned at the last axis; an axis
   /// that is missing or has extent 1 is repeated with stride 0. Strided and read-only, because several positions are
   /// the same element. Throws shape_error if run-time extents cannot be broadcast.
-  template <extents_like Other>
-    requires(Other::rank >= rank)
-  constexpr auto broadcast_to(const Other& shape) const {
-    std::array<std::size_t, Other::rank> by{};
-    if (!detail::broadcast_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by))
-      detail::throw_no_broadcast(detail::sizes_of(extents_), detail::sizes_of(shape));
-    return window<strided, const T>(data_, shape, {by}, device_);
+  template <class Shape>
+  constexpr auto broadcast_to(const Shape& shape) const {
+    constexpr bool has_axes = detail::has_axes<Shape, rank>;
+    static_assert(
+        has_axes,
+        "devplace: broadcast_to(extents<2, 3>{}): give the shape as extents, with at least the array's axes.");
+    if constexpr (has_axes) {
+      std::array<std::size_t, Shape::rank> by{};
+      if (!detail::broadcast_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by))
+        detail::throw_no_broadcast(detail::sizes_of(extents_), detail::sizes_of(shape));
+      return window<strided, const T>(data_, shape, {by}, device_);
+    } else {
+      return detail::refusal{};
+    }
   }
 
   /// The same elements, in the order of their indices, in another shape of the same size: row-major if the view is,
   /// otherwise strided. Static extents of other sizes do not compile. Throws shape_error if run-time sizes differ, and
   /// if no strides exist for the shape, as for some permuted views: make a row-major copy first, with to<on<...>>(x).
-  template <extents_like Other>
-    requires(detail::may_be_reshaped<Extents, Other>)
-  constexpr auto reshape(const Other& shape) const {
-    if (shape.size() != size()) detail::throw_reshape(detail::sizes_of(extents_), detail::sizes_of(shape));
-    if constexpr (is_row_major) {
-      return window<Layout>(data_, shape, {}, device_);
+  template <class Shape>
+  constexpr auto reshape(const Shape& shape) const {
+    constexpr bool fits = detail::may_be_reshaped<Extents, Shape>;
+    static_assert(fits,
+                  "devplace: reshape(extents<3, 2>{}) or reshape(extents(n, 2)): give extents of as many elements.");
+    if constexpr (!fits) {
+      return detail::refusal{};
     } else {
-      detail::layout_strides<strided, Other::rank> by;
-      if (!detail::reshape_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by.values))
-        detail::throw_no_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape));
-      return window<strided>(data_, shape, by, device_);
+      if (shape.size() != size()) detail::throw_reshape(detail::sizes_of(extents_), detail::sizes_of(shape));
+      if constexpr (is_row_major) {
+        return window<Layout>(data_, shape, {}, device_);
+      } else {
+        detail::layout_strides<strided, Shape::rank> by;
+        if (!detail::reshape_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by.values))
+          detail::throw_no_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape));
+        return window<strided>(data_, shape, by, device_);
+      }
     }
   }
 

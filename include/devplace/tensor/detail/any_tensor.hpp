@@ -8,6 +8,8 @@
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/rejected_operands.hpp>
+#include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 
@@ -21,25 +23,45 @@ inline constexpr bool is_placement = placement<Where>;
 
 }  // namespace detail
 
-/// Appears in the compiler's message when a tensor is copied.
-struct USE_clone_TO_COPY_A_TENSOR;
-/// Appears in the compiler's message for a value whose summands were not combined.
-struct COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce;
-/// Appears in the compiler's message when a tensor is constructed from extents and a value.
-struct USE_full_FOR_ELEMENTS_OF_ONE_VALUE;
-/// Appears in the compiler's message for a view of a temporary tensor, which would outlive the memory.
-struct KEEP_THE_TENSOR_IN_A_VARIABLE;
-
-/// Appears in the compiler's message when a tensor is constructed from another tensor, a view or a container.
-struct USE_to_OR_cast_OR_wrap_TO_MAKE_A_TENSOR_OF_ANOTHER;
-
 namespace detail {
 
-/// What tensors are made from or assigned; all else is refused.
-template <class X, class Extents>
-concept tensor_argument = std::is_arithmetic_v<X> || std::is_convertible_v<X, Extents> || requires {
-  X::is_expression;
-};
+/// What the constructor from a list of values takes, and check_list() rejects: all but extents and expressions.
+template <class Extents, class... Value>
+concept list_of_values = sizeof...(Value) > 1 ||
+                         (sizeof...(Value) == 1 && !(std::is_convertible_v<const Value&, Extents> || ...) &&
+                          !(is_local_expression<Value> || ...));
+
+/// Numbers, and tensors and views for the sake of the message.
+template <class... Value>
+inline constexpr bool converts_to_tensor = ((std::is_arithmetic_v<Value> || rejection_of<Value> != rejection::none ||
+                                             requires { typename Value::extents_type; }) &&
+                                            ...);
+
+/// Whether a tensor can be made from these values: numbers, as many as its only axis is long.
+template <class T, class Extents, class... Value>
+consteval bool check_list() {
+  constexpr bool operands = check_operands<Value...>(), numbers = (std::is_arithmetic_v<Value> && ...),
+                 from_one = sizeof...(Value) == 1, with_extents = (std::is_convertible_v<Value, Extents> || ...);
+  constexpr bool no_other = numbers || !from_one || !operands, no_value = numbers || from_one || !with_extents,
+                 list = numbers || from_one || with_extents || !operands,
+                 one_axis = !numbers || (Extents::rank < 2 && Extents::is_static),
+                 fits = !numbers || !one_axis || sizeof...(Value) == Extents{}.size(),
+                 exact = !numbers || !std::is_integral_v<T> || (std::is_integral_v<Value> && ...);
+  static_assert(no_other,
+                "devplace: a tensor is not made of another tensor, a view or a container; to<Where>(x) copies a tensor "
+                "or view, cast<T>(x) converts its elements, and wrap(values, extents(n)) is a view of a container.");
+  static_assert(no_value, "devplace: for elements of one value write full<T, Where>(extents, value).");
+  static_assert(list, "devplace: a tensor is made of its extents or of a list of numbers.");
+  static_assert(one_axis,
+                "devplace: a list of numbers makes a tensor of one axis with a static extent; a matrix takes nested "
+                "lists, {{1, 2}, {3, 4}}, and sizes are given as extents(3, 4).");
+  static_assert(fits,
+                "devplace: the list does not have the tensor's extents; give exactly as many values as the extent.");
+  static_assert(exact,
+                "devplace: the list has floating-point values and the tensor integer elements, which would cut off "
+                "their fractions; write integers.");
+  return numbers && one_axis && fits && exact;
+}
 
 /// Nested lists with these numbers of values.
 template <std::size_t First, std::size_t... Rest>
@@ -56,6 +78,14 @@ struct lists {
   }
 };
 
+/// Does not compile.
+template <class T>
+refusal view_of_temporary() {
+  static_assert(accepted<T>,
+                "devplace: a view of a temporary tensor would outlive its memory; keep the tensor in a variable.");
+  return {};
+}
+
 [[noreturn]] inline void throw_moved_from() {
   throw error("this tensor was moved away and has no elements; assign it a new one before it is used again.");
 }
@@ -70,10 +100,9 @@ struct mover;
 /// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may
 /// only be assigned to or destroyed. Several threads may read a tensor at once; one that writes must be the only one.
 /// Specialisations are for one place and for several; arguments that fit neither are refused here.
-template <class T, class EXTENTS_TYPE_SUCH_AS_extents_3_4, class Where = void>
+template <class T, class Extents, class Where = void>
 class tensor : public detail::refusal {
-  static constexpr bool has_element = detail::is_element<T>,
-                        has_extents = !has_element || detail::is_extents<EXTENTS_TYPE_SUCH_AS_extents_3_4>,
+  static constexpr bool has_element = detail::is_element<T>, has_extents = !has_element || detail::is_extents<Extents>,
                         has_place = !has_element || !has_extents || detail::is_placement<Where>;
   static_assert(has_element,
                 "devplace: the first argument of tensor is its element type: float, double, std::int32_t, "

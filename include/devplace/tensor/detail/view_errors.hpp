@@ -6,24 +6,24 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include <devplace/config.hpp>
+#include <devplace/place/axis.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/extents.hpp>
-
-namespace devplace {
-
-/// Appears in the compiler's message when a view is constructed from a pointer and sizes in braces.
-struct GIVE_THE_SHAPE_AS_extents;
-/// Appears in the compiler's message when a view is assigned to a view.
-struct USE_copy_TO_COPY_ELEMENTS;
-/// Appears in the compiler's message when something else than an expression or a number is assigned.
-struct ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy;
-
-}  // namespace devplace
+#include <devplace/tensor/layout.hpp>
 
 #define DEVPLACE_DETAIL_PAST_END "an index is past the extent of its axis; indices count from 0."
 #define DEVPLACE_DETAIL_NO_AXIS "extent: the array has fewer axes than this one; they count from 0."
+#define DEVPLACE_DETAIL_SELECT \
+  "devplace: select(axis<1>{}, index): the first argument is an axis, axis<0>{} to axis<rank - 1>{}."
+#define DEVPLACE_DETAIL_SLICE                                                                                        \
+  "devplace: slice(axis<1>{}, first, last, step), or slice(first, last) of the first axis: an axis is axis<0>{} to " \
+  "axis<rank - 1>{}."
+#define DEVPLACE_DETAIL_CONST_VIEW "devplace: assign: the elements of the view are const."
+#define DEVPLACE_DETAIL_FRACTION_ASSIGNED \
+  "devplace: a number with a fraction is assigned to integer elements, which would cut it off."
 #define DEVPLACE_DETAIL_ASSIGNED_EXTENTS                                                                           \
   "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the destination the " \
   "expression's extents."
@@ -34,14 +34,68 @@ namespace devplace::detail {
 template <class Extents, class Expression>
 struct assigned_extents;
 
+/// An elementwise expression on one place.
+template <class X>
+inline constexpr bool is_local_expression = false;
+template <class X>
+  requires(X::is_expression)
+inline constexpr bool is_local_expression<X> = true;
+
+/// An elementwise expression over several places.
+template <class X>
+inline constexpr bool is_distributed_expression = false;
+template <class X>
+  requires(X::is_distributed_expression)
+inline constexpr bool is_distributed_expression<X> = true;
+
+/// One integer for each axis.
+template <std::size_t Rank, class... Index>
+inline constexpr bool is_index_list = sizeof...(Index) == Rank && (std::is_integral_v<Index> && ...);
+
+/// Converts an integer to an index; returns other arguments unchanged.
+template <class X>
+constexpr auto as_index(const X& x) {
+  if constexpr (std::is_integral_v<X>)
+    return static_cast<std::size_t>(x);
+  else
+    return x;
+}
+
+/// The number of an axis; SIZE_MAX for other types.
+template <class X>
+inline constexpr std::size_t axis_number = SIZE_MAX;
+template <std::size_t N>
+inline constexpr std::size_t axis_number<axis<N>> = N;
+
+/// Whether every axis of an array is named once.
+template <std::size_t Rank, std::size_t... Axis>
+inline constexpr bool is_order_of_axes = sizeof...(Axis) == Rank && ((Axis < Rank) && ...) && all_different<Axis...>();
+
+/// Extents of at least `Rank` axes.
+template <class Shape, std::size_t Rank>
+inline constexpr bool has_axes = false;
+template <extents_like Shape, std::size_t Rank>
+inline constexpr bool has_axes<Shape, Rank> = Shape::rank >= Rank;
+/// Extents of `Rank` axes.
+template <class Shape, std::size_t Rank>
+inline constexpr bool has_rank = has_axes<Shape, Rank> && !has_axes<Shape, Rank + 1>;
+
+/// Extents with which an array of other extents may have its number of elements.
+template <class Extents, class Shape>
+inline constexpr bool may_be_reshaped = false;
+template <class Extents, extents_like Shape>
+inline constexpr bool may_be_reshaped<Extents, Shape> =
+    !Extents::is_static || !Shape::is_static || Extents{}.size() == Shape{}.size();
+
 // For DEVPLACE_REFUSED_IF, which asks where the arguments are constants. Templates of the argument's type, because
 // clang would otherwise ask while the class is incomplete.
-/// Whether an index is past the extent that the type says.
+/// Whether an index is past the static extent of its axis.
 template <class Extents, class... Index>
 constexpr bool past_end(Index... indices) {
   std::size_t axis = 0;
   bool past = false;
-  ((past = past || indices >= Extents::static_extent(axis), ++axis), ...);
+  if constexpr (is_index_list<Extents::rank, Index...>)
+    ((past = past || static_cast<std::size_t>(indices) >= Extents::static_extent(axis), ++axis), ...);
   return past;
 }
 
