@@ -36,7 +36,7 @@ float element(dp::view<float, dp::extents<3>, named> x) {
 }
 #endif
 
-#if defined(SORT_OF_DEVICE_POINTERS)  // expect: devplace: the host does not reach a device's memory
+#if defined(SORT_OF_DEVICE_POINTERS)  // expect: devplace: the host does not reach a device's memory; get\(\) is the
 void sort(dp::view<std::int64_t, dp::extents<3>, named> x) {
   std::sort(x.data(), x.data() + 3);
 }
@@ -48,7 +48,7 @@ auto wrapped(dp::device_pointer<float> x) {
 }
 #endif
 
-#if defined(TENSOR_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda
+#if defined(TENSOR_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda; add
 row make() {
   return row(dp::extents<3>{});
 }
@@ -77,11 +77,11 @@ dp::replicated<> nowhere;
 dp::sharded<0, 1> ambiguous;
 #endif
 
-#if defined(ACROSS_ONE_COPY)  // expect: devplace: a copy on one place of each process is across<on<P>>
+#if defined(ACROSS_ONE_COPY)  // expect: devplace: a copy on one place of each process is across<on<P>>; write that
 static_assert(dp::local_place_count<dp::across<dp::replicated_on<dp::cpu>>> == 1);
 #endif
 
-#if defined(ACROSS_TWICE)  // expect: devplace: across<Local> takes a placement in one process
+#if defined(ACROSS_TWICE)  // expect: devplace: across<Local> takes a placement in one process; write across once
 static_assert(dp::local_place_count<dp::across<dp::across<dp::on<dp::cpu>>>> == 1);
 #endif
 
