@@ -188,7 +188,8 @@ TEST_CASE("a model of a file of shared memory that was shortened or changed is n
       reinterpret_cast<unsigned char*>(&head)[at] ^= static_cast<unsigned char>(1 << bit);
       file.set_head(head);
       INFO("bit " << bit << " of byte " << at);
-      CHECK_THAT(difference<model>(name), misfit || Catch::Matchers::ContainsSubstring("is not what is opened"));
+      CHECK_THAT(difference<model>(name),
+                 misfit || Catch::Matchers::ContainsSubstring("differs from the type that is opened"));
     }
   file.set_head(valid);
   CHECK(difference<model>(name) == "no error");

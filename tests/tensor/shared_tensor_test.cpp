@@ -210,7 +210,7 @@ TEST_CASE("the name is gone with the last process that has the memory, in whatev
   second.reset();
   CHECK(!is_there(name));
   CHECK_THAT(error_of([&] { static_cast<void>(dp::open_shared<matrix>(name)); }),
-             Catch::Matchers::ContainsSubstring("is in no process"));
+             Catch::Matchers::ContainsSubstring("does not exist"));
 }
 
 TEST_CASE("a process that was forked keeps the memory and its name") {
@@ -255,7 +255,7 @@ TEST_CASE("what kill -9 of all processes leaves is removed by the next creation,
   CHECK(left);
   kill_all();
   CHECK_THAT(error_of([&] { static_cast<void>(dp::open_shared<matrix>(name)); }),
-             Catch::Matchers::ContainsSubstring("is in no process"));
+             Catch::Matchers::ContainsSubstring("does not exist"));
   CHECK(!is_there(name));
   kill_all();
   const matrix again = dp::create_shared<matrix>(name);

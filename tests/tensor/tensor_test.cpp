@@ -210,11 +210,11 @@ TEST_CASE("a tensor is passed where a view is wanted", "[tensor]") {
   STATIC_REQUIRE_FALSE(std::is_convertible_v<decltype(x), dp::view<const float, dp::extents<2, 3>, dp::cpu>>);
 }
 
-TEST_CASE("a tensor that was moved away says so", "[tensor]") {
+TEST_CASE("use of a moved-from tensor throws", "[tensor]") {
   dp::tensor<float, dp::extents<2, 3>, dp::cpu> x{{1, 2, 3}, {4, 5, 6}};
   auto y = std::move(x);
   const std::string message =
-      "devplace: this tensor was moved away and has no elements; assign it a new one before it "
+      "devplace: this tensor was moved from and has no elements; assign a new one to it before it "
       "is used again.";
   CHECK_THROWS_WITH(x(0, 0), message);
   CHECK_THROWS_WITH(x.clone(), message);

@@ -25,7 +25,7 @@ namespace detail {
 
 using event_handle = device_handle<op::events>;
 
-/// A backend's event functions, or an error that says how to get them.
+/// A backend's event functions; does not compile without the component.
 template <class Backend>
 constexpr auto events_of() {
   constexpr bool available = !computes<Backend> || provided<Backend, op::events>;
@@ -36,13 +36,13 @@ constexpr auto events_of() {
   return implementation<std::conditional_t<have, Backend, backend::cpu>, op::events>{};
 }
 
-/// Creates an event of a device; it counts as complete until it is recorded.
+/// Creates an event of a device, which counts as complete until it is recorded.
 template <class Backend>
 event_handle make_event(int ordinal) {
   return events_of<Backend>().create(ordinal);
 }
 
-/// The event completes when the work enqueued on its device so far is done.
+/// Records the event: it completes when all work enqueued on its device so far is done.
 template <class Backend>
 void record_event(const event_handle& e) {
   events_of<Backend>().record(e.get_deleter().ordinal, e.get());
@@ -55,7 +55,7 @@ void follow_event(int ordinal, const event_handle& e) {
   events_of<Backend>().follow(ordinal, e.get());
 }
 
-/// Waits for all work of a device and returns, and clears, the failure that the host has not seen yet.
+/// Waits for all work of a device; returns and clears the failure that was not reported yet.
 template <class Backend>
 device_failure drain(int ordinal) {
   return events_of<Backend>().drain(ordinal);
@@ -69,7 +69,7 @@ std::uint64_t failure_count(int ordinal) {
 
 }  // namespace detail
 
-/// Without a place, an event does not compile.
+/// Not specialised: an event without a place does not compile.
 template <class P>
 class event {
   static constexpr bool names_place = sizeof(P*) == 0;
@@ -81,8 +81,8 @@ class event {
   void wait() const;
 };
 
-/// A point in the work of place `P`, as torch.cuda.Event: other places and the host can wait for it. Move-only.
-/// Several threads may wait for an event; record() must be the only use.
+/// A point in the work of place `P` for which other places and the host can wait, as torch.cuda.Event. Move-only.
+/// Several threads may wait for an event; no other thread may use it during record().
 template <place P>
 class event<P> {
   static constexpr bool has_work = detail::computes<backend_of_t<P>>;
@@ -94,13 +94,13 @@ class event<P> {
   template <detail::configured = detail::configuration>
   explicit event() : handle_(detail::make_event<backend_of_t<P>>(place_traits<P>::ordinal)) {}
 
-  /// Records the point after the work that `P` has been given so far. Does not wait.
+  /// Records the point after all work enqueued on `P` so far. Does not wait.
   template <detail::configured = detail::configuration>
   void record() {
     detail::record_event<backend_of_t<P>>(handle_);
   }
 
-  /// Records the point after the work of stream `s` so far.
+  /// Records the point after all work enqueued on stream `s` so far.
   template <place Other, detail::configured = detail::configuration>
   void record(const stream<Other>& s) {
     constexpr bool same_place = std::is_same_v<P, Other>;

@@ -13,7 +13,7 @@
 
 namespace devplace {
 
-/// What memory is used for. Every allocation has one purpose, which an out-of-memory error reports.
+/// The purpose of an allocation; out-of-memory errors report the usage by purpose.
 enum class memory_purpose : unsigned char {
   tensors,          ///< the program's own tensors, and everything else
   parameters,       ///< parameters and buffers of models
@@ -26,16 +26,16 @@ enum class memory_purpose : unsigned char {
 /// Number of purposes.
 inline constexpr std::size_t memory_purposes = 6;
 
-/// The purpose in words: `optimizer state`.
+/// The purpose's name: `optimizer state`.
 constexpr const char* memory_purpose_name(memory_purpose purpose) {
   constexpr const char* names[memory_purposes] = {"tensors",         "parameters",  "gradients",
                                                   "optimizer state", "activations", "workspace"};
   return names[static_cast<std::size_t>(purpose)];
 }
 
-/// Memory that devplace holds on one place. `allocated`, `peak` and the purposes count requested bytes; `reserved` is
-/// what devplace has taken from the device for them, including its cache and rounding. On places without a cache (cpu,
-/// pinned) it equals `allocated`.
+/// Memory that devplace holds on one place. `allocated`, `peak` and the purposes count requested bytes; `reserved`
+/// counts the bytes taken from the device, with cache and rounding. On places without a cache (cpu, pinned) `reserved`
+/// equals `allocated`.
 struct memory_usage {
   std::size_t allocated = 0;                              ///< bytes in use now
   std::size_t peak = 0;                                   ///< maximum of `allocated` since the last `reset_peak_memory`
@@ -67,13 +67,15 @@ inline memory_counters& counters(pinned_backend, int) {
   return of_pinned;
 }
 
-/// Ordinals above the largest counted one share its counters.
+/// Ordinals above the largest counted one share that one's counters.
 inline memory_counters& counters(cuda_backend, int ordinal) {
   static memory_counters of_devices[counted_ordinals];
   return of_devices[ordinal < counted_ordinals ? ordinal : counted_ordinals - 1];
 }
 
-/// Counts an allocation; called for all memory of data, workspaces and packing buffers.
+/// Count an allocation or a release; called for all memory of data, workspaces and packing buffers. Without counters,
+/// those of the CPU are used.
+///@{
 inline void count_allocation(memory_counters& c, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   const std::size_t now = c.allocated.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   c.by_purpose[static_cast<std::size_t>(purpose)].fetch_add(bytes, std::memory_order_relaxed);
@@ -83,7 +85,6 @@ inline void count_allocation(memory_counters& c, std::size_t bytes, memory_purpo
   }
 }
 
-/// The same for memory of the CPU.
 inline void count_allocation(std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   count_allocation(counters(backend::cpu{}, 0), bytes, purpose);
 }
@@ -93,10 +94,10 @@ inline void count_release(memory_counters& c, std::size_t bytes, memory_purpose 
   c.by_purpose[static_cast<std::size_t>(purpose)].fetch_sub(bytes, std::memory_order_relaxed);
 }
 
-/// The same for memory of the CPU.
 inline void count_release(std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   count_release(counters(backend::cpu{}, 0), bytes, purpose);
 }
+///@}
 
 inline memory_usage usage_of(const memory_counters& c) {
   memory_usage usage;

@@ -25,7 +25,7 @@ namespace detail {
 
 using stream_handle = device_handle<op::streams>;
 
-/// Changes this thread's current stream on a cuda place while it lives; other backends have no streams.
+/// RAII: changes this thread's current stream on a cuda place; other backends have no streams.
 class current_stream_change {
  public:
   current_stream_change(cpu_backend, int, void*) {}
@@ -42,7 +42,7 @@ class current_stream_change {
   void* previous_ = nullptr;
 };
 
-/// A backend's stream functions, or an error that says how to get them.
+/// A backend's stream functions; does not compile without the component.
 template <class Backend>
 constexpr auto streams_of() {
   constexpr bool available = !computes<Backend> || provided<Backend, op::streams>;
@@ -58,7 +58,7 @@ constexpr auto streams_of() {
 template <class P = void>
 class event;
 
-/// Without a place, a stream does not compile.
+/// Not specialised: a stream without a place does not compile.
 template <class P = void>
 class stream {
   static constexpr bool names_place = sizeof(P*) == 0;
@@ -70,12 +70,12 @@ class stream {
   void wait(const X&) const;
 };
 
-/// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream: executes its work in order, and
-/// concurrently with other streams unless events order them. Work is enqueued on it inside a stream_scope, and by
-/// functions that take a stream. Move-only. The destructor does not wait; enqueued work is still executed. On the cpu,
-/// whose work is complete when a call returns, a stream does nothing. A simulated device executes the work of all its
-/// streams in the order of the calls, which is one of the orders that a GPU may choose. Thread-safe, except for moving:
-/// several threads may enqueue on one stream, in the order of their calls.
+/// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream. Executes its work in order, and
+/// concurrently with other streams unless events order them. A stream_scope enqueues work on it, as do functions that
+/// take a stream. Move-only. The destructor does not wait; enqueued work is still executed. On the cpu, where work is
+/// complete when a call returns, a stream does nothing. A simulated device executes the work of all its streams in the
+/// order of the calls, one of the orders that a GPU may choose. Thread-safe, except for moving: several threads may
+/// enqueue on one stream, in the order of their calls.
 template <place P>
 class stream<P> {
   static constexpr bool has_work = detail::computes<backend_of_t<P>>;
@@ -104,8 +104,8 @@ class stream<P> {
     return stream(detail::streams_of<backend_of_t<P>>().own(place_traits<P>::ordinal));
   }
 
-  /// This thread's current stream for the place, as torch.cuda.current_stream: that of the innermost stream_scope, or
-  /// the place's own. A non-owning handle: the stream of a scope must outlive it.
+  /// This thread's current stream for the place, as torch.cuda.current_stream: the innermost stream_scope's, or the
+  /// place's own. A non-owning handle, which a scope's stream must outlive.
   template <detail::configured = detail::configuration>
   static stream current() {
     if constexpr (std::is_same_v<backend_of_t<P>, backend::cuda>)
@@ -126,7 +126,7 @@ class stream<P> {
     return detail::streams_of<backend_of_t<P>>().ready(place_traits<P>::ordinal, handle_.get());
   }
 
-  /// Orders the stream's future work after this event of its place (memory/event.hpp), without blocking the host.
+  /// Orders the stream's future work after an event of its place (memory/event.hpp), without blocking the host.
   template <place Other, detail::configured = detail::configuration>
   void wait(const event<Other>& e) const {
     constexpr bool same_place = std::is_same_v<P, Other>;
@@ -175,12 +175,12 @@ current_stream_change change_to(const std::remove_reference_t<Stream>& s) {
 
 }  // namespace detail
 
-/// Makes a stream the current one of its place for this thread while the scope lives, as `with torch.cuda.stream(s)`:
-/// for operations, copies, recording and waiting for events, and for allocations, which are later freed in this
-/// stream's order. Must be destroyed by the same thread, in reverse order of construction; the stream must outlive it.
+/// RAII: makes a stream the current one of its place for this thread, as `with torch.cuda.stream(s)`. Affects
+/// operations, copies, recording and waiting for events, and allocations, which are later freed in this stream's order.
+/// The same thread must destroy scopes, in reverse order of construction; the stream must outlive the scope.
 class stream_scope {
  public:
-  /// Does not affect other places or other threads.
+  /// From a stream in a variable. Affects neither other places nor other threads.
   template <class Stream>
   [[nodiscard]] explicit stream_scope(Stream&& s) : change_(detail::change_to<Stream>(s)) {}
 

@@ -17,27 +17,23 @@ namespace devplace {
 
 namespace detail {
 
-// For static_assert: compilers explain at length why a concept is not satisfied.
+// As bool, because compilers explain at length why a concept is not satisfied.
 template <class Where>
 inline constexpr bool is_placement = placement<Where>;
 
-}  // namespace detail
-
-namespace detail {
-
-/// What the constructor from a list of values takes, and check_list() rejects: all but extents and expressions.
+/// Arguments of the constructor from a list of values: all but extents and expressions. check_list() rejects the rest.
 template <class Extents, class... Value>
 concept list_of_values = sizeof...(Value) > 1 ||
                          (sizeof...(Value) == 1 && !(std::is_convertible_v<const Value&, Extents> || ...) &&
                           !(is_local_expression<Value> || ...));
 
-/// Numbers, and tensors and views for the sake of the message.
+/// Arguments that convert implicitly: numbers, and what check_list() rejects as another tensor.
 template <class... Value>
 inline constexpr bool converts_to_tensor = ((std::is_arithmetic_v<Value> || rejection_of<Value> != rejection::none ||
                                              requires { typename Value::extents_type; }) &&
                                             ...);
 
-/// Whether a tensor can be made from these values: numbers, as many as its only axis is long.
+/// Whether a tensor can be made from these values: one number for each index of its only axis.
 template <class T, class Extents, class... Value>
 consteval bool check_list() {
   constexpr bool operands = check_operands<Value...>(), numbers = (std::is_arithmetic_v<Value> && ...),
@@ -63,7 +59,7 @@ consteval bool check_list() {
   return numbers && one_axis && fits && exact;
 }
 
-/// Nested lists with these numbers of values.
+/// Nested lists with these numbers of values per row.
 template <std::size_t First, std::size_t... Rest>
 struct lists {
   using given = extents<1 + sizeof...(Rest), First>;
@@ -78,7 +74,7 @@ struct lists {
   }
 };
 
-/// Does not compile.
+/// Fails to compile.
 template <class T>
 refusal view_of_temporary() {
   static_assert(accepted<T>,
@@ -87,7 +83,7 @@ refusal view_of_temporary() {
 }
 
 [[noreturn]] inline void throw_moved_from() {
-  throw error("this tensor was moved away and has no elements; assign it a new one before it is used again.");
+  throw error("this tensor was moved from and has no elements; assign a new one to it before it is used again.");
 }
 
 /// `to` as a member of tensors on one place (tensor/copy.hpp).
@@ -99,7 +95,7 @@ struct mover;
 /// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with deep
 /// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may
 /// only be assigned to or destroyed. Several threads may read a tensor at once; one that writes must be the only one.
-/// Specialisations are for one place and for several; arguments that fit neither are refused here.
+/// Specialised for one place and for several; this template rejects other arguments.
 template <class T, class Extents, class Where = void>
 class tensor : public detail::refusal {
   static constexpr bool has_element = detail::is_element<T>, has_extents = !has_element || detail::is_extents<Extents>,
@@ -114,11 +110,11 @@ class tensor : public detail::refusal {
                 "replicated<0, 1>.");
 
  public:
-  /// So that no other error follows.
+  /// Avoids follow-up errors.
   template <class... X>
   explicit tensor(const X&...) {}
 };
-/// `tensor a{1.0f, 2.0f}`: a list does not say where the tensor lies.
+/// `tensor a{1.0f, 2.0f}` does not name a place.
 template <class... Number>
   requires(sizeof...(Number) > 0 && (std::is_arithmetic_v<Number> && ...))
 tensor(Number...)

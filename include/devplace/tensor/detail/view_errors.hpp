@@ -21,7 +21,8 @@
 #define DEVPLACE_DETAIL_SLICE                                                                                        \
   "devplace: slice(axis<1>{}, first, last, step), or slice(first, last) of the first axis: an axis is axis<0>{} to " \
   "axis<rank - 1>{}."
-#define DEVPLACE_DETAIL_CONST_VIEW "devplace: assign: the elements of the view are const."
+#define DEVPLACE_DETAIL_CONST_VIEW \
+  "devplace: assign: the elements of the view are const; assign to a view of a tensor that is not const."
 #define DEVPLACE_DETAIL_FRACTION_ASSIGNED \
   "devplace: a number with a fraction is assigned to integer elements, which would cut it off."
 #define DEVPLACE_DETAIL_ASSIGNED_EXTENTS                                                                           \
