@@ -25,7 +25,7 @@ inline constexpr form form_of_kind<split_along<Axis>> = form::parts;
 template <reduction Op>
 inline constexpr form form_of_kind<summands<Op>> = form::summands;
 
-/// The same for a placement, or a view's.
+/// The form of a placement; a view's is one_place.
 template <class Where>
 inline constexpr form form_of = form::nowhere;
 template <placement Where>
@@ -44,11 +44,11 @@ struct form_across {
 template <class Local>
 inline constexpr form form_of<across<Local>> = form_across<Local>::value;
 
-/// The same for a tensor or view.
+/// The form of a tensor or view.
 template <class X>
 inline constexpr form form_of_tensor = form_of<typename std::remove_cvref_t<X>::placement_type>;
 
-/// The form of a function's argument; nowhere for what is no tensor or view.
+/// The form of a function's argument; nowhere if it is neither tensor nor view.
 template <class X>
 consteval form form_of_argument() {
   if constexpr (tensor_like<X>)
@@ -68,8 +68,8 @@ inline constexpr bool has_network = requires {
                     "; they must have the same extents.");
 }
 
-/// Whether one view can be copied to another by its type. `auto`: instantiated where it is called, so that the compiler
-/// shows the user's line.
+/// Whether one view can be copied to another by its type. Returns `auto` to be instantiated at the call, so that the
+/// compiler shows the user's line.
 template <class To, class From>
 constexpr auto check_copy() {
   static_assert(!std::is_const_v<typename To::element_type>,
@@ -82,11 +82,11 @@ constexpr auto check_copy() {
   return !std::is_const_v<typename To::element_type>;
 }
 
-/// Whether copy() takes these: tensors or views on one place.
+/// Whether both arguments of copy() are tensors or views on one place.
 template <class To, class From>
 constexpr auto check_ends_of_copy() {
   constexpr bool local = form_of_argument<To>() == form::one_place && form_of_argument<From>() == form::one_place,
-                 taken = local || rejected_pair<To, From>;  // check_operands() has rejected those
+                 taken = local || rejected_pair<To, From>;  // rejected by check_operands()
   static_assert(taken,
                 "devplace: copy: give tensors or views on one place, the destination first; wrap(v, extents(n)) is a "
                 "view of a vector, and of a tensor over several places there are x.local(k) to read, x.only_on(k) to "
@@ -94,7 +94,7 @@ constexpr auto check_ends_of_copy() {
   return local;
 }
 
-/// Whether to<Where>() takes a value, and only that.
+/// Whether to<Where>() takes the value: a tensor or view on one place, and no other argument.
 template <class Where, class From, std::size_t Others>
 constexpr auto check_to() {
   constexpr bool is_place = is_placement<Where>, no_type = !is_element<Where>,
@@ -122,7 +122,7 @@ constexpr auto check_to() {
   return is_place && names_place && one_place && from == form::one_place;
 }
 
-/// Throws unless the extents of two views are equal; checks their types too.
+/// Throws shape_error unless the extents of two views are equal; checks their types too.
 template <class To, class From>
 void require_copyable(const To& to, const From& from) {
   static_cast<void>(check_copy<To, From>());
@@ -133,10 +133,10 @@ void require_copyable(const To& to, const From& from) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Copies elements between tensors or views of the same element type and extents, on the same place or across places.
-/// Inside one place the ranges may overlap. When it returns, the source may be changed and the host may read a CPU
-/// destination. Static extents that differ do not compile; run-time ones throw shape_error. Across places a view with
-/// strides goes through a row-major temporary on its own place.
+/// Copies elements between tensors or views of the same element type and extents, within a place or across places.
+/// Within one place the ranges may overlap. On return the source may be changed and the host may read a CPU
+/// destination. Different static extents do not compile; different run-time extents throw shape_error. Across places a
+/// view with strides goes through a row-major temporary on its own place.
 template <class To, class From>
   requires(tensor_like<To> || tensor_like<From> || detail::rejected_pair<std::remove_cvref_t<To>, From>)
 void copy(To&& destination, const From& source) {
@@ -169,9 +169,9 @@ void copy(To&& destination, const From& source) {
   }
 }
 
-/// A tensor with the same elements on placement `Where`: the only way across places. A temporary that is already on
-/// `Where` is moved, everything else copied. Complete when the call returns. Tensors over several places are
-/// distributed and collected by collectives (parallel/).
+/// A tensor with the same elements on placement `Where`: the only way across places. Moves a temporary that is already
+/// on `Where`, copies everything else. Complete when the call returns. Collectives (parallel/) distribute and collect
+/// tensors over several places.
 template <class Where = void, class From, class... Other>
   requires(!detail::is_placement<Where> || !detail::has_network<std::remove_cvref_t<From>>)  // see nn/to.hpp
 auto to(From&& source, const Other&...) {
@@ -190,7 +190,7 @@ auto to(From&& source, const Other&...) {
   }
 }
 
-/// A number is no place.
+/// Rejects a number in place of a placement.
 template <int Ordinal, class From>
 detail::refusal to(const From&) {
   static_assert(detail::accepted<From>, "devplace: to: a number is no place; write to<cuda<0>>(x).");

@@ -53,16 +53,16 @@ constexpr auto check_stream() {
   return copies;
 }
 
-/// The result of an asynchronous copy that was rejected, so that no other errors follow; never called.
+/// The result of a rejected asynchronous copy, which avoids follow-up errors; never called.
 template <class From, class Where>
 pending<tensor<typename std::remove_cvref_t<From>::value_type, typename std::remove_cvref_t<From>::extents_type, Where>,
         cuda<0>>
 rejected_copy();
 
-/// Takes the memory of a temporary source; an empty block for other sources, which their owners keep alive.
+/// Takes the memory of a temporary source; returns an empty block for other sources, which their owners keep alive.
 template <class From>
 memory_block kept_source(From&& source) {
-  if constexpr (is_tensor<From>)  // not a reference type: a temporary
+  if constexpr (is_tensor<From>)  // no reference: a temporary
     return block_access::take(std::move(source));
   else
     return {};
@@ -83,9 +83,9 @@ void start_copy(const To& to, const From& from) {
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Copies elements between pinned memory and a device without blocking the host, on stream `s` of the device or on this
-/// thread's current one. Element types and extents must agree as for `copy`. The caller must order the stream after the
-/// work that wrote the source and used the destination (stream::wait). A temporary source tensor is kept alive; the
-/// destination and other sources must exist until the result has been waited for.
+/// thread's current one. Element types and extents must agree, as for `copy`. The caller must order the stream after
+/// the work that wrote the source and used the destination (stream::wait). A temporary source tensor is kept alive; the
+/// destination and other sources must exist until the program has waited for the result.
 ///@{
 template <tensor_like To, tensor_like From>
 auto copy_async(To&& destination, From&& source) {
@@ -115,10 +115,10 @@ auto copy_async(To&& destination, From&& source, const stream<P>& s) {
 }
 ///@}
 
-/// A tensor on `Where`, a device or pinned memory, with the elements of a tensor or view on the other of the two,
-/// copied without blocking the host on stream `s` of the device or on this thread's current one. It is accessible once
-/// it has been waited for (`get()`, `after(stream)`). A source on the device is read after the work that this thread's
-/// current stream has so far. A temporary source tensor is kept alive; others must exist unchanged.
+/// Copies a tensor or view between a device and pinned memory into a new tensor on `Where`, the other of the two,
+/// without blocking the host, on stream `s` of the device or on this thread's current one. `get()` or `after(stream)`
+/// of the result gives access to the tensor. A source on the device is read after the work enqueued so far on this
+/// thread's current stream. A temporary source tensor is kept alive; other sources must exist unchanged until then.
 ///@{
 template <class Where = void, tensor_like From>
 auto to_async(From&& source) {

@@ -23,10 +23,10 @@ namespace parallel {
 struct batch_note;
 }
 
-/// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, divided
-/// by the split that the tensor was made with, as a separate row-major array; otherwise each place has the full extents
-/// (a copy, or a summand). `local(k)` is the array of the placement's k-th place, `local(cuda<1>{})` that of the given
-/// place; `only_on(k)` writes to one copy or summand. Move-only, with deep const; collectives (parallel/) change the
+/// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, by the
+/// split given to the constructor, as a separate row-major array. Otherwise each place has the full extents: a copy or
+/// a summand. `local(k)` is the array of the placement's k-th place, `local(cuda<1>{})` the array of a given place;
+/// `only_on(k)` writes to one copy or summand. Move-only, with deep const; collectives (parallel/) change the
 /// distribution. A moved-from tensor may only be assigned to or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
@@ -72,20 +72,19 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
                   "tensor(extents, split::even, participants{first, count}).");
   }
 
-  /// Uninitialised elements; a split axis is divided as `how` says. Throws argument_error if given sizes do not add up
-  /// to its extent.
+  /// Uninitialised elements; `how` divides the split axis. Throws argument_error if sizes do not add up to its extent.
   template <split_rule Split, detail::configured = detail::configuration>
     requires(divided && !mesh::spans_processes)
   tensor(const Extents& extents, const Split& how) : tensor(extents, divided_by(extents, how)) {}
 
-  /// The same across processes, for the participants `of` of this process: `extents` are those of the whole, but only
-  /// this process's parts are allocated. Throws argument_error if `of` has too few participants.
+  /// Uninitialised elements of a tensor split across processes: `extents` are the whole's, `of` are this process's
+  /// participants, and only their parts are allocated. Throws argument_error if `of` has too few participants.
   template <detail::configured = detail::configuration>
     requires(divided&& mesh::spans_processes)
   tensor(const Extents& extents, split::rule how, const devplace::participants& of)
       : tensor(extents, divided_by(extents, how, of)) {}
 
-  /// Not from a list, a value or another tensor.
+  /// Rejects lists, values and other tensors.
   template <class... Value>
     requires(detail::list_of_values<Extents, Value...> && (!detail::is_distributed_expression<Value> && ...))
   explicit(!detail::converts_to_tensor<Value...>) tensor(const Value&...) {
@@ -97,7 +96,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
         "value) makes elements of one value.");
   }
 
-  /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into the elements of this one.
+  /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into this one's elements.
   ///@{
   template <class Expression, detail::configured = detail::configuration>
     requires(std::remove_cvref_t<Expression>::is_distributed_expression)
@@ -113,7 +112,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   }
   ///@}
 
-  /// Sets every element to a number, as fill(x, value) of every place's part.
+  /// Sets every element to a number, as fill(x, value) on every place.
   template <class Number, detail::configured = detail::configuration>
     requires(!detail::is_distributed_expression<Number>)
   tensor& operator=(const Number& value) {
@@ -142,17 +141,17 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   tensor(const tensor&) = delete;  // x.clone() is a copy
   tensor& operator=(const tensor&) = delete;
 
-  /// A new tensor with the same elements, on the same places and split in the same way.
+  /// A new tensor with the same elements, places and split.
   template <detail::configured = detail::configuration>
   tensor clone() const {
     for (std::size_t k = 0; k != places; ++k)
-      static_cast<void>(memory(k));  // an error if the tensor was moved away
+      static_cast<void>(memory(k));  // throws for a moved-from tensor
     tensor result(extents_, division_);
     detail::copy_parts<backend_type>(result.blocks_, blocks_, mesh::ordinals, part_bytes());
     return result;
   }
 
-  /// Where it lies; prints as `replicated<cuda:0, cuda:1>`.
+  /// The placement; prints as `replicated<cuda:0, cuda:1>`.
   static constexpr Where placement() { return {}; }
   /// Extents of the whole value.
   const Extents& extents() const { return extents_; }
@@ -164,10 +163,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   /// Number of elements of the whole value.
   std::size_t size() const { return extents_.size(); }
 
-  /// What the placement's k-th place has; `k` is not checked. Or place `P`, with the place in the view's type:
-  /// `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. A part is a view that may be written to. A copy can only be read,
-  /// since the others would not change. A summand is a summand_view, which operations refuse. Deleted for temporaries,
-  /// as tensor::view.
+  /// The elements of the placement's k-th place (`k` is not checked), or of place `P`, which is then in the view's
+  /// type: `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. Parts are writable views. Copies are read-only, since the other
+  /// copies would not change. Summands are summand_views, which operations reject. Does not compile for temporaries.
   ///@{
   template <detail::configured = detail::configuration>
   auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
@@ -192,8 +190,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   }
   ///@}
 
-  /// The elements on one place as an ordinary view, also of a copy, for which the caller sees to it that the others get
-  /// the same elements, and of a summand, which is not the value. For collectives of your own.
+  /// The elements on one place as an ordinary view, for collectives of your own. The caller must keep copies equal, and
+  /// combine summands, which are not the value.
   ///@{
   template <detail::configured = detail::configuration>
   auto only_on(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
@@ -218,19 +216,18 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   }
   ///@}
 
-  /// The participants of this process and the number of all participants among which the axis is divided.
+  /// This process's participants, and the number of all participants that share the axis.
   const devplace::participants& participants() const requires(divided) { return division_.of; }
-  /// The index of the split axis at which the part of the placement's k-th place begins; for `k` == places the end of
-  /// the last one.
+  /// The first index along the split axis of the k-th place's part; for `k` == places the end of the last part.
   std::size_t part_begin(std::size_t k) const requires(divided) { return division_.begins[k]; }
-  /// How the axis is split now: `scatter<Where>(y, x.split_sizes())` splits y like x.
+  /// The current sizes of the parts: `scatter<Where>(y, x.split_sizes())` splits y like x.
   split::sizes<places> split_sizes() const requires(divided) {
     std::array<std::size_t, places> result{};
     for (std::size_t k = 0; k < places; ++k)
       result[k] = division_.begins[k + 1] - division_.begins[k];
     return split::sizes<places>(result);
   }
-  /// The row (index of axis 0) of the whole at which the part of the placement's k-th place begins.
+  /// The first row (index of axis 0) of the whole that the k-th place has.
   std::size_t first_row(std::size_t k) const {
     if constexpr (divided && axis == 0)
       return division_.begins[k];
@@ -285,7 +282,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     static_assert(found, "devplace: local: the tensor has no part on this place; name a place of its placement.");
     return devplace::view<Element, local_extents, P>{memory(k), part_extents(k)};
   }
-  /// The k-th place's elements; an error if the tensor was moved away.
+  /// The k-th place's elements; throws error for a moved-from tensor.
   T* memory(std::size_t k) const {
     if (blocks_[k].data() == nullptr && part_extents(k).size() != 0) detail::throw_moved_from();
     return static_cast<T*>(blocks_[k].data());

@@ -27,7 +27,7 @@ struct dynamic_extents {
 template <>
 struct dynamic_extents<0> {};
 
-// Messages are built outside of templates, to keep the code instantiated per extents type small.
+// Functions outside of the template build messages, to keep the code instantiated per extents type small.
 
 /// Sizes of axes as `1797x8x8` (`scalar` for no axes), for messages and printing.
 inline std::string sizes_text(std::span<const std::size_t> sizes) {
@@ -50,8 +50,8 @@ inline std::string sizes_text(std::span<const std::size_t> sizes) {
                     "computation of the extents.");
 }
 
-/// Whether an array of these sizes can be addressed, with elements of up to 8 bytes. The number of elements is at most
-/// 2 to the sum of the bit widths, so neither it nor a size in bytes overflows.
+/// Whether an array of these sizes can be addressed, with elements of up to 8 bytes. 2 to the sum of the bit widths
+/// bounds the number of elements, so neither the number nor a size in bytes overflows.
 constexpr bool addressable(std::span<const std::size_t> sizes) {
   int bits = 0;
   for (const std::size_t size : sizes) {
@@ -85,8 +85,8 @@ class extents {
   /// Every dynamic extent is 0.
   constexpr extents() = default;
 
-  /// The dynamic extents in order, or all extents in order, in which case the static ones must agree. Throws
-  /// shape_error if a static one differs, and for more elements than a machine can address.
+  /// From the dynamic extents in order, or from all extents in order. Throws shape_error if a static extent differs,
+  /// and for more elements than a machine can address.
   template <class... Size>
     requires((std::is_convertible_v<Size, std::size_t> && ...) && sizeof...(Size) > 0)
   constexpr explicit extents(Size... sizes) {
@@ -119,10 +119,10 @@ class extents {
     require_addressable();
   }
 
-  /// The axis's size, or `dyn`.
+  /// The static size of an axis, or `dyn`.
   static constexpr std::size_t static_extent(std::size_t axis) { return statics[axis]; }
 
-  /// The axis's size.
+  /// The size of an axis.
   DEVPLACE_HD constexpr std::size_t extent(std::size_t axis) const {
     std::size_t value = 0, index = 0, dynamic = 0;
     ((value = index == axis ? (E == dyn ? dynamic_value(dynamic) : E) : value, dynamic += E == dyn ? 1u : 0u, ++index),
@@ -146,7 +146,7 @@ class extents {
     return product;
   }
 
-  /// Whether rank and sizes are equal, static or not.
+  /// Compares ranks and sizes, static or not.
   template <std::size_t... Other>
   friend constexpr bool operator==(const extents& a, const extents<Other...>& b) {
     if constexpr (sizeof...(Other) != rank) {
@@ -236,7 +236,7 @@ std::string to_string(const extents<E...>& e) {
   return sizes_text(sizes_of(e));
 }
 
-/// Whether the static extents of two types can be equal; dynamic ones are compared at run time.
+/// Whether extents of two types can be equal; dynamic extents are compared at run time.
 template <class A, class B>
 inline constexpr bool compatible = false;
 template <std::size_t... A, std::size_t... B>
@@ -249,14 +249,14 @@ inline constexpr bool compatible<extents<A...>, extents<B...>> = ((A == B || A =
 template <class E>
 concept extents_like = detail::is_extents<E>;
 
-/// As many dynamic extents as `Rank` says.
+/// `Rank` dynamic extents.
 template <std::size_t Rank>
 struct dynamic_rank : detail::prepend<dyn, typename dynamic_rank<Rank - 1>::type> {};
 template <>
 struct dynamic_rank<0> {
   using type = extents<>;
 };
-/// Extents of `Rank` axes that are all known only at run time.
+/// Extents of `Rank` axes, all known only at run time.
 template <std::size_t Rank>
 using dextents = typename dynamic_rank<Rank>::type;
 

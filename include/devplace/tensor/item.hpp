@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// Whether item() takes a value: one element, on one place.
+/// Whether item() takes the value: one element on one place.
 template <class X>
 constexpr auto check_item() {
   constexpr form of = form_of_argument<X>();
@@ -36,9 +36,9 @@ constexpr auto check_item() {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The only element of a tensor or view, read by the host after all earlier work of its place. Extents that cannot hold
-/// exactly one element do not compile; run-time ones throw shape_error. Of a tensor over several places read one copy,
-/// `item(x.local(cuda<0>{}))`, or the result of a collective on one place.
+/// The only element of a tensor or view, read by the host after all earlier work of its place. Static extents of more
+/// or fewer elements do not compile; run-time extents throw shape_error. From a tensor over several places read one
+/// copy, `item(x.local(cuda<0>{}))`, or the result of a collective on one place.
 template <class X>
 auto item(const X& x) {
   if constexpr (detail::check_operands<X>() && detail::check_item<X>()) {

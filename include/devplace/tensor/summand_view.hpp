@@ -13,8 +13,8 @@ namespace detail {
 struct distributed_access;
 }  // namespace detail
 
-/// What one place has of a partial tensor, or of gradients that were not reduced: a summand. It can be read where the
-/// host reaches it, and printed, but operations refuse it. It must not outlive the memory.
+/// One place's summand of a partial tensor, or of gradients that were not reduced. The host can print it, and read it
+/// in memory that it reaches; operations reject it. Must not outlive the memory.
 template <class View>
 class summand_view {
  public:
@@ -25,7 +25,6 @@ class summand_view {
   using backend_type = typename View::backend_type;
   ///@}
 
-  /// The summand with these elements.
   constexpr explicit summand_view(const View& elements) : elements_(elements) {}
   /// The sizes of all axes.
   constexpr const extents_type& extents() const { return elements_.extents(); }
@@ -33,7 +32,7 @@ class summand_view {
   constexpr std::size_t extent(std::size_t axis) const { return elements_.extent(axis); }
   /// Number of elements.
   constexpr std::size_t size() const { return elements_.size(); }
-  /// An element of the summand, where the host can access the memory; checked as views' elements are.
+  /// Element access, if the host can access the memory; checked as a view's.
   template <class... Index>
   constexpr value_type operator()(Index... indices) const {
     constexpr bool reachable = host_accessible<typename View::placement_type>;

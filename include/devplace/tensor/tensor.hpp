@@ -88,7 +88,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
     assign(view(), std::forward<Expression>(expression));
   }
 
-  /// Transfers the memory without copying elements.
+  /// Moves the memory; no elements are copied.
   ///@{
   tensor(tensor&&) noexcept = default;
   tensor& operator=(tensor&&) noexcept = default;
@@ -119,7 +119,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
     return *this;
   }
 
-  /// A new tensor with the same elements on the same place.
+  /// A copy on the same place.
   template <detail::configured = detail::configuration>
   tensor clone() const {
     tensor result(extents_);
@@ -128,18 +128,18 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
     return result;
   }
 
-  /// Address of the first element in the place's memory, as a view's; null if there is none.
+  /// Address of the first element in the place's memory, as view::data(); null without elements.
   ///@{
   detail::data_pointer<T, P> data() DEVPLACE_LIFETIMEBOUND { return detail::data_pointer<T, P>(memory<false>()); }
   detail::data_pointer<const T, P> data() const DEVPLACE_LIFETIMEBOUND {
     return detail::data_pointer<const T, P>(memory<false>());
   }
   ///@}
-  /// Where it lies; prints as `cpu` or `cuda:0`.
+  /// The place; prints as `cpu` or `cuda:0`.
   static constexpr P placement() { return {}; }
   /// The sizes of all axes.
   const Extents& extents() const { return extents_; }
-  /// The size of one axis. Checked as element access is.
+  /// The size of one axis; checked as element access is.
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, std::integral Axis>
   std::size_t extent(Axis axis) const DEVPLACE_REFUSED_IF(detail::no_axis<Extents>(axis), DEVPLACE_DETAIL_NO_AXIS) {
     return view().template extent<Checked>(axis);
@@ -147,15 +147,15 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   /// Number of elements.
   std::size_t size() const { return extents_.size(); }
 
-  /// A view of all elements; of const elements for a const tensor. Deleted for temporaries. Throws error for a tensor
-  /// that was moved away, as does all that uses a view of it.
+  /// A view of all elements, const for a const tensor. Deleted for temporaries. Throws error for a moved-from tensor,
+  /// as does every function that takes a view of one.
   ///@{
   view_type view() & DEVPLACE_LIFETIMEBOUND { return {memory<true>(), extents_}; }
   const_view_type view() const& DEVPLACE_LIFETIMEBOUND { return {memory<true>(), extents_}; }
   void view() const&& = delete;  // would outlive the temporary's memory; keep the tensor in a variable
   ///@}
 
-  /// The same where a view of other extents, of const elements or with strides is wanted, as a function's argument.
+  /// Converts to a view of dynamic extents, of const elements or with strides, as a function's argument.
   ///@{
   template <class U, class Other, class Layout>
     requires std::is_convertible_v<view_type, devplace::view<U, Other, P, Layout>>
@@ -168,7 +168,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   operator devplace::view<U, Other, P, Layout>() const&& = delete;
   ///@}
 
-  /// The same elements on another place, as `to<Where>(x)`; a temporary that is there already is moved.
+  /// A tensor with the same elements on another place, as `to<Where>(x)`; moves a temporary that is there already.
   ///@{
   template <class Where>
   auto to() const& {
@@ -180,7 +180,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   }
   ///@}
 
-  /// Element access, as a view's.
+  /// Element access, as view::operator().
   ///@{
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
   T& operator()(Index... indices)
@@ -194,8 +194,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   }
   ///@}
 
-  /// Views of parts of the elements, or with another order or shape, as from view() (tensor/view.hpp). Deleted for
-  /// temporaries, whose memory the view would outlive.
+  /// Views of parts of the elements, or in another order or shape, as the functions of view() (tensor/view.hpp).
+  /// Deleted for temporaries, whose memory the view would outlive.
   ///@{
   auto operator[](std::size_t index) & DEVPLACE_LIFETIMEBOUND { return view()[index]; }
   auto operator[](std::size_t index) const& DEVPLACE_LIFETIMEBOUND { return view()[index]; }
@@ -219,16 +219,16 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(reshape);
 #undef DEVPLACE_DETAIL_VIEW_OF_TENSOR
   ///@}
-  /// The same for a temporary: a tensor that takes its memory.
+  /// Reshapes a temporary into a tensor that takes over its memory.
   template <class Other>
   auto reshape(const Other& shape) && {
     static_cast<void>(view().reshape(shape));
     return tensor<T, Other, P>(std::move(block_), shape);
   }
 
-  /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, like torch's record_stream: its memory is
-  /// freed after all work that was enqueued on `s` before the tensor's destruction. To be called once for each such
-  /// stream other than the one on which the tensor was made, before it is destroyed.
+  /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, like torch's record_stream: frees its memory
+  /// after all work that was enqueued on `s` before the tensor's destruction. Call it once for each such stream other
+  /// than the one on which the tensor was made, before the tensor is destroyed.
   template <place Other>
   void record_stream(const stream<Other>& s) const {
     static_assert(std::is_same_v<P, Other>,
@@ -246,7 +246,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
 
   tensor(detail::memory_block&& block, const Extents& extents) : block_(std::move(block)), extents_(extents) {}
 
-  /// The elements; checked, an error if the tensor was moved away.
+  /// The elements; if checked, throws error for a moved-from tensor.
   template <bool Checked>
   T* memory() const {
     T* const first = static_cast<T*>(block_.data());

@@ -20,11 +20,11 @@
 
 namespace devplace {
 
-/// Non-owning view of elements; of const elements as `view<const T, ...>`. Copying a view copies the reference, not the
-/// elements; assigning an expression to it assigns elements (ops/elementwise.hpp). It must not outlive the memory.
-/// Several threads may read through views of the same elements at once; one that writes must be the only one.
-/// `Layout`: contiguous in row-major order (`row_major`), the last two axes column-major (`column_major`), or a stride
-/// for every axis (`strided`); docs/views.md describes which operations return and accept which.
+/// Non-owning view of elements; `view<const T, ...>` is read-only. Copying a view copies the reference, not the
+/// elements; assigning an expression assigns elements (ops/elementwise.hpp). Must not outlive the memory. Several
+/// threads may read the same elements through views at once; a thread that writes must be the only one. `Layout`:
+/// contiguous in row-major order (`row_major`), the last two axes column-major (`column_major`), or a stride for every
+/// axis (`strided`). docs/views.md describes which operations return and accept which layout.
 template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>
   requires element<std::remove_const_t<T>>
 class DEVPLACE_NODISCARD view {
@@ -40,12 +40,12 @@ class DEVPLACE_NODISCARD view {
   ///@}
   /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
-  /// Whether the type implies row-major elements, and whether the view stores strides.
+  /// Whether the layout is row-major by its type, and whether the view stores strides.
   ///@{
   static constexpr bool is_row_major = std::is_same_v<Layout, row_major>, is_strided = std::is_same_v<Layout, strided>;
   ///@}
 
-  /// A view of memory that it does not own (see wrap()); `device` is used for `here<Backend>` only.
+  /// From memory that the view does not own (see wrap()); `device` is for `here<Backend>` only.
   ///@{
   constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {}) requires(!is_strided)
       : data_(data), extents_(extents), device_(device) {}
@@ -60,7 +60,7 @@ class DEVPLACE_NODISCARD view {
   /// Copies the reference.
   constexpr view(const view&) = default;
 
-  /// Conversions from non-const to const elements, from static to dynamic extents, and from other layouts to strided.
+  /// Converts from non-const to const elements, from static to dynamic extents, and from other layouts to strided.
   template <class U, class Other, class From>
     requires(!std::is_same_v<view<U, Other, Where, From>, view> && std::is_convertible_v<U (*)[], T (*)[]> &&
              std::is_convertible_v<const Other&, Extents> && (is_strided || std::is_same_v<From, Layout>))
@@ -97,13 +97,13 @@ class DEVPLACE_NODISCARD view {
     return *this;
   }
 
-  /// Where it lies.
+  /// The placement.
   static constexpr Where placement() { return {}; }
-  /// Address of the first element: a `T*`, or a device_pointer<T> where the host does not reach the memory.
+  /// Address of the first element: a `T*`, or a device_pointer<T> in memory that the host cannot reach.
   constexpr detail::data_pointer<T, Where> data() const { return detail::data_pointer<T, Where>(data_); }
   /// The sizes of all axes.
   constexpr const Extents& extents() const { return extents_; }
-  /// The size of one axis. Checked as element access is.
+  /// The size of one axis; checked as element access is.
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, std::integral Axis>
   constexpr std::size_t extent(Axis axis) const
       DEVPLACE_REFUSED_IF(detail::no_axis<Extents>(axis), DEVPLACE_DETAIL_NO_AXIS) {
@@ -129,23 +129,23 @@ class DEVPLACE_NODISCARD view {
       result[axis] = stride(axis);
     return result;
   }
-  /// Whether the elements are contiguous in row-major order, which is possible for a strided view too.
+  /// Whether the elements are contiguous in row-major order, as those of a strided view can be.
   constexpr bool is_contiguous() const { return detail::is_contiguous(detail::sizes_of(extents_), strides()); }
-  /// The device, to construct other views of this memory.
+  /// The device, for constructing other views of this memory.
   constexpr detail::device_of<Where> device() const { return device_; }
   /// The device's ordinal within its backend.
   constexpr int ordinal() const { return device_.ordinal(); }
 
-  /// The same elements with the ordinal erased from the type: the form that layers and operations work on.
+  /// The view with the ordinal erased from its type, on which layers and operations work.
   template <detail::configured = detail::configuration>
   constexpr auto erased() const {
     using where = here<backend_type>;
     return window<Layout, T, where>(data_, extents_, strides_, detail::device_of<where>{ordinal()});
   }
 
-  /// Element access, if the host can access the memory: one index for each axis. Throws argument_error for one past the
-  /// end if DEVPLACE_CHECK_BOUNDS is 1, as without NDEBUG. clang refuses constants past static extents, which no
-  /// static_assert sees.
+  /// Element access, if the host can access the memory: one index for each axis. Throws argument_error for an index
+  /// past the end if DEVPLACE_CHECK_BOUNDS is 1, the default without NDEBUG. clang rejects constants past static
+  /// extents, which a static_assert cannot see.
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
   constexpr T& operator()(Index... indices) const
       DEVPLACE_REFUSED_IF(detail::past_end<Extents>(indices...), DEVPLACE_DETAIL_PAST_END) {
@@ -167,7 +167,7 @@ class DEVPLACE_NODISCARD view {
       return *data_;
     }
   }
-  /// Index `index` of an axis, which is removed: `x.select(axis<1>{}, 0)`; `x[index]` uses the first axis. Throw
+  /// Index `index` of an axis, which is removed: `x.select(axis<1>{}, 0)`; `x[index]` uses the first axis. Throws
   /// argument_error for an index out of range. Along the first axis of a row-major view the result is row-major,
   /// otherwise strided.
   ///@{
@@ -188,8 +188,8 @@ class DEVPLACE_NODISCARD view {
   ///@}
 
   /// Indices `first` to `last` (exclusive) of an axis, each or every `step`-th: `x.slice(axis<1>{}, 0, 2)`; without an
-  /// axis, of the first one. Throw argument_error for indices out of range. Along the first axis and without a step the
-  /// result has the view's layout, otherwise it is strided.
+  /// axis, of the first one. Throws argument_error for indices out of range. Along the first axis and without a step
+  /// the result has the view's layout, otherwise it is strided.
   ///@{
   template <class Axis>
   constexpr auto slice(Axis, std::size_t first, std::size_t last, std::size_t step) const {
@@ -315,7 +315,7 @@ class DEVPLACE_NODISCARD view {
     if (index >= extents_.extent(axis)) detail::throw_past_end(index, axis, extents_.extent(axis));
   }
 
-  /// A view without elements may have no memory, to whose null pointer nothing can be added.
+  /// Null stays null: a view without elements may have no memory.
   constexpr T* at_offset(std::size_t elements) const { return data_ == nullptr ? data_ : data_ + elements; }
 
   template <class... Index>

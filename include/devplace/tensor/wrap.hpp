@@ -20,7 +20,7 @@ namespace devplace {
 
 namespace detail {
 
-/// Memory of elements, as a span.
+/// What converts to a span of elements.
 template <class Source>
 concept elements_source = requires(Source& source) {
   requires is_element<typename decltype(std::span(source))::value_type>;
@@ -39,7 +39,7 @@ inline constexpr bool is_device_pointer = false;
 template <class T>
 inline constexpr bool is_device_pointer<device_pointer<T>> = true;
 
-/// Addresses of elements, the size of whose memory is not known: pointers, also arrays.
+/// Addresses of elements, in memory of unknown size.
 template <class T>
 inline constexpr bool is_address = is_device_pointer<T>;
 template <class T>
