@@ -99,8 +99,8 @@ constexpr auto memory_of() {
                 "devplace: a tensor on a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
   // After a failed assertion the CPU's memory is used instead, to avoid follow-up errors.
-  constexpr bool have = provided<Backend, op::memory>;
-  return implementation<std::conditional_t<have, Backend, backend::cpu>, op::memory>{};
+  constexpr bool implemented = provided<Backend, op::memory>;
+  return implementation<std::conditional_t<implemented, Backend, backend::cpu>, op::memory>{};
 }
 
 [[noreturn]] inline void throw_unaddressable(std::size_t bytes) {

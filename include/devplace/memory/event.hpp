@@ -32,8 +32,8 @@ constexpr auto events_of() {
   static_assert(available,
                 "devplace: an event of a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  constexpr bool have = provided<Backend, op::events>;
-  return implementation<std::conditional_t<have, Backend, backend::cpu>, op::events>{};
+  constexpr bool implemented = provided<Backend, op::events>;
+  return implementation<std::conditional_t<implemented, Backend, backend::cpu>, op::events>{};
 }
 
 /// Creates an event of a device, which counts as complete until it is recorded.

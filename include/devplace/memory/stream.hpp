@@ -49,8 +49,8 @@ constexpr auto streams_of() {
   static_assert(available,
                 "devplace: a stream of a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  constexpr bool have = provided<Backend, op::streams>;
-  return implementation<std::conditional_t<have, Backend, backend::cpu>, op::streams>{};
+  constexpr bool implemented = provided<Backend, op::streams>;
+  return implementation<std::conditional_t<implemented, Backend, backend::cpu>, op::streams>{};
 }
 
 }  // namespace detail

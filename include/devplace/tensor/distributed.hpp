@@ -169,19 +169,19 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   ///@{
   template <detail::configured = detail::configuration>
   auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
-    return detail::shown<rules::partial>(part<local_element>(k));
+    return detail::local_view<rules::partial>(part<local_element>(k));
   }
   template <detail::configured = detail::configuration>
   auto local(std::size_t k) const& DEVPLACE_LIFETIMEBOUND {
-    return detail::shown<rules::partial>(part<const T>(k));
+    return detail::local_view<rules::partial>(part<const T>(k));
   }
   template <place P>
   auto local(P = {}) & DEVPLACE_LIFETIMEBOUND {
-    return detail::shown<rules::partial>(part_of<local_element, P>());
+    return detail::local_view<rules::partial>(part_of<local_element, P>());
   }
   template <place P>
   auto local(P = {}) const& DEVPLACE_LIFETIMEBOUND {
-    return detail::shown<rules::partial>(part_of<const T, P>());
+    return detail::local_view<rules::partial>(part_of<const T, P>());
   }
   detail::refusal local(std::size_t) const&& { return detail::view_of_temporary<T>(); }
   template <place P>

@@ -35,20 +35,20 @@ inline constexpr segment_words words_of_open_ipc{
     "open_ipc",
     "the process that exported the tensor has freed it or has ended. Keep its exported<...> until the others "
     "have opened it.",
-    "Open it on the same GPU, as a tensor of the type of which it was made, by the same version of the program."};
+    "Open it on the same GPU, as a tensor of the exported type, with the same version of the program."};
 
 /// The functions of a cuda place; other places do not compile.
 template <class P>
 constexpr auto ipc_of() {
   constexpr bool on_gpu = std::is_same_v<backend_of_t<P>, backend::cuda>;
-  constexpr bool have = provided<backend_of_t<P>, op::ipc>;
+  constexpr bool implemented = provided<backend_of_t<P>, op::ipc>;
   static_assert(on_gpu,
                 "devplace: exported, open_ipc: handles are for tensors on a cuda place; host memory is shared by "
                 "on<shared_memory>, with create_shared and open_shared.");
-  static_assert(!on_gpu || have,
+  static_assert(!on_gpu || implemented,
                 "devplace: exported, open_ipc: a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  if constexpr (have) return implementation<backend_of_t<P>, op::ipc>{};
+  if constexpr (implemented) return implementation<backend_of_t<P>, op::ipc>{};
 }
 
 template <class P, class T, class Extents>
@@ -79,7 +79,7 @@ class exported<tensor<T, Extents, P>> {
 
   /// Enqueues a copy of the elements. Throws out_of_memory if the device or /dev/shm has no memory left.
   template <detail::configured = detail::configuration>
-  explicit exported(tensor_type&& x) : value_(made(std::move(x), segment_)) {}
+  explicit exported(tensor_type&& x) : value_(copied(std::move(x), segment_)) {}
 
   /// Transfers the tensor.
   ///@{
@@ -109,7 +109,7 @@ class exported<tensor<T, Extents, P>> {
 
  private:
   template <detail::configured = detail::configuration>
-  static tensor_type made(tensor_type x, std::shared_ptr<detail::named_segment>& segment) {
+  static tensor_type copied(tensor_type x, std::shared_ptr<detail::named_segment>& segment) {
     using functions = decltype(detail::ipc_of<P>());
     if constexpr (std::is_void_v<functions>) {
       return detail::not_shared<tensor_type>();

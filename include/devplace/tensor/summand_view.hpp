@@ -55,7 +55,7 @@ inline constexpr rejection rejection_of<summand_view<View>> = rejection::summand
 
 /// The elements of one place: a summand_view for a placement of summands.
 template <bool Summand, class View>
-constexpr auto shown(const View& part) {
+constexpr auto local_view(const View& part) {
   if constexpr (Summand)
     return summand_view<View>(part);
   else

@@ -40,7 +40,7 @@ inline cuda_exit_report::~cuda_exit_report() {
       while (const cudaStream_t stream = cuda_stream_pool::of(ordinal).made(index++))
         look_at_exit(stream, ordinal, end);
       if (cuda_device_lost(ordinal) && !told_loss_of_cuda_device(visible).exchange(true))
-        write_untold_failure(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
+        write_failure_at_exit(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
     }
   } catch (...) {  // no memory for a sentence
   }

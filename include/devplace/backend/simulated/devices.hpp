@@ -107,7 +107,7 @@ class simulated_devices {
         text = e.what();
       } catch (...) {
       }
-      write_untold_failure(place, text);
+      write_failure_at_exit(place, text);
     }
   };
 

@@ -32,9 +32,9 @@ inline int device_timeout() {
 
 /// The error for a device that was given up, with the first 300 characters of its work's name.
 inline std::string timeout_text(const std::string& device, std::string_view work) {
-  constexpr std::size_t most = 300;
+  constexpr std::size_t limit = 300;
   const int seconds = device_timeout();
-  return device + " has not finished " + std::string(work.substr(0, most)) + (work.size() > most ? "..." : "") +
+  return device + " has not finished " + std::string(work.substr(0, limit)) + (work.size() > limit ? "..." : "") +
          " within the " + std::to_string(seconds) + (seconds == 1 ? " second" : " seconds") +
          " of DEVPLACE_DEVICE_TIMEOUT and is lost to this process; its memory is not used again. Correct that "
          "work, or allow more time; to use the device again, restart the process.";
