@@ -8,6 +8,7 @@
 #include <devplace/config.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/memory/detail/device_handle.hpp>
+#include <devplace/memory/detail/scoped_stream.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/place.hpp>
 
@@ -24,23 +25,6 @@ struct streams {};
 namespace detail {
 
 using stream_handle = device_handle<op::streams>;
-
-/// RAII: changes this thread's current stream on a cuda place; other backends have no streams.
-class current_stream_change {
- public:
-  current_stream_change(cpu_backend, int, void*) {}
-  current_stream_change(cuda_backend, int ordinal, void* stream)
-      : slot_(&current_stream(ordinal)), previous_(std::exchange(*slot_, stream)) {}
-  current_stream_change(const current_stream_change&) = delete;
-  current_stream_change& operator=(const current_stream_change&) = delete;
-  ~current_stream_change() {
-    if (slot_ != nullptr) *slot_ = previous_;
-  }
-
- private:
-  void** slot_ = nullptr;
-  void* previous_ = nullptr;
-};
 
 /// A backend's stream functions; does not compile without the component.
 template <class Backend>
@@ -145,35 +129,6 @@ class stream<P> {
 
   detail::stream_handle handle_;
 };
-
-namespace detail {
-
-/// The place of a stream, or of a class derived from one.
-template <place P>
-std::type_identity<P> place_of_stream(const stream<P>&);
-
-/// Makes a stream the current one; `Stream` is deduced from a forwarding reference.
-template <class Stream>
-current_stream_change change_to(const std::remove_reference_t<Stream>& s) {
-  constexpr bool is_stream = requires {
-    place_of_stream(s);
-  }
-  , kept = !is_stream || std::is_lvalue_reference_v<Stream>;
-  static_assert(is_stream,
-                "devplace: stream_scope: the argument is a stream in a variable, as in stream<cuda<0>> s; "
-                "stream_scope use(s). A place needs no scope: it is in the types of the tensors.");
-  static_assert(kept,
-                "devplace: stream_scope: the temporary stream would be destroyed before the scope; keep it in a "
-                "variable.");
-  if constexpr (is_stream) {
-    using P = typename decltype(place_of_stream(s))::type;
-    return {backend_of_t<P>{}, place_traits<P>::ordinal, s.native_handle()};
-  } else {
-    return {backend::cpu{}, 0, nullptr};
-  }
-}
-
-}  // namespace detail
 
 /// RAII: makes a stream the current one of its place for this thread, as `with torch.cuda.stream(s)`. Affects
 /// operations, copies, recording and waiting for events, and allocations, which are later freed in this stream's order.

@@ -10,6 +10,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/place/algebra.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/distributed_arguments.hpp>
 #include <devplace/tensor/detail/division.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
@@ -87,14 +88,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   /// Rejects lists, values and other tensors.
   template <class... Value>
     requires(detail::list_of_values<Extents, Value...> && (!detail::is_distributed_expression<Value> && ...))
-  explicit(!detail::converts_to_tensor<Value...>) tensor(const Value&...) {
-    constexpr bool accepted = detail::accepted<Value...>;
-    static_assert(
-        accepted,
-        "devplace: a tensor over several places is made of its extents, with the split of a split axis, or of "
-        "an expression; scatter and broadcast distribute elements of the host, and full<T, Where>(extents, "
-        "value) makes elements of one value.");
-  }
+  explicit(!detail::converts_to_tensor<Value...>) tensor(const Value&...) { detail::reject_elements<Value...>(); }
 
   /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into this one's elements.
   ///@{
@@ -116,24 +110,13 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   template <class Number, detail::configured = detail::configuration>
     requires(!detail::is_distributed_expression<Number>)
   tensor& operator=(const Number& value) {
-    using kind = typename placement_traits<Where>::kind;
-    constexpr bool is_number = std::is_arithmetic_v<Number>,
-                   sets_value = divided || std::is_same_v<kind, copies> ||
-                                std::is_same_v<kind, summands<reduction::max>> ||
-                                std::is_same_v<kind, summands<reduction::min>>;
-    static_assert(is_number,
-                  "devplace: a tensor over several places is assigned an expression, a number, or a tensor of the same "
-                  "type by std::move; scatter and broadcast bring elements from one place.");
-    static_assert(!is_number || sets_value,
-                  "devplace: the value of a partial tensor is its operation over the summands, which a number cannot "
-                  "set; assign to x.only_on(k), a summand, or make a replicated tensor.");
-    if constexpr (is_number && sets_value)
+    if constexpr (detail::check_assigned_number<Number, Where>())
       for (std::size_t k = 0; k != places; ++k)
         only_on(k) = value;
     return *this;
   }
 
-  /// Transfers the memory without copying elements.
+  /// Moves the memory; no elements are copied.
   ///@{
   tensor(tensor&&) noexcept = default;
   tensor& operator=(tensor&&) noexcept = default;

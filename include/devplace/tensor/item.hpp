@@ -10,30 +10,6 @@
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace::detail {
-
-/// Whether item() takes the value: one element on one place.
-template <class X>
-constexpr auto check_item() {
-  constexpr form of = form_of_argument<X>();
-  constexpr bool has_elements = of != form::nowhere || rejected_pair<X, X>, no_copies = of != form::copies,
-                 no_parts = of != form::parts, no_summands = of != form::summands, is_one = [] {
-                   if constexpr (of == form::one_place)
-                     return !X::extents_type::is_static || typename X::extents_type{}.size() == 1;
-                   else
-                     return true;
-                 }();
-  static_assert(has_elements,
-                "devplace: item: the argument is no tensor or view; compute an expression first, item(tensor(e)).");
-  static_assert(no_copies, "devplace: item: every place has a copy; read one: item(x.local(cuda<0>{})).");
-  static_assert(no_parts, "devplace: item: the places have parts; item(gather<cpu>(x)).");
-  static_assert(no_summands, "devplace: item: the places have summands; item(reduce<cpu>(x)) reads their sum.");
-  static_assert(is_one, "devplace: item: the tensor has more or fewer elements than one; index it or reduce it first.");
-  return of == form::one_place && is_one;
-}
-
-}  // namespace devplace::detail
-
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// The only element of a tensor or view, read by the host after all earlier work of its place. Static extents of more

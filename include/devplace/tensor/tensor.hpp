@@ -222,8 +222,11 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   /// Reshapes a temporary into a tensor that takes over its memory.
   template <class Other>
   auto reshape(const Other& shape) && {
-    static_cast<void>(view().reshape(shape));
-    return tensor<T, Other, P>(std::move(block_), shape);
+    [[maybe_unused]] const auto reshaped = view().reshape(shape);  // throws if the sizes differ
+    if constexpr (detail::may_be_reshaped<Extents, Other>)
+      return tensor<T, Other, P>(std::move(block_), shape);
+    else
+      return reshaped;
   }
 
   /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, like torch's record_stream: frees its memory

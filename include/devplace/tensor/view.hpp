@@ -88,9 +88,7 @@ class DEVPLACE_NODISCARD view {
   const view& operator=(const Number& value) const {
     constexpr bool is_number = std::is_arithmetic_v<Number>, written = !std::is_const_v<T>,
                    exact = !is_number || std::is_integral_v<Number> || !std::is_integral_v<value_type>;
-    static_assert(is_number,
-                  "devplace: a view is assigned an expression or a number; copy(x, other) copies the elements of a "
-                  "tensor or view, also from another place, and copy(x, wrap(values, extents<3>{})) a container's.");
+    static_assert(is_number, DEVPLACE_DETAIL_ASSIGNED_TO_VIEW);
     static_assert(written, DEVPLACE_DETAIL_CONST_VIEW);
     static_assert(exact, DEVPLACE_DETAIL_FRACTION_ASSIGNED);
     if constexpr (is_number && written && exact) fill(*this, static_cast<value_type>(value));
@@ -151,12 +149,8 @@ class DEVPLACE_NODISCARD view {
       DEVPLACE_REFUSED_IF(detail::past_end<Extents>(indices...), DEVPLACE_DETAIL_PAST_END) {
     constexpr bool one_per_axis = detail::is_index_list<rank, Index...>, reachable = host_accessible<Where>;
     constexpr bool reached = !one_per_axis || reachable;
-    static_assert(one_per_axis,
-                  "devplace: an element is named by one integer for each axis, x(i, j) of a matrix, of which x[i] is a "
-                  "row.");
-    static_assert(reached,
-                  "devplace: the host does not reach these elements; copy them first, with to<cpu>(x), or item(x) of "
-                  "one.");
+    static_assert(one_per_axis, DEVPLACE_DETAIL_ONE_INDEX_PER_AXIS);
+    static_assert(reached, DEVPLACE_DETAIL_NOT_REACHABLE);
     if constexpr (one_per_axis && reachable) {
       if constexpr (Checked) {
         [[maybe_unused]] std::size_t axis = 0;
@@ -219,8 +213,7 @@ class DEVPLACE_NODISCARD view {
   template <class... Axis>
   constexpr auto permute(Axis...) const {
     constexpr bool every_axis_once = detail::is_order_of_axes<rank, detail::axis_number<Axis>...>;
-    static_assert(every_axis_once,
-                  "devplace: permute(axis<1>{}, axis<0>{}): name every axis once, from axis<0>{} to axis<rank - 1>{}.");
+    static_assert(every_axis_once, DEVPLACE_DETAIL_PERMUTE);
     if constexpr (every_axis_once)
       return of_axes<strided>(data_, std::index_sequence<detail::axis_number<Axis>...>{});
     else
@@ -233,9 +226,7 @@ class DEVPLACE_NODISCARD view {
   template <class Shape>
   constexpr auto broadcast_to(const Shape& shape) const {
     constexpr bool has_axes = detail::has_axes<Shape, rank>;
-    static_assert(
-        has_axes,
-        "devplace: broadcast_to(extents<2, 3>{}): give the shape as extents, with at least the array's axes.");
+    static_assert(has_axes, DEVPLACE_DETAIL_BROADCAST_TO);
     if constexpr (has_axes) {
       std::array<std::size_t, Shape::rank> by{};
       if (!detail::broadcast_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by))
@@ -252,8 +243,7 @@ class DEVPLACE_NODISCARD view {
   template <class Shape>
   constexpr auto reshape(const Shape& shape) const {
     constexpr bool fits = detail::may_be_reshaped<Extents, Shape>;
-    static_assert(fits,
-                  "devplace: reshape(extents<3, 2>{}) or reshape(extents(n, 2)): give extents of as many elements.");
+    static_assert(fits, DEVPLACE_DETAIL_RESHAPE);
     if constexpr (!fits) {
       return detail::refusal{};
     } else {

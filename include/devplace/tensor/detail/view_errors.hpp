@@ -21,10 +21,23 @@
 #define DEVPLACE_DETAIL_SLICE                                                                                        \
   "devplace: slice(axis<1>{}, first, last, step), or slice(first, last) of the first axis: an axis is axis<0>{} to " \
   "axis<rank - 1>{}."
+#define DEVPLACE_DETAIL_ONE_INDEX_PER_AXIS \
+  "devplace: an element is named by one integer for each axis, x(i, j) of a matrix, of which x[i] is a row."
+#define DEVPLACE_DETAIL_NOT_REACHABLE \
+  "devplace: the host does not reach these elements; copy them first, with to<cpu>(x), or item(x) of one."
+#define DEVPLACE_DETAIL_PERMUTE \
+  "devplace: permute(axis<1>{}, axis<0>{}): name every axis once, from axis<0>{} to axis<rank - 1>{}."
+#define DEVPLACE_DETAIL_BROADCAST_TO \
+  "devplace: broadcast_to(extents<2, 3>{}): give the shape as extents, with at least the array's axes."
+#define DEVPLACE_DETAIL_RESHAPE \
+  "devplace: reshape(extents<3, 2>{}) or reshape(extents(n, 2)): give extents of as many elements."
+#define DEVPLACE_DETAIL_ASSIGNED_TO_VIEW                                                                       \
+  "devplace: a view is assigned an expression or a number; copy(x, other) copies the elements of a tensor or " \
+  "view, also from another place, and copy(x, wrap(values, extents<3>{})) a container's."
 #define DEVPLACE_DETAIL_CONST_VIEW \
   "devplace: assign: the elements of the view are const; assign to a view of a tensor that is not const."
 #define DEVPLACE_DETAIL_FRACTION_ASSIGNED \
-  "devplace: a number with a fraction is assigned to integer elements, which would cut it off."
+  "devplace: a number with a fraction is assigned to integer elements, which would cut it off; assign an integer."
 #define DEVPLACE_DETAIL_ASSIGNED_EXTENTS                                                                           \
   "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the destination the " \
   "expression's extents."
