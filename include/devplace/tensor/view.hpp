@@ -77,7 +77,7 @@ class DEVPLACE_NODISCARD view {
   const view& operator=(Expression&& expression) const {
     constexpr bool written = !std::is_const_v<T>, fits = detail::assigned_extents<Extents, Expression>::fit;
     static_assert(written, DEVPLACE_DETAIL_CONST_VIEW);
-    static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);  // here, one level above assign
+    static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);  // here, so that the compiler shows the user's line
     if constexpr (written && fits) assign(*this, std::forward<Expression>(expression));
     return *this;
   }

@@ -167,11 +167,11 @@ class named_segment {
     extents_type extents = {};
   };
 
-  /// Where the data begins after a description of so many bytes.
+  /// Offset of the data after a description of `text_bytes` bytes.
   static std::uint64_t data_begin_after(std::uint64_t text_bytes) {
     return (sizeof(header) + text_bytes + page - 1) / page * page;
   }
-  /// A path of the file, also without a name.
+  /// A path of the open file, even if the file has no name.
   std::string own_link() const { return "/proc/self/fd/" + std::to_string(file_.number()); }
 
   /// Throws argument_error for a file that is not a segment of this user.

@@ -74,7 +74,7 @@ struct lists {
   }
 };
 
-/// Fails to compile.
+/// Fails to compile: a view of a temporary would dangle.
 template <class T>
 refusal view_of_temporary() {
   static_assert(accepted<T>,

@@ -94,15 +94,15 @@ inline constexpr bool has_axes<Shape, Rank> = Shape::rank >= Rank;
 template <class Shape, std::size_t Rank>
 inline constexpr bool has_rank = has_axes<Shape, Rank> && !has_axes<Shape, Rank + 1>;
 
-/// Extents with which an array of other extents may have its number of elements.
+/// Whether extents may have as many elements as other extents.
 template <class Extents, class Shape>
 inline constexpr bool may_be_reshaped = false;
 template <class Extents, extents_like Shape>
 inline constexpr bool may_be_reshaped<Extents, Shape> =
     !Extents::is_static || !Shape::is_static || Extents{}.size() == Shape{}.size();
 
-// For DEVPLACE_REFUSED_IF, which asks where the arguments are constants. Templates of the argument's type, because
-// clang would otherwise ask while the class is incomplete.
+// Conditions of DEVPLACE_REFUSED_IF, which clang evaluates for constant arguments. Templates of the arguments' types,
+// because clang would otherwise evaluate them while the class is incomplete.
 /// Whether an index is past the static extent of its axis.
 template <class Extents, class... Index>
 constexpr bool past_end(Index... indices) {
@@ -113,13 +113,13 @@ constexpr bool past_end(Index... indices) {
   return past;
 }
 
-/// Whether there is no such axis.
+/// Whether an array has no such axis.
 template <class Extents, class Axis>
 constexpr bool no_axis(Axis axis) {
   return static_cast<std::size_t>(axis) >= Extents::rank;
 }
 
-/// A negative number that was given where they count from 0 as it was written.
+/// The text of a number that may have been negative before its conversion to std::size_t.
 inline std::string as_written(std::size_t number) {
   return std::to_string(static_cast<std::ptrdiff_t>(number));
 }
@@ -142,10 +142,10 @@ inline std::string as_written(std::size_t number) {
                        " does not lie in axis " + std::to_string(axis) + ", whose extent is " + std::to_string(extent) +
                        "; indices count from 0, steps from 1, and none is negative.");
 }
-/// The extent of every `step`-th index of an axis from `first` to `last`; throws unless they lie in it.
+/// Number of every `step`-th index of an axis from `first` to `last`; throws for indices outside of the axis.
 constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
                                       std::size_t extent) {
-  if (first > last || last > extent || step == 0 || step > PTRDIFF_MAX)  // which was a negative number
+  if (first > last || last > extent || step == 0 || step > PTRDIFF_MAX)  // from a negative number
     throw_no_slice(first, last, step, axis, extent);
   return (last - first) / step + ((last - first) % step != 0);
 }
