@@ -66,7 +66,7 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
 #if defined(WHOLE_GRADIENTS_REDUCED)  // expect: devplace: synchronize: these gradients are whole, and reducing them
   dp::synchronize(model.backward(std::move(of_copies.saved), on_copies));
 #endif
-#if defined(SUMMAND_OF_GRADIENTS_READ)  // expect: COMBINE_THE_SUMMANDS_WITH_|one place's summand is not the value
+#if defined(SUMMAND_OF_GRADIENTS_READ)  // expect: devplace: one place's summand is not the value
   {
     auto summands = model.backward(std::move(of_parts.saved), on_parts);
     auto of_one = dp::to<dp::cpu>(summands.local<0>(1));

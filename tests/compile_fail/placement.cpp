@@ -30,8 +30,7 @@ float* for_libraries(dp::view<float, dp::extents<3>, named> x) {
   return x.data() == nullptr ? nullptr : (x.data() + 1).get();
 }
 
-#if defined(ELEMENT_BY_DEVICE_POINTER)  // expect: CALL_get_FOR_KERNELS|devplace: the host does not reach a device's
-                                        // memory
+#if defined(ELEMENT_BY_DEVICE_POINTER)  // expect: devplace: the host does not reach a device's memory
 float element(dp::view<float, dp::extents<3>, named> x) {
   return x.data()[1];
 }
@@ -40,12 +39,6 @@ float element(dp::view<float, dp::extents<3>, named> x) {
 #if defined(SORT_OF_DEVICE_POINTERS)  // expect: devplace: the host does not reach a device's memory; get\(\) is the
 void sort(dp::view<std::int64_t, dp::extents<3>, named> x) {
   std::sort(x.data(), x.data() + 3);
-}
-#endif
-
-#if defined(MEMCPY_FROM_DEVICE_POINTER)  // expect: CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST
-void memcpy(float* to, dp::view<double, dp::extents<3>, named> x) {
-  std::memcpy(to, x.data(), 12);
 }
 #endif
 

@@ -151,9 +151,3 @@ void open_without_component(const dp::ipc_handle<float, dp::extents<3>>& handle)
 }
 #endif
 
-#if defined(SHARE_TENSOR_AS_IN_PYTORCH)  // expect: USE_to_shared_memory_OF_x|devplace: to<shared_memory>\(x\), of
-void share(dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>& x) {
-  x.share_memory_();
-}
-#endif
-

@@ -188,7 +188,8 @@ TEST_CASE("opening a model throws if its shared-memory file was shortened or cha
       reinterpret_cast<unsigned char*>(&head)[at] ^= static_cast<unsigned char>(1 << bit);
       file.set_head(head);
       INFO("bit " << bit << " of byte " << at);
-      CHECK_THAT(difference<model>(name), misfit || Catch::Matchers::ContainsSubstring("is not what is opened"));
+      CHECK_THAT(difference<model>(name),
+                 misfit || Catch::Matchers::ContainsSubstring("differs from the type that is opened"));
     }
   file.set_head(valid);
   CHECK(difference<model>(name) == "no error");

@@ -170,7 +170,7 @@ TEST_CASE("a number is assigned on every place, and a moved-from tensor throws",
   placement << x.placement();
   CHECK(placement.str() == "sharded<axis<0>, cuda:0, cuda:1>");
   const auto y = std::move(x);
-  CHECK_THROWS_WITH(x.local(0), Catch::Matchers::ContainsSubstring("this tensor was moved away"));
-  CHECK_THROWS_WITH(x.clone(), Catch::Matchers::ContainsSubstring("this tensor was moved away"));
+  CHECK_THROWS_WITH(x.local(0), Catch::Matchers::ContainsSubstring("this tensor was moved from"));
+  CHECK_THROWS_WITH(x.clone(), Catch::Matchers::ContainsSubstring("this tensor was moved from"));
   CHECK(y.size() == 6);
 }

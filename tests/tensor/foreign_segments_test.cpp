@@ -112,7 +112,7 @@ TEST_CASE("waiting for a lock held by this user's program times out") {
   const std::string name = segment_name("locked");
   const locked_file file(segment_path_of(name), 0600);
   CHECK_THAT(failure_of_open(name), ContainsSubstring("another program of this user has /dev/shm/devplace.") &&
-                                        ContainsSubstring("locked for itself alone"));
+                                        ContainsSubstring("locked exclusively"));
 }
 
 TEST_CASE("a file that others may open is rejected as shared memory") {

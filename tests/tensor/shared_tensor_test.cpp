@@ -210,7 +210,7 @@ TEST_CASE("the last process with the memory removes the name, in any order of ex
   second.reset();
   CHECK(!is_there(name));
   CHECK_THAT(error_of([&] { static_cast<void>(dp::open_shared<matrix>(name)); }),
-             Catch::Matchers::ContainsSubstring("is in no process"));
+             Catch::Matchers::ContainsSubstring("does not exist"));
 }
 
 TEST_CASE("a forked process keeps the memory and its name") {
@@ -255,7 +255,7 @@ TEST_CASE("memory left by kill -9 of all processes cannot be opened, and the nex
   CHECK(left);
   kill_all();
   CHECK_THAT(error_of([&] { static_cast<void>(dp::open_shared<matrix>(name)); }),
-             Catch::Matchers::ContainsSubstring("is in no process"));
+             Catch::Matchers::ContainsSubstring("does not exist"));
   CHECK(!is_there(name));
   kill_all();
   const matrix again = dp::create_shared<matrix>(name);

@@ -39,8 +39,7 @@ template <class X, class... Index>
 concept indexable = requires(X& x, Index... index) {
   x(index...);
 };
-static_assert(indexable<matrix, int, int> && indexable<const matrix, int, int> && !indexable<matrix, int>);
-static_assert(!indexable<dp::tensor<float, extents<2, 3>, on<dp::cuda<0>>>, int, int>);
+static_assert(indexable<matrix, int, int> && indexable<const matrix, int, int>);
 static_assert(std::same_as<decltype(std::declval<const matrix&>()(0, 0)), const float&>, "const is deep");
 
 template <class X>
@@ -211,11 +210,11 @@ TEST_CASE("a tensor converts to a view argument", "[tensor]") {
   STATIC_REQUIRE_FALSE(std::is_convertible_v<decltype(x), dp::view<const float, dp::extents<2, 3>, dp::cpu>>);
 }
 
-TEST_CASE("a moved-from tensor throws", "[tensor]") {
+TEST_CASE("use of a moved-from tensor throws", "[tensor]") {
   dp::tensor<float, dp::extents<2, 3>, dp::cpu> x{{1, 2, 3}, {4, 5, 6}};
   auto y = std::move(x);
   const std::string message =
-      "devplace: this tensor was moved away and has no elements; assign it a new one before it "
+      "devplace: this tensor was moved from and has no elements; assign a new one to it before it "
       "is used again.";
   CHECK_THROWS_WITH(x(0, 0), message);
   CHECK_THROWS_WITH(x.clone(), message);

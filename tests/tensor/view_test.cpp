@@ -35,13 +35,7 @@ static_assert(!std::convertible_to<view<float, extents<dyn, 3>>, window>);
 static_assert(!std::convertible_to<window, view<float, extents<2, 3>, on<dp::cuda<0>>>>);
 static_assert(!std::convertible_to<window, view<double, extents<2, 3>>>);
 
-template <class X, class... Index>
-concept indexable = requires(const X& x, Index... index) {
-  x(index...);
-};
-static_assert(indexable<window, int, std::size_t> && !indexable<window, int>);
-static_assert(!indexable<view<float, extents<2, 3>, here<dp::backend::cpu>>, int, int>,
-              "without a place in the type nothing says that the host reaches the memory");
+static_assert(std::same_as<decltype(std::declval<const window&>()(0, std::size_t{})), float&>);
 
 }  // namespace
 

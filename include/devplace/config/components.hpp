@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Part of config.hpp: the headers that implement operations with the components of this translation unit.
+// Part of config.hpp: selects the headers that implement operations with the components of this translation unit.
 
 #if defined(DEVPLACE_WITH_CUDA) && defined(DEVPLACE_WITH_SIMULATED_CUDA)
   #error "devplace: the components cuda and simulated_cuda exclude each other; link one of them."
 #endif
 
-// The component's implementation of functions that also have one without the component.
+// Implementations by optional components; each function has one without the component, too.
 #if defined(DEVPLACE_WITH_CBLAS)
   #define DEVPLACE_CBLAS_ENGINE <devplace/backend/cpu/gemm_cblas.hpp>
   #define DEVPLACE_DETAIL_MATRIX_LIBRARY cblas
@@ -58,25 +58,26 @@
   #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
   #define DEVPLACE_CUDA_IPC <devplace/backend/cuda/ipc.hpp>
 #else
-  /// The header that implements operation `name` on cuda places in this translation unit; an empty one if none does.
+  // Each names an empty header where this translation unit has no implementation for cuda places.
+  /// The header that implements operation `name` on cuda places.
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
-  /// The header with special kernels for the functors that operation `name` passes to for_each; likewise.
+  /// The header with special kernels for the functors that operation `name` passes to for_each.
   #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
-  /// The header that allocates and copies memory of cuda places in this translation unit; an empty one if none does.
+  /// The header that allocates and copies memory of cuda places.
   #define DEVPLACE_CUDA_MEMORY <devplace/backend/none/kernels.hpp>
-  /// The header that counts and describes the devices of cuda places; an empty one if there can be none.
+  /// The header that counts and describes the devices of cuda places.
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/none/kernels.hpp>
-  /// The header with the events of cuda places in this translation unit; an empty one if there are none.
+  /// The header with the events of cuda places.
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/none/kernels.hpp>
-  /// The header with the streams of cuda places in this translation unit; an empty one if there are none.
+  /// The header with the streams of cuda places.
   #define DEVPLACE_CUDA_STREAMS <devplace/backend/none/kernels.hpp>
-  /// The header by which other processes open memory of cuda places; an empty one if there is none.
+  /// The header that exports memory of cuda places to other processes.
   #define DEVPLACE_CUDA_IPC <devplace/backend/none/kernels.hpp>
 #endif
 
-// Real and simulated CUDA in one program would violate the ODR. Object files of both kinds define this absolute symbol,
-// with different values, and the linker rejects duplicate definitions unless the values agree. With link-time
-// optimisation one assembler run processes all files and would silently keep the last value, hence the check.
+// Real and simulated CUDA in one program would violate the ODR. Object files of both kinds define this absolute symbol
+// with different values, and the linker rejects duplicate definitions unless their values agree. With link-time
+// optimisation one assembler run processes all files and would silently keep the last value: `.error` reports that.
 #if (defined(DEVPLACE_WITH_CUDA) || defined(DEVPLACE_WITH_SIMULATED_CUDA)) && !defined(__CUDA_ARCH__)
   #if defined(DEVPLACE_WITH_CUDA)
     #define DEVPLACE_DETAIL_KIND "1"

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Part of config.hpp: what compilers are told about functions, and what they say about wrong uses of them.
+// Part of config.hpp: attributes of functions, and compile-time errors for wrong calls.
 
-// nvcc's front end warns about pragmas that are meant for the host compiler, and where a reference to a class that is
-// not to be discarded is returned and not used, as by every assignment.
+// nvcc's front end warns about pragmas for the host compiler. It also warns about a discarded reference to a
+// [[nodiscard]] class, which every assignment returns.
 #if defined(__CUDACC__)
   #define DEVPLACE_HD __host__ __device__
   #define DEVPLACE_DEVICE __device__
@@ -15,16 +15,15 @@
   #define DEVPLACE_HOST_PRAGMAS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675")
   #define DEVPLACE_HOST_PRAGMAS_END _Pragma("nv_diagnostic pop")
 #else
-  /// Marks functions that are called by kernels as well as by the host.
+  /// Marks functions that both kernels and the host call.
   #define DEVPLACE_HD
   /// Marks the bodies of kernels; the host calls them only in the tests' emulation of a GPU.
   #define DEVPLACE_DEVICE
-  /// Unrolls the next loop of such a body, so that the arrays that it indexes are kept in registers.
+  /// Unrolls the next loop of a kernel's body, which keeps the arrays that it indexes in registers.
   #define DEVPLACE_DEVICE_UNROLL
-  /// Before a function template that is marked DEVPLACE_HD: it calls what it is given, which on the host may be for the
-  /// host alone.
+  /// Before a function template marked DEVPLACE_HD that calls its argument, which on the host may be a host function.
   #define DEVPLACE_HD_CALLS_ANY
-  /// Marks classes whose values, the results of operations, are to be used.
+  /// Marks classes whose values must not be discarded.
   #define DEVPLACE_NODISCARD [[nodiscard]]
   #define DEVPLACE_HOST_PRAGMAS_BEGIN
   #define DEVPLACE_HOST_PRAGMAS_END
@@ -37,22 +36,22 @@
   #define DEVPLACE_IF_HOST(...) __VA_ARGS__
 #endif
 
-/// After a function: its result refers to the object; after a parameter: to that argument. clang then warns about a
-/// result that outlives it, such as a view of a local tensor that is returned.
+/// After a function, its result refers to the object; after a parameter, to the argument. clang then warns about a
+/// result that outlives what it refers to, such as a returned view of a local tensor.
 #if defined(__clang__)
   #define DEVPLACE_LIFETIMEBOUND [[clang::lifetimebound]]
 #else
   #define DEVPLACE_LIFETIMEBOUND
 #endif
 
-/// After the declaration of a function, not of a constructor: programs that call it are refused; by _IF those alone for
-/// whose arguments clang knows the condition to be true. clang prints the sentence at the user's line; `= delete` would
-/// make it list the other overloads. Other compilers print the declaration, whose template parameters name the fix.
+/// After the declaration of a function, not of a constructor: rejects calls. _IF rejects only calls for whose arguments
+/// clang knows the condition to be true. clang prints the sentence at the user's line; `= delete` would make it list
+/// the other overloads. Other compilers print the declaration, whose template parameters name the fix.
 #if defined(__clang__)
   #define DEVPLACE_REFUSED_IF(condition, sentence)                                        \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") \
         __attribute__((diagnose_if(condition, "devplace: " sentence, "error"))) _Pragma("clang diagnostic pop")
-  // Not by _IF: clang prints three lines for each macro that another one expands to.
+  // Not defined by _IF, because clang prints three lines for each nested macro.
   #define DEVPLACE_REFUSED(sentence)                                                      \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") \
         __attribute__((diagnose_if(true, "devplace: " sentence, "error"))) _Pragma("clang diagnostic pop")

@@ -2,24 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Part of config.hpp: what compilers are told about loops and floating-point expressions.
+// Part of config.hpp: pragmas for loops, and barriers in floating-point expressions.
 
-/// Unrolls a loop over registers completely, which -O2 alone does not do.
+/// Unrolls a loop over registers completely; -O2 alone does not.
 #if defined(__clang__)
   #define DEVPLACE_UNROLL _Pragma("clang loop unroll(full)")
 #else
   #define DEVPLACE_UNROLL _Pragma("GCC unroll 32")
 #endif
 
-/// Keeps a loop around a vectorised one. Unrolled completely by g++, the latter's operations become scalar ones.
+/// Keeps g++ from unrolling a loop around a vectorised one, whose operations would become scalar.
 #if defined(__clang__)
   #define DEVPLACE_NO_UNROLL
 #else
   #define DEVPLACE_NO_UNROLL _Pragma("GCC unroll 1")
 #endif
 
-/// Keeps the compiler from combining the value of a floating-point expression with what is computed from it, which
-/// -ffast-math allows. (g++ 12 forgets its own __builtin_assoc_barrier in loops that it vectorises.)
+/// Keeps the compiler from reassociating a floating-point expression with the operations on its value, which
+/// -ffast-math allows. (g++ 12 drops its own __builtin_assoc_barrier in loops that it vectorises.)
 #if (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)) && !defined(__CUDA_ARCH__)
   #define DEVPLACE_AS_WRITTEN(...) (::devplace::detail::opaque(__VA_ARGS__))
 namespace devplace::detail {
@@ -33,8 +33,8 @@ inline T opaque(T x) {
   #define DEVPLACE_AS_WRITTEN(...) (__VA_ARGS__)
 #endif
 
-/// Around a loop whose iterations do not access elements that other iterations write: allows vectorisation without
-/// run-time checks for aliasing.
+/// Around a loop whose iterations access no elements that other iterations write: vectorises without run-time checks
+/// for aliasing.
 #if defined(__clang__)
   #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN                                            \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"") \
@@ -48,9 +48,9 @@ inline T opaque(T x) {
   #define DEVPLACE_INDEPENDENT_ITERATIONS_END
 #endif
 
-/// Around a function with such a loop over a body that is unknown here, such as a user's functor or std::log. clang
-/// warns if it cannot vectorise the loop, at the function into which it was inlined, which may be the user's. Therefore
-/// the function must not be inlined, and the warning is disabled in it.
+/// Around a function with such a loop whose body is unknown here, such as a user's functor or std::log. If clang cannot
+/// vectorise the loop, it warns at the function into which the loop was inlined, which may be the user's. Therefore
+/// this function must not be inlined, and disables the warning.
 #if defined(__clang__)
   #define DEVPLACE_ANY_LOOP_BODY_BEGIN \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
@@ -60,10 +60,10 @@ inline T opaque(T x) {
   #define DEVPLACE_ANY_LOOP_BODY_END
 #endif
 
-/// Attributes of a function that is compiled for AVX-512 with products and sums rounded as on other processors. AVX-512
-/// includes fused multiply-adds; g++ forms them in the function that code was inlined into, and only if this lets it.
-/// clang forms them where the code stands, which may be the user's, and therefore has no such function. Nor has a
-/// compilation whose own flags allow fused multiply-adds, so that these are used on every processor.
+/// Attributes of a function that is compiled for AVX-512 and rounds products and sums as other processors do. AVX-512
+/// includes fused multiply-adds. g++ forms them only if the function into which code was inlined allows it; clang
+/// decides where the code stands, which may be the user's, and therefore has no such function. A compilation whose own
+/// flags allow fused multiply-adds has none either, since those are then used on every processor.
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__FMA__) && !defined(__AVX512F__)
   #define DEVPLACE_AVX512_WITHOUT_FMA \
     gnu::target("avx512f,avx512vl,avx512dq,avx512bw"), gnu::optimize("fp-contract=off")

@@ -15,44 +15,44 @@
 
 namespace devplace::op {
 
-/// Memory of a backend: `allocate`, `copy`, `copy_from_peer`, `why_apart`, `wait`, `synchronize`, `trim`
+/// A backend's memory functions: `allocate`, `copy`, `copy_from_peer`, `why_apart`, `wait`, `synchronize`, `trim`
 /// (memory/backend.hpp).
 struct memory {};
 
-/// Memory for place shared_memory: `allocate` (memory/detail/shared_pages.hpp).
+/// Memory of place shared_memory: `allocate` (memory/detail/shared_pages.hpp).
 struct shared_pages {};
 
 }  // namespace devplace::op
 
 namespace devplace::detail {
 
-/// Bytes to which every allocation and every buffer inside an arena is aligned: one cache line, one AVX-512 vector.
+/// Alignment in bytes of every allocation and of every buffer inside an arena: one cache line, one AVX-512 vector.
 inline constexpr std::size_t alignment = 64;
 
 constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Another stream than the block's own one whose work uses the block.
+/// A list of streams, other than the block's own, whose work uses the block.
 struct stream_use {
   void* stream;
   std::unique_ptr<stream_use> next;
 };
 
-/// What a block owns, and how to free it.
+/// A block's memory and its release function.
 struct block_record {
   void* data = nullptr;
   std::size_t bytes = 0;
   int ordinal = 0;
   memory_purpose purpose = memory_purpose::tensors;
   void (*release)(const block_record& block) noexcept = nullptr;
-  void* stream = nullptr;                      ///< on which it was allocated; null: the place's own stream
+  void* stream = nullptr;                      ///< in whose order it is freed; null: the place's own stream
   std::unique_ptr<stream_use> uses = nullptr;  ///< by other streams
-  void* owner = nullptr;  ///< what `release` needs besides, of memory that other processes have too
+  void* owner = nullptr;                       ///< state that `release` needs for memory shared with other processes
 };
 
-/// Sole owner of untyped memory on one device. It stores its release function, so that size and destructor are the same
-/// in every translation unit, whatever its components; and the stream in whose order it is freed.
+/// Sole owner of untyped memory on one device. Stores its release function, so that size and destructor are the same in
+/// every translation unit, whatever its components, and the stream in whose order it is freed.
 class memory_block {
  public:
   memory_block() = default;
@@ -74,7 +74,7 @@ class memory_block {
   /// Frees the block in the order of `stream` from now on; `stream` must be ordered after all work that uses the block.
   void give_back_on(void* stream) { record_.stream = stream; }
 
-  /// Delays the release until after all work that `stream` has been given when the block is freed.
+  /// Delays the release until all work enqueued on `stream` before the block is freed has been executed.
   void record_stream(void* stream) const {
     if (record_.release == nullptr || stream == record_.stream) return;
     for (const stream_use* use = record_.uses.get(); use != nullptr; use = use->next.get())
@@ -83,13 +83,13 @@ class memory_block {
   }
 
  private:
-  mutable block_record record_;  // mutable: recording a stream does not change the elements
+  mutable block_record record_;  // record_stream() does not change the elements
 };
 
 /// The ends of a copy: from host memory to the device, from the device to host memory, or both on the device.
 enum class copy_kind : unsigned char { in, out, within };
 
-/// A backend's memory functions, or an error that says how to get them.
+/// A backend's memory functions; does not compile without the component.
 template <class Backend>
 constexpr auto memory_of() {
   static_assert(computes<Backend> || provided<Backend, op::memory>,
@@ -99,8 +99,8 @@ constexpr auto memory_of() {
                 "devplace: a tensor on a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
   // After a failed assertion the CPU's memory is used instead, to avoid follow-up errors.
-  constexpr bool have = provided<Backend, op::memory>;
-  return implementation<std::conditional_t<have, Backend, backend::cpu>, op::memory>{};
+  constexpr bool implemented = provided<Backend, op::memory>;
+  return implementation<std::conditional_t<implemented, Backend, backend::cpu>, op::memory>{};
 }
 
 [[noreturn]] inline void throw_unaddressable(std::size_t bytes) {
@@ -112,11 +112,11 @@ constexpr auto memory_of() {
 template <class Backend>
 memory_block allocate(int ordinal, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   if (bytes == 0) return {};
-  if (bytes > PTRDIFF_MAX - alignment) throw_unaddressable(bytes);  // rounding it up to the alignment could overflow
+  if (bytes > PTRDIFF_MAX - alignment) throw_unaddressable(bytes);  // rounding up to the alignment could overflow
   return memory_of<Backend>().allocate(ordinal, bytes, purpose);
 }
 
-/// The same for elements that lie on place P, which may be memory of another kind than P's processor works in.
+/// Uninitialised memory on place P; shared_memory has an allocator of its own.
 template <class P, class Pages = op::shared_pages, configured = configuration>
 memory_block allocate_on(std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   constexpr bool shared = std::is_same_v<P, shared_memory>;
@@ -130,8 +130,8 @@ memory_block allocate_on(std::size_t bytes, memory_purpose purpose = memory_purp
     return allocate<backend_of_t<P>>(place_traits<P>::ordinal, bytes, purpose);
 }
 
-/// Enqueues a copy on the device's current stream. The host's end must be pinned memory. Source and destination must
-/// exist, and the result must not be read, until the copy has been executed.
+/// Enqueues a copy on the device's current stream. Memory of the host must be pinned. Until the copy has been executed,
+/// source and destination must exist and the result must not be read.
 ///@{
 template <class Backend>
 void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
@@ -143,7 +143,7 @@ void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) 
 }
 ///@}
 
-/// Waits before a copy that would itself wait in a way that no timeout ends.
+/// Waits before a blocking copy, whose own wait no timeout ends.
 template <class Backend>
 void before_blocking_copy(int ordinal) {
   if constexpr (requires { memory_of<Backend>().before_blocking_copy(ordinal); })
@@ -158,7 +158,7 @@ void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().wait(ordinal);
 }
 
-/// Copies from a device to host memory, after all work that was enqueued on the device before.
+/// Copies from a device to host memory, after all work enqueued on the device before.
 template <class Backend>
 void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) before_blocking_copy<Backend>(ordinal);
@@ -188,7 +188,8 @@ void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, 
   memory_of<Backend>().wait(to_ordinal);
 }
 
-/// Copies within a device, between devices of one backend, or between a device and host memory, as the functions above.
+/// Copies within a device, between devices of one backend, or between a device and host memory; complete on return,
+/// except within a device.
 template <class ToBackend, class FromBackend>
 void copy_bytes(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
   if constexpr (std::is_same_v<ToBackend, FromBackend>) {
@@ -214,7 +215,7 @@ void synchronize(int ordinal) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Waits for all work of place `P`; throws an error that occurred there.
+/// Waits for all work of place `P`; throws its failure.
 template <class P = void>
 void synchronize() {
   constexpr bool is_place = place<P>;
@@ -222,8 +223,8 @@ void synchronize() {
   if constexpr (is_place) detail::synchronize<backend_of_t<P>>(place_traits<P>::ordinal);
 }
 
-/// Returns memory that place `P` caches for later allocations to the device, and the number of bytes. Memory in use is
-/// kept. 0 for places without a cache (cpu, pinned). On CUDA it waits for the place's work.
+/// Frees memory that place `P` caches for later allocations, and returns the number of bytes: 0 for places without a
+/// cache (cpu, pinned). Memory in use is kept. Waits for the work of a cuda place.
 template <class P = void>
 std::size_t trim_memory() {
   constexpr bool is_place = place<P>;

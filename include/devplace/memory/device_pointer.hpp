@@ -13,17 +13,14 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message for an address in a device's memory that is used as if the host reached it.
-struct CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST;
-
-/// An address in the memory of a device, which the host cannot reach: what `data()` of a tensor or view on `cuda<I>`
-/// returns. Arithmetic and comparisons as of a `T*`; the host can neither read through it nor pass it where a `T*` is
-/// expected, as to std::memcpy. `get()` is the address, for kernels and libraries. In code for every placement
-/// `std::to_address(x.data())` is the same on the host too.
+/// An address in the memory of a device, which the host cannot reach: `data()` of a tensor or view on `cuda<I>`.
+/// Arithmetic and comparisons are those of a `T*`. The host can neither dereference it nor pass it as a `T*`, for
+/// example to std::memcpy. `get()` is the address for kernels and libraries; in code for every placement,
+/// `std::to_address(x.data())` is that address or the host's.
 template <class T>
 class device_pointer {
  public:
-  /// An iterator by its types, so that an algorithm of the standard library gives one error: that of operator*.
+  /// The types of an iterator, so that a standard algorithm gives one error: that of operator*.
   ///@{
   using iterator_category = std::random_access_iterator_tag;
   using value_type = std::remove_const_t<T>;
@@ -35,19 +32,19 @@ class device_pointer {
 
   /// Null.
   constexpr device_pointer(std::nullptr_t = nullptr) {}
-  /// The address that a library or an allocation on the device has given.
+  /// From an address that a library or an allocation on the device returned.
   DEVPLACE_HD constexpr explicit device_pointer(T* address) : address_(address) {}
-  /// A pointer to const elements from one to others.
+  /// Adds const to the elements.
   template <class U>
     requires(!std::is_same_v<U, T> && std::is_same_v<const U, T>)
   DEVPLACE_HD constexpr device_pointer(const device_pointer<U>& other) : address_(other.get()) {}
 
-  /// The address, which only the device can read, for kernels and libraries.
+  /// The address, for kernels and libraries; only the device can dereference it.
   DEVPLACE_HD constexpr T* get() const { return address_; }
   /// Whether it is not null.
   DEVPLACE_HD constexpr explicit operator bool() const { return address_ != nullptr; }
 
-  /// As of a `T*`.
+  /// Arithmetic and comparisons of a `T*`.
   ///@{
   DEVPLACE_HD constexpr device_pointer& operator+=(std::ptrdiff_t n) {
     address_ += n;
@@ -68,23 +65,18 @@ class device_pointer {
   DEVPLACE_HD friend constexpr auto operator<=>(device_pointer, device_pointer) = default;
   ///@}
 
-  /// Refused: the host does not reach the elements. Algorithms give one error for all uses of operator*, which is
-  /// not a template.
+  /// Do not compile: the host cannot reach the elements. Not templates, so that an algorithm gives one error for all
+  /// its uses.
   ///@{
   T& operator*() const {
-    constexpr bool host_reaches_it = sizeof(T) == 0;
-    static_assert(host_reaches_it,
+    constexpr bool reachable = sizeof(T) == 0;
+    static_assert(reachable,
                   "devplace: the host does not reach a device's memory; get() is the address for kernels and "
                   "libraries, and to<cpu>(x) copies the elements to the host.");
     return *address_;
   }
   T* operator->() const { return &**this; }
-  template <class FIX = CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST>
-  T& operator[](std::ptrdiff_t) const DEVPLACE_REFUSED(
-      "the host does not reach a device's memory; get() is the address for kernels and libraries, and "
-      "to<cpu>(x) copies the elements to the host.");
-  template <class U, class FIX = CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST>
-  operator U*() const = delete;
+  T& operator[](std::ptrdiff_t n) const { return *(*this + n); }
   ///@}
 
  private:
@@ -93,12 +85,12 @@ class device_pointer {
 
 namespace detail {
 
-/// What `data()` on a placement returns. Of a view on `here<Backend>`, which layers, losses and operations work on, it
-/// is a `T*` on every backend.
+/// The result of `data()` on a placement. A view on `here<Backend>`, which layers, losses and operations work on,
+/// returns a `T*` on every backend.
 template <class T, class Where>
 using data_pointer = std::conditional_t<place<Where> && !host_accessible<Where>, device_pointer<T>, T*>;
 
-/// The address of a tensor's or view's elements, whose memory the host may not reach.
+/// The address of a tensor's or view's elements, also in memory that the host cannot reach.
 template <class X>
 constexpr auto* raw_data(X&& x) {
   return std::to_address(x.data());

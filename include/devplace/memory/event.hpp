@@ -25,24 +25,24 @@ namespace detail {
 
 using event_handle = device_handle<op::events>;
 
-/// A backend's event functions, or an error that says how to get them.
+/// A backend's event functions; does not compile without the component.
 template <class Backend>
 constexpr auto events_of() {
   constexpr bool available = !computes<Backend> || provided<Backend, op::events>;
   static_assert(available,
                 "devplace: an event of a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  constexpr bool have = provided<Backend, op::events>;
-  return implementation<std::conditional_t<have, Backend, backend::cpu>, op::events>{};
+  constexpr bool implemented = provided<Backend, op::events>;
+  return implementation<std::conditional_t<implemented, Backend, backend::cpu>, op::events>{};
 }
 
-/// Creates an event of a device; it counts as complete until it is recorded.
+/// Creates an event of a device, which counts as complete until it is recorded.
 template <class Backend>
 event_handle make_event(int ordinal) {
   return events_of<Backend>().create(ordinal);
 }
 
-/// The event completes when the work enqueued on its device so far is done.
+/// Records the event: it completes when all work enqueued on its device so far is done.
 template <class Backend>
 void record_event(const event_handle& e) {
   events_of<Backend>().record(e.get_deleter().ordinal, e.get());
@@ -55,7 +55,7 @@ void follow_event(int ordinal, const event_handle& e) {
   events_of<Backend>().follow(ordinal, e.get());
 }
 
-/// Waits for all work of a device and returns, and clears, the failure that the host has not seen yet.
+/// Waits for all work of a device; returns and clears the failure that was not reported yet.
 template <class Backend>
 device_failure drain(int ordinal) {
   return events_of<Backend>().drain(ordinal);
@@ -69,23 +69,20 @@ std::uint64_t failure_count(int ordinal) {
 
 }  // namespace detail
 
-/// Without the place.
+/// Not specialised: an event without a place does not compile.
 template <class P>
 class event {
-  static constexpr bool names_a_place = sizeof(P*) == 0;
-  static_assert(names_a_place, "devplace: event: name the place whose work it marks, as in event<cuda<0>>.");
+  static constexpr bool names_place = sizeof(P*) == 0;
+  static_assert(names_place, "devplace: event: name the place whose work it marks, as in event<cuda<0>>.");
 
  public:
-  /// So that there is one error.
-  ///@{
   template <class... X>
   void record(const X&...);
   void wait() const;
-  ///@}
 };
 
-/// A point in the work of place `P`, as torch.cuda.Event: other places and the host can wait for it. Move-only.
-/// Several threads may wait for an event; record() must be the only use.
+/// A point in the work of place `P` for which other places and the host can wait, as torch.cuda.Event. Move-only.
+/// Several threads may wait for an event; no other thread may use it during record().
 template <place P>
 class event<P> {
   static constexpr bool has_work = detail::computes<backend_of_t<P>>;
@@ -97,22 +94,21 @@ class event<P> {
   template <detail::configured = detail::configuration>
   explicit event() : handle_(detail::make_event<backend_of_t<P>>(place_traits<P>::ordinal)) {}
 
-  /// Records the point after the work that `P` has been given so far. Does not wait.
+  /// Records the point after all work enqueued on `P` so far. Does not wait.
   template <detail::configured = detail::configuration>
   void record() {
     detail::record_event<backend_of_t<P>>(handle_);
   }
 
-  /// The same for the work of stream `s`.
-  template <detail::configured = detail::configuration>
-  void record(const stream<P>& s) {
+  /// Records the point after all work enqueued on stream `s` so far.
+  template <place Other, detail::configured = detail::configuration>
+  void record(const stream<Other>& s) {
+    constexpr bool same_place = std::is_same_v<P, Other>;
+    static_assert(same_place,
+                  "devplace: event: the stream is of another device; record an event of that device, event<cuda<1>>.");
     const stream_scope on(s);
     record();
   }
-  template <place Other, class FIX = RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE>
-    requires(!std::is_same_v<P, Other>)
-  void record(const stream<Other>&)
-      DEVPLACE_REFUSED("event: the stream is of another device; record an event of that device, event<cuda<1>>.");
 
   /// Whether the recorded work is done, or has failed.
   template <detail::configured = detail::configuration>
@@ -125,13 +121,6 @@ class event<P> {
   void wait() const {
     detail::events_of<backend_of_t<P>>().wait(handle_.get(), place_traits<P>::ordinal);
   }
-
-  template <place Other, class FIX = THE_HOST_WAITS_WITH_wait_AND_A_STREAM_WITH_wait_OF_THE_EVENT>
-  void wait(const stream<Other>&) const
-      DEVPLACE_REFUSED("event: the host waits with event.wait(), and a stream with stream.wait(event).");
-  template <class FIX = MEASURE_WITH_A_CLOCK_AROUND_synchronize_OR_WITH_A_PROFILER>
-  double elapsed_time(const event&) const DEVPLACE_REFUSED(
-      "event: events have no times; measure with a clock of the host around synchronize<P>(), or with a profiler.");
 
   /// Orders future work of `Other`, a place of the same backend, after this event, without blocking the host. If `P`
   /// failed before the event, `Other` fails too.

@@ -30,7 +30,7 @@ inline std::ostream& operator<<(std::ostream& out, const memory_usage& usage) {
 
 namespace detail {
 
-/// Right-aligned columns with headings; the first column is left-aligned. Purposes that no place uses are left out.
+/// A table with headings; the first column is left-aligned. Leaves out purposes that no place uses.
 inline std::string memory_table_of(const std::vector<std::pair<std::string, memory_usage>>& places) {
   std::vector<std::vector<std::string>> rows{{"place", "allocated", "reserved", "peak"}};
   std::array<bool, memory_purposes> shown{};
@@ -50,9 +50,9 @@ inline std::string memory_table_of(const std::vector<std::pair<std::string, memo
 
 }  // namespace detail
 
-/// A table of the memory that devplace holds: a row for the cpu, and for shared_memory, pinned and each cuda place with
-/// an allocation so far; columns for allocated, reserved and peak bytes and for each purpose in use. Ends with a
-/// newline. Thread-safe.
+/// A table of the memory that devplace holds. Rows: the cpu, and shared_memory, pinned and each cuda place if they had
+/// an allocation. Columns: allocated, reserved and peak bytes, and each purpose in use. Ends with a newline.
+/// Thread-safe.
 inline std::string memory_table() try {
   std::vector<std::pair<std::string, memory_usage>> places;
   places.emplace_back("cpu", detail::usage_of(detail::counters(backend::cpu{}, 0)));
@@ -68,10 +68,5 @@ inline std::string memory_table() try {
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the table");
 }
-/// Appears in the compiler's message for a table of one place.
-struct PRINT_memory_statistics_OF_ONE_PLACE_OR_memory_table_OF_ALL;
-template <class P, class FIX = PRINT_memory_statistics_OF_ONE_PLACE_OR_memory_table_OF_ALL>
-std::string memory_table() DEVPLACE_REFUSED(
-    "memory_table() is a table of all places; memory_statistics<cuda<0>>() of one can be printed too.");
 
 }  // namespace devplace

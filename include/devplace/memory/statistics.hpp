@@ -8,13 +8,12 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace {
 
-/// What memory is used for. Every allocation has one purpose, which an out-of-memory error reports.
+/// The purpose of an allocation; out-of-memory errors report the usage by purpose.
 enum class memory_purpose : unsigned char {
   tensors,          ///< the program's own tensors, and everything else
   parameters,       ///< parameters and buffers of models
@@ -27,23 +26,16 @@ enum class memory_purpose : unsigned char {
 /// Number of purposes.
 inline constexpr std::size_t memory_purposes = 6;
 
-/// The purpose in words: `optimizer state`.
+/// The purpose's name: `optimizer state`.
 constexpr const char* memory_purpose_name(memory_purpose purpose) {
   constexpr const char* names[memory_purposes] = {"tensors",         "parameters",  "gradients",
                                                   "optimizer state", "activations", "workspace"};
   return names[static_cast<std::size_t>(purpose)];
 }
 
-/// Appear in compiler messages for wrong uses of the numbers below.
-///@{
-struct NAME_THE_PLACE_AS_IN_memory_statistics_cuda_0;
-struct NAME_THE_PURPOSE_AS_IN_of_memory_purpose_parameters;
-struct TAKE_A_NUMBER_OF_IT_SUCH_AS_allocated_OR_peak;
-///@}
-
-/// Memory that devplace holds on one place. `allocated`, `peak` and the purposes count requested bytes; `reserved` is
-/// what devplace has taken from the device for them, including its cache and rounding. On places without a cache (cpu,
-/// pinned) it equals `allocated`.
+/// Memory that devplace holds on one place. `allocated`, `peak` and the purposes count requested bytes; `reserved`
+/// counts the bytes taken from the device, with cache and rounding. On places without a cache (cpu, pinned) `reserved`
+/// equals `allocated`.
 struct memory_usage {
   std::size_t allocated = 0;                              ///< bytes in use now
   std::size_t peak = 0;                                   ///< maximum of `allocated` since the last `reset_peak_memory`
@@ -53,12 +45,6 @@ struct memory_usage {
 
   /// Bytes in use now for one purpose.
   constexpr std::size_t of(memory_purpose purpose) const { return by_purpose[static_cast<std::size_t>(purpose)]; }
-  template <class X, class FIX = NAME_THE_PURPOSE_AS_IN_of_memory_purpose_parameters>
-  detail::refusal of(const X&) const
-      DEVPLACE_REFUSED("of: the purpose is an enumerator, as in of(memory_purpose::parameters).");
-  template <class X, class FIX = TAKE_A_NUMBER_OF_IT_SUCH_AS_allocated_OR_peak>
-    requires std::is_arithmetic_v<X>
-  operator X() const = delete;
 };
 
 namespace detail {
@@ -81,13 +67,15 @@ inline memory_counters& counters(pinned_backend, int) {
   return of_pinned;
 }
 
-/// Ordinals above the largest counted one share its counters.
+/// Ordinals above the largest counted one share that one's counters.
 inline memory_counters& counters(cuda_backend, int ordinal) {
   static memory_counters of_devices[counted_ordinals];
   return of_devices[ordinal < counted_ordinals ? ordinal : counted_ordinals - 1];
 }
 
-/// Counts an allocation; called for all memory of data, workspaces and packing buffers.
+/// Count an allocation or a release; called for all memory of data, workspaces and packing buffers. Without counters,
+/// those of the CPU are used.
+///@{
 inline void count_allocation(memory_counters& c, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   const std::size_t now = c.allocated.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   c.by_purpose[static_cast<std::size_t>(purpose)].fetch_add(bytes, std::memory_order_relaxed);
@@ -97,7 +85,6 @@ inline void count_allocation(memory_counters& c, std::size_t bytes, memory_purpo
   }
 }
 
-/// The same for memory of the CPU.
 inline void count_allocation(std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   count_allocation(counters(backend::cpu{}, 0), bytes, purpose);
 }
@@ -107,10 +94,10 @@ inline void count_release(memory_counters& c, std::size_t bytes, memory_purpose 
   c.by_purpose[static_cast<std::size_t>(purpose)].fetch_sub(bytes, std::memory_order_relaxed);
 }
 
-/// The same for memory of the CPU.
 inline void count_release(std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   count_release(counters(backend::cpu{}, 0), bytes, purpose);
 }
+///@}
 
 inline memory_usage usage_of(const memory_counters& c) {
   memory_usage usage;
@@ -126,25 +113,25 @@ inline memory_usage usage_of(const memory_counters& c) {
 }  // namespace detail
 
 /// The memory that devplace holds on place `P` now. Thread-safe.
-template <place P>
+template <class P = void>
 memory_usage memory_statistics() {
-  return detail::usage_of(detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal));
+  constexpr bool is_place = place<P>;
+  static_assert(is_place,
+                "devplace: memory_statistics: name the place, as in memory_statistics<cuda<0>>(); memory_table() is a "
+                "table of all.");
+  if constexpr (is_place) return detail::usage_of(detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal));
+  return {};
 }
-template <class FIX = NAME_THE_PLACE_AS_IN_memory_statistics_cuda_0, class... X>
-  requires(!place<FIX>)
-detail::refusal memory_statistics(const X&...)
-DEVPLACE_REFUSED(
-    "memory_statistics: name the place, as in memory_statistics<cuda<0>>(); memory_table() is a table of all.");
 
 /// Sets the peak of place `P` to the memory in use now.
-template <place P>
+template <class P = void>
 void reset_peak_memory() {
-  detail::memory_counters& c = detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal);
-  c.peak.store(c.allocated.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  constexpr bool is_place = place<P>;
+  static_assert(is_place, "devplace: reset_peak_memory: name the place, as in reset_peak_memory<cuda<0>>().");
+  if constexpr (is_place) {
+    detail::memory_counters& c = detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal);
+    c.peak.store(c.allocated.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
 }
-template <class FIX = NAME_THE_PLACE_AS_IN_memory_statistics_cuda_0, class... X>
-  requires(!place<FIX>)
-detail::refusal reset_peak_memory(const X&...)
-DEVPLACE_REFUSED("reset_peak_memory: name the place, as in reset_peak_memory<cuda<0>>().");
 
 }  // namespace devplace

@@ -8,8 +8,8 @@
 #include <devplace/config.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/memory/detail/device_handle.hpp>
+#include <devplace/memory/detail/scoped_stream.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace {
@@ -26,32 +26,15 @@ namespace detail {
 
 using stream_handle = device_handle<op::streams>;
 
-/// Changes this thread's current stream on a cuda place while it lives; other backends have no streams.
-class current_stream_change {
- public:
-  current_stream_change(cpu_backend, int, void*) {}
-  current_stream_change(cuda_backend, int ordinal, void* stream)
-      : slot_(&current_stream(ordinal)), previous_(std::exchange(*slot_, stream)) {}
-  current_stream_change(const current_stream_change&) = delete;
-  current_stream_change& operator=(const current_stream_change&) = delete;
-  ~current_stream_change() {
-    if (slot_ != nullptr) *slot_ = previous_;
-  }
-
- private:
-  void** slot_ = nullptr;
-  void* previous_ = nullptr;
-};
-
-/// A backend's stream functions, or an error that says how to get them.
+/// A backend's stream functions; does not compile without the component.
 template <class Backend>
 constexpr auto streams_of() {
   constexpr bool available = !computes<Backend> || provided<Backend, op::streams>;
   static_assert(available,
                 "devplace: a stream of a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  constexpr bool have = provided<Backend, op::streams>;
-  return implementation<std::conditional_t<have, Backend, backend::cpu>, op::streams>{};
+  constexpr bool implemented = provided<Backend, op::streams>;
+  return implementation<std::conditional_t<implemented, Backend, backend::cpu>, op::streams>{};
 }
 
 }  // namespace detail
@@ -59,37 +42,24 @@ constexpr auto streams_of() {
 template <class P = void>
 class event;
 
-/// Appear in compiler messages when a stream is used with an event of another place.
-///@{
-struct CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER;
-struct RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE;
-struct THE_HOST_WAITS_WITH_wait_AND_A_STREAM_WITH_wait_OF_THE_EVENT;
-struct MEASURE_WITH_A_CLOCK_AROUND_synchronize_OR_WITH_A_PROFILER;
-struct RECORD_AN_EVENT_ON_THE_OTHER_STREAM_AND_WAIT_FOR_IT;
-struct A_STREAM_HAS_ONE_OWNER_PASS_A_REFERENCE;
-///@}
-
-/// Without the place.
+/// Not specialised: a stream without a place does not compile.
 template <class P = void>
 class stream {
-  static constexpr bool names_a_place = sizeof(P*) == 0;
-  static_assert(names_a_place, "devplace: stream: name the place whose queue it is, as in stream<cuda<0>>.");
+  static constexpr bool names_place = sizeof(P*) == 0;
+  static_assert(names_place, "devplace: stream: name the place whose queue it is, as in stream<cuda<0>>.");
 
  public:
-  /// So that there is one error.
-  ///@{
   void synchronize() const;
   template <class X>
   void wait(const X&) const;
-  ///@}
 };
 
-/// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream: executes its work in order, and
-/// concurrently with other streams unless events order them. Work is enqueued on it inside a stream_scope, and by
-/// functions that take a stream. Move-only. The destructor does not wait; enqueued work is still executed. On the cpu,
-/// whose work is complete when a call returns, a stream does nothing. A simulated device executes the work of all its
-/// streams in the order of the calls, which is one of the orders that a GPU may choose. Thread-safe, except for moving:
-/// several threads may enqueue on one stream, in the order of their calls.
+/// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream. Executes its work in order, and
+/// concurrently with other streams unless events order them. A stream_scope enqueues work on it, as do functions that
+/// take a stream. Move-only. The destructor does not wait; enqueued work is still executed. On the cpu, where work is
+/// complete when a call returns, a stream does nothing. A simulated device executes the work of all its streams in the
+/// order of the calls, one of the orders that a GPU may choose. Thread-safe, except for moving: several threads may
+/// enqueue on one stream, in the order of their calls.
 template <place P>
 class stream<P> {
   static constexpr bool has_work = detail::computes<backend_of_t<P>>;
@@ -97,25 +67,20 @@ class stream<P> {
                 "devplace: pinned is memory only and has no work of its own; use a stream of the device that copies.");
 
  public:
-  /// Creates a stream of the place's device.
-  template <detail::configured = detail::configuration>
-  explicit stream() : handle_(detail::streams_of<backend_of_t<P>>().create(place_traits<P>::ordinal)) {}
+  /// Creates a stream of the place's device. Takes no arguments.
+  template <class... Other, detail::configured = detail::configuration>
+  explicit stream(const Other&...) : handle_(detail::streams_of<backend_of_t<P>>().create(place_traits<P>::ordinal)) {
+    constexpr bool no_arguments = sizeof...(Other) == 0;
+    static_assert(no_arguments,
+                  "devplace: stream: a stream is made without arguments; it has no priority, and does not take over a "
+                  "cudaStream_t. native_handle() is its own cudaStream_t.");
+  }
 
   /// Moves the stream.
   ///@{
   stream(stream&&) noexcept = default;
   stream& operator=(stream&&) noexcept = default;
   ///@}
-  stream(const stream&, A_STREAM_HAS_ONE_OWNER_PASS_A_REFERENCE* = nullptr) = delete;
-  /// Priorities and handles are refused by a sentence.
-  template <class X>
-    requires(std::is_arithmetic_v<X> || std::is_pointer_v<X>)
-  explicit stream(X) {
-    constexpr bool known = sizeof(X) == 0;
-    static_assert(known,
-                  "devplace: stream: a stream is made without arguments; it has no priority, and does not take over a "
-                  "cudaStream_t. native_handle() is its own cudaStream_t.");
-  }
 
   /// The place's own stream, which is used outside of every stream_scope.
   template <detail::configured = detail::configuration>
@@ -123,8 +88,8 @@ class stream<P> {
     return stream(detail::streams_of<backend_of_t<P>>().own(place_traits<P>::ordinal));
   }
 
-  /// This thread's current stream for the place, as torch.cuda.current_stream: that of the innermost stream_scope, or
-  /// the place's own. A non-owning handle: the stream of a scope must outlive it.
+  /// This thread's current stream for the place, as torch.cuda.current_stream: the innermost stream_scope's, or the
+  /// place's own. A non-owning handle, which a scope's stream must outlive.
   template <detail::configured = detail::configuration>
   static stream current() {
     if constexpr (std::is_same_v<backend_of_t<P>, backend::cuda>)
@@ -145,18 +110,15 @@ class stream<P> {
     return detail::streams_of<backend_of_t<P>>().ready(place_traits<P>::ordinal, handle_.get());
   }
 
-  /// Orders the stream's future work after this event of its place (memory/event.hpp), without blocking the host.
-  template <detail::configured = detail::configuration>
-  void wait(const event<P>& e) const {
-    e.before(*this);
+  /// Orders the stream's future work after an event of its place (memory/event.hpp), without blocking the host.
+  template <place Other, detail::configured = detail::configuration>
+  void wait(const event<Other>& e) const {
+    constexpr bool same_place = std::is_same_v<P, Other>;
+    static_assert(same_place,
+                  "devplace: stream: the event is of another device; call event.before<place>() to order a device "
+                  "behind it.");
+    if constexpr (same_place) e.before(*this);
   }
-  template <place Other, class FIX = CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER>
-    requires(!std::is_same_v<P, Other>)
-  void wait(const event<Other>&) const DEVPLACE_REFUSED(
-      "stream: the event is of another device; call event.before<place>() to order a device behind it.");
-  template <place Other, class FIX = RECORD_AN_EVENT_ON_THE_OTHER_STREAM_AND_WAIT_FOR_IT>
-  void wait(const stream<Other>&) const
-      DEVPLACE_REFUSED("stream: a stream waits for an event; record one on the other stream and wait for that.");
 
   /// The cudaStream_t, for the program's own kernels and CUDA calls, after `static_cast<cudaStream_t>`; null on the cpu
   /// and on simulated devices.
@@ -168,35 +130,14 @@ class stream<P> {
   detail::stream_handle handle_;
 };
 
-namespace detail {
-/// Takes streams, also classes derived from one; for constraints only.
-template <place P>
-void takes_stream(const stream<P>&);
-}  // namespace detail
-
-/// Appears in the compiler's message for a scope of a temporary stream.
-struct KEEP_THE_STREAM_IN_A_VARIABLE_WHICH_OUTLIVES_THE_SCOPE;
-
-/// Makes a stream the current one of its place for this thread while the scope lives, as `with torch.cuda.stream(s)`:
-/// for operations, copies, recording and waiting for events, and for allocations, which are later freed in this
-/// stream's order. Must be destroyed by the same thread, in reverse order of construction; the stream must outlive it.
+/// RAII: makes a stream the current one of its place for this thread, as `with torch.cuda.stream(s)`. Affects
+/// operations, copies, recording and waiting for events, and allocations, which are later freed in this stream's order.
+/// The same thread must destroy scopes, in reverse order of construction; the stream must outlive the scope.
 class stream_scope {
  public:
-  /// Does not affect other places or other threads.
-  template <place P>
-  [[nodiscard]] explicit stream_scope(const stream<P>& s)
-      : change_(backend_of_t<P>{}, place_traits<P>::ordinal, s.native_handle()) {}
-  template <place P, class FIX = KEEP_THE_STREAM_IN_A_VARIABLE_WHICH_OUTLIVES_THE_SCOPE>
-  explicit stream_scope(const stream<P>&&) = delete;
-  /// Other arguments, such as a place, are refused by a sentence.
-  template <class X>
-    requires(!requires(const X& x) { detail::takes_stream(x); })
-  explicit stream_scope(const X&) : change_(backend::cpu{}, 0, nullptr) {
-    constexpr bool is_stream = sizeof(X) == 0;
-    static_assert(is_stream,
-                  "devplace: stream_scope: the argument is a stream in a variable, as in stream<cuda<0>> s; "
-                  "stream_scope use(s). A place needs no scope: it is in the types of the tensors.");
-  }
+  /// From a stream in a variable. Affects neither other places nor other threads.
+  template <class Stream>
+  [[nodiscard]] explicit stream_scope(Stream&& s) : change_(detail::change_to<Stream>(s)) {}
 
  private:
   detail::current_stream_change change_;

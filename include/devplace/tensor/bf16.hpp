@@ -11,15 +11,15 @@
 
 namespace devplace {
 
-/// A 16-bit storage type: float's sign, its 8 bits of exponent and the first 7 bits of its mantissa. Arithmetic is done
-/// in float, to which it converts implicitly and exactly. The conversion from float and double is explicit and rounds
-/// once, to nearest, ties to even; infinities and subnormal numbers are kept, and a NaN becomes a quiet NaN with the
+/// A 16-bit storage type: float's sign, its 8 bits of exponent and the first 7 bits of its mantissa. Converts
+/// implicitly and exactly to float, in which arithmetic is done. The conversion from float and double is explicit and
+/// rounds once, to nearest, ties to even. Keeps infinities and subnormal numbers; a NaN becomes a quiet NaN with the
 /// same sign.
 class bf16 {
  public:
   /// Uninitialised, like a float.
   bf16() = default;
-  /// The nearest number.
+  /// Rounds to the nearest number.
   ///@{
   DEVPLACE_HD explicit constexpr bf16(float value) : bits_(rounded(value)) {}
   DEVPLACE_HD explicit constexpr bf16(double value)
@@ -28,7 +28,7 @@ class bf16 {
   DEVPLACE_HD explicit constexpr bf16(Integer value) : bf16(detail::to_rounded_once(value)) {}
   ///@}
 
-  /// The same number.
+  /// Exact.
   DEVPLACE_HD constexpr operator float() const {
     return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits_) << 16);
   }
@@ -46,7 +46,7 @@ class bf16 {
  private:
   DEVPLACE_HD static constexpr std::uint16_t rounded(float value) {
     const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value);
-    // NaNs by their bits: -ffast-math removes comparisons that find them.
+    // Finds NaNs by their bits, because -ffast-math removes comparisons.
     if ((bits & 0x7fffffff) > 0x7f800000) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
     return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
   }
@@ -57,7 +57,6 @@ class bf16 {
 }  // namespace devplace
 
 /// \cond
-// Limits of the type, as those of float.
 template <>
 struct std::numeric_limits<devplace::bf16> : devplace::detail::short_limits<devplace::bf16, 8, 7> {};
 /// \endcond

@@ -3,186 +3,80 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <utility>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/copy_arguments.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace::detail {
-
-/// How a value is distributed over places.
-enum class form : unsigned char { nowhere, one_place, copies, parts, summands };
-
-template <class Kind>
-inline constexpr form form_of_kind = form::copies;
-template <std::size_t Axis>
-inline constexpr form form_of_kind<split_along<Axis>> = form::parts;
-template <reduction Op>
-inline constexpr form form_of_kind<summands<Op>> = form::summands;
-
-/// The same for a placement, or a view's.
-template <class Where>
-inline constexpr form form_of = form::nowhere;
-template <placement Where>
-inline constexpr form form_of<Where> = form_of_kind<typename placement_traits<Where>::kind>;
-template <single_place P>
-inline constexpr form form_of<P> = form::one_place;
-template <class Backend>
-inline constexpr form form_of<here<Backend>> = form::one_place;
-template <class Local>
-struct form_across {
-  static_assert(sizeof(Local) == 0,
-                "devplace: this function works between the places of one process, and the tensor lies across "
-                "processes; work on x.local(k), or let a communicator (parallel/communicator.hpp) do it.");
-  static constexpr form value = form::nowhere;
-};
-template <class Local>
-inline constexpr form form_of<across<Local>> = form_across<Local>::value;
-
-/// The same for a tensor or view.
-template <class X>
-inline constexpr form form_of_tensor = form_of<typename std::remove_cvref_t<X>::placement_type>;
-
-[[noreturn]] inline void throw_copy_of_other_extents(std::span<const std::size_t> to,
-                                                     std::span<const std::size_t> from) {
-  throw shape_error("copy: the destination is " + sizes_text(to) + " and the source " + sizes_text(from) +
-                    "; they must have the same extents.");
-}
-
-/// Whether one view can be copied to another by its type. `auto`: instantiated where it is called, so that the compiler
-/// shows the user's line.
-template <class To, class From>
-constexpr auto check_copy() {
-  static_assert(!std::is_const_v<typename To::element_type>,
-                "devplace: copy: the destination's elements are const; the destination is the first argument of copy, "
-                "copy(to, from), and a tensor or view that may be changed; x.only_on(k) is one of several copies.");
-  static_assert(std::is_same_v<typename To::value_type, typename From::value_type>,
-                "devplace: copy: the element types differ; convert with cast<T>(x) on one place first.");
-  static_assert(compatible<typename To::extents_type, typename From::extents_type>,
-                "devplace: copy: the static extents of destination and source differ.");
-  return !std::is_const_v<typename To::element_type>;
-}
-
-/// Throws unless the extents of two views are equal; checks their types too.
-template <class To, class From>
-void require_copyable(const To& to, const From& from) {
-  static_cast<void>(check_copy<To, From>());
-  if (!(to.extents() == from.extents())) throw_copy_of_other_extents(sizes_of(to.extents()), sizes_of(from.extents()));
-}
-
-}  // namespace devplace::detail
-
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Copies elements between tensors or views of the same element type and extents, on the same place or across places.
-/// Inside one place the ranges may overlap. When it returns, the source may be changed and the host may read a CPU
-/// destination. Static extents that differ do not compile; run-time ones throw shape_error. Across places a view with
-/// strides goes through a row-major temporary on its own place.
-template <tensor_like To, tensor_like From>
-  requires(detail::form_of_tensor<To> == detail::form::one_place &&
-           detail::form_of_tensor<From> == detail::form::one_place)
+/// Copies elements between tensors or views of the same element type and extents, within a place or across places.
+/// Within one place the ranges may overlap. On return the source may be changed and the host may read a CPU
+/// destination. Different static extents do not compile; different run-time extents throw shape_error. Across places a
+/// view with strides goes through a row-major temporary on its own place.
+template <class To, class From>
+  requires(tensor_like<To> || tensor_like<From> || detail::rejected_pair<std::remove_cvref_t<To>, From>)
 void copy(To&& destination, const From& source) {
-  const auto to = detail::as_window(destination);
-  const auto from = detail::as_window(source);
-  using to_view = std::remove_const_t<decltype(to)>;
-  using from_view = std::remove_const_t<decltype(from)>;
-  if constexpr (detail::check_copy<to_view, from_view>()) {
-    detail::require_copyable(to, from);
-    using to_backend = typename to_view::backend_type;
-    using from_backend = typename from_view::backend_type;
-    if constexpr (to_view::is_row_major && from_view::is_row_major) {
-      detail::copy_bytes<to_backend, from_backend>(to.ordinal(), detail::raw_data(to), from.ordinal(),
-                                                   detail::raw_data(from),
-                                                   to.size() * sizeof(typename to_view::value_type));
-    } else {
-      if constexpr (std::is_same_v<to_backend, from_backend>)
-        if (to.ordinal() == from.ordinal()) return assign(detail::computable(to), detail::computable(from));
-      if (to_view::is_row_major || to.is_contiguous())
-        return copy(detail::as_contiguous(to), detail::packed(from).view);
-      if constexpr (!to_view::is_row_major) {
-        const auto arrived = detail::packed_beside(to);
-        copy(arrived.view, detail::packed(from).view);
-        assign(detail::computable(to), detail::computable(arrived.view));
+  using to_type = std::remove_cvref_t<To>;
+  if constexpr (detail::check_operands<to_type, From>() && detail::check_ends_of_copy<to_type, From>()) {
+    const auto to = detail::as_window(destination);
+    const auto from = detail::as_window(source);
+    using to_view = std::remove_const_t<decltype(to)>;
+    using from_view = std::remove_const_t<decltype(from)>;
+    if constexpr (detail::check_copy<to_view, from_view>()) {
+      detail::require_copyable(to, from);
+      using to_backend = typename to_view::backend_type;
+      using from_backend = typename from_view::backend_type;
+      if constexpr (to_view::is_row_major && from_view::is_row_major) {
+        detail::copy_bytes<to_backend, from_backend>(to.ordinal(), detail::raw_data(to), from.ordinal(),
+                                                     detail::raw_data(from),
+                                                     to.size() * sizeof(typename to_view::value_type));
+      } else {
+        if constexpr (std::is_same_v<to_backend, from_backend>)
+          if (to.ordinal() == from.ordinal()) return assign(detail::computable(to), detail::computable(from));
+        if (to_view::is_row_major || to.is_contiguous())
+          return copy(detail::as_contiguous(to), detail::packed(from).view);
+        if constexpr (!to_view::is_row_major) {
+          const auto arrived = detail::packed_beside(to);
+          copy(arrived.view, detail::packed(from).view);
+          assign(detail::computable(to), detail::computable(arrived.view));
+        }
       }
     }
   }
 }
 
-/// Other arguments, such as vectors and tensors over several places.
-template <class... GIVE_TENSORS_OR_VIEWS_COPY_PARTS_WITH_x_local_AND_wrap_VECTORS>
-detail::refusal copy(...) DEVPLACE_REFUSED(
-    "copy: give tensors or views on one place, the destination first; wrap(v, extents(n)) is a view of a vector, and "
-    "of a tensor over several places there are x.local(k) to read, x.only_on(k) to write, and collectives.");
-
-/// A tensor with the same elements on placement `Where`: the only way across places. A temporary that is already on
-/// `Where` is moved, everything else copied. Complete when the call returns. Tensors over several places are
-/// distributed and collected by collectives (parallel/).
-template <single_place Where, tensor_like From>
-  requires(detail::form_of_tensor<From> == detail::form::one_place)
-auto to(From&& source) {
+/// A tensor with the same elements on placement `Where`: the only way across places. Moves a temporary that is already
+/// on `Where`, copies everything else. Complete when the call returns. Collectives (parallel/) distribute and collect
+/// tensors over several places.
+template <class Where = void, class From, class... Other>
+  requires(!detail::is_placement<Where> || !detail::has_network<std::remove_cvref_t<From>>)  // see nn/to.hpp
+auto to(From&& source, const Other&...) {
   using source_type = std::remove_cvref_t<From>;
-  using result_type = tensor<typename source_type::value_type, typename source_type::extents_type, Where>;
-  if constexpr (std::is_same_v<From, result_type>) {
-    return result_type(std::move(source));
+  if constexpr (detail::check_operands<source_type>() && detail::check_to<Where, source_type, sizeof...(Other)>()) {
+    using result_type = tensor<typename source_type::value_type, typename source_type::extents_type, Where>;
+    if constexpr (std::is_same_v<From, result_type>) {
+      return result_type(std::move(source));
+    } else {
+      result_type result(source.extents());
+      copy(result, source);
+      return result;
+    }
   } else {
-    result_type result(source.extents());
-    copy(result, source);
-    return result;
+    return detail::refusal{};
   }
 }
 
-/// Appear in the compiler's message for a `to` from or to a placement over several places.
-///@{
-struct TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE;
-struct COLLECT_THE_PARTS_WITH_gather;
-struct USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS;
-///@}
-template <single_place Where, class FIX = TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE, tensor_like From>
-  requires(detail::form_of_tensor<From> == detail::form::copies)
-detail::refusal to(From&&)
-DEVPLACE_REFUSED("to: every place has a copy; take one: to<cpu>(x.local(cuda<0>{})).");
-template <single_place Where, class FIX = COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce, tensor_like From>
-  requires(detail::form_of_tensor<From> == detail::form::summands)
-detail::refusal to(From&&)
-DEVPLACE_REFUSED("to: the places have summands; reduce<cpu>(x) combines them there, all_reduce(x) on every place.");
-template <single_place Where, class FIX = COLLECT_THE_PARTS_WITH_gather, tensor_like From>
-  requires(detail::form_of_tensor<From> == detail::form::parts)
-detail::refusal to(From&&)
-DEVPLACE_REFUSED("to: the places have parts; gather<cpu>(x) puts them together there.");
-template <placement Where, class FIX = USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS, tensor_like From>
-  requires(!single_place<Where>)
-detail::refusal to(From&&)
-DEVPLACE_REFUSED(
-    "to: the result lies on one place; broadcast<replicated<0, 1>>(x) makes copies on several, and "
-    "scatter<sharded<axis<0>, 0, 1>>(x) parts.");
-
-/// Other arguments of `to` are refused by a sentence.
-///@{
-struct NAME_THE_PLACE_AS_IN_to_cuda_0_OF_x;
-struct WRAP_A_VECTOR_AND_COMPUTE_AN_EXPRESSION_FIRST;
-struct USE_cast_FOR_ANOTHER_ELEMENT_TYPE;
-template <class... X, class FIX = NAME_THE_PLACE_AS_IN_to_cuda_0_OF_x>
-detail::refusal to(const X&...) DEVPLACE_REFUSED(
-    "to: name the place in angle brackets, as in to<cuda<0>>(x), and give it one tensor, view or model.");
-template <int... Ordinal, class X, class FIX = NAME_THE_PLACE_AS_IN_to_cuda_0_OF_x>
-  requires(sizeof...(Ordinal) != 0)
-detail::refusal to(const X&)
-DEVPLACE_REFUSED("to: a number is no place; write to<cuda<0>>(x).");
-template <element T, class X, class FIX = USE_cast_FOR_ANOTHER_ELEMENT_TYPE>
-detail::refusal to(const X&) DEVPLACE_REFUSED(
-    "to: an element type is no place; tensor y = cast<double>(x) converts elements, and to<cuda<0>>(x) moves them.");
-template <placement Where, class X, class FIX = WRAP_A_VECTOR_AND_COMPUTE_AN_EXPRESSION_FIRST>
-  requires(!tensor_like<X> && !requires { typename std::remove_cvref_t<X>::network_type; })
-detail::refusal to(const X&)
-DEVPLACE_REFUSED(
-    "to: the argument is no tensor, view or model; wrap(v, extents(n)) makes a view of a vector, and tensor(e) "
-    "computes "
-    "an expression.");
-///@}
+/// Rejects a number in place of a placement.
+template <int Ordinal, class From>
+detail::refusal to(const From&) {
+  static_assert(detail::accepted<From>, "devplace: to: a number is no place; write to<cuda<0>>(x).");
+  return {};
+}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

@@ -10,10 +10,10 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/place/algebra.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/distributed_arguments.hpp>
 #include <devplace/tensor/detail/division.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
-#include <devplace/tensor/detail/refused_uses_of_places.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/summand_view.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -24,14 +24,14 @@ namespace parallel {
 struct batch_note;
 }
 
-/// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, divided
-/// by the split that the tensor was made with, as a separate row-major array; otherwise each place has the full extents
-/// (a copy, or a summand). `local(k)` is the array of the placement's k-th place, `local(cuda<1>{})` that of the given
-/// place; `only_on(k)` writes to one copy or summand. Move-only, with deep const; collectives (parallel/) change the
+/// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, by the
+/// split given to the constructor, as a separate row-major array. Otherwise each place has the full extents: a copy or
+/// a summand. `local(k)` is the array of the placement's k-th place, `local(cuda<1>{})` the array of a given place;
+/// `only_on(k)` writes to one copy or summand. Move-only, with deep const; collectives (parallel/) change the
 /// distribution. A moved-from tensor may only be assigned to or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
-class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses_of_places {
+class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   using rules = detail::rules_of<Where>;
   using mesh = detail::mesh_of<Where>;
   static constexpr bool divided = rules::split;
@@ -73,25 +73,24 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
                   "tensor(extents, split::even, participants{first, count}).");
   }
 
-  /// Uninitialised elements; a split axis is divided as `how` says. Throws argument_error if given sizes do not add up
-  /// to its extent.
+  /// Uninitialised elements; `how` divides the split axis. Throws argument_error if sizes do not add up to its extent.
   template <split_rule Split, detail::configured = detail::configuration>
     requires(divided && !mesh::spans_processes)
   tensor(const Extents& extents, const Split& how) : tensor(extents, divided_by(extents, how)) {}
 
-  /// The same across processes, for the participants `of` of this process: `extents` are those of the whole, but only
-  /// this process's parts are allocated. Throws argument_error if `of` has too few participants.
+  /// Uninitialised elements of a tensor split across processes: `extents` are the whole's, `of` are this process's
+  /// participants, and only their parts are allocated. Throws argument_error if `of` has too few participants.
   template <detail::configured = detail::configuration>
     requires(divided&& mesh::spans_processes)
   tensor(const Extents& extents, split::rule how, const devplace::participants& of)
       : tensor(extents, divided_by(extents, how, of)) {}
 
-  /// Extents and a value: `full<T, Where>(extents, value)` instead.
-  template <class Value, class FIX = USE_full_FOR_ELEMENTS_OF_ONE_VALUE>
-    requires std::is_arithmetic_v<Value> tensor(const Extents& extents, Value value)
-  = delete;
+  /// Rejects lists, values and other tensors.
+  template <class... Value>
+    requires(detail::list_of_values<Extents, Value...> && (!detail::is_distributed_expression<Value> && ...))
+  explicit(!detail::converts_to_tensor<Value...>) tensor(const Value&...) { detail::reject_elements<Value...>(); }
 
-  /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into the elements of this one.
+  /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into this one's elements.
   ///@{
   template <class Expression, detail::configured = detail::configuration>
     requires(std::remove_cvref_t<Expression>::is_distributed_expression)
@@ -107,55 +106,35 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
   }
   ///@}
 
-  /// Sets every element to a number, as fill(x, value) of every place's part.
+  /// Sets every element to a number, as fill(x, value) on every place.
   template <class Number, detail::configured = detail::configuration>
-  requires std::is_arithmetic_v<Number> tensor& operator=(Number value) {
-    using kind = typename placement_traits<Where>::kind;
-    static_assert(divided || std::is_same_v<kind, copies> || std::is_same_v<kind, summands<reduction::max>> ||
-                      std::is_same_v<kind, summands<reduction::min>>,
-                  "devplace: the value of a partial tensor is its operation over the summands, which a number cannot "
-                  "set; assign to x.only_on(k), a summand, or make a replicated tensor.");
-    for (std::size_t k = 0; k != places; ++k)
-      only_on(k) = value;
+    requires(!detail::is_distributed_expression<Number>)
+  tensor& operator=(const Number& value) {
+    if constexpr (detail::check_assigned_number<Number, Where>())
+      for (std::size_t k = 0; k != places; ++k)
+        only_on(k) = value;
     return *this;
   }
-  /// All else is refused by a sentence.
-  template <class X>
-    requires(!std::is_arithmetic_v<X> && !requires { X::is_expression; })
-  void operator=(const X&) {
-    static_assert(sizeof(X*) == 0,
-                  "devplace: a tensor over several places is assigned an expression, a number, or a tensor of the same "
-                  "type by std::move; scatter and broadcast bring elements from one place.");
-  }
 
-  /// From a list: make the tensor on the host, then `scatter` or `broadcast` it.
-  template <std::convertible_to<T>... Value, class FIX = MAKE_IT_ON_THE_HOST_THEN_scatter_OR_broadcast>
-    requires(sizeof...(Value) > 0)
-  tensor(Value...)
-  = delete;
-
-  /// Transfers the memory without copying elements.
+  /// Moves the memory; no elements are copied.
   ///@{
   tensor(tensor&&) noexcept = default;
   tensor& operator=(tensor&&) noexcept = default;
   ///@}
-  // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
-  tensor(const tensor&, USE_clone_TO_COPY_A_TENSOR* = nullptr) = delete;
-  tensor& operator=(const volatile tensor&) const volatile&& = delete;
-  template <class FIX = USE_clone_TO_COPY_A_TENSOR>
-  void operator=(const tensor&) = delete;
+  tensor(const tensor&) = delete;  // x.clone() is a copy
+  tensor& operator=(const tensor&) = delete;
 
-  /// A new tensor with the same elements, on the same places and split in the same way.
+  /// A new tensor with the same elements, places and split.
   template <detail::configured = detail::configuration>
   tensor clone() const {
     for (std::size_t k = 0; k != places; ++k)
-      static_cast<void>(memory(k));  // an error if the tensor was moved away
+      static_cast<void>(memory(k));  // throws for a moved-from tensor
     tensor result(extents_, division_);
     detail::copy_parts<backend_type>(result.blocks_, blocks_, mesh::ordinals, part_bytes());
     return result;
   }
 
-  /// Where it lies; prints as `replicated<cuda:0, cuda:1>`.
+  /// The placement; prints as `replicated<cuda:0, cuda:1>`.
   static constexpr Where placement() { return {}; }
   /// Extents of the whole value.
   const Extents& extents() const { return extents_; }
@@ -167,35 +146,35 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
   /// Number of elements of the whole value.
   std::size_t size() const { return extents_.size(); }
 
-  /// What the placement's k-th place has; `k` is not checked. Or place `P`, with the place in the view's type:
-  /// `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. A part is a view that may be written to. A copy can only be read,
-  /// since the others would not change. A summand is a summand_view, which operations refuse. Deleted for temporaries,
-  /// as tensor::view.
+  /// The elements of the placement's k-th place (`k` is not checked), or of place `P`, which is then in the view's
+  /// type: `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. Parts are writable views. Copies are read-only, since the other
+  /// copies would not change. Summands are summand_views, which operations reject. Does not compile for temporaries.
   ///@{
   template <detail::configured = detail::configuration>
   auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
-    return detail::shown<rules::partial>(part<local_element>(k));
+    return detail::local_view<rules::partial>(part<local_element>(k));
   }
   template <detail::configured = detail::configuration>
   auto local(std::size_t k) const& DEVPLACE_LIFETIMEBOUND {
-    return detail::shown<rules::partial>(part<const T>(k));
+    return detail::local_view<rules::partial>(part<const T>(k));
   }
   template <place P>
   auto local(P = {}) & DEVPLACE_LIFETIMEBOUND {
-    return detail::shown<rules::partial>(part_of<local_element, P>());
+    return detail::local_view<rules::partial>(part_of<local_element, P>());
   }
   template <place P>
   auto local(P = {}) const& DEVPLACE_LIFETIMEBOUND {
-    return detail::shown<rules::partial>(part_of<const T, P>());
+    return detail::local_view<rules::partial>(part_of<const T, P>());
   }
-  template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  detail::refusal local(std::size_t) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
-  template <place P, class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  detail::refusal local(P = {}) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
+  detail::refusal local(std::size_t) const&& { return detail::view_of_temporary<T>(); }
+  template <place P>
+  detail::refusal local(P = {}) const&& {
+    return detail::view_of_temporary<P>();
+  }
   ///@}
 
-  /// The elements on one place as an ordinary view, also of a copy, for which the caller sees to it that the others get
-  /// the same elements, and of a summand, which is not the value. For collectives of your own.
+  /// The elements on one place as an ordinary view, for collectives of your own. The caller must keep copies equal, and
+  /// combine summands, which are not the value.
   ///@{
   template <detail::configured = detail::configuration>
   auto only_on(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
@@ -213,25 +192,25 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
   auto only_on(P = {}) const& DEVPLACE_LIFETIMEBOUND {
     return part_of<const T, P>();
   }
-  template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  detail::refusal only_on(std::size_t) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
-  template <place P, class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  detail::refusal only_on(P = {}) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
+  detail::refusal only_on(std::size_t) const&& { return detail::view_of_temporary<T>(); }
+  template <place P>
+  detail::refusal only_on(P = {}) const&& {
+    return detail::view_of_temporary<P>();
+  }
   ///@}
 
-  /// The participants of this process and the number of all participants among which the axis is divided.
+  /// This process's participants, and the number of all participants that share the axis.
   const devplace::participants& participants() const requires(divided) { return division_.of; }
-  /// The index of the split axis at which the part of the placement's k-th place begins; for `k` == places the end of
-  /// the last one.
+  /// The first index along the split axis of the k-th place's part; for `k` == places the end of the last part.
   std::size_t part_begin(std::size_t k) const requires(divided) { return division_.begins[k]; }
-  /// How the axis is split now: `scatter<Where>(y, x.split_sizes())` splits y like x.
+  /// The current sizes of the parts: `scatter<Where>(y, x.split_sizes())` splits y like x.
   split::sizes<places> split_sizes() const requires(divided) {
     std::array<std::size_t, places> result{};
     for (std::size_t k = 0; k < places; ++k)
       result[k] = division_.begins[k + 1] - division_.begins[k];
     return split::sizes<places>(result);
   }
-  /// The row (index of axis 0) of the whole at which the part of the placement's k-th place begins.
+  /// The first row (index of axis 0) of the whole that the k-th place has.
   std::size_t first_row(std::size_t k) const {
     if constexpr (divided && axis == 0)
       return division_.begins[k];
@@ -286,7 +265,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
     static_assert(found, "devplace: local: the tensor has no part on this place; name a place of its placement.");
     return devplace::view<Element, local_extents, P>{memory(k), part_extents(k)};
   }
-  /// The k-th place's elements; an error if the tensor was moved away.
+  /// The k-th place's elements; throws error for a moved-from tensor.
   T* memory(std::size_t k) const {
     if (blocks_[k].data() == nullptr && part_extents(k).size() != 0) detail::throw_moved_from();
     return static_cast<T*>(blocks_[k].data());

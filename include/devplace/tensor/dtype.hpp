@@ -10,7 +10,7 @@
 
 namespace devplace {
 
-/// Floating-point types of 16 bits, for storage: arithmetic is done in float.
+/// Floating-point storage types of 16 bits; arithmetic is done in float.
 template <class T>
 concept short_element = std::same_as<T, bf16> || std::same_as<T, half>;
 
@@ -25,9 +25,11 @@ concept floating_element = std::same_as<T, float> || std::same_as<T, double>;
 
 namespace detail {
 
-// For static_assert: compilers explain at length why a concept is not satisfied.
+// As bool, because compilers explain at length why a concept is not satisfied.
 template <class T>
 inline constexpr bool is_element = element<T>;
+template <class T>
+inline constexpr bool is_short = short_element<T>;
 template <class T>
 inline constexpr bool is_floating = floating_element<T>;
 

@@ -27,7 +27,7 @@ struct dynamic_extents {
 template <>
 struct dynamic_extents<0> {};
 
-// Messages are built outside of templates, to keep the code instantiated per extents type small.
+// Functions outside of the template build messages, to keep the code instantiated per extents type small.
 
 /// Sizes of axes as `1797x8x8` (`scalar` for no axes), for messages and printing.
 inline std::string sizes_text(std::span<const std::size_t> sizes) {
@@ -50,8 +50,8 @@ inline std::string sizes_text(std::span<const std::size_t> sizes) {
                     "computation of the extents.");
 }
 
-/// Whether an array of these sizes can be addressed, with elements of up to 8 bytes. The number of elements is at most
-/// 2 to the sum of the bit widths, so neither it nor a size in bytes overflows.
+/// Whether an array of these sizes can be addressed, with elements of up to 8 bytes. 2 to the sum of the bit widths
+/// bounds the number of elements, so neither the number nor a size in bytes overflows.
 constexpr bool addressable(std::span<const std::size_t> sizes) {
   int bits = 0;
   for (const std::size_t size : sizes) {
@@ -65,12 +65,6 @@ inline constexpr bool addressable_if_static = addressable(std::array{(E == dyn ?
                                                                      std::size_t{1}});
 
 }  // namespace detail
-
-/// Appear in the compiler's message for extents with another number of sizes than they have axes, and with a fraction.
-///@{
-struct GIVE_THE_SIZE_OF_EVERY_AXIS_OR_OF_EVERY_dyn;
-struct SIZES_ARE_INTEGERS_ROUND_THE_FRACTION_FIRST;
-///@}
 
 /// The sizes of a tensor's axes, slowest first, each static or `dyn`: `extents<dyn, 28, 28>`. Static extents need no
 /// storage. `extents<>` is a scalar.
@@ -91,36 +85,30 @@ class extents {
   /// Every dynamic extent is 0.
   constexpr extents() = default;
 
-  /// The dynamic extents in order, or all extents in order, in which case the static ones must agree. Throws
-  /// shape_error if a static one differs, and for more elements than a machine can address.
+  /// From the dynamic extents in order, or from all extents in order. Throws shape_error if a static extent differs,
+  /// and for more elements than a machine can address.
   template <class... Size>
-    requires((std::is_convertible_v<Size, std::size_t> && ...) && !(std::is_floating_point_v<Size> || ...) &&
-             sizeof...(Size) > 0 && (sizeof...(Size) == dynamic_count || sizeof...(Size) == rank))
+    requires((std::is_convertible_v<Size, std::size_t> && ...) && sizeof...(Size) > 0)
   constexpr explicit extents(Size... sizes) {
-    const std::size_t given[] = {static_cast<std::size_t>(sizes)...};
-    for (std::size_t axis = 0, next = 0; axis < rank; ++axis) {
-      if constexpr (sizeof...(Size) == dynamic_count) {
-        if (statics[axis] == dyn) {
-          set(axis, given[next]);
-          ++next;
+    constexpr bool integers = !(std::is_floating_point_v<Size> || ...),
+                   one_per_axis = sizeof...(Size) == dynamic_count || sizeof...(Size) == rank;
+    static_assert(integers, "devplace: extents: a size has a fraction; round it to an integer first.");
+    static_assert(one_per_axis, "devplace: extents: give one size for each axis, or for each dyn.");
+    if constexpr (integers && one_per_axis) {
+      const std::size_t given[] = {static_cast<std::size_t>(sizes)...};
+      for (std::size_t axis = 0, next = 0; axis < rank; ++axis) {
+        if constexpr (sizeof...(Size) == dynamic_count) {
+          if (statics[axis] == dyn) {
+            set(axis, given[next]);
+            ++next;
+          }
+        } else {
+          set(axis, given[axis]);
         }
-      } else {
-        set(axis, given[axis]);
       }
+      require_addressable();
     }
-    require_addressable();
   }
-
-  /// Other numbers of sizes.
-  template <class... Size, class FIX = GIVE_THE_SIZE_OF_EVERY_AXIS_OR_OF_EVERY_dyn>
-    requires((std::is_convertible_v<Size, std::size_t> && ...) && sizeof...(Size) > 0 &&
-             sizeof...(Size) != dynamic_count && sizeof...(Size) != rank)
-  explicit extents(Size...) = delete;
-  /// Sizes with a fraction.
-  template <class... Size, class FIX = SIZES_ARE_INTEGERS_ROUND_THE_FRACTION_FIRST>
-    requires((std::is_convertible_v<Size, std::size_t> && ...) && (std::is_floating_point_v<Size> || ...) &&
-             (sizeof...(Size) == dynamic_count || sizeof...(Size) == rank))
-  explicit extents(Size...) = delete;
 
   /// From extents of the same rank; throws shape_error if a static extent differs.
   template <std::size_t... Other>
@@ -131,10 +119,10 @@ class extents {
     require_addressable();
   }
 
-  /// The axis's size, or `dyn`.
+  /// The static size of an axis, or `dyn`.
   static constexpr std::size_t static_extent(std::size_t axis) { return statics[axis]; }
 
-  /// The axis's size.
+  /// The size of an axis.
   DEVPLACE_HD constexpr std::size_t extent(std::size_t axis) const {
     std::size_t value = 0, index = 0, dynamic = 0;
     ((value = index == axis ? (E == dyn ? dynamic_value(dynamic) : E) : value, dynamic += E == dyn ? 1u : 0u, ++index),
@@ -158,7 +146,7 @@ class extents {
     return product;
   }
 
-  /// Whether rank and sizes are equal, static or not.
+  /// Compares ranks and sizes, static or not.
   template <std::size_t... Other>
   friend constexpr bool operator==(const extents& a, const extents<Other...>& b) {
     if constexpr (sizeof...(Other) != rank) {
@@ -248,7 +236,7 @@ std::string to_string(const extents<E...>& e) {
   return sizes_text(sizes_of(e));
 }
 
-/// Whether the static extents of two types can be equal; dynamic ones are compared at run time.
+/// Whether extents of two types can be equal; dynamic extents are compared at run time.
 template <class A, class B>
 inline constexpr bool compatible = false;
 template <std::size_t... A, std::size_t... B>
@@ -261,14 +249,14 @@ inline constexpr bool compatible<extents<A...>, extents<B...>> = ((A == B || A =
 template <class E>
 concept extents_like = detail::is_extents<E>;
 
-/// As many dynamic extents as `Rank` says.
+/// `Rank` dynamic extents.
 template <std::size_t Rank>
 struct dynamic_rank : detail::prepend<dyn, typename dynamic_rank<Rank - 1>::type> {};
 template <>
 struct dynamic_rank<0> {
   using type = extents<>;
 };
-/// Extents of `Rank` axes that are all known only at run time.
+/// Extents of `Rank` axes, all known only at run time.
 template <std::size_t Rank>
 using dextents = typename dynamic_rank<Rank>::type;
 

@@ -13,14 +13,14 @@
 namespace devplace {
 
 /// A 16-bit storage type, IEEE 754's binary16: 5 bits of exponent and 10 of mantissa, up to 65504 and down to 2^-24.
-/// Arithmetic is done in float, to which it converts implicitly and exactly. The conversion from other numbers is
-/// explicit and rounds once, to nearest, ties to even: from 65520 on to infinity, below 2^-14 to subnormal numbers. A
-/// NaN becomes a quiet NaN, on the host with the same sign.
+/// Converts implicitly and exactly to float, in which arithmetic is done. The conversion from other numbers is explicit
+/// and rounds once, to nearest, ties to even: from 65520 on to infinity, below 2^-14 to subnormal numbers. A NaN
+/// becomes a quiet NaN, on the host with the same sign.
 class half {
  public:
   /// Uninitialised, like a float.
   half() = default;
-  /// The nearest number.
+  /// Rounds to the nearest number.
   ///@{
   DEVPLACE_HD explicit constexpr half(float value) : bits_(detail::half_of_float(value)) {}
   DEVPLACE_HD explicit constexpr half(double value)
@@ -29,7 +29,7 @@ class half {
   DEVPLACE_HD explicit constexpr half(Integer value) : half(detail::to_rounded_once(value)) {}
   ///@}
 
-  /// The same number.
+  /// Exact.
   DEVPLACE_HD constexpr operator float() const { return detail::float_of_half(bits_); }
 
   /// The bits in memory.
@@ -49,7 +49,6 @@ class half {
 }  // namespace devplace
 
 /// \cond
-// Limits of the type, as those of float.
 template <>
 struct std::numeric_limits<devplace::half> : devplace::detail::short_limits<devplace::half, 5, 10> {};
 /// \endcond

@@ -21,11 +21,11 @@
 
 namespace devplace {
 
-/// What another process of this host needs to open a tensor of a cuda place: bytes to be sent to it, by a pipe or by
+/// Bytes with which another process of this host opens a tensor of a cuda place; send them by a pipe or by
 /// process_group::broadcast. Made by exported::handle().
 template <element T, extents_like Extents>
 struct ipc_handle {
-  char name[24];  ///< of the segment in which the processes find each other; ends with 0
+  char name[24];  ///< of the segment through which the processes communicate; ends with 0
 };
 
 namespace detail {
@@ -35,20 +35,20 @@ inline constexpr segment_words words_of_open_ipc{
     "open_ipc",
     "the process that exported the tensor has freed it or has ended. Keep its exported<...> until the others "
     "have opened it.",
-    "Open it on the same GPU, as a tensor of the type of which it was made, by the same version of the program."};
+    "Open it on the same GPU, as a tensor of the exported type, with the same version of the program."};
 
-/// The functions of a cuda place, or an error that says which place it must be.
+/// The functions of a cuda place; other places do not compile.
 template <class P>
 constexpr auto ipc_of() {
   constexpr bool on_gpu = std::is_same_v<backend_of_t<P>, backend::cuda>;
-  constexpr bool have = provided<backend_of_t<P>, op::ipc>;
+  constexpr bool implemented = provided<backend_of_t<P>, op::ipc>;
   static_assert(on_gpu,
                 "devplace: exported, open_ipc: handles are for tensors on a cuda place; host memory is shared by "
                 "on<shared_memory>, with create_shared and open_shared.");
-  static_assert(!on_gpu || have,
+  static_assert(!on_gpu || implemented,
                 "devplace: exported, open_ipc: a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  if constexpr (have) return implementation<backend_of_t<P>, op::ipc>{};
+  if constexpr (implemented) return implementation<backend_of_t<P>, op::ipc>{};
 }
 
 template <class P, class T, class Extents>
@@ -61,27 +61,25 @@ std::string exported_text(const Extents& extents) {
 
 }  // namespace detail
 
-/// A tensor on a cuda place that other processes of this user and host open: `exported out{std::move(x)}`.
+/// A tensor on a cuda place that other processes of this user on this host can open: `exported out{std::move(x)}`.
 template <class Tensor>
 class exported;
 
-/// Owns the elements, which are copied to memory of their own first, in whole pages of 2 MiB: memory of pools cannot be
-/// opened by others. The destructor waits until every process that has opened the tensor has destroyed it or has ended,
-/// and then frees it. If this process ends without its destructor, the others' tensors must not be used any more.
+/// Owns the elements in separate memory, in whole pages of 2 MiB, because other processes cannot open memory of pools.
+/// The destructor waits until every process that opened the tensor has destroyed it or has ended, and then frees it. If
+/// this process ends without the destructor, other processes must no longer use their tensors.
 template <element T, extents_like Extents, single_place P>
 class exported<tensor<T, Extents, P>> {
  public:
-  /// The tensor's type, and the handle's.
+  /// The types of tensor and handle.
   ///@{
   using tensor_type = tensor<T, Extents, P>;
   using handle_type = ipc_handle<T, Extents>;
   ///@}
 
-  /// Enqueues the copy. Throws out_of_memory if the device, or /dev/shm, has no memory left.
+  /// Enqueues a copy of the elements. Throws out_of_memory if the device or /dev/shm has no memory left.
   template <detail::configured = detail::configuration>
-  explicit exported(tensor_type&& x) : value_(made(std::move(x), segment_)) {}
-  template <class FIX = USE_clone_TO_COPY_A_TENSOR>
-  explicit exported(const tensor_type&) = delete;
+  explicit exported(tensor_type&& x) : value_(copied(std::move(x), segment_)) {}
 
   /// Transfers the tensor.
   ///@{
@@ -95,9 +93,9 @@ class exported<tensor<T, Extents, P>> {
   auto view() const& DEVPLACE_LIFETIMEBOUND { return std::as_const(value_).view(); }
   ///@}
 
-  /// What other processes open. Work that they enqueue after opening it comes after the work that was enqueued on the
-  /// current stream before the last call of this function; for later changes the processes agree on an order
-  /// themselves. (On simulated devices it waits for that work.)
+  /// The handle for other processes. Work that they enqueue after opening it is ordered after the work enqueued on the
+  /// current stream before the last call of this function; the processes must order later changes themselves. (On
+  /// simulated devices this function waits for the work.)
   template <detail::configured = detail::configuration>
   handle_type handle() const {
     if (segment_ == nullptr) throw error("this exported tensor was moved from; use the variable that it was moved to.");
@@ -111,7 +109,7 @@ class exported<tensor<T, Extents, P>> {
 
  private:
   template <detail::configured = detail::configuration>
-  static tensor_type made(tensor_type x, std::shared_ptr<detail::named_segment>& segment) {
+  static tensor_type copied(tensor_type x, std::shared_ptr<detail::named_segment>& segment) {
     using functions = decltype(detail::ipc_of<P>());
     if constexpr (std::is_void_v<functions>) {
       return detail::not_shared<tensor_type>();
@@ -136,12 +134,12 @@ class exported<tensor<T, Extents, P>> {
 template <class T, class Extents, class P>
 exported(tensor<T, Extents, P>) -> exported<tensor<T, Extents, P>>;
 
-/// A tensor on P whose elements are those that another process has exported: `auto x = open_ipc<cuda<0>>(handle)`. It
-/// can be read and written as any other, and keeps the other process from freeing the memory as long as it exists; its
-/// destructor waits for this place's work. Work on the current stream is ordered after the exporter's (see
-/// exported::handle); the same place must stay the tensor's device in both processes. Throws argument_error if the
-/// type, the extents, the version of devplace or the GPU (by its UUID) differ, with the first difference, if the
-/// exporter has freed it, and in the process that exported it, where the tensor itself is used.
+/// Opens a tensor that another process exported, on P: `auto x = open_ipc<cuda<0>>(handle)`. It can be read and
+/// written, and keeps the exporter from freeing the memory; its destructor waits for this place's work. Work on the
+/// current stream is ordered after the exporter's (see exported::handle). The place's device must stay the same in both
+/// processes. Throws argument_error if the type, the extents, the version of devplace or the GPU (by its UUID) differ,
+/// with the first difference; if the exporter has freed the tensor; and in the exporting process, which uses the tensor
+/// itself.
 template <single_place P, element T, extents_like Extents, detail::configured = detail::configuration>
 [[nodiscard]] tensor<T, Extents, P> open_ipc(const ipc_handle<T, Extents>& handle) {
   using functions = decltype(detail::ipc_of<P>());

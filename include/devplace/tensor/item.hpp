@@ -12,44 +12,24 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The only element of a tensor or view, read by the host after all earlier work of its place. Extents that cannot hold
-/// exactly one element do not compile; run-time ones throw shape_error. Of a tensor over several places read one copy,
-/// `item(x.local(cuda<0>{}))`, or the result of a collective on one place.
-template <tensor_like X>
-  requires(detail::form_of_tensor<X> == detail::form::one_place)
+/// The only element of a tensor or view, read by the host after all earlier work of its place. Static extents of more
+/// or fewer elements do not compile; run-time extents throw shape_error. From a tensor over several places read one
+/// copy, `item(x.local(cuda<0>{}))`, or the result of a collective on one place.
+template <class X>
 auto item(const X& x) {
-  const auto source = detail::as_window(x);
-  using source_type = std::remove_const_t<decltype(source)>;
-  using extents_type = typename source_type::extents_type;
-  if constexpr (extents_type::is_static)
-    static_assert(extents_type{}.size() == 1,
-                  "devplace: item: the tensor has more or fewer elements than one; index it or reduce it first.");
-  if (source.size() != 1)
-    throw shape_error("item: a tensor of " + detail::to_string(source.extents()) +
-                      " has more or fewer elements than one; index it or reduce it first.");
-  typename source_type::value_type value{};
-  detail::copy_out<typename source_type::backend_type>(source.ordinal(), &value, detail::raw_data(source),
-                                                       sizeof value);
-  return value;
+  if constexpr (detail::check_operands<X>() && detail::check_item<X>()) {
+    const auto source = detail::as_window(x);
+    using source_type = std::remove_const_t<decltype(source)>;
+    if (source.size() != 1)
+      throw shape_error("item: a tensor of " + detail::to_string(source.extents()) +
+                        " has more or fewer elements than one; index it or reduce it first.");
+    typename source_type::value_type value{};
+    detail::copy_out<typename source_type::backend_type>(source.ordinal(), &value, detail::raw_data(source),
+                                                         sizeof value);
+    return value;
+  } else {
+    return detail::refusal{};
+  }
 }
-
-/// Appear in the compiler's message for an `item` of a tensor over several places.
-///@{
-struct READ_ONE_COPY_WITH_item_OF_x_local_OF_A_PLACE;
-struct GATHER_IT_FIRST_WITH_gather_on_cpu;
-struct REDUCE_IT_FIRST_WITH_reduce_on_cpu;
-///@}
-template <class FIX = READ_ONE_COPY_WITH_item_OF_x_local_OF_A_PLACE, tensor_like X>
-  requires(detail::form_of_tensor<X> == detail::form::copies)
-detail::refusal item(const X&)
-DEVPLACE_REFUSED("item: every place has a copy; read one: item(x.local(cuda<0>{})).");
-template <class FIX = GATHER_IT_FIRST_WITH_gather_on_cpu, tensor_like X>
-  requires(detail::form_of_tensor<X> == detail::form::parts)
-detail::refusal item(const X&)
-DEVPLACE_REFUSED("item: the places have parts; item(gather<cpu>(x)).");
-template <class FIX = REDUCE_IT_FIRST_WITH_reduce_on_cpu, tensor_like X>
-  requires(detail::form_of_tensor<X> == detail::form::summands)
-detail::refusal item(const X&)
-DEVPLACE_REFUSED("item: the places have summands; item(reduce<cpu>(x)) reads their sum.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

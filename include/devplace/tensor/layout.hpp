@@ -13,13 +13,13 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/extents.hpp>
 
-// The template parameters of views that say where their elements lie.
+// The template parameters of views for the place and the order of their elements.
 
 namespace devplace {
 
 namespace detail {
 
-/// The device of a value: part of the type for a place, a number stored with the pointer for `here<Backend>`.
+/// The device of a view: part of the type for a place, a stored ordinal for `here<Backend>`.
 template <class Where>
 struct device_of;
 
@@ -42,13 +42,13 @@ struct device_of<here<Backend>> {
 
 }  // namespace detail
 
-/// Placements of views: one place, or a backend's device given by a number.
+/// Placements of views: one place, or a backend's device by its ordinal.
 template <class Where>
 concept view_placement = requires {
   typename detail::device_of<Where>::backend_type;
 };
 
-/// Layout of views whose elements are contiguous in row-major order, like those of a tensor.
+/// Layout of views with contiguous elements in row-major order, like a tensor's.
 struct row_major {};
 /// Layout of transposed(): the matrix of the last two axes, or each matrix of an array of them, is column-major.
 struct column_major {};
@@ -61,7 +61,7 @@ concept view_layout = std::same_as<L, row_major> || std::same_as<L, column_major
 
 namespace detail {
 
-/// The strides that a view stores, if its layout has any.
+/// The strides that a view stores; empty for layouts without strides.
 template <class Layout, std::size_t Rank>
 struct layout_strides {};
 template <std::size_t Rank>
@@ -95,7 +95,7 @@ struct axes_without {
 template <std::size_t Rank, std::size_t... Left>
 using axes_without_t = typename axes_without<Rank, Left...>::type;
 
-/// Whether all numbers in a list differ.
+/// Whether all numbers differ.
 template <std::size_t... Axis>
 constexpr bool all_different() {
   const std::size_t list[] = {Axis..., 0};
@@ -119,8 +119,8 @@ constexpr auto extents_of_axes([[maybe_unused]] const extents<E...>& e, std::ind
 template <class E, std::size_t... Left>
 using extents_without_t = decltype(extents_of_axes(E{}, axes_without_t<E::rank, Left...>{}));
 
-/// Number of elements from the first to the last one that the strides reach, inclusive; 0 if there are no elements, and
-/// the largest number if there would be more than memory can have, as with negative strides.
+/// Number of elements from the first to the last that the strides reach, inclusive; 0 without elements, and SIZE_MAX if
+/// they exceed the address space, as with negative strides.
 constexpr std::size_t spanned(std::span<const std::size_t> extents, std::span<const std::size_t> strides) {
   std::size_t last = 0;
   bool fits = true;
@@ -141,7 +141,7 @@ constexpr bool is_contiguous(std::span<const std::size_t> extents, std::span<con
   return contiguous || step == 0;
 }
 
-/// Strides by which the elements are repeated to a shape of at least as many axes; false if they do not fit it.
+/// Computes strides that broadcast the elements to a shape of at least as many axes; false if the extents do not fit.
 constexpr bool broadcast_strides(std::span<const std::size_t> extents, std::span<const std::size_t> strides,
                                  std::span<const std::size_t> shape, std::span<std::size_t> result) {
   const std::size_t before = shape.size() - extents.size();
@@ -152,11 +152,10 @@ constexpr bool broadcast_strides(std::span<const std::size_t> extents, std::span
   return true;
 }
 
-/// Strides for the elements described by `extents` and `strides`, in the same order, in another shape of equal size;
-/// false if there are none.
+/// Computes strides for the same elements, in the same order, in another shape of equal size; false if none exist.
 constexpr bool reshape_strides(std::span<const std::size_t> extents, std::span<const std::size_t> strides,
                                std::span<const std::size_t> shape, std::span<std::size_t> result) {
-  // From the last axis on: `left` elements, `step` apart, remain to be assigned to axes of the new shape.
+  // From the last axis to the first: `left` elements, `step` apart, remain for axes of the new shape.
   std::size_t axis = extents.size(), left = 1, step = 1;
   bool empty = false;
   for (const std::size_t extent : extents)

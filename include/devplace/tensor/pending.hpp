@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <ostream>
 #include <type_traits>
 #include <utility>
 
@@ -10,14 +11,15 @@
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/rejected_operands.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
 
 namespace detail {
 
-/// A copy in progress on device `P`, and the memory of a temporary source, which is freed after the copy.
-/// It stores its wait function, so that the destructor is the same in every translation unit.
+/// A copy in progress on device `P`. Owns the memory of a temporary source and frees it after the copy. Stores its wait
+/// function, so that the destructor is the same in every translation unit.
 template <place P>
 class copy_in_flight {
  public:
@@ -33,32 +35,32 @@ class copy_in_flight {
           place_traits<P>::ordinal);  // before the source is freed; throws the device's failure
       throw;
     }
-    flying_ = true;
+    in_flight_ = true;
   }
   copy_in_flight(copy_in_flight&& other) noexcept
       : source_(std::move(other.source_)),
         done_(std::move(other.done_)),
         wait_(other.wait_),
-        flying_(std::exchange(other.flying_, false)) {}
+        in_flight_(std::exchange(other.in_flight_, false)) {}
   copy_in_flight& operator=(copy_in_flight&& other) noexcept {
     copy_in_flight taken(std::move(other));
     std::swap(source_, taken.source_);
     std::swap(done_, taken.done_);
     std::swap(wait_, taken.wait_);
-    std::swap(flying_, taken.flying_);
+    std::swap(in_flight_, taken.in_flight_);
     return *this;
   }
   ~copy_in_flight() {
     try {
       wait();
-    } catch (...) {  // the error is reported at the next use of the device
+    } catch (...) {  // the next use of the device reports the error
     }
   }
 
   void wait() {
-    if (!flying_) return;
+    if (!in_flight_) return;
     wait_(done_);  // throws at every call if the copy failed
-    flying_ = false;
+    in_flight_ = false;
     source_ = {};
   }
 
@@ -68,10 +70,10 @@ class copy_in_flight {
   memory_block source_;
   event<P> done_;
   void (*wait_)(const event<P>&);
-  bool flying_ = false;
+  bool in_flight_ = false;
 };
 
-/// In place of the tensor of a copy that makes none.
+/// Stands for the tensor in a copy into an existing one.
 struct no_value {};
 
 template <class Value, class P>
@@ -81,32 +83,23 @@ inline constexpr bool is_on_place<tensor<T, Extents, P>, P> = true;
 
 }  // namespace detail
 
-/// Appear in compiler messages when a copy is ordered before another device's stream, or belongs to a temporary.
-///@{
-struct NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES;
-struct KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get;
-struct CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY;
-struct A_PENDING_COPY_HAS_ONE_OWNER_MOVE_IT;
-///@}
-
-/// A copy on device `P`: a tensor that it is filling (to_async), inaccessible until it is waited for; or, as
-/// pending<void, P>, a copy into an existing tensor (copy_async), which must not be accessed before. Move-only. Keeps a
-/// temporary source alive; any other source must exist unchanged until this object has been waited for or destroyed.
-/// The destructor waits for the copy. One thread at a time.
+/// An asynchronous copy on device `P`, into a new tensor (to_async), which is inaccessible until the program waits, or,
+/// as pending<void, P>, into an existing tensor (copy_async), which must not be accessed before. Move-only. Keeps a
+/// temporary source alive; any other source must exist unchanged until wait() or the destructor. The destructor waits
+/// for the copy. One thread at a time.
 template <class Value, place P>
 class [[nodiscard]] pending {
   static constexpr bool on_device = detail::is_on_place<Value, P>;
   using held = std::conditional_t<std::is_void_v<Value>, detail::no_value, Value>;
 
  public:
-  /// Used by to_async and copy_async: `copy(value)` enqueues the copy on this thread's current stream.
+  /// For to_async and copy_async; `copy(value)` enqueues the copy on this thread's current stream.
   template <class Copy, detail::configured = detail::configuration>
   pending(held&& value, detail::memory_block&& source, const Copy& copy)
       : value_(std::move(value)), copy_(std::move(source), [&] { copy(value_); }) {}
-  /// Moves the copy; assignment waits for the replaced one.
+  /// Moves the copy; assignment waits for the replaced copy.
   ///@{
   pending(pending&&) noexcept = default;
-  pending(const pending&, A_PENDING_COPY_HAS_ONE_OWNER_MOVE_IT* = nullptr) = delete;
   pending& operator=(pending&& other) noexcept {
     pending taken(std::move(other));
     std::swap(value_, taken.value_);
@@ -128,7 +121,7 @@ class [[nodiscard]] pending {
     use_on_current_stream();
   }
 
-  /// Waits on the host and returns the tensor: by value from an rvalue (std::move), otherwise by reference.
+  /// Waits on the host and returns the tensor, by value from an rvalue (std::move), otherwise by reference.
   ///@{
   held get() && requires(!std::is_void_v<Value>) {
     wait();
@@ -140,12 +133,14 @@ class [[nodiscard]] pending {
   }
   ///@}
 
-  /// Orders future work of stream `s`, or of this thread's current one, after the copy, without blocking the host.
-  /// Returns a tensor that the device is filling by reference, to be used on that stream, in whose order its memory is
-  /// then freed. Returns nothing for a tensor in pinned memory, which the host could read too early.
+  /// Orders future work of stream `s`, or of this thread's current stream, after the copy, without blocking the host.
+  /// Returns a reference to a tensor on the device, for use on that stream, in whose order its memory is then freed.
+  /// Returns nothing for a tensor in pinned memory, which the host could read too early.
   ///@{
-  template <detail::configured = detail::configuration>
-  decltype(auto) after(const stream<P>& s) & {
+  template <place Other, detail::configured = detail::configuration>
+  decltype(auto) after(const stream<Other>& s) & {
+    constexpr bool same_place = std::is_same_v<P, Other>;
+    static_assert(same_place, "devplace: after: the stream is of another device than the copy.");
     const stream_scope on(s);
     return after();
   }
@@ -155,51 +150,18 @@ class [[nodiscard]] pending {
     use_on_current_stream();
     if constexpr (on_device) return (value_);
   }
-  template <place Other, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES>
-    requires(!std::is_same_v<P, Other>)
-  held& after(const stream<Other>&) & DEVPLACE_REFUSED("after: the stream is of another device than the copy.");
-  template <class FIX = KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get, class... Stream>
-      held& after(const Stream&...) &&
-      DEVPLACE_REFUSED("after: nobody keeps the pending copy; give it a name first, or call get().");
+  template <class... Stream>
+  void after(const Stream&...) && = delete;  // nobody keeps the copy; give it a name first, or call get()
   ///@}
 
-  // The tensor is not accessible before it was waited for. (Friends' template parameters have no defaults.)
-  template <class FIX = CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-  operator held() const = delete;
-  template <class Stream, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-  friend Stream& operator<<(Stream&, const pending&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-  friend held operator+(const pending&, const X&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-  friend held operator-(const pending&, const X&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-  friend held operator*(const pending&, const X&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-  friend held operator/(const pending&, const X&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-    requires(!std::is_same_v<X, pending>)
-  friend held operator+(const X&, const pending&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-    requires(!std::is_same_v<X, pending>)
-  friend held operator-(const X&, const pending&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-    requires(!std::is_same_v<X, pending>)
-  friend held operator*(const X&, const pending&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
-  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
-    requires(!std::is_same_v<X, pending>)
-  friend held operator/(const X&, const pending&)
-      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
+  // Fails to compile; without this operator, compilers would list every other one.
+  friend std::ostream& operator<<(std::ostream& out, const pending&) {
+    detail::check_operands<pending>();
+    return out;
+  }
 
  private:
-  /// The tensor's memory is freed in the order of the first stream that is ordered after the copy.
+  /// Frees the tensor's memory in the order of the first stream that is ordered after the copy.
   void use_on_current_stream() {
     if constexpr (on_device) {
       detail::memory_block& block = detail::block_access::of(value_);
@@ -213,7 +175,12 @@ class [[nodiscard]] pending {
 
   [[no_unique_address]] held value_;
   bool used_ = false;
-  detail::copy_in_flight<P> copy_;  // last, so destroyed first: waits before the tensor is freed
+  detail::copy_in_flight<P> copy_;  // the last member, destroyed first: waits before the tensor is freed
 };
+
+namespace detail {
+template <class Value, class P>
+inline constexpr rejection rejection_of<pending<Value, P>> = rejection::pending;
+}  // namespace detail
 
 }  // namespace devplace

@@ -8,19 +8,21 @@
 
 namespace devplace {
 
-/// A precision of models and products whose elements are float and whose matrix products round their operands to TF32
-/// on CUDA devices: 8 bits of exponent like float, 10 bits of mantissa instead of 23. Products are many times faster
-/// there; sums, and all other operations, are float. On the CPU and on simulated devices, which have no TF32, it is
-/// plain float. Only models and products that name `tf32` use it: `float` is strict everywhere.
+/// A precision of models and products: elements are float, and matrix products on CUDA devices round their operands to
+/// TF32, with 8 bits of exponent like float and 10 bits of mantissa instead of 23. Products are many times faster
+/// there; sums and all other operations are float. On the CPU and on simulated devices, which have no TF32, `tf32` is
+/// float. Only models and products that name `tf32` round: `float` is strict everywhere.
 struct tf32 {};
 
-/// A precision of models whose activations, and the copy of the parameters that layers read, are `Storage`, while the
-/// parameters themselves, their gradients and the optimizer's state are float: `mixed<bf16>`, `mixed<half>`.
-template <short_element WRITE_mixed_bf16_OR_mixed_half>
-struct mixed {};
+/// A precision of models, `mixed<bf16>` or `mixed<half>`: activations, and the copy of the parameters that layers read,
+/// are `Storage`; parameters, gradients and the optimizer's state are float.
+template <class Storage>
+  requires detail::is_short<Storage>
+struct mixed {
+};
 
 /// The element type of each role in a precision. Parameters, gradients and state have one type, because the optimizer's
-/// update combines them; no other code assumes that two roles have the same type.
+/// update combines them; no other code assumes equal types.
 template <class P>
 struct precision_traits;
 
@@ -59,7 +61,7 @@ concept precision = requires {
   typename precision_traits<P>::parameter;
 };
 
-/// Whether trainers scale losses in a precision, since gradients may be too small for its type: in mixed<half>.
+/// Whether trainers scale losses in a precision whose gradients may underflow: in mixed<half>.
 template <class P>
 inline constexpr bool scales_losses = std::is_same_v<P, mixed<half>>;
 

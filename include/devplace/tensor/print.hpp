@@ -34,7 +34,7 @@ auto elements_of(const View& x) {
   return elements;
 }
 
-/// Elements in host memory, as numpy prints them.
+/// Formats elements in host memory as numpy does.
 template <class T>
 std::string printed(const std::vector<T>& elements, std::span<const std::size_t> extents) {
   if (extents.empty()) return format_number(elements[0]);
@@ -53,7 +53,7 @@ void print(std::ostream& out, const std::string& kind, const View& x) {
       << printed(elements_of(x), sizes_of(x.extents()));
 }
 
-/// The place's part in numpy's notation: ` has [:, 3:6]`.
+/// A place's part in numpy's notation: ` has [:, 3:6]`.
 inline std::string printed_slice(std::size_t axis, std::size_t begin, std::size_t end) {
   std::string text = " has [";
   for (std::size_t before = 0; before != axis; ++before)
@@ -61,7 +61,7 @@ inline std::string printed_slice(std::size_t axis, std::size_t begin, std::size_
   return text.append(std::to_string(begin)).append(":").append(std::to_string(end)).append("]");
 }
 
-/// A note between the head line and the places' parts.
+/// The line between the head line and the places' summands.
 inline std::string printed_note(reduction op) {
   switch (op) {
     case reduction::sum:
@@ -79,10 +79,10 @@ inline std::string printed_note(reduction op) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Prints a tensor in numpy's layout and number format (default print options: 8 digits, lines of 75 columns, `...` for
-/// the middle of more than 1000 elements; the stream's format and locale do not matter), below a head line such as
-/// `tensor<float, 2x3> on cpu`, without a final newline. The only operation that copies from a device implicitly: it
-/// waits for the tensor's place and copies all elements to host memory.
+/// Prints a tensor below a head line such as `tensor<float, 2x3> on cpu`, without a final newline. Layout and number
+/// format are numpy's defaults (8 digits, lines of 75 columns, `...` for the middle of more than 1000 elements),
+/// whatever the stream's format and locale. The only operation that copies from a device implicitly: waits for the
+/// tensor's place and copies all elements to host memory.
 template <class T, class Extents, place P>
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, P>& x) {
   detail::print(out, "tensor<", x.view());
@@ -90,9 +90,8 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, P>& x) {
 }
 
 /// Prints a tensor over several places, below a head line such as `tensor<float, 6x2> on sharded<axis<0>, cuda:0,
-/// cuda:1>`. Each place's part follows a line that names the place and, for a split tensor, the part in numpy's
-/// notation (`cuda:1 has [3:6]`); for a partial one the part is its summand. Copies that are bitwise equal are printed
-/// once, with a note.
+/// cuda:1>`. Each place's elements follow a line with the place and, for a split tensor, the part in numpy's notation
+/// (`cuda:1 has [3:6]`). Prints copies that are bitwise equal once, with a note.
 template <class T, class Extents, class Where>
   requires(placement<Where> && !single_place<Where>)
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) {
@@ -142,14 +141,14 @@ std::ostream& operator<<(std::ostream& out, const extents<E...>& x) {
   return out << detail::to_string(x);
 }
 
-/// The same for a view, below a head line such as `view<const float, 2x3> on cpu`.
+/// Prints a view, below a head line such as `view<const float, 2x3> on cpu`.
 template <class T, class Extents, class Where, class Layout>
 std::ostream& operator<<(std::ostream& out, const view<T, Extents, Where, Layout>& x) {
   detail::print(out, std::is_const_v<T> ? "view<const " : "view<", x);
   return out;
 }
 
-/// The same for a summand, below a head line such as `summand<float, 2x3> on cuda:0`.
+/// Prints a summand, below a head line such as `summand<float, 2x3> on cuda:0`.
 template <class View>
 std::ostream& operator<<(std::ostream& out, const summand_view<View>& x) {
   detail::print(out, "summand<", detail::distributed_access::elements(x));

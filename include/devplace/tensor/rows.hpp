@@ -17,7 +17,7 @@ class row_position {
  public:
   constexpr row_position(const View& x, std::size_t index) : x_(x), index_(index) {}
 
-  /// The element of an array of one axis that the host can access; otherwise a view of the row.
+  /// The element if the array has one axis and the host can access it; otherwise a view of the row.
   constexpr decltype(auto) operator*() const {
     if constexpr (View::rank == 1 && host_accessible<typename View::placement_type>)
       return x_(index_);
@@ -37,12 +37,15 @@ class row_position {
 
 }  // namespace detail
 
-/// For loops over the first axis: `for (auto row : matrix) row += 1.0f;`. The rows of an array of one axis are its
-/// elements, `for (float& x : list)`, or on a device views of them.
+/// Loop over the first axis: `for (auto row : matrix) row += 1.0f;`. The rows of an array of one axis are its elements,
+/// `for (float& x : list)`, or on a device views of its elements.
 ///@{
 template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)
 constexpr auto begin(X&& x) {
+  static_assert(
+      single_place<typename std::remove_cvref_t<X>::placement_type> || detail::is_view<std::remove_cvref_t<X>>,
+      "devplace: rows of a tensor over several places are those of x.local(k), or of gather<cpu>(x).");
   return detail::row_position(detail::as_window(x), 0);
 }
 template <tensor_like X>

@@ -25,11 +25,11 @@ namespace detail {
 inline constexpr segment_words words_of_create{"create_shared"};
 inline constexpr segment_words words_of_open{
     "open_shared",
-    "a process of the same user and host must have made it by create_shared and keep it until it was opened.",
-    "Open it as the type with which it was created, by the same version of the program."};
+    "a process of the same user on this host must create it by create_shared and keep it until it has been opened.",
+    "Open it as the type with which it was created, with the same version of the program."};
 
-/// The extents of a segment's tensor, where the type leaves them open; elsewhere the type's. Throws argument_error if
-/// they have more elements than a machine can address.
+/// The static extents of the type, and for dynamic ones the segment's. Throws argument_error for more elements than a
+/// machine can address.
 template <class Extents>
 Extents stored_extents(const named_segment& segment) {
   if constexpr (Extents::is_static) {
@@ -43,7 +43,7 @@ Extents stored_extents(const named_segment& segment) {
   }
 }
 
-/// The lines about a tensor's type.
+/// The description of a tensor's type in a segment.
 template <class T, class Extents>
 std::string tensor_text(const char* kind, const Extents& extents) {
   static_assert(Extents::rank <= named_segment::most_extents,
@@ -56,8 +56,7 @@ std::string tensor_text(const char* kind, const Extents& extents) {
       .append("\n");
 }
 
-/// How a value is kept in a named segment. For other types than tensors and models (nn/shared_model.hpp) it has no
-/// members.
+/// Creates and opens values in named segments. Has members for tensors and models (nn/shared_model.hpp) only.
 template <class Value>
 struct shared_form {};
 
@@ -97,7 +96,7 @@ struct shared_form<tensor<T, Extents, shared_memory>> {
   static std::string text(const Extents& extents) { return tensor_text<T>("tensor", extents); }
 };
 
-/// The result for a type that was rejected, so that no other errors follow; never called.
+/// The result for a rejected type, which avoids follow-up errors; never called.
 template <class Value>
 Value not_shared();
 
@@ -114,13 +113,13 @@ constexpr bool can_be_shared() {
 
 }  // namespace detail
 
-/// A tensor or model whose memory other processes of this user and host open by `name`: `create_shared<tensor<float,
-/// extents<3, 4>, on<shared_memory>>>("weights")`. A tensor is made of zeros, with the
-/// extents that follow the name if they are known at run time, or as a copy of a tensor or view that follows it, on any
-/// place; a model is made from a seed, or as a copy of a model on any placement. It is visible to others when that is
-/// done. The name is gone when the last process that has the memory has destroyed it or has ended. What killed
-/// processes leave in /dev/shm is removed by the next create_shared of any program of this user. Throws argument_error
-/// for a name that is in use or not valid, and out_of_memory if /dev/shm has not enough space.
+/// Creates a tensor or model whose memory other processes of this user and host open by `name`:
+/// `create_shared<tensor<float, extents<3, 4>, on<shared_memory>>>("weights")`. A tensor is made of zeros, with
+/// run-time extents after the name, or copies a tensor or view on any place that follows the name. A model is made from
+/// a seed, or copies a model on any placement. Other processes see it when it is complete. The name disappears when the
+/// last process that has the memory has destroyed it or has ended. The next create_shared of any program of this user
+/// removes what killed processes left in /dev/shm. Throws argument_error for a name that is in use or invalid, and
+/// out_of_memory if /dev/shm has too little space.
 template <class Value, class... Arguments>
 [[nodiscard]] Value create_shared(std::string_view name, Arguments&&... arguments) {
   if constexpr (detail::can_be_shared<Value>())
@@ -129,11 +128,10 @@ template <class Value, class... Arguments>
     return detail::not_shared<Value>();
 }
 
-/// The tensor or model that a process has made by create_shared: the same memory, which stays as long as this one or
-/// any other process has it. Static extents of a tensor are compared, run-time ones are those of its creation. Throws
-/// argument_error if no process has it, if the type, the extents, the network or the version of devplace differ, with
-/// the first difference, if the header does not fit the file, and if the file is another user's or a program has locked
-/// it for itself alone for two seconds.
+/// Opens the tensor or model that a process made by create_shared: the same memory, which exists as long as any process
+/// has it. Compares static extents of a tensor; run-time extents are those of its creation. Throws argument_error if no
+/// process has it; if the type, the extents, the network or the version of devplace differ, with the first difference;
+/// if the header does not fit the file; and if the file is another user's or locked exclusively for two seconds.
 template <class Value>
 [[nodiscard]] Value open_shared(std::string_view name) {
   if constexpr (detail::can_be_shared<Value>())

@@ -13,17 +13,17 @@
 
 namespace devplace {
 
-/// How an axis is divided among places: each place gets consecutive indices, in the order of the places. A part may be
-/// empty, so there may be fewer indices than places.
+/// Rules that divide an axis among places: each place gets consecutive indices, in the order of the places. Parts may
+/// be empty, so there may be fewer indices than places.
 namespace split {
 
-/// A rule for any size: `even` or `torch`.
+/// The rules for any size.
 enum class rule : unsigned char { even, torch };
 
-/// Sizes that differ by at most one, larger ones first: 10 over 4 places is 3, 3, 2, 2 (as numpy.array_split).
+/// Sizes differ by at most one, larger ones first: 10 over 4 places is 3, 3, 2, 2 (as numpy.array_split).
 inline constexpr rule even = rule::even;
-/// The rule of torch.chunk, which torch.nn.DataParallel uses: parts of ceil(size / places) until nothing is left, so
-/// the last part may be smaller and the last places may get nothing: 9 over 4 places is 3, 3, 3, 0.
+/// The rule of torch.chunk, which torch.nn.DataParallel uses: parts of ceil(size / places) until nothing is left. The
+/// last part may be smaller, and the last places may get nothing: 9 over 4 places is 3, 3, 3, 0.
 inline constexpr rule torch = rule::torch;
 
 /// A size for each place: `split::sizes{3, 3, 1}`. They must add up to the axis's extent.
@@ -81,7 +81,7 @@ constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_
   return chunk == 0 || part > size / chunk ? size : part * chunk;
 }
 
-/// The parts of this process's participants; by default all participants are in this process.
+/// The parts of this process's participants, by default all participants.
 template <std::size_t Places>
 constexpr part_begins<Places> divide(std::size_t size, split::rule rule, const participants& of = {0, Places}) {
   if (of.count < Places || of.first > of.count - Places)
@@ -119,7 +119,7 @@ constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>
   return begins;
 }
 
-/// The rule for later extents of the same tensor; given sizes apply to one extent only, and `even` follows.
+/// The rule for later extents of a tensor: given sizes apply to one extent only, and `even` to later ones.
 constexpr split::rule rule_of(split::rule rule) {
   return rule;
 }

@@ -26,13 +26,9 @@ struct block_access;
 
 }  // namespace detail
 
-#define DEVPLACE_DETAIL_OUTLIVED "a view of a temporary tensor would outlive its memory; keep the tensor in a variable."
-
 /// A tensor on one place.
 template <element T, extents_like Extents, single_place P>
-class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Extents::rank, host_accessible<P>> {
-  using refused_uses = detail::refused_uses<Extents::rank, host_accessible<P>>;
-
+class DEVPLACE_NODISCARD tensor<T, Extents, P> {
  public:
   /// The properties given by the type: element type, extents, placement, backend.
   ///@{
@@ -59,28 +55,14 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
   explicit tensor(const Extents& extents)
       : block_(detail::allocate_on<P>(extents.size() * sizeof(T))), extents_(extents) {}
 
-  /// Extents and a value: `full<T, Where>(extents, value)` instead.
-  template <class Value, class FIX = USE_full_FOR_ELEMENTS_OF_ONE_VALUE>
-    requires std::is_arithmetic_v<Value> tensor(const Extents& extents, Value value)
-  = delete;
-
   /// From a list: `tensor<float, extents<3>, on<cpu>> a{1, 2, 3}`.
   template <class... Value, detail::configured = detail::configuration>
-    requires(sizeof...(Value) > 0 && (std::is_arithmetic_v<Value> && ...))
-  tensor(Value... values) : tensor(Extents{}) {
-    constexpr bool one_axis = rank < 2 && Extents::is_static;
-    constexpr bool fits = !one_axis || sizeof...(Value) == Extents{}.size();
-    constexpr bool exact = !std::is_integral_v<T> || (std::is_integral_v<Value> && ...);
-    static_assert(one_axis,
-                  "devplace: a list of numbers makes a tensor of one axis with a static extent; a matrix takes nested "
-                  "lists, {{1, 2}, {3, 4}}, and sizes are given as extents(3, 4).");
-    static_assert(fits,
-                  "devplace: the list does not have the tensor's extents; give exactly as many values as the extent.");
-    static_assert(exact,
-                  "devplace: the list has floating-point values and the tensor integer elements, which would cut off "
-                  "their fractions; write integers.");
-    const T list[] = {static_cast<T>(values)...};
-    detail::copy_in<backend_type>(place_traits<P>::ordinal, memory<false>(), list, sizeof list);
+    requires detail::list_of_values<Extents, Value...>
+  explicit(!detail::converts_to_tensor<Value...>) tensor(const Value&... values) : tensor(Extents{}) {
+    if constexpr (detail::check_list<T, Extents, Value...>()) {
+      const T list[] = {static_cast<T>(values)...};
+      detail::copy_in<backend_type>(place_traits<P>::ordinal, memory<false>(), list, sizeof list);
+    }
   }
 
   /// From nested lists: `tensor<float, extents<2, 3>, on<cpu>> a{{1, 2, 3}, {4, 5, 6}}`, also for dynamic extents.
@@ -99,12 +81,6 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
      ...);
   }
 
-  /// Other tensors, views and containers are not converted.
-  template <class X>
-    requires(!detail::tensor_argument<X, Extents>)
-  explicit(!requires { typename X::extents_type; })
-      tensor(const X&, USE_to_OR_cast_OR_wrap_TO_MAKE_A_TENSOR_OF_ANOTHER* = nullptr) = delete;
-
   /// Evaluates an expression into a new tensor (ops/elementwise.hpp).
   template <class Expression, detail::configured = detail::configuration>
     requires(std::remove_cvref_t<Expression>::is_expression)
@@ -112,17 +88,13 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
     assign(view(), std::forward<Expression>(expression));
   }
 
-  /// Transfers the memory without copying elements.
+  /// Moves the memory; no elements are copied.
   ///@{
   tensor(tensor&&) noexcept = default;
   tensor& operator=(tensor&&) noexcept = default;
   ///@}
-  // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
-  tensor(const tensor&, USE_clone_TO_COPY_A_TENSOR* = nullptr) = delete;
-  tensor& operator=(const volatile tensor&) const volatile&& = delete;
-  template <class FIX = USE_clone_TO_COPY_A_TENSOR>
-  detail::refusal operator=(const tensor&)
-      DEVPLACE_REFUSED("a tensor is not copied by =; x = other.clone() makes a copy, copy(x, other) copies elements.");
+  tensor(const tensor&) = delete;             // x.clone() is a copy
+  tensor& operator=(const tensor&) = delete;  // x = other.clone(), or copy(x, other) for the elements
 
   /// Assigns the elements of an expression; its extents must equal or broadcast to the tensor's.
   template <class Expression, detail::configured = detail::configuration>
@@ -134,20 +106,20 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
 
   /// Sets every element to a number, as fill(x, value).
   template <class Number, detail::configured = detail::configuration>
-  requires std::is_arithmetic_v<Number> tensor& operator=(Number value) {
-    static_assert(std::is_integral_v<Number> || !std::is_integral_v<T>,
-                  "devplace: a number with a fraction is assigned to integer elements, which would cut it off.");
-    fill(*this, static_cast<T>(value));
+    requires(!detail::is_local_expression<Number>)
+  tensor& operator=(const Number& value) {
+    constexpr bool is_number = std::is_arithmetic_v<Number>,
+                   exact = !is_number || std::is_integral_v<Number> || !std::is_integral_v<T>;
+    static_assert(
+        is_number,
+        "devplace: a tensor is assigned an expression, a number, or a tensor of the same type by std::move; "
+        "copy(x, other) copies elements, also from another place, and to<Where>(other) makes a tensor there.");
+    static_assert(exact, DEVPLACE_DETAIL_FRACTION_ASSIGNED);
+    if constexpr (is_number && exact) fill(*this, static_cast<T>(value));
     return *this;
   }
-  /// All else is refused by a sentence.
-  template <class X, class FIX = ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy>
-    requires(!detail::tensor_argument<X, Extents>)
-  detail::refusal operator=(const X&) DEVPLACE_REFUSED(
-      "a tensor is assigned an expression, a number, or a tensor of the same type by std::move; "
-      "copy(x, other) copies elements, also from another place, and to<Where>(other) makes a tensor there.");
 
-  /// A new tensor with the same elements on the same place.
+  /// A copy on the same place.
   template <detail::configured = detail::configuration>
   tensor clone() const {
     tensor result(extents_);
@@ -156,18 +128,18 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
     return result;
   }
 
-  /// Address of the first element in the place's memory, as a view's; null if there is none.
+  /// Address of the first element in the place's memory, as view::data(); null without elements.
   ///@{
   detail::data_pointer<T, P> data() DEVPLACE_LIFETIMEBOUND { return detail::data_pointer<T, P>(memory<false>()); }
   detail::data_pointer<const T, P> data() const DEVPLACE_LIFETIMEBOUND {
     return detail::data_pointer<const T, P>(memory<false>());
   }
   ///@}
-  /// Where it lies; prints as `cpu` or `cuda:0`.
+  /// The place; prints as `cpu` or `cuda:0`.
   static constexpr P placement() { return {}; }
   /// The sizes of all axes.
   const Extents& extents() const { return extents_; }
-  /// The size of one axis. Checked as element access is.
+  /// The size of one axis; checked as element access is.
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, std::integral Axis>
   std::size_t extent(Axis axis) const DEVPLACE_REFUSED_IF(detail::no_axis<Extents>(axis), DEVPLACE_DETAIL_NO_AXIS) {
     return view().template extent<Checked>(axis);
@@ -175,16 +147,15 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
   /// Number of elements.
   std::size_t size() const { return extents_.size(); }
 
-  /// A view of all elements; of const elements for a const tensor. Deleted for temporaries. Throws error for a tensor
-  /// that was moved away, as does all that uses a view of it.
+  /// A view of all elements, const for a const tensor. Deleted for temporaries. Throws error for a moved-from tensor,
+  /// as does every function that takes a view of one.
   ///@{
   view_type view() & DEVPLACE_LIFETIMEBOUND { return {memory<true>(), extents_}; }
   const_view_type view() const& DEVPLACE_LIFETIMEBOUND { return {memory<true>(), extents_}; }
-  template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  detail::refusal view() const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_OUTLIVED);
+  void view() const&& = delete;  // would outlive the temporary's memory; keep the tensor in a variable
   ///@}
 
-  /// The same where a view of other extents, of const elements or with strides is wanted, as a function's argument.
+  /// Converts to a view of dynamic extents, of const elements or with strides, as a function's argument.
   ///@{
   template <class U, class Other, class Layout>
     requires std::is_convertible_v<view_type, devplace::view<U, Other, P, Layout>>
@@ -197,7 +168,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
   operator devplace::view<U, Other, P, Layout>() const&& = delete;
   ///@}
 
-  /// The same elements on another place, as `to<Where>(x)`; a temporary that is there already is moved.
+  /// A tensor with the same elements on another place, as `to<Where>(x)`; moves a temporary that is there already.
   ///@{
   template <class Where>
   auto to() const& {
@@ -209,62 +180,58 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
   }
   ///@}
 
-  /// Element access, as a view's.
+  /// Element access, as view::operator().
   ///@{
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
-    requires(detail::is_index_list<rank, Index...>&& host_accessible<P>)
   T& operator()(Index... indices)
-      DEVPLACE_LIFETIMEBOUND DEVPLACE_REFUSED_IF(detail::past_end<Extents>(std::size_t(indices)...),
-                                                 DEVPLACE_DETAIL_PAST_END) {
+      DEVPLACE_LIFETIMEBOUND DEVPLACE_REFUSED_IF(detail::past_end<Extents>(indices...), DEVPLACE_DETAIL_PAST_END) {
     return view_type(memory<Checked>(), extents_).template operator()<Checked>(indices...);
   }
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
-    requires(detail::is_index_list<rank, Index...>&& host_accessible<P>)
   const T& operator()(Index... indices) const
-      DEVPLACE_LIFETIMEBOUND DEVPLACE_REFUSED_IF(detail::past_end<Extents>(std::size_t(indices)...),
-                                                 DEVPLACE_DETAIL_PAST_END) {
+      DEVPLACE_LIFETIMEBOUND DEVPLACE_REFUSED_IF(detail::past_end<Extents>(indices...), DEVPLACE_DETAIL_PAST_END) {
     return const_view_type(memory<Checked>(), extents_).template operator()<Checked>(indices...);
   }
   ///@}
-  using refused_uses::operator();
 
-  /// Views of parts of the elements, or with another order or shape, as from view() (tensor/view.hpp). Deleted for
-  /// temporaries, whose memory the view would outlive.
+  /// Views of parts of the elements, or in another order or shape, as the functions of view() (tensor/view.hpp).
+  /// Deleted for temporaries, whose memory the view would outlive.
   ///@{
   auto operator[](std::size_t index) & DEVPLACE_LIFETIMEBOUND { return view()[index]; }
   auto operator[](std::size_t index) const& DEVPLACE_LIFETIMEBOUND { return view()[index]; }
-  template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  detail::refusal operator[](std::size_t) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_OUTLIVED);
-#define DEVPLACE_DETAIL_VIEW_OF_TENSOR(name)                                                         \
-  template <class... X, class = decltype(detail::parts<Extents>::name(std::declval<const X&>()...))> \
-  auto name(const X&... arguments)& DEVPLACE_LIFETIMEBOUND {                                         \
-    return view().name(detail::as_index(arguments)...);                                              \
-  }                                                                                                  \
-  template <class... X, class = decltype(detail::parts<Extents>::name(std::declval<const X&>()...))> \
-  auto name(const X&... arguments) const& DEVPLACE_LIFETIMEBOUND {                                   \
-    return view().name(detail::as_index(arguments)...);                                              \
-  }                                                                                                  \
-  template <class... X, class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>                                   \
-  detail::refusal name(const X&...) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_OUTLIVED);              \
-  using refused_uses::name
+  void operator[](std::size_t) const&& = delete;  // would outlive the temporary's memory; keep the tensor in a variable
+#define DEVPLACE_DETAIL_VIEW_OF_TENSOR(name)                        \
+  template <class... X>                                             \
+  auto name(const X&... arguments)& DEVPLACE_LIFETIMEBOUND {        \
+    return view().name(detail::as_index(arguments)...);             \
+  }                                                                 \
+  template <class... X>                                             \
+  auto name(const X&... arguments) const& DEVPLACE_LIFETIMEBOUND {  \
+    return view().name(detail::as_index(arguments)...);             \
+  }                                                                 \
+  /* would outlive the temporary's memory; keep it in a variable */ \
+  template <class... X>                                             \
+  void name(const X&...) const&& = delete
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(select);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(slice);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(permute);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(broadcast_to);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(reshape);
 #undef DEVPLACE_DETAIL_VIEW_OF_TENSOR
-#undef DEVPLACE_DETAIL_OUTLIVED
   ///@}
-  /// The same for a temporary: a tensor that takes its memory.
+  /// Reshapes a temporary into a tensor that takes over its memory.
   template <class Other>
   auto reshape(const Other& shape) && {
-    static_cast<void>(view().reshape(shape));
-    return tensor<T, Other, P>(std::move(block_), shape);
+    [[maybe_unused]] const auto reshaped = view().reshape(shape);  // throws if the sizes differ
+    if constexpr (detail::may_be_reshaped<Extents, Other>)
+      return tensor<T, Other, P>(std::move(block_), shape);
+    else
+      return reshaped;
   }
 
-  /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, like torch's record_stream: its memory is
-  /// freed after all work that was enqueued on `s` before the tensor's destruction. To be called once for each such
-  /// stream other than the one on which the tensor was made, before it is destroyed.
+  /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, like torch's record_stream: frees its memory
+  /// after all work that was enqueued on `s` before the tensor's destruction. Call it once for each such stream other
+  /// than the one on which the tensor was made, before the tensor is destroyed.
   template <place Other>
   void record_stream(const stream<Other>& s) const {
     static_assert(std::is_same_v<P, Other>,
@@ -274,7 +241,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
   }
 
  private:
-  template <class, class EXTENTS_TYPE_SUCH_AS_extents_3_4, class>
+  template <class, class, class>
   friend class tensor;
   friend struct detail::leading_extent;
   friend struct detail::distributed_access;
@@ -282,7 +249,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
 
   tensor(detail::memory_block&& block, const Extents& extents) : block_(std::move(block)), extents_(extents) {}
 
-  /// The elements; checked, an error if the tensor was moved away.
+  /// The elements; if checked, throws error for a moved-from tensor.
   template <bool Checked>
   T* memory() const {
     T* const first = static_cast<T*>(block_.data());

@@ -12,37 +12,41 @@ namespace devplace {
 
 namespace detail {
 
-/// A matrix, or an array of them.
+/// A matrix or an array of matrices.
 template <class X>
 concept transposable = tensor_like<X> &&(std::remove_cvref_t<X>::rank >= 2);
 
 }  // namespace detail
 
-/// A view of x with the last two axes exchanged: the transpose of a matrix, or of each matrix of an array of them.
-/// Column-major if x is row-major and vice versa, otherwise strided. Nothing is copied, so x must outlive it; free as
-/// an operand of matmul.
-template <detail::transposable X>
+/// A view of x with the last two axes exchanged: the transpose of a matrix, or of each matrix in an array of matrices.
+/// Column-major if x is row-major and vice versa, otherwise strided. Copies nothing, so x must outlive the view; free
+/// as an operand of matmul.
+template <class X>
 constexpr auto transposed(X&& x) {
-  static_assert(!detail::is_tensor<X>,
+  constexpr bool is_matrix = detail::transposable<X>, kept = !detail::is_tensor<X>;
+  static_assert(is_matrix,
+                "devplace: transposed: only matrices and arrays of them, tensors or views of rank 2 or more, can be "
+                "transposed.");
+  static_assert(!is_matrix || kept,
                 "devplace: transposed: a temporary tensor would be gone before the product; give it a name first.");
-  const auto window = detail::as_window(x);
-  constexpr std::size_t rank = std::remove_const_t<decltype(window)>::rank;
-  using window_type = std::remove_const_t<decltype(window)>;
-  const auto exchanged = [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
-    return window.permute(axis < Axis + 2 < rank ? Axis : 2 * rank - 3 - Axis > {}...);
+  if constexpr (is_matrix && kept) {
+    const auto window = detail::as_window(x);
+    constexpr std::size_t rank = std::remove_const_t<decltype(window)>::rank;
+    using window_type = std::remove_const_t<decltype(window)>;
+    const auto exchanged = [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
+      return window.permute(axis < Axis + 2 < rank ? Axis : 2 * rank - 3 - Axis > {}...);
+    }
+    (std::make_index_sequence<rank>{});
+    if constexpr (window_type::is_strided)
+      return exchanged;
+    else
+      return view<typename window_type::element_type, std::remove_cvref_t<decltype(exchanged.extents())>,
+                  typename window_type::placement_type,
+                  std::conditional_t<window_type::is_row_major, column_major, row_major>>(
+          detail::raw_data(exchanged), exchanged.extents(), exchanged.device());
+  } else {
+    return detail::refusal{};
   }
-  (std::make_index_sequence<rank>{});
-  if constexpr (window_type::is_strided)
-    return exchanged;
-  else
-    return view<typename window_type::element_type, std::remove_cvref_t<decltype(exchanged.extents())>,
-                typename window_type::placement_type,
-                std::conditional_t<window_type::is_row_major, column_major, row_major>>(
-        detail::raw_data(exchanged), exchanged.extents(), exchanged.device());
 }
-/// Other arguments.
-template <class... GIVE_A_MATRIX_OR_AN_ARRAY_OF_MATRICES>
-detail::refusal transposed(...) DEVPLACE_REFUSED(
-    "transposed: only matrices and arrays of them, tensors or views of rank 2 or more, can be transposed.");
 
 }  // namespace devplace

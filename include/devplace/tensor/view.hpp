@@ -4,14 +4,15 @@
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <type_traits>
 #include <utility>
 
 #include <devplace/memory/device_pointer.hpp>
 #include <devplace/place/axis.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
-#include <devplace/tensor/detail/refused_uses.hpp>
 #include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
@@ -19,16 +20,14 @@
 
 namespace devplace {
 
-/// Non-owning view of elements; of const elements as `view<const T, ...>`. Copying a view copies the reference, not the
-/// elements; assigning an expression to it assigns elements (ops/elementwise.hpp). It must not outlive the memory.
-/// Several threads may read through views of the same elements at once; one that writes must be the only one.
-/// `Layout`: contiguous in row-major order (`row_major`), the last two axes column-major (`column_major`), or a stride
-/// for every axis (`strided`); docs/views.md describes which operations return and accept which.
+/// Non-owning view of elements; `view<const T, ...>` is read-only. Copying a view copies the reference, not the
+/// elements; assigning an expression assigns elements (ops/elementwise.hpp). Must not outlive the memory. Several
+/// threads may read the same elements through views at once; a thread that writes must be the only one. `Layout`:
+/// contiguous in row-major order (`row_major`), the last two axes column-major (`column_major`), or a stride for every
+/// axis (`strided`). docs/views.md describes which operations return and accept which layout.
 template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>
   requires element<std::remove_const_t<T>>
-class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_accessible<Where>> {
-  using refused_uses = detail::refused_uses<Extents::rank, host_accessible<Where>>;
-
+class DEVPLACE_NODISCARD view {
  public:
   /// Properties given by the type: element type with and without const, extents, placement, layout, backend.
   ///@{
@@ -41,12 +40,12 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
   ///@}
   /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
-  /// Whether the type implies row-major elements, and whether the view stores strides.
+  /// Whether the layout is row-major by its type, and whether the view stores strides.
   ///@{
   static constexpr bool is_row_major = std::is_same_v<Layout, row_major>, is_strided = std::is_same_v<Layout, strided>;
   ///@}
 
-  /// A view of memory that it does not own (see wrap()); `device` is used for `here<Backend>` only.
+  /// From memory that the view does not own (see wrap()); `device` is for `here<Backend>` only.
   ///@{
   constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {}) requires(!is_strided)
       : data_(data), extents_(extents), device_(device) {}
@@ -54,12 +53,14 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
                  detail::device_of<Where> device = {}) requires(is_strided)
       : data_(data), extents_(extents), strides_{strides}, device_(device) {}
   ///@}
-  template <std::size_t Count, class FIX = GIVE_THE_SHAPE_AS_extents>
-  view(T*, const std::size_t (&)[Count]) = delete;
+  template <std::size_t Count>
+  constexpr view(T* data, const std::size_t (&)[Count]) : data_(data) {
+    static_assert(Count == 0, "devplace: view: give the shape as extents, extents(2, 3), not in braces.");
+  }
   /// Copies the reference.
   constexpr view(const view&) = default;
 
-  /// Conversions from non-const to const elements, from static to dynamic extents, and from other layouts to strided.
+  /// Converts from non-const to const elements, from static to dynamic extents, and from other layouts to strided.
   template <class U, class Other, class From>
     requires(!std::is_same_v<view<U, Other, Where, From>, view> && std::is_convertible_v<U (*)[], T (*)[]> &&
              std::is_convertible_v<const Other&, Extents> && (is_strided || std::is_same_v<From, Layout>))
@@ -68,53 +69,39 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
     if constexpr (is_strided) strides_.values = other.strides();
   }
 
-  // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
-  view& operator=(const volatile view&) const volatile&& = delete;
-  template <class FIX = USE_copy_TO_COPY_ELEMENTS>
-  detail::refusal operator=(const view&) const DEVPLACE_REFUSED("copy(x, other) copies the elements of a view.");
+  view& operator=(const view&) = delete;  // would copy the reference; copy(x, other) copies the elements
 
   /// Assigns the elements of an expression; its extents must equal or broadcast to the view's.
   template <class Expression, detail::configured = detail::configuration>
-    requires(std::remove_cvref_t<Expression>::is_expression && !std::is_const_v<T>)
+    requires(std::remove_cvref_t<Expression>::is_expression)
   const view& operator=(Expression&& expression) const {
-    constexpr bool fits = detail::assigned_extents<Extents, Expression>::fit;  // here, one level above assign
-    static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
-    if constexpr (fits) assign(*this, std::forward<Expression>(expression));
+    constexpr bool written = !std::is_const_v<T>, fits = detail::assigned_extents<Extents, Expression>::fit;
+    static_assert(written, DEVPLACE_DETAIL_CONST_VIEW);
+    static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);  // here, so that the compiler shows the user's line
+    if constexpr (written && fits) assign(*this, std::forward<Expression>(expression));
     return *this;
   }
 
   /// Sets every element to a number, as fill(x, value).
-  template <class Number, detail::configured = detail::configuration>
-    requires(std::is_arithmetic_v<Number> && !std::is_const_v<T>)
-  const view& operator=(Number value) const {
-    static_assert(std::is_integral_v<Number> || !std::is_integral_v<value_type>,
-                  "devplace: a number with a fraction is assigned to integer elements, which would cut it off.");
-    fill(*this, static_cast<value_type>(value));
+  template <class Number = std::initializer_list<value_type>, detail::configured = detail::configuration>
+    requires(!detail::is_local_expression<Number>)
+  const view& operator=(const Number& value) const {
+    constexpr bool is_number = std::is_arithmetic_v<Number>, written = !std::is_const_v<T>,
+                   exact = !is_number || std::is_integral_v<Number> || !std::is_integral_v<value_type>;
+    static_assert(is_number, DEVPLACE_DETAIL_ASSIGNED_TO_VIEW);
+    static_assert(written, DEVPLACE_DETAIL_CONST_VIEW);
+    static_assert(exact, DEVPLACE_DETAIL_FRACTION_ASSIGNED);
+    if constexpr (is_number && written && exact) fill(*this, static_cast<value_type>(value));
     return *this;
   }
-  /// All else is refused by a sentence.
-  ///@{
-  template <class X, class FIX = ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy>
-    requires(std::is_const_v<T> ||
-             (!std::is_arithmetic_v<X> && !std::is_convertible_v<const X&, view> && !requires { X::is_expression; }))
-  detail::refusal operator=(const X&) const DEVPLACE_REFUSED(
-      "a view is assigned an expression or a number, if its elements are not const; copy(x, other) "
-      "copies the elements of a tensor or view, also from another place.");
-  template <std::size_t Count, class FIX = ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy>
-  detail::refusal operator=(const value_type (&)[Count]) const DEVPLACE_REFUSED(
-      "a view is not assigned a list; assign elements, x(i) = 7, or copy(x, wrap(values, extents<3>{})).");
-  ///@}
 
-  using refused_uses::operator(), refused_uses::select, refused_uses::slice, refused_uses::permute,
-      refused_uses::broadcast_to, refused_uses::reshape;
-
-  /// Where it lies.
+  /// The placement.
   static constexpr Where placement() { return {}; }
-  /// Address of the first element: a `T*`, or a device_pointer<T> where the host does not reach the memory.
+  /// Address of the first element: a `T*`, or a device_pointer<T> in memory that the host cannot reach.
   constexpr detail::data_pointer<T, Where> data() const { return detail::data_pointer<T, Where>(data_); }
   /// The sizes of all axes.
   constexpr const Extents& extents() const { return extents_; }
-  /// The size of one axis. Checked as element access is.
+  /// The size of one axis; checked as element access is.
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, std::integral Axis>
   constexpr std::size_t extent(Axis axis) const
       DEVPLACE_REFUSED_IF(detail::no_axis<Extents>(axis), DEVPLACE_DETAIL_NO_AXIS) {
@@ -140,94 +127,135 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
       result[axis] = stride(axis);
     return result;
   }
-  /// Whether the elements are contiguous in row-major order, which is possible for a strided view too.
+  /// Whether the elements are contiguous in row-major order, as those of a strided view can be.
   constexpr bool is_contiguous() const { return detail::is_contiguous(detail::sizes_of(extents_), strides()); }
-  /// The device, to construct other views of this memory.
+  /// The device, for constructing other views of this memory.
   constexpr detail::device_of<Where> device() const { return device_; }
   /// The device's ordinal within its backend.
   constexpr int ordinal() const { return device_.ordinal(); }
 
-  /// The same elements with the ordinal erased from the type: the form that layers and operations work on.
+  /// The view with the ordinal erased from its type, on which layers and operations work.
   template <detail::configured = detail::configuration>
   constexpr auto erased() const {
     using where = here<backend_type>;
     return window<Layout, T, where>(data_, extents_, strides_, detail::device_of<where>{ordinal()});
   }
 
-  /// Element access, if the host can access the memory: one index for each axis. Throws argument_error for one past the
-  /// end if DEVPLACE_CHECK_BOUNDS is 1, as without NDEBUG; clang refuses constants past static extents.
+  /// Element access, if the host can access the memory: one index for each axis. Throws argument_error for an index
+  /// past the end if DEVPLACE_CHECK_BOUNDS is 1, the default without NDEBUG. clang rejects constants past static
+  /// extents, which a static_assert cannot see.
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
-    requires(detail::is_index_list<rank, Index...>&& host_accessible<Where>)
   constexpr T& operator()(Index... indices) const
-      DEVPLACE_REFUSED_IF(detail::past_end<Extents>(std::size_t(indices)...), DEVPLACE_DETAIL_PAST_END) {
-    if constexpr (Checked) {
-      [[maybe_unused]] std::size_t axis = 0;
-      (require_index(static_cast<std::size_t>(indices), axis++), ...);
+      DEVPLACE_REFUSED_IF(detail::past_end<Extents>(indices...), DEVPLACE_DETAIL_PAST_END) {
+    constexpr bool one_per_axis = detail::is_index_list<rank, Index...>, reachable = host_accessible<Where>;
+    constexpr bool reached = !one_per_axis || reachable;
+    static_assert(one_per_axis, DEVPLACE_DETAIL_ONE_INDEX_PER_AXIS);
+    static_assert(reached, DEVPLACE_DETAIL_NOT_REACHABLE);
+    if constexpr (one_per_axis && reachable) {
+      if constexpr (Checked) {
+        [[maybe_unused]] std::size_t axis = 0;
+        (require_index(static_cast<std::size_t>(indices), axis++), ...);
+      }
+      return data_[offset(static_cast<std::size_t>(indices)...)];
+    } else {
+      return *data_;
     }
-    return data_[offset(static_cast<std::size_t>(indices)...)];
   }
-  /// Index `index` of an axis, which is removed; `x[index]` uses the first axis. Throw argument_error for an index out
-  /// of range. Along the first axis of a row-major view the result is row-major, otherwise strided.
+  /// Index `index` of an axis, which is removed: `x.select(axis<1>{}, 0)`; `x[index]` uses the first axis. Throws
+  /// argument_error for an index out of range. Along the first axis of a row-major view the result is row-major,
+  /// otherwise strided.
   ///@{
-  template <std::size_t N>
-    requires(N < rank)
-  constexpr auto select(axis<N>, std::size_t index) const {
-    const detail::axes_without_t<rank, N> rest;
-    require_index(index, N);
-    return of_axes<along<N>>(at_offset(index * stride(N)), rest);
+  template <class Axis>
+  constexpr auto select(Axis, std::size_t index) const {
+    constexpr bool has_axis = detail::axis_number<Axis> < rank;
+    static_assert(has_axis, DEVPLACE_DETAIL_SELECT);
+    if constexpr (has_axis) {
+      constexpr std::size_t n = detail::axis_number<Axis>;
+      const detail::axes_without_t<rank, n> rest;
+      require_index(index, n);
+      return of_axes<along<n>>(at_offset(index * stride(n)), rest);
+    } else {
+      return detail::refusal{};
+    }
   }
   constexpr auto operator[](std::size_t index) const requires(rank > 0) { return select(axis<0>{}, index); }
   ///@}
 
-  /// Indices `first` to `last` (exclusive) of an axis, each or every `step`-th; without an axis, of the first one.
-  /// Throw argument_error for indices out of range. Along the first axis and without a step the result has the view's
-  /// layout, otherwise it is strided.
+  /// Indices `first` to `last` (exclusive) of an axis, each or every `step`-th: `x.slice(axis<1>{}, 0, 2)`; without an
+  /// axis, of the first one. Throws argument_error for indices out of range. Along the first axis and without a step
+  /// the result has the view's layout, otherwise it is strided.
   ///@{
-  template <std::size_t N>
-    requires(N < rank)
-  constexpr auto slice(axis<N>, std::size_t first, std::size_t last, std::size_t step) const {
-    return cut<N, strided>(first, last, step);
+  template <class Axis>
+  constexpr auto slice(Axis, std::size_t first, std::size_t last, std::size_t step) const {
+    constexpr bool has_axis = detail::axis_number<Axis> < rank;
+    static_assert(has_axis, DEVPLACE_DETAIL_SLICE);
+    if constexpr (has_axis)
+      return cut<detail::axis_number<Axis>, strided>(first, last, step);
+    else
+      return detail::refusal{};
   }
-  template <std::size_t N>
-    requires(N < rank)
-  constexpr auto slice(axis<N>, std::size_t first, std::size_t last) const { return cut<N, along<N>>(first, last, 1); }
+  template <class Axis>
+  constexpr auto slice(Axis, std::size_t first, std::size_t last) const {
+    constexpr bool has_axis = detail::axis_number<Axis> < rank;
+    static_assert(has_axis, DEVPLACE_DETAIL_SLICE);
+    if constexpr (has_axis)
+      return cut<detail::axis_number<Axis>, along<detail::axis_number<Axis>>>(first, last, 1);
+    else
+      return detail::refusal{};
+  }
   constexpr auto slice(std::size_t first, std::size_t last) const requires(rank > 0) {
     return slice(axis<0>{}, first, last);
   }
   ///@}
 
-  /// The axes in another order: axis k of the result is axis N[k] of the view. `x.permute(axis<2>{}, axis<0>{},
-  /// axis<1>{})` of 2x3x4 is 4x2x3. Strided. transposed() (tensor/transposed.hpp) exchanges the last two.
-  template <std::size_t... N>
-    requires(detail::is_order_of_axes<rank, N...>)
-  constexpr auto permute(axis<N>...) const { return of_axes<strided>(data_, std::index_sequence<N...>{}); }
+  /// The axes in another order: axis k of the result is the k-th argument. `x.permute(axis<2>{}, axis<0>{}, axis<1>{})`
+  /// of 2x3x4 is 4x2x3. Strided. transposed() (tensor/transposed.hpp) exchanges the last two.
+  template <class... Axis>
+  constexpr auto permute(Axis...) const {
+    constexpr bool every_axis_once = detail::is_order_of_axes<rank, detail::axis_number<Axis>...>;
+    static_assert(every_axis_once, DEVPLACE_DETAIL_PERMUTE);
+    if constexpr (every_axis_once)
+      return of_axes<strided>(data_, std::index_sequence<detail::axis_number<Axis>...>{});
+    else
+      return detail::refusal{};
+  }
 
   /// The elements broadcast to another shape, as in numpy.broadcast_to: extents are aligned at the last axis; an axis
   /// that is missing or has extent 1 is repeated with stride 0. Strided and read-only, because several positions are
   /// the same element. Throws shape_error if run-time extents cannot be broadcast.
-  template <extents_like Other>
-    requires(Other::rank >= rank)
-  constexpr auto broadcast_to(const Other& shape) const {
-    std::array<std::size_t, Other::rank> by{};
-    if (!detail::broadcast_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by))
-      detail::throw_no_broadcast(detail::sizes_of(extents_), detail::sizes_of(shape));
-    return window<strided, const T>(data_, shape, {by}, device_);
+  template <class Shape>
+  constexpr auto broadcast_to(const Shape& shape) const {
+    constexpr bool has_axes = detail::has_axes<Shape, rank>;
+    static_assert(has_axes, DEVPLACE_DETAIL_BROADCAST_TO);
+    if constexpr (has_axes) {
+      std::array<std::size_t, Shape::rank> by{};
+      if (!detail::broadcast_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by))
+        detail::throw_no_broadcast(detail::sizes_of(extents_), detail::sizes_of(shape));
+      return window<strided, const T>(data_, shape, {by}, device_);
+    } else {
+      return detail::refusal{};
+    }
   }
 
   /// The same elements, in the order of their indices, in another shape of the same size: row-major if the view is,
   /// otherwise strided. Static extents of other sizes do not compile. Throws shape_error if run-time sizes differ, and
   /// if no strides exist for the shape, as for some permuted views: make a row-major copy first, with to<on<...>>(x).
-  template <extents_like Other>
-    requires(detail::may_be_reshaped<Extents, Other>)
-  constexpr auto reshape(const Other& shape) const {
-    if (shape.size() != size()) detail::throw_reshape(detail::sizes_of(extents_), detail::sizes_of(shape));
-    if constexpr (is_row_major) {
-      return window<Layout>(data_, shape, {}, device_);
+  template <class Shape>
+  constexpr auto reshape(const Shape& shape) const {
+    constexpr bool fits = detail::may_be_reshaped<Extents, Shape>;
+    static_assert(fits, DEVPLACE_DETAIL_RESHAPE);
+    if constexpr (!fits) {
+      return detail::refusal{};
     } else {
-      detail::layout_strides<strided, Other::rank> by;
-      if (!detail::reshape_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by.values))
-        detail::throw_no_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape));
-      return window<strided>(data_, shape, by, device_);
+      if (shape.size() != size()) detail::throw_reshape(detail::sizes_of(extents_), detail::sizes_of(shape));
+      if constexpr (is_row_major) {
+        return window<Layout>(data_, shape, {}, device_);
+      } else {
+        detail::layout_strides<strided, Shape::rank> by;
+        if (!detail::reshape_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by.values))
+          detail::throw_no_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape));
+        return window<strided>(data_, shape, by, device_);
+      }
     }
   }
 
@@ -277,7 +305,7 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
     if (index >= extents_.extent(axis)) detail::throw_past_end(index, axis, extents_.extent(axis));
   }
 
-  /// A view without elements may have no memory, to whose null pointer nothing can be added.
+  /// Null stays null: a view without elements may have no memory.
   constexpr T* at_offset(std::size_t elements) const { return data_ == nullptr ? data_ : data_ + elements; }
 
   template <class... Index>

@@ -203,7 +203,7 @@ TEST_CASE("handles of freed memory, another type, another GPU or this process ar
   out.reset();
   const std::string freed =
       in_another_process([&] { return error_of([&] { static_cast<void>(dp::open_ipc<dp::cuda<1>>(handle)); }); });
-  CHECK_THAT(freed, Catch::Matchers::ContainsSubstring("is in no process; the process that exported the tensor has"));
+  CHECK_THAT(freed, Catch::Matchers::ContainsSubstring("does not exist; the process that exported the tensor has"));
   CHECK(violations().empty());
 }
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include <devplace/backend/cuda/queue.hpp>
-#include <devplace/memory/detail/untold_failure.hpp>
+#include <devplace/memory/detail/failure_at_exit.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::detail {
@@ -40,7 +40,7 @@ inline cuda_exit_report::~cuda_exit_report() {
       while (const cudaStream_t stream = cuda_stream_pool::of(ordinal).made(index++))
         check_stream_at_exit(stream, ordinal, end);
       if (cuda_device_lost(ordinal) && !thrown_loss_of_cuda_device(visible).exchange(true))
-        write_untold_failure(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
+        write_failure_at_exit(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
     }
   } catch (...) {  // no memory for the sentence
   }

@@ -14,7 +14,7 @@
 #include <devplace/backend/simulated/device.hpp>
 #include <devplace/backend/simulated/driver.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
-#include <devplace/memory/detail/untold_failure.hpp>
+#include <devplace/memory/detail/failure_at_exit.hpp>
 #include <devplace/place/detail/fork_count.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
@@ -108,7 +108,7 @@ class simulated_devices {
         text = e.what();
       } catch (...) {
       }
-      write_untold_failure(place, text);
+      write_failure_at_exit(place, text);
     }
   };
 

@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// Rows of texts of which the first `left` columns are aligned on the left, and the others on the right.
+/// Lines of text; the first `left` columns are left-aligned, the others right-aligned.
 inline std::string aligned_rows(const std::vector<std::vector<std::string>>& rows, std::size_t left) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const auto& row : rows)

@@ -6,7 +6,7 @@
 
 namespace devplace::detail {
 
-/// The deleter of a device_handle. Like a memory_block it stores its release function, so that its size is the same in
+/// The deleter of a device_handle. Stores its release function, as a memory_block does, so that its size is the same in
 /// every translation unit.
 template <class Op>
 struct device_release {
@@ -18,7 +18,7 @@ struct device_release {
   }
 };
 
-/// Sole owner of an object that a backend created for a device: an event, a stream. `Op` distinguishes the kinds.
+/// Sole owner of an event or stream that a backend created for a device; `Op` distinguishes the two.
 template <class Op>
 using device_handle = std::unique_ptr<void, device_release<Op>>;
 

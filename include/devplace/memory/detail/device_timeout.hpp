@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// Seconds according to `text`, a value of DEVPLACE_DEVICE_TIMEOUT: a whole number; 0, for ever, if it is null.
+/// Parses a value of DEVPLACE_DEVICE_TIMEOUT, a whole number of seconds; 0, for ever, for null.
 inline int parse_device_timeout(const char* text) {
   if (text == nullptr) return 0;
   const std::string_view given = text;
@@ -24,17 +24,17 @@ inline int parse_device_timeout(const char* text) {
   return seconds;
 }
 
-/// How many seconds waiting calls wait for one piece of a device's work until they give the device up; 0: for ever.
+/// The seconds after which a call that waits for one piece of a device's work gives the device up; 0: never.
 inline int device_timeout() {
   static const int seconds = parse_device_timeout(std::getenv("DEVPLACE_DEVICE_TIMEOUT"));
   return seconds;
 }
 
-/// Why a device was given up, with at most some hundred characters of its work's name.
+/// The error for a device that was given up, with the first 300 characters of its work's name.
 inline std::string timeout_text(const std::string& device, std::string_view work) {
-  constexpr std::size_t most = 300;
+  constexpr std::size_t limit = 300;
   const int seconds = device_timeout();
-  return device + " has not finished " + std::string(work.substr(0, most)) + (work.size() > most ? "..." : "") +
+  return device + " has not finished " + std::string(work.substr(0, limit)) + (work.size() > limit ? "..." : "") +
          " within the " + std::to_string(seconds) + (seconds == 1 ? " second" : " seconds") +
          " of DEVPLACE_DEVICE_TIMEOUT and is lost to this process; its memory is not used again. Correct that "
          "work, or allow more time; to use the device again, restart the process.";

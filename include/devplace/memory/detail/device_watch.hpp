@@ -10,23 +10,22 @@
 
 namespace devplace::detail {
 
-/// Something that knows why work of a device might never end, such as a collective for which another process does not
-/// come: it is asked while the host waits for the device.
+/// Detects why a device's work may never end, such as a collective that another process does not join. Polled while the
+/// host waits for the device.
 class device_watch {
  public:
   virtual ~device_watch() = default;
-  /// Called again and again by a thread that has waited so many seconds for the device `ordinal`. Throws if the
-  /// device's work cannot end.
+  /// Polled by a thread that has waited `waited` seconds for device `ordinal`. Throws if the device's work cannot end.
   virtual void check(int ordinal, double waited) = 0;
-  /// The thread waits no longer.
+  /// Called when the thread stops waiting.
   virtual void end_wait() noexcept = 0;
 };
 
-/// The watches of the process's devices. Thread-safe; a watch is not removed while it is asked.
+/// The watches of the process's devices. Thread-safe; a watch is not removed while it is polled.
 class device_watches {
  public:
   static device_watches& of_process() {
-    static auto& one = *new device_watches;  // never destroyed: programs may wait for devices until they end
+    static auto& one = *new device_watches;  // never destroyed: a program may wait for devices until it exits
     return one;
   }
 

@@ -12,17 +12,17 @@
 
 namespace devplace::op {
 
-/// Memory of a backend's devices that other processes open: `device(ordinal)` names the device in all processes;
-/// `message_bytes(bytes)` is the size of what is told in a segment to those who open; `allocate(ordinal, bytes,
-/// segment)` allocates and writes that; `record(ordinal, block)` marks the work after which others may use the memory;
-/// `open(ordinal, bytes, segment)` gives the memory in another process.
+/// Memory of a backend's devices that other processes open. `device(ordinal)` names the device in all processes;
+/// `message_bytes(bytes)` is the size of the message in a segment to the other processes; `allocate(ordinal, bytes,
+/// segment)` allocates and writes the message; `record(ordinal, block)` marks the work after which other processes may
+/// use the memory; `open(ordinal, bytes, segment)` opens the memory in another process.
 struct ipc {};
 
 }  // namespace devplace::op
 
 namespace devplace::detail {
 
-/// A segment's name that no other exported memory has: 20 characters.
+/// A unique segment name of 20 characters.
 inline std::string exported_name() {
   std::random_device random;
   std::uint64_t number = random();

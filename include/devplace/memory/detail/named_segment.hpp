@@ -26,25 +26,24 @@
 
 namespace devplace::detail {
 
-/// The words of a segment's errors: the function that was called, what it means that there is no segment of a name, and
-/// what to do about one of something else.
+/// Texts of a segment's errors: the function that was called, the cause and fix if the segment does not exist, and the
+/// fix if its contents differ.
 struct segment_words {
   const char* caller;
   const char* absent = "";
   const char* different = "";
 };
 
-/// Shared memory with a name, by which other processes of this user open it. It appears under its name when it is
-/// complete, and the name is removed by the last process that has it. What a killed process could not remove is removed
-/// by the next call of create() in any program.
+/// Shared memory that other processes of this user open by name. The name appears when the contents are complete, and
+/// the last process that has the segment removes it. Segments of killed processes are removed by the next call of
+/// create() in any program of this user.
 class named_segment {
  public:
-  /// The most extents that a segment keeps for those who open it.
+  /// Number of extents that a segment can store.
   static constexpr std::size_t most_extents = 8;
   using extents_type = std::uint64_t[most_extents];
 
-  /// Makes a segment with `bytes` of data, which are 0, and without its name yet. `text` describes it, a line for each
-  /// property.
+  /// Creates a segment with `bytes` of zeroed data, which has no name yet. `text` describes it, one property per line.
   static std::shared_ptr<named_segment> create(const segment_words& words, std::string_view name,
                                                const std::string& text, std::span<const std::size_t> sizes,
                                                std::size_t bytes) {
@@ -69,7 +68,7 @@ class named_segment {
     return segment;
   }
 
-  /// Gives it its name: the others find its data complete.
+  /// Gives the segment its name, after its data is complete.
   void publish() const {
     if (!share_lock(file_.number())) refuse_system_call("flock");
     if (::linkat(AT_FDCWD, own_link().c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
@@ -79,9 +78,9 @@ class named_segment {
     throw argument_error(subject() + " exists already, and a process uses it; choose another name, or open it.");
   }
 
-  /// Opens a segment that another process (or this one) has, and throws argument_error unless it has the text and the
-  /// bytes of data that `needs(segment)` returns. Whatever the header contains, all data lies in the file. If another
-  /// program of this user shortens the file later, those who use the data are ended by SIGBUS.
+  /// Opens a segment of another process or of this one. Throws argument_error unless its text and its number of bytes
+  /// are what `needs(segment)` returns, and unless all data lies in the file. If another program of this user truncates
+  /// the file later, access to the data raises SIGBUS.
   template <class Needs>
   static std::shared_ptr<named_segment> open(const segment_words& words, std::string_view name, const Needs& needs) {
     const auto segment = std::make_shared<named_segment>(words, name);
@@ -93,7 +92,7 @@ class named_segment {
     const bool used = file >= 0 && !remove_unused_segment(segment->path_);
     if (used && !share_lock(file)) segment->refuse_lock();
     if (!used || ::fstat(file, &found) != 0 || found.st_nlink == 0)
-      throw argument_error(segment->subject() + " is in no process; " + words.absent);
+      throw argument_error(segment->subject() + " does not exist; " + words.absent);
     if (static_cast<std::size_t>(found.st_size) < sizeof(header)) segment->refuse_header();
     segment->map(static_cast<std::size_t>(found.st_size));
     std::memcpy(&segment->head_, segment->data_, sizeof(header));
@@ -108,12 +107,12 @@ class named_segment {
     return segment;
   }
 
-  /// Without a file yet.
+  /// Opens no file yet.
   named_segment(const segment_words& words, std::string_view name)
       : words_(words), name_(name), path_(segment_path(name, words.caller)), file_(-1) {}
   named_segment(const named_segment&) = delete;
   named_segment& operator=(const named_segment&) = delete;
-  /// The lock is given back before it is asked whether others have one: those that were forked have the same.
+  /// Releases the lock before it tests for other locks, because forked processes share this one.
   ~named_segment() {
     if (data_ != nullptr) ::munmap(data_, bytes_);
     const bool had_file = file_.number() >= 0;
@@ -121,23 +120,23 @@ class named_segment {
     if (had_file) static_cast<void>(remove_unused_segment(path_));
   }
 
-  /// The process that made it, and the extents with which it did.
+  /// The process that created the segment, and the extents that it stored.
   ///@{
   std::int64_t process() const { return head_.process; }
   const extents_type& extents() const { return head_.extents; }
   ///@}
-  /// Whether a process asks that was forked from the one that has made or opened it.
+  /// Whether the calling process was forked from the one that created or opened the segment.
   bool inherited() const { return ::getpid() != user_; }
   const std::string& name() const { return name_; }
-  /// The beginning of its data.
+  /// The first byte of the data.
   void* data() const { return data_ + head_.data_begin; }
-  /// Throws argument_error: the header is not one of this file.
+  /// Throws argument_error for a header that does not fit its file.
   [[noreturn]] void refuse_header() const {
     throw argument_error(subject() + " has a header that does not fit its file: another program made or changed " +
                          path_ + ". Choose another name, or remove the file.");
   }
 
-  /// Gives the lock back, of this process and of those that it has forked, which do not count then.
+  /// Releases the lock of this process, and with it that of the processes that it forked.
   void unlock() noexcept { lock_file(file_.number(), LOCK_UN); }
   /// Unlocks the segment, waits until no process holds a lock, and removes the name. Waits without a limit, because
   /// other processes of this user use memory that the caller frees.
@@ -147,8 +146,7 @@ class named_segment {
     if (again.number() >= 0 && lock_file(again.number(), LOCK_EX)) remove_locked_segment(again.number(), path_);
   }
 
-  /// Memory of the segment, which keeps it: `bytes` from `offset` after the beginning of its data on. Counted for this
-  /// process.
+  /// A block of `bytes` at `offset` in the data; keeps the segment alive. Counted for this process.
   static memory_block part(const std::shared_ptr<named_segment>& segment, std::size_t offset, std::size_t bytes,
                            memory_purpose purpose) {
     auto owner = std::make_unique<std::shared_ptr<named_segment>>(segment);
@@ -169,11 +167,11 @@ class named_segment {
     extents_type extents = {};
   };
 
-  /// Where the data begins after a description of so many bytes.
+  /// Offset of the data after a description of `text_bytes` bytes.
   static std::uint64_t data_begin_after(std::uint64_t text_bytes) {
     return (sizeof(header) + text_bytes + page - 1) / page * page;
   }
-  /// A path of the file, also without a name.
+  /// A path of the open file, even if the file has no name.
   std::string own_link() const { return "/proc/self/fd/" + std::to_string(file_.number()); }
 
   /// Throws argument_error for a file that is not a segment of this user.
@@ -185,15 +183,14 @@ class named_segment {
   [[noreturn]] void refuse_lock() const {
     if (errno != EWOULDBLOCK) refuse_system_call("flock");
     throw argument_error(subject() + " cannot be opened, because another program of this user has " + path_ +
-                         " locked for itself alone. Choose another name, or end that program (lslocks names it).");
+                         " locked exclusively. Choose another name, or end that program (lslocks names it).");
   }
   void require(const std::string& text) const {
     const std::string own(static_cast<const char*>(static_cast<const void*>(data_ + sizeof(header))),
                           static_cast<std::size_t>(head_.text_bytes));
     if (own == text) return;
     const first_difference<> differ(text, own);
-    throw argument_error(subject() +
-                         " is not what is opened. First difference, of what is opened and what was created: \"" +
+    throw argument_error(subject() + " differs from the type that is opened. First difference, opened and created: \"" +
                          differ.in_first + "\" and \"" + differ.in_second + "\". " + words_.different);
   }
   /// The beginning of every message.
@@ -207,7 +204,7 @@ class named_segment {
                              "Share less, or allow the process more address space (ulimit -v)");
   }
 
-  /// Throws out_of_memory if the folder or the machine has not so much left.
+  /// Throws out_of_memory if the folder or the machine has less than `bytes` free.
   static void require_space(std::size_t bytes) {
     struct ::statvfs space = {};
     const bool limited = ::statvfs(segment_folder, &space) == 0 && space.f_blocks != 0;
@@ -225,7 +222,7 @@ class named_segment {
                            "--shm-size=8g), or pass memory without a name on to processes by fork");
   }
   [[noreturn]] void refuse_system_call(const std::string& call) const {
-    throw error(subject() + " cannot be had (" + call + ": " + system_error_text() +
+    throw error(subject() + " cannot be created or opened (" + call + ": " + system_error_text() +
                 "). Mount a tmpfs at /dev/shm and allow the user to write there.");
   }
 
@@ -238,7 +235,7 @@ class named_segment {
   ::pid_t user_ = ::getpid();
   std::string name_, path_;
   file_descriptor file_;
-  header head_;  // a copy, which other programs cannot change
+  header head_;  // a copy that other programs cannot change
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
 };

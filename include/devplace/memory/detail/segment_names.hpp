@@ -17,7 +17,7 @@
 
 namespace devplace::detail {
 
-/// Where POSIX shared memory lies on Linux: the object /name of shm_open is the file of that name there.
+/// The folder of POSIX shared memory on Linux: shm_open("/name") opens the file `name` in it.
 inline constexpr const char* segment_folder = "/dev/shm";
 
 /// The beginning of the file names of this user's segments.
@@ -25,7 +25,7 @@ inline std::string segment_prefix() {
   return "devplace." + std::to_string(::geteuid()) + ".";
 }
 
-/// The file of a segment. Throws argument_error for what is not a name.
+/// The file of a segment. Throws argument_error for an invalid name.
 inline std::string segment_path(std::string_view name, const char* caller) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
@@ -40,8 +40,8 @@ inline std::string segment_path(std::string_view name, const char* caller) {
   return std::string(segment_folder) + "/" + segment_prefix() + std::string(name);
 }
 
-/// A lock of a segment's file, of which every process that has the segment holds a shared one. The kernel releases it
-/// when the process ends, also by kill -9, and the children that inherited its memory by fork have ended.
+/// Locks a segment's file. Every process that has the segment holds a shared lock. The kernel releases the lock when
+/// the process has ended, also by kill -9, and so have the children that inherited its memory by fork.
 inline bool lock_file(int descriptor, int operation) noexcept {
   int result = 0;
   do
@@ -58,8 +58,8 @@ inline bool share_lock(int descriptor) noexcept {
   return true;
 }
 
-/// Opens the file of a segment, and neither follows a link nor waits for the other end of a pipe. `found` becomes what
-/// has the name, also if that cannot be opened; its st_mode is 0 if nothing has. Returns -1 and sets errno on failure.
+/// Opens the file of a segment; neither follows a link nor waits for the other end of a pipe. `found` describes the
+/// file even if it cannot be opened; its st_mode is 0 if there is none. Returns -1 and sets errno on failure.
 inline int open_segment_file(const std::string& path, struct ::stat& found) noexcept {
   found = {};
   const int opened = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -69,8 +69,8 @@ inline int open_segment_file(const std::string& path, struct ::stat& found) noex
   return opened;
 }
 
-/// Why a file must not be locked, mapped or removed as a segment of this user; null if nothing forbids it. Other users
-/// who may open a segment could lock it for ever, and shorten it while it is mapped.
+/// Why a file must not be locked, mapped or removed as a segment of this user; null if it may. Other users who can open
+/// a segment could lock it for ever, or truncate it while it is mapped.
 inline const char* foreign_file(const struct ::stat& found) noexcept {
   if (found.st_mode == 0) return nullptr;
   if (found.st_uid != ::geteuid()) return "is another user's file";
@@ -85,8 +85,8 @@ inline bool remove_locked_segment(int descriptor, const std::string& path) noexc
          ::unlink(path.c_str()) == 0;
 }
 
-/// Removes a segment's file if it is this user's and no process has the segment. Whoever opens the file meanwhile waits
-/// for the lock and then sees that the file has no name any more.
+/// Removes a segment's file if it is this user's and no process has the segment. A process that opens the file
+/// meanwhile waits for the lock and then finds that the file has no name.
 inline bool remove_unused_segment(const std::string& path) noexcept {
   struct ::stat found = {};
   const file_descriptor file(open_segment_file(path, found));
@@ -94,7 +94,7 @@ inline bool remove_unused_segment(const std::string& path) noexcept {
          remove_locked_segment(file.number(), path);
 }
 
-/// Removes what processes of this user left that were killed before they could do it themselves.
+/// Removes the segments of killed processes of this user.
 inline void remove_abandoned_segments() {
   ::DIR* const folder = ::opendir(segment_folder);
   if (folder == nullptr) return;

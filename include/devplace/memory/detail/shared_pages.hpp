@@ -27,7 +27,7 @@ class file_descriptor {
   ~file_descriptor() { reset(-1); }
 
   int number() const noexcept { return number_; }
-  /// Closes it, and owns another one.
+  /// Closes the descriptor and takes over another one.
   void reset(int number) noexcept {
     if (number_ >= 0) ::close(number_);
     number_ = number;
@@ -37,20 +37,20 @@ class file_descriptor {
   int number_;
 };
 
-/// The system's words for errno, or for another of its numbers.
+/// The system's text for errno, or for another error number.
 inline std::string system_error_text(int number = errno) {
   return std::generic_category().message(number);
 }
 
-/// Throws out_of_memory for shared memory. `limit` says what is exhausted and `remedy` what to do.
+/// Throws out_of_memory for shared memory. `limit` names what is exhausted, and `remedy` the fix.
 [[noreturn]] inline void throw_no_shared_memory(std::size_t bytes, const std::string& limit,
                                                 const std::string& remedy) {
   throw out_of_memory(out_of_memory_text(
       {devplace::place_name<shared_memory>(), bytes, memory_statistics<shared_memory>(), limit, {}, remedy}));
 }
 
-/// Throws out_of_memory if the machine has not so much left: the system would give pages of shared memory until it has
-/// to kill a process.
+/// Throws out_of_memory if the machine has less than `bytes` free: the system would hand out pages of shared memory
+/// until it has to kill a process.
 inline void require_free_pages(std::size_t bytes) {
   if (bytes < (std::size_t{16} << 20)) return;
   const std::size_t free = host_memory_free();
@@ -59,8 +59,8 @@ inline void require_free_pages(std::size_t bytes) {
                            "Share less, or free memory (see free -h)");
 }
 
-/// Gives a file of shared memory its size and its pages. Without them now, the first access after memory has run out
-/// would end the process by SIGBUS. Returns 0 or the error's number.
+/// Sets the size of a file of shared memory and allocates its pages. Allocated later, they could be missing at the
+/// first access, which would raise SIGBUS. Returns 0 or the error's number.
 inline int take_pages(int descriptor, std::size_t bytes) noexcept {
   if (::ftruncate(descriptor, static_cast<::off_t>(bytes)) != 0) return errno;
   int result = 0;
@@ -70,7 +70,7 @@ inline int take_pages(int descriptor, std::size_t bytes) noexcept {
   return result;
 }
 
-/// The pages of a file of shared memory in this process; null if they cannot be mapped.
+/// Maps a file of shared memory into this process; null on failure.
 inline void* map_pages(int descriptor, std::size_t bytes) noexcept {
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   return at == MAP_FAILED ? nullptr : at;
@@ -80,8 +80,8 @@ inline void* map_pages(int descriptor, std::size_t bytes) noexcept {
 
 namespace devplace {
 
-/// Memory without a name, which this process and those that it forks from now on have in common. Nothing is left of it
-/// when they have ended, however they end.
+/// Memory without a name that this process shares with the processes that it forks later. The system frees it when they
+/// have ended, however they end.
 template <>
 struct implementation<backend::cpu, op::shared_pages> {
   static detail::memory_block allocate(std::size_t bytes, memory_purpose purpose) {
@@ -102,7 +102,8 @@ struct implementation<backend::cpu, op::shared_pages> {
  private:
   [[noreturn]] static void refuse(std::size_t bytes, const std::string& call, int failed) {
     detail::throw_no_shared_memory(
-        bytes, "the system gives the process no more memory (" + call + ": " + detail::system_error_text(failed) + ")",
+        bytes,
+        "the system allocates no more memory for the process (" + call + ": " + detail::system_error_text(failed) + ")",
         "Share less, or give the machine or the job more memory (free -h, ulimit -v)");
   }
   static void release(const detail::block_record& block) noexcept {

@@ -8,6 +8,8 @@
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/rejected_operands.hpp>
+#include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 
@@ -15,33 +17,49 @@ namespace devplace {
 
 namespace detail {
 
-// For static_assert: compilers explain at length why a concept is not satisfied.
+// As bool, because compilers explain at length why a concept is not satisfied.
 template <class Where>
 inline constexpr bool is_placement = placement<Where>;
 
-}  // namespace detail
+/// Arguments of the constructor from a list of values: all but extents and expressions. check_list() rejects the rest.
+template <class Extents, class... Value>
+concept list_of_values = sizeof...(Value) > 1 ||
+                         (sizeof...(Value) == 1 && !(std::is_convertible_v<const Value&, Extents> || ...) &&
+                          !(is_local_expression<Value> || ...));
 
-/// Appears in the compiler's message when a tensor is copied.
-struct USE_clone_TO_COPY_A_TENSOR;
-/// Appears in the compiler's message for a value whose summands were not combined.
-struct COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce;
-/// Appears in the compiler's message when a tensor is constructed from extents and a value.
-struct USE_full_FOR_ELEMENTS_OF_ONE_VALUE;
-/// Appears in the compiler's message for a view of a temporary tensor, which would outlive the memory.
-struct KEEP_THE_TENSOR_IN_A_VARIABLE;
+/// Arguments that convert implicitly: numbers, and what check_list() rejects as another tensor.
+template <class... Value>
+inline constexpr bool converts_to_tensor = ((std::is_arithmetic_v<Value> || rejection_of<Value> != rejection::none ||
+                                             requires { typename Value::extents_type; }) &&
+                                            ...);
 
-/// Appears in the compiler's message when a tensor is constructed from another tensor, a view or a container.
-struct USE_to_OR_cast_OR_wrap_TO_MAKE_A_TENSOR_OF_ANOTHER;
+/// Whether a tensor can be made from these values: one number for each index of its only axis.
+template <class T, class Extents, class... Value>
+consteval bool check_list() {
+  constexpr bool operands = check_operands<Value...>(), numbers = (std::is_arithmetic_v<Value> && ...),
+                 from_one = sizeof...(Value) == 1, with_extents = (std::is_convertible_v<Value, Extents> || ...);
+  constexpr bool no_other = numbers || !from_one || !operands, no_value = numbers || from_one || !with_extents,
+                 list = numbers || from_one || with_extents || !operands,
+                 one_axis = !numbers || (Extents::rank < 2 && Extents::is_static),
+                 fits = !numbers || !one_axis || sizeof...(Value) == Extents{}.size(),
+                 exact = !numbers || !std::is_integral_v<T> || (std::is_integral_v<Value> && ...);
+  static_assert(no_other,
+                "devplace: a tensor is not made of another tensor, a view or a container; to<Where>(x) copies a tensor "
+                "or view, cast<T>(x) converts its elements, and wrap(values, extents(n)) is a view of a container.");
+  static_assert(no_value, "devplace: for elements of one value write full<T, Where>(extents, value).");
+  static_assert(list, "devplace: a tensor is made of its extents or of a list of numbers.");
+  static_assert(one_axis,
+                "devplace: a list of numbers makes a tensor of one axis with a static extent; a matrix takes nested "
+                "lists, {{1, 2}, {3, 4}}, and sizes are given as extents(3, 4).");
+  static_assert(fits,
+                "devplace: the list does not have the tensor's extents; give exactly as many values as the extent.");
+  static_assert(exact,
+                "devplace: the list has floating-point values and the tensor integer elements, which would cut off "
+                "their fractions; write integers.");
+  return numbers && one_axis && fits && exact;
+}
 
-namespace detail {
-
-/// What tensors are made from or assigned; all else is refused.
-template <class X, class Extents>
-concept tensor_argument = std::is_arithmetic_v<X> || std::is_convertible_v<X, Extents> || requires {
-  X::is_expression;
-};
-
-/// Nested lists with these numbers of values.
+/// Nested lists with these numbers of values per row.
 template <std::size_t First, std::size_t... Rest>
 struct lists {
   using given = extents<1 + sizeof...(Rest), First>;
@@ -56,8 +74,16 @@ struct lists {
   }
 };
 
+/// Fails to compile: a view of a temporary would dangle.
+template <class T>
+refusal view_of_temporary() {
+  static_assert(accepted<T>,
+                "devplace: a view of a temporary tensor would outlive its memory; keep the tensor in a variable.");
+  return {};
+}
+
 [[noreturn]] inline void throw_moved_from() {
-  throw error("this tensor was moved away and has no elements; assign it a new one before it is used again.");
+  throw error("this tensor was moved from and has no elements; assign a new one to it before it is used again.");
 }
 
 /// `to` as a member of tensors on one place (tensor/copy.hpp).
@@ -69,11 +95,10 @@ struct mover;
 /// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with deep
 /// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may
 /// only be assigned to or destroyed. Several threads may read a tensor at once; one that writes must be the only one.
-/// Specialisations are for one place and for several; arguments that fit neither are refused here.
-template <class T, class EXTENTS_TYPE_SUCH_AS_extents_3_4, class Where = void>
+/// Specialised for one place and for several; this template rejects other arguments.
+template <class T, class Extents, class Where = void>
 class tensor : public detail::refusal {
-  static constexpr bool has_element = detail::is_element<T>,
-                        has_extents = !has_element || detail::is_extents<EXTENTS_TYPE_SUCH_AS_extents_3_4>,
+  static constexpr bool has_element = detail::is_element<T>, has_extents = !has_element || detail::is_extents<Extents>,
                         has_place = !has_element || !has_extents || detail::is_placement<Where>;
   static_assert(has_element,
                 "devplace: the first argument of tensor is its element type: float, double, std::int32_t, "
@@ -85,11 +110,11 @@ class tensor : public detail::refusal {
                 "replicated<0, 1>.");
 
  public:
-  /// So that no other error follows.
+  /// Avoids follow-up errors.
   template <class... X>
   explicit tensor(const X&...) {}
 };
-/// `tensor a{1.0f, 2.0f}`: a list does not say where the tensor lies.
+/// `tensor a{1.0f, 2.0f}` does not name a place.
 template <class... Number>
   requires(sizeof...(Number) > 0 && (std::is_arithmetic_v<Number> && ...))
 tensor(Number...)

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-// numpy's placement of brackets, blanks and line breaks: lines of at most 75 columns; of arrays of more than 1000
-// elements only the first and last 3 along each axis.
+// numpy's placement of brackets, blanks and line breaks: lines of at most 75 columns; arrays of more than 1000 elements
+// show only the first and last 3 along each axis.
 namespace devplace::detail {
 
 inline constexpr std::size_t print_threshold = 1000;
@@ -31,7 +31,7 @@ class array_layout {
     return offsets;
   }
 
-  /// The text of the array, given the texts of the printed elements.
+  /// The text of the array from the texts of the printed elements.
   std::string text(const std::vector<std::string>& words) const {
     std::size_t next = 0;
     return bracket(0, " ", print_line, words, next);

@@ -20,7 +20,7 @@ inline constexpr bool is_tensor = false;
 template <class T, class E, class W>
 inline constexpr bool is_tensor<tensor<T, E, W>> = true;
 
-/// A function in a tensor's place: `tensor<...> y(extents<dyn>(n));` declares one, to C++, with a parameter `n`.
+/// Rejects a function in a tensor's place: `tensor<...> y(extents<dyn>(n));` declares a function with a parameter `n`.
 template <class Function>
 consteval bool declared_function() {
   static_assert(accepted<Function>,
@@ -41,7 +41,7 @@ concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_vi
 
 namespace detail {
 
-/// For functions that take a tensor's memory or make a tensor of memory.
+/// Access to a tensor's memory: takes it, or makes a tensor of it.
 struct block_access {
   template <class Tensor>
   static Tensor make(memory_block&& block, const typename Tensor::extents_type& extents) {
@@ -57,7 +57,7 @@ struct block_access {
   }
 };
 
-/// The window of a tensor or view, const for a const tensor, of any layout.
+/// A view of a tensor, of const elements for a const tensor; a view of any layout itself.
 template <class X>
 constexpr auto as_window(X&& x) {
   if constexpr (is_view<std::remove_cvref_t<X>>)
@@ -66,7 +66,7 @@ constexpr auto as_window(X&& x) {
     return x.view();
 }
 
-/// Rejects views with strides, for operations on row-major elements.
+/// The view itself; rejects views with strides, for operations on row-major elements.
 template <class T, class E, class W, class L>
 constexpr auto as_row_major(const view<T, E, W, L>& x) {
   static_assert(std::is_same_v<L, row_major>,
@@ -75,7 +75,7 @@ constexpr auto as_row_major(const view<T, E, W, L>& x) {
   return view<T, E, W>{raw_data(x), x.extents(), x.device()};
 }
 
-/// As as_window, for operations on row-major elements.
+/// A row-major view of a tensor or view; rejects views with strides.
 template <class X>
 constexpr auto as_view(X&& x) {
   return as_row_major(as_window(x));
@@ -83,8 +83,8 @@ constexpr auto as_view(X&& x) {
 
 }  // namespace detail
 
-/// `tensor a = x.slice(0, 8)` is not a copy: deduced only for the message of the deleted constructor, which says what
-/// is.
+/// `tensor a = x.slice(0, 8)` does not compile; deduced for the constructor's message, which names the copying
+/// functions.
 template <class T, class Extents, class Where, class Layout>
 tensor(const view<T, Extents, Where, Layout>&) -> tensor<std::remove_const_t<T>, Extents, Where>;
 

@@ -11,7 +11,7 @@ namespace devplace {
 
 namespace detail {
 
-/// For collectives, which move memory between tensors of different kinds of placement.
+/// Private parts of distributed tensors for collectives, which move memory between tensors of different placements.
 struct distributed_access {
   template <class Tensor>
   static auto extents(const Tensor& x, std::size_t k) {
@@ -25,22 +25,22 @@ struct distributed_access {
   static auto& blocks(tensor<T, Extents, Where>& x) {
     return x.blocks_;
   }
-  /// The blocks of a tensor whose places hold the whole extents, as a tensor of another such placement on these places.
+  /// Moves the blocks into a tensor of another placement on the same places; each place holds the whole extents.
   template <class To, class T, class Extents, class Where>
   static tensor<T, Extents, To> as(tensor<T, Extents, Where>&& x) {
     return tensor<T, Extents, To>(std::move(x.blocks_), x.extents_, {});
   }
-  /// An uninitialised tensor that is split as `source`, now and for later extents.
+  /// An uninitialised tensor with the split of `source`, and its rule for later extents.
   template <class Result, class Extents, class Source, detail::configured = detail::configuration>
   static Result split_like(const Extents& extents, const Source& source) {
     return Result(extents, source.division_);
   }
-  /// The note of the loader that made this batch; null for tensors that no loader made.
+  /// The note of the loader that made this batch; null for other tensors.
   template <class Tensor>
   static auto& note(const Tensor& x) {
     return x.note_;
   }
-  /// The block of the k-th place, as a tensor on it.
+  /// Moves the k-th place's block into a tensor on that place.
   template <class To, class T, class Extents, class Where>
   static tensor<T, Extents, To> take(tensor<T, Extents, Where>&& x, std::size_t k) {
     return tensor<T, Extents, To>(std::move(x.blocks_[k]), x.extents_);
@@ -49,7 +49,7 @@ struct distributed_access {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// What the k-th place has, as an erased view of any layout; a value on one place itself.
+/// The k-th place's elements as an erased view of any layout; of a value on one place, its elements.
 template <class X>
 auto local_window(X&& x, std::size_t k) {
   if constexpr (requires { x.only_on(k); }) {
@@ -60,7 +60,7 @@ auto local_window(X&& x, std::size_t k) {
   }
 }
 
-/// The same, for operations on row-major elements.
+/// The k-th place's elements as a row-major view; rejects views with strides.
 template <class X>
 auto local_part(X&& x, std::size_t k) {
   return as_row_major(local_window(x, k));

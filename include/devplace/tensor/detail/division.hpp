@@ -10,17 +10,17 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/split.hpp>
 
-// What a tensor over several places (tensor/distributed.hpp) has besides its extents.
+// How a tensor over several places (tensor/distributed.hpp) is divided, and its memory.
 namespace devplace::detail {
 
-/// Position of `P` in a mesh; the mesh's size if it is not in it.
+/// Position of `P` in a mesh; the mesh's size if the mesh does not contain `P`.
 template <class P, class Mesh>
 inline constexpr std::size_t position_in = 0;
 template <class P, class First, class... Rest>
 inline constexpr std::size_t position_in<P, devices<First, Rest...>> =
     std::is_same_v<P, First> ? 0 : 1 + position_in<P, devices<Rest...>>;
 
-/// How a tensor's axis is divided among its places now, and the rule for other extents.
+/// The current division of a tensor's axis among its places, and the rule for later extents.
 template <std::size_t Places>
 struct division {
   part_begins<Places> begins{};

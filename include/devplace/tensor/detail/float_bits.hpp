@@ -8,8 +8,8 @@
 
 #include <devplace/config.hpp>
 
-// Tests of numbers by their bits: with -ffast-math the compiler assumes that there are neither NaN nor infinities, and
-// removes comparisons that would find them.
+// Tests numbers by their bits: -ffast-math assumes that there are neither NaN nor infinities and removes comparisons
+// that would find them.
 namespace devplace::detail {
 
 /// Reinterprets the bits of a value as another type.
@@ -25,8 +25,8 @@ DEVPLACE_HD inline To same_bits(From from) {
 template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-/// `a` if the condition holds, otherwise `b`, by masks: of a conditional operator g++ computes only the chosen value,
-/// in branches, and then does not vectorise the loop.
+/// `a` if the condition holds, otherwise `b`, by masks: g++ turns a conditional operator into branches and then does
+/// not vectorise the loop.
 ///@{
 template <class Bits>
 DEVPLACE_HD constexpr Bits chosen_bits(bool condition, Bits a, Bits b) {
@@ -40,7 +40,7 @@ DEVPLACE_HD inline T chosen(bool condition, T a, T b) {
 }
 ///@}
 
-/// The bits of infinity: the exponent's, which are 8 or 11. NaN has larger ones.
+/// The bits of infinity: all 8 or 11 exponent bits. The bits of NaN are larger.
 template <class T>
 inline constexpr bits_of<T> infinity_bits = (~bits_of<T>{0} >> 1) - (~bits_of<T>{0} >> (sizeof(T) == 4 ? 9 : 12));
 
@@ -60,7 +60,7 @@ DEVPLACE_HD inline bool is_finite(T x) {
   return magnitude_bits(x) < infinity_bits<T>;
 }
 
-/// A NaN without its sign, which would be printed as `-nan`: on x86, 0 / 0 has one. Other numbers unchanged.
+/// Clears the sign of a NaN, which would print as `-nan`, as 0 / 0 on x86. Returns other numbers unchanged.
 template <class T>
 DEVPLACE_HD inline T without_sign_of_nan(T x) {
   return same_bits<T>(is_nan(x) ? magnitude_bits(x) : same_bits<bits_of<T>>(x));

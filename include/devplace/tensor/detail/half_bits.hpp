@@ -7,9 +7,9 @@
 #include <devplace/config.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 
-// Conversions between float and the bits of half. On GPUs each is an instruction, whose NaN has no sign and payload. On
-// the CPU they have no branches, so that loops over them are vectorised: all cases are computed and one is chosen. No
-// operation has a subnormal operand or result, so that processors that flush those to zero change nothing.
+// Conversions between float and the bits of half. On GPUs each is one instruction, whose NaN has no sign and payload.
+// On the CPU they compute all cases without branches and choose one, so that loops over them are vectorised. No
+// operation has a subnormal operand or result, so flushing subnormal numbers to zero changes nothing.
 
 namespace devplace::detail {
 
@@ -35,8 +35,8 @@ DEVPLACE_HD constexpr float float_of_half(std::uint16_t bits) {
   return __builtin_bit_cast(float, sign | chosen_bits(magnitude >= 0x7c00, special, finite));
 }
 
-/// The bits of the half that is nearest to a float; ties go to the even one, numbers that are too large to infinity,
-/// and a NaN becomes a quiet one with the same sign and the upper bits of its payload.
+/// The bits of the half nearest to a float, ties to even. Numbers that are too large become infinity; a NaN becomes a
+/// quiet one with the same sign and the upper bits of its payload.
 DEVPLACE_HD constexpr std::uint16_t half_of_float(float value) {
 #if defined(__CUDA_ARCH__)
   if (!__builtin_is_constant_evaluated()) {

@@ -4,7 +4,7 @@
 
 namespace devplace::detail {
 
-/// An expression that has a name and was not made by lazy() (ops/elementwise.hpp). `X` is deduced from a forwarding
+/// An expression in a variable that lazy() (ops/elementwise.hpp) did not make. `X` is deduced from a forwarding
 /// reference.
 template <class X>
 inline constexpr bool is_named_expression = false;
@@ -16,7 +16,7 @@ inline constexpr bool no_named_expressions = !(is_named_expression<X> || ...);
 
 }  // namespace devplace::detail
 
-/// What functions say first, in their own bodies: the compiler then shows the user's line next to it.
+/// The first assertion in the bodies of public functions, so that the compiler shows the user's line next to it.
 #define DEVPLACE_DETAIL_NAMED_EXPRESSION                                                                 \
   "devplace: an expression with a name would be computed at each use, from what its tensors hold then; " \
   "store its elements, tensor x = ..., or say that this is meant, auto x = lazy(...)."

@@ -14,14 +14,14 @@
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Numbers in the default print format of numpy 2.3 and later: the shortest digits that parse to the same number, at
-// most 8 after the point, all numbers of an array in the same format and aligned at the point.
+// The default print format of numpy 2.3 and later: the shortest digits that parse to the same number, at most 8 after
+// the point. All numbers of an array have one format and are aligned at the point.
 namespace devplace::detail {
 
 /// Maximum number of digits after the point.
 inline constexpr std::size_t print_precision = 8;
 
-/// A number split at its point: `-12` `.5`; the fraction has no trailing zeros.
+/// A number split at its point: `-12.5` is `-12` and `5`. The fraction has no trailing zeros.
 struct printed_number {
   std::string whole;
   std::string fraction;  // digits
@@ -42,7 +42,7 @@ inline printed_number split(std::string text) {
   return result;
 }
 
-/// Formats x as printf does for %.<precision>f, e or g in the C locale.
+/// Formats x as printf's %.<precision>f, e or g in the C locale.
 inline std::string rounded_text(double x, std::chars_format format, std::size_t precision) {
   char buffer[512];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, x, format, static_cast<int>(precision)).ptr};
@@ -87,7 +87,7 @@ bool needs_exponents(const std::vector<T>& finite) {
          (largest >= (sizeof(T) == 4 ? T(1e6) : T(1e8)) || smallest < T(1e-4) || largest / smallest > T(1000));
 }
 
-/// One text for each number, all of one width.
+/// Formats each number; all texts have the same width.
 template <class T>
 std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
   std::vector<std::string> texts;
@@ -131,7 +131,7 @@ std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
   return texts;
 }
 
-/// A single number with all its digits: `3.0`, `1e-05`.
+/// Formats a single number with all its digits: `3.0`, `1e-05`.
 template <class T>
 std::string format_number(T x) {
   if constexpr (std::is_integral_v<T>) {

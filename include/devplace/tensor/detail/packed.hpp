@@ -10,7 +10,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The view with a backend that computes: the CPU for pinned memory.
+/// The view on a backend that computes: the CPU for pinned memory.
 template <class T, class E, class W, class L>
 constexpr auto computable(const view<T, E, W, L>& x) {
   using given = typename view<T, E, W, L>::backend_type;
@@ -22,14 +22,14 @@ constexpr auto computable(const view<T, E, W, L>& x) {
     return view<T, E, where, strided>(raw_data(x), x.extents(), x.strides(), device);
 }
 
-/// Row-major elements, and their memory if it is temporary.
+/// Row-major elements; `block` owns their memory if it is temporary.
 template <class View>
 struct packed_elements {
   memory_block block;
   View view;
 };
 
-/// Uninitialised row-major elements with the type and extents of a view; freed with the result.
+/// Uninitialised row-major elements with the type and extents of a view, owned by the result.
 template <class T, class E, class W, class L>
 auto packed_beside(const view<T, E, W, L>& x) {
   using value = std::remove_const_t<T>;

@@ -9,10 +9,10 @@
 
 namespace devplace::detail {
 
-/// The bits of the number with `ToExponent` bits of exponent and `ToMantissa` of mantissa, 16 with the sign, that is
-/// nearest to the float or double with these bits; ties go to the even one, numbers that are too large to infinity, and
-/// a NaN becomes a quiet NaN with the same sign and the upper bits of its payload. In integers alone, so that it is
-/// constexpr, rounds once, and neither -ffast-math nor a processor that flushes subnormal numbers to zero changes it.
+/// Rounds the float or double with these bits to a 16-bit number with `ToExponent` bits of exponent and `ToMantissa` of
+/// mantissa: to nearest, ties to even. Numbers that are too large become infinity; a NaN becomes a quiet NaN with the
+/// same sign and the upper bits of its payload. Computes with integers only, so that it is constexpr and rounds once,
+/// and neither -ffast-math nor flushing subnormal numbers to zero changes the result.
 template <int ToExponent, int ToMantissa, std::unsigned_integral Bits>
 DEVPLACE_HD constexpr std::uint16_t round_to_short(Bits bits) {
   constexpr int width = 8 * sizeof(Bits), mantissa = width == 32 ? 23 : 52, exponent = width - 1 - mantissa;
@@ -30,7 +30,7 @@ DEVPLACE_HD constexpr std::uint16_t round_to_short(Bits bits) {
     const Bits significand = from == 0 ? magnitude : (magnitude & (hidden - 1)) | hidden;
     const int to = (from == 0 ? 1 : from) - rebias;
     if (to < special) {
-      // A result below the smallest normal number loses further bits; after mantissa + 2 of them nothing is left.
+      // A result below the smallest normal number loses more bits; mantissa + 2 of them leave 0.
       const int lost = to >= 1 ? dropped : dropped + 1 - to;
       const int shift = lost > mantissa + 2 ? mantissa + 2 : lost;
       const Bits even = significand >> shift & 1;
@@ -42,8 +42,8 @@ DEVPLACE_HD constexpr std::uint16_t round_to_short(Bits bits) {
   return static_cast<std::uint16_t>(sign | result);
 }
 
-/// The double that rounds to the same short number as the integer, with the sign of a signed one: exact below 2^53,
-/// otherwise with the last of its 53 bits set if bits are dropped, so that no tie arises.
+/// The double that rounds to the same short number as the integer: exact below 2^53; above, the last of its 53 bits is
+/// set if bits are dropped, so that no tie arises.
 template <std::integral Integer>
 DEVPLACE_HD constexpr double to_rounded_once(Integer value) {
   if constexpr (sizeof(Integer) <= sizeof(std::int32_t)) {

@@ -6,24 +6,38 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include <devplace/config.hpp>
+#include <devplace/place/axis.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/extents.hpp>
-
-namespace devplace {
-
-/// Appears in the compiler's message when a view is constructed from a pointer and sizes in braces.
-struct GIVE_THE_SHAPE_AS_extents;
-/// Appears in the compiler's message when a view is assigned to a view.
-struct USE_copy_TO_COPY_ELEMENTS;
-/// Appears in the compiler's message when something else than an expression or a number is assigned.
-struct ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy;
-
-}  // namespace devplace
+#include <devplace/tensor/layout.hpp>
 
 #define DEVPLACE_DETAIL_PAST_END "an index is past the extent of its axis; indices count from 0."
 #define DEVPLACE_DETAIL_NO_AXIS "extent: the array has fewer axes than this one; they count from 0."
+#define DEVPLACE_DETAIL_SELECT \
+  "devplace: select(axis<1>{}, index): the first argument is an axis, axis<0>{} to axis<rank - 1>{}."
+#define DEVPLACE_DETAIL_SLICE                                                                                        \
+  "devplace: slice(axis<1>{}, first, last, step), or slice(first, last) of the first axis: an axis is axis<0>{} to " \
+  "axis<rank - 1>{}."
+#define DEVPLACE_DETAIL_ONE_INDEX_PER_AXIS \
+  "devplace: an element is named by one integer for each axis, x(i, j) of a matrix, of which x[i] is a row."
+#define DEVPLACE_DETAIL_NOT_REACHABLE \
+  "devplace: the host does not reach these elements; copy them first, with to<cpu>(x), or item(x) of one."
+#define DEVPLACE_DETAIL_PERMUTE \
+  "devplace: permute(axis<1>{}, axis<0>{}): name every axis once, from axis<0>{} to axis<rank - 1>{}."
+#define DEVPLACE_DETAIL_BROADCAST_TO \
+  "devplace: broadcast_to(extents<2, 3>{}): give the shape as extents, with at least the array's axes."
+#define DEVPLACE_DETAIL_RESHAPE \
+  "devplace: reshape(extents<3, 2>{}) or reshape(extents(n, 2)): give extents of as many elements."
+#define DEVPLACE_DETAIL_ASSIGNED_TO_VIEW                                                                       \
+  "devplace: a view is assigned an expression or a number; copy(x, other) copies the elements of a tensor or " \
+  "view, also from another place, and copy(x, wrap(values, extents<3>{})) a container's."
+#define DEVPLACE_DETAIL_CONST_VIEW \
+  "devplace: assign: the elements of the view are const; assign to a view of a tensor that is not const."
+#define DEVPLACE_DETAIL_FRACTION_ASSIGNED \
+  "devplace: a number with a fraction is assigned to integer elements, which would cut it off; assign an integer."
 #define DEVPLACE_DETAIL_ASSIGNED_EXTENTS                                                                           \
   "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the destination the " \
   "expression's extents."
@@ -34,24 +48,78 @@ namespace devplace::detail {
 template <class Extents, class Expression>
 struct assigned_extents;
 
-// For DEVPLACE_REFUSED_IF, which asks where the arguments are constants. Templates of the argument's type, because
-// clang would otherwise ask while the class is incomplete.
-/// Whether an index is past the extent that the type says.
+/// An elementwise expression on one place.
+template <class X>
+inline constexpr bool is_local_expression = false;
+template <class X>
+  requires(X::is_expression)
+inline constexpr bool is_local_expression<X> = true;
+
+/// An elementwise expression over several places.
+template <class X>
+inline constexpr bool is_distributed_expression = false;
+template <class X>
+  requires(X::is_distributed_expression)
+inline constexpr bool is_distributed_expression<X> = true;
+
+/// One integer for each axis.
+template <std::size_t Rank, class... Index>
+inline constexpr bool is_index_list = sizeof...(Index) == Rank && (std::is_integral_v<Index> && ...);
+
+/// Converts an integer to an index; returns other arguments unchanged.
+template <class X>
+constexpr auto as_index(const X& x) {
+  if constexpr (std::is_integral_v<X>)
+    return static_cast<std::size_t>(x);
+  else
+    return x;
+}
+
+/// The number of an axis; SIZE_MAX for other types.
+template <class X>
+inline constexpr std::size_t axis_number = SIZE_MAX;
+template <std::size_t N>
+inline constexpr std::size_t axis_number<axis<N>> = N;
+
+/// Whether every axis of an array is named once.
+template <std::size_t Rank, std::size_t... Axis>
+inline constexpr bool is_order_of_axes = sizeof...(Axis) == Rank && ((Axis < Rank) && ...) && all_different<Axis...>();
+
+/// Extents of at least `Rank` axes.
+template <class Shape, std::size_t Rank>
+inline constexpr bool has_axes = false;
+template <extents_like Shape, std::size_t Rank>
+inline constexpr bool has_axes<Shape, Rank> = Shape::rank >= Rank;
+/// Extents of `Rank` axes.
+template <class Shape, std::size_t Rank>
+inline constexpr bool has_rank = has_axes<Shape, Rank> && !has_axes<Shape, Rank + 1>;
+
+/// Whether extents may have as many elements as other extents.
+template <class Extents, class Shape>
+inline constexpr bool may_be_reshaped = false;
+template <class Extents, extents_like Shape>
+inline constexpr bool may_be_reshaped<Extents, Shape> =
+    !Extents::is_static || !Shape::is_static || Extents{}.size() == Shape{}.size();
+
+// Conditions of DEVPLACE_REFUSED_IF, which clang evaluates for constant arguments. Templates of the arguments' types,
+// because clang would otherwise evaluate them while the class is incomplete.
+/// Whether an index is past the static extent of its axis.
 template <class Extents, class... Index>
 constexpr bool past_end(Index... indices) {
   std::size_t axis = 0;
   bool past = false;
-  ((past = past || indices >= Extents::static_extent(axis), ++axis), ...);
+  if constexpr (is_index_list<Extents::rank, Index...>)
+    ((past = past || static_cast<std::size_t>(indices) >= Extents::static_extent(axis), ++axis), ...);
   return past;
 }
 
-/// Whether there is no such axis.
+/// Whether an array has no such axis.
 template <class Extents, class Axis>
 constexpr bool no_axis(Axis axis) {
   return static_cast<std::size_t>(axis) >= Extents::rank;
 }
 
-/// A negative number that was given where they count from 0 as it was written.
+/// The text of a number that may have been negative before its conversion to std::size_t.
 inline std::string as_written(std::size_t number) {
   return std::to_string(static_cast<std::ptrdiff_t>(number));
 }
@@ -74,10 +142,10 @@ inline std::string as_written(std::size_t number) {
                        " does not lie in axis " + std::to_string(axis) + ", whose extent is " + std::to_string(extent) +
                        "; indices count from 0, steps from 1, and none is negative.");
 }
-/// The extent of every `step`-th index of an axis from `first` to `last`; throws unless they lie in it.
+/// Number of every `step`-th index of an axis from `first` to `last`; throws for indices outside of the axis.
 constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
                                       std::size_t extent) {
-  if (first > last || last > extent || step == 0 || step > PTRDIFF_MAX)  // which was a negative number
+  if (first > last || last > extent || step == 0 || step > PTRDIFF_MAX)  // from a negative number
     throw_no_slice(first, last, step, axis, extent);
   return (last - first) / step + ((last - first) % step != 0);
 }

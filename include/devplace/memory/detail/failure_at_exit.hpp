@@ -8,8 +8,8 @@
 
 namespace devplace::detail {
 
-/// Written at exit instead of thrown, because nothing catches exceptions any more: why a device failed.
-inline void write_untold_failure(const std::string& place, std::string_view why) {
+/// Prints at exit, when exceptions are no longer caught, why a device failed.
+inline void write_failure_at_exit(const std::string& place, std::string_view why) {
   constexpr std::string_view prefix = "devplace: ";
   if (why.starts_with(prefix)) why.remove_prefix(prefix.size());
   std::fprintf(stderr, "devplace: %s failed, and the program ended without reading a loss or waiting: %.*s\n",

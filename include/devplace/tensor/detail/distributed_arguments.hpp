@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <type_traits>
+
+#include <devplace/place/algebra.hpp>
+#include <devplace/place/detail/refusal.hpp>
+#include <devplace/place/placement.hpp>
+
+namespace devplace::detail {
+
+/// Fails to compile: a tensor over several places is not made from a list, a value or another tensor.
+template <class... Value>
+constexpr void reject_elements() {
+  constexpr bool makes_tensor = accepted<Value...>;
+  static_assert(makes_tensor,
+                "devplace: a tensor over several places is made of its extents, with the split of a split axis, or of "
+                "an expression; scatter and broadcast distribute elements of the host, and full<T, Where>(extents, "
+                "value) makes elements of one value.");
+}
+
+/// Whether every element of a tensor on `Where` can be set to a value.
+template <class Value, class Where>
+constexpr auto check_assigned_number() {
+  using kind = typename placement_traits<Where>::kind;
+  constexpr bool is_number = std::is_arithmetic_v<Value>, sets_value = !is_number || std::is_same_v<kind, copies> ||
+                                                                       std::is_same_v<kind, summands<reduction::max>> ||
+                                                                       std::is_same_v<kind, summands<reduction::min>> ||
+                                                                       rules_of<Where>::split;
+  static_assert(is_number,
+                "devplace: a tensor over several places is assigned an expression, a number, or a tensor of the same "
+                "type by std::move; scatter and broadcast bring elements from one place.");
+  static_assert(sets_value,
+                "devplace: the value of a partial tensor is its operation over the summands, which a number cannot "
+                "set; assign to x.only_on(k), a summand, or make a replicated tensor.");
+  return is_number && sets_value;
+}
+
+}  // namespace devplace::detail
