@@ -150,4 +150,3 @@ void open_without_component(const dp::ipc_handle<float, dp::extents<3>>& handle)
   auto x = dp::open_ipc<dp::cuda<0>>(handle);
 }
 #endif
-

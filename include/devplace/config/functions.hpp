@@ -44,21 +44,12 @@
   #define DEVPLACE_LIFETIMEBOUND
 #endif
 
-/// After the declaration of a function, not of a constructor: rejects calls. _IF rejects only calls for whose arguments
-/// clang knows the condition to be true. clang prints the sentence at the user's line; `= delete` would make it list
-/// the other overloads. Other compilers print the declaration, whose template parameters name the fix.
+/// After the declaration of a function: clang rejects calls whose arguments make the condition true at compile time,
+/// and prints the sentence at the user's line.
 #if defined(__clang__)
   #define DEVPLACE_REFUSED_IF(condition, sentence)                                        \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") \
         __attribute__((diagnose_if(condition, "devplace: " sentence, "error"))) _Pragma("clang diagnostic pop")
-  // Not defined by _IF, because clang prints three lines for each nested macro.
-  #define DEVPLACE_REFUSED(sentence)                                                      \
-    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") \
-        __attribute__((diagnose_if(true, "devplace: " sentence, "error"))) _Pragma("clang diagnostic pop")
-#elif defined(__cpp_deleted_function)
-  #define DEVPLACE_REFUSED(sentence) = delete ("devplace: " sentence)
-  #define DEVPLACE_REFUSED_IF(condition, sentence)
 #else
-  #define DEVPLACE_REFUSED(sentence) = delete
   #define DEVPLACE_REFUSED_IF(condition, sentence)
 #endif

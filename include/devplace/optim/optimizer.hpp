@@ -31,9 +31,6 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message for PyTorch's zero_grad.
-struct GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT;
-
 namespace optim {
 
 /// Which places run an optimizer.

@@ -24,9 +24,6 @@ namespace devplace {
 template <placement Where, placement Batch>
 using gradient_placement_from_t = std::conditional_t<std::is_same_v<Batch, Where>, Where, gradient_placement_t<Where>>;
 
-/// Appears in the compiler's message when gradients are passed on without std::move.
-struct GRADIENTS_ARE_USED_UP_WRITE_std_move;
-
 namespace runtime {
 
 struct gradient_access;

@@ -4,13 +4,6 @@
 
 #include <devplace/place/detail/refusal.hpp>
 
-namespace devplace {
-
-/// Appears in the compiler's message when the gradient of a loss or of parameters is multiplied or divided as a whole.
-struct THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM;
-
-}  // namespace devplace
-
 /// The sentence for a program that scales the gradient of a loss or of parameters as a whole.
 #define DEVPLACE_DETAIL_UNDIVIDED                                                                                   \
   "gradients are sums over the samples, and the optimizer divides those of a mean by the samples' weights: do not " \
