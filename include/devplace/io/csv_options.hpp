@@ -34,7 +34,7 @@ class csv_column {
   bool by_name_ = true;
 };
 
-/// How read_csv reads a file: `{.columns = {"height", "weight", 7}, .delimiter = ';'}`.
+/// How read_csv reads a file: ``{.columns = {"height", "weight", 7}, .delimiter = ';'}``.
 struct csv_options {
   /// The columns that are read, in this order; all of them if none is named.
   std::vector<csv_column> columns = {};

@@ -24,13 +24,17 @@ namespace devplace::optim {
 template <class Schedule>
 concept rate_schedule = std::copyable<Schedule> && detail::has_rate<Schedule>;
 
-/// A rule whose learning rate follows a schedule: `trainer step{model, loss,
-/// optim::scheduled{optim::adam{.learning_rate = 1e-3}, optim::linear{.steps = 500}.then(optim::cosine{.steps =
-/// 9500})}}`. The schedule is applied to the number of updates before this one, which the optimizer counts: with
-/// accumulate<k> it advances with each update, and in mixed<half> also with those that are skipped, as a PyTorch
-/// program's that calls scheduler.step() after each scaler.step(). The rate is computed on the host, and a place is
-/// sent one that differs from the last by a launch; a step does not wait for it. Its members are the rule's; a change
-/// of `learning_rate`, or of `schedule`, takes effect in the next step.
+/// A rule whose learning rate follows a schedule:
+/// ```
+/// trainer step{model, loss,
+///              optim::scheduled{optim::adam{.learning_rate = 1e-3},
+///                               optim::linear{.steps = 500}.then(optim::cosine{.steps = 9500})}};
+/// ```
+/// The schedule is applied to the number of updates before this one, which the optimizer counts: with accumulate<k> it
+/// advances with each update, and in mixed<half> also with those that are skipped, as a PyTorch program's that calls
+/// scheduler.step() after each scaler.step(). The rate is computed on the host, and a place is sent one that differs
+/// from the last by a launch; a step does not wait for it. Its members are the rule's; a change of `learning_rate`, or
+/// of `schedule`, takes effect in the next step.
 template <class Rule, class Schedule>
 struct scheduled : Rule {
   /// For the compiler's messages.
