@@ -34,7 +34,7 @@ class csv_column {
   bool by_name_ = true;
 };
 
-/// Options of read_csv: `{.columns = {"height", "weight", 7}, .delimiter = ';'}`.
+/// Options of read_csv: ``{.columns = {"height", "weight", 7}, .delimiter = ';'}``.
 struct csv_options {
   /// The columns to read, in this order; empty: all.
   std::vector<csv_column> columns = {};

@@ -24,10 +24,14 @@ namespace devplace::optim {
 template <class Schedule>
 concept rate_schedule = std::copyable<Schedule> && detail::has_rate<Schedule>;
 
-/// A rule whose learning rate follows a schedule: `trainer step{model, loss,
-/// optim::scheduled{optim::adam{.learning_rate = 1e-3}, optim::linear{.steps = 500}.then(optim::cosine{.steps =
-/// 9500})}}`. A step is the number of updates before it: with accumulate<k> the schedule advances with each update, and
-/// in mixed<half> also with skipped ones, as in a PyTorch program that calls scheduler.step() after each scaler.step().
+/// A rule whose learning rate follows a schedule:
+/// ```
+/// trainer step{model, loss,
+///              optim::scheduled{optim::adam{.learning_rate = 1e-3},
+///                               optim::linear{.steps = 500}.then(optim::cosine{.steps = 9500})}};
+/// ```
+/// A step is the number of updates before it: with accumulate<k> the schedule advances with each update, and in
+/// mixed<half> also with skipped ones, as in a PyTorch program that calls scheduler.step() after each scaler.step().
 /// The host computes the rate and sends it to the places by a launch when it changes; a step does not wait for that.
 /// Inherits the rule's members; a change of `learning_rate`, or of `schedule`, takes effect in the next step.
 template <class Rule, class Schedule>
