@@ -271,29 +271,48 @@ auto reduced(X&& x, const Axes&... axes) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-#define DEVPLACE_DETAIL_REDUCTION(name, function) \
-  template <class X, class... Axes>               \
-    requires detail::reduction_call<X, Axes...>   \
-  auto name(X&& x, const Axes&... axes) {         \
-    return function(std::forward<X>(x), axes...); \
-  }                                               \
-  static_assert(true)
-
 /// Sums, of x's element type, or int64 for integers. 0 without elements.
-DEVPLACE_DETAIL_REDUCTION(sum, detail::reduced<detail::sum_operation>);
+template <class X, class... Axes>
+  requires detail::reduction_call<X, Axes...>
+auto sum(X&& x, const Axes&... axes) {
+  return detail::reduced<detail::sum_operation>(std::forward<X>(x), axes...);
+}
+
 /// Means of float or double elements. NaN without elements.
-DEVPLACE_DETAIL_REDUCTION(mean, detail::reduced<detail::mean_operation>);
+template <class X, class... Axes>
+  requires detail::reduction_call<X, Axes...>
+auto mean(X&& x, const Axes&... axes) {
+  return detail::reduced<detail::mean_operation>(std::forward<X>(x), axes...);
+}
+
 /// Largest elements; NaN if any element is NaN. Throws argument_error without elements.
-DEVPLACE_DETAIL_REDUCTION(max, detail::reduced<detail::extremum_operation<true>>);
+template <class X, class... Axes>
+  requires detail::reduction_call<X, Axes...>
+auto max(X&& x, const Axes&... axes) {
+  return detail::reduced<detail::extremum_operation<true>>(std::forward<X>(x), axes...);
+}
+
 /// Smallest elements; NaN if any element is NaN. Throws argument_error without elements.
-DEVPLACE_DETAIL_REDUCTION(min, detail::reduced<detail::extremum_operation<false>>);
+template <class X, class... Axes>
+  requires detail::reduction_call<X, Axes...>
+auto min(X&& x, const Axes&... axes) {
+  return detail::reduced<detail::extremum_operation<false>>(std::forward<X>(x), axes...);
+}
+
 /// Position of the largest element, as int64: in the whole array in row-major order, or along one axis, as in
 /// `argmax(logits, axis<1>{})`, the class of each row. The first of equal ones; a NaN counts as largest. Throws
 /// argument_error without elements.
-DEVPLACE_DETAIL_REDUCTION(argmax, detail::reduced<detail::position_operation<true>>);
-/// Position of the smallest element, otherwise as argmax.
-DEVPLACE_DETAIL_REDUCTION(argmin, detail::reduced<detail::position_operation<false>>);
+template <class X, class... Axes>
+  requires detail::reduction_call<X, Axes...>
+auto argmax(X&& x, const Axes&... axes) {
+  return detail::reduced<detail::position_operation<true>>(std::forward<X>(x), axes...);
+}
 
-#undef DEVPLACE_DETAIL_REDUCTION
+/// Position of the smallest element, otherwise as argmax.
+template <class X, class... Axes>
+  requires detail::reduction_call<X, Axes...>
+auto argmin(X&& x, const Axes&... axes) {
+  return detail::reduced<detail::position_operation<false>>(std::forward<X>(x), axes...);
+}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
