@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <ostream>
+#include <iosfwd>
 #include <type_traits>
 #include <utility>
 

@@ -28,6 +28,10 @@ consteval bool declared_function() {
                 "tensor<...> y(extents<dyn>(n)), declares a function; write braces: tensor<...> y{extents<dyn>{n}}.");
   return false;
 }
+template <class X>
+inline constexpr bool is_declared_function = false;
+template <class T, class E, class W, extents_like... Parameters>
+inline constexpr bool is_declared_function<tensor<T, E, W>(Parameters...)> = true;
 template <class T, class E, class W, extents_like... Parameters>
 inline constexpr bool is_tensor<tensor<T, E, W>(Parameters...)> = declared_function<tensor<T, E, W>(Parameters...)>();
 template <class T, class E, class W, class... Parameters>

@@ -58,6 +58,10 @@ consteval form form_of_argument() {
     return form::nowhere;
 }
 
+/// Whether another assertion has already failed for one of the arguments.
+template <class... X>
+inline constexpr bool rejected_before = ((is_declared_function<X> || rejection_of<X> != rejection::none) || ...);
+
 template <class X>
 inline constexpr bool has_network = requires {
   typename X::network_type;
@@ -87,7 +91,7 @@ constexpr auto check_copy() {
 template <class To, class From>
 constexpr auto check_ends_of_copy() {
   constexpr bool local = form_of_argument<To>() == form::one_place && form_of_argument<From>() == form::one_place,
-                 taken = local || rejected_pair<To, From>;  // rejected by check_operands()
+                 taken = local || rejected_before<To, From>;
   static_assert(taken,
                 "devplace: copy: give tensors or views on one place, the destination first; wrap(v, extents(n)) is a "
                 "view of a vector, and of a tensor over several places there are x.local(k) to read, x.only_on(k) to "
@@ -101,7 +105,7 @@ constexpr auto check_to() {
   constexpr bool is_place = is_placement<Where>, no_type = !is_element<Where>,
                  names_place = !no_type || (is_place && Others == 0), one_place = !is_place || single_place<Where>;
   constexpr form from = is_place && one_place && Others == 0 ? form_of_argument<From>() : form::one_place;
-  constexpr bool has_elements = from != form::nowhere || rejected_pair<From, From>, no_copies = from != form::copies,
+  constexpr bool has_elements = from != form::nowhere || rejected_before<From>, no_copies = from != form::copies,
                  no_summands = from != form::summands, no_parts = from != form::parts;
   static_assert(no_type,
                 "devplace: to: an element type is no place; tensor y = cast<double>(x) converts elements, and "
@@ -134,7 +138,7 @@ void require_copyable(const To& to, const From& from) {
 template <class X>
 constexpr auto check_item() {
   constexpr form of = form_of_argument<X>();
-  constexpr bool has_elements = of != form::nowhere || rejected_pair<X, X>, no_copies = of != form::copies,
+  constexpr bool has_elements = of != form::nowhere || rejected_before<X>, no_copies = of != form::copies,
                  no_parts = of != form::parts, no_summands = of != form::summands, is_one = [] {
                    if constexpr (of == form::one_place)
                      return !X::extents_type::is_static || typename X::extents_type{}.size() == 1;
