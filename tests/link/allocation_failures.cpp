@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Trainings on the CPU and on two simulated devices, models, loaders, operations, files and collectives, each once for
-// every allocation that it makes: that allocation fails, and the work must throw an exception derived from
-// devplace::error, or go on. After an exception the same work must succeed, no memory may be left in use, and the
-// program must exit.
+// Runs trainings on the CPU and on two simulated devices, models, loaders, operations, files and collectives once for
+// every allocation that they make. That allocation fails, and the work must throw an exception derived from
+// devplace::error, or continue. After an exception the work must succeed when repeated, no memory may remain in use,
+// and the program must exit.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,7 +85,7 @@ void use_files_of_parameters() {
 
 std::string mnist_folder;
 
-/// The four files of MNIST with images of 2x3 pixels, and a part held out by number, share and at random.
+/// The four files of MNIST with images of 2x3 pixels, and images held out by number, by fraction and at random.
 void use_mnist() {
   const dp::labelled_images data = dp::read_mnist(mnist_folder);
   static_cast<void>(dp::hold_out(data.train, 4));
@@ -201,13 +201,13 @@ std::size_t bytes_in_use() {
          dp::memory_statistics<dp::cuda<1>>().allocated;
 }
 
-/// Whether `program` completes. A failure on a device that nobody has read yet is thrown once.
+/// Whether `program` completes. An unread failure on a device is thrown once.
 bool completes(void (*program)()) {
   return run(program) == completed || run(program) == completed;
 }
 
-/// What becomes of `program` after an exception: run again, and again with the failure, when what a process allocates
-/// once is there.
+/// The outcome of `program` after an exception: runs it again without and with the failure, after allocations that a
+/// process makes only once.
 outcome run_again(void (*program)(), long k) {
   if (!completes(program)) return did_not_recover;
   const std::size_t before = bytes_in_use();
@@ -219,7 +219,7 @@ outcome run_again(void (*program)(), long k) {
   return bytes_in_use() == before ? threw_error : left_memory;
 }
 
-/// Under sanitizers, with which a process starts slowly, every third allocation fails.
+/// Only every third allocation fails under sanitizers, where processes start slowly.
 constexpr long step = support::sanitized ? 3 : 1;
 
 /// Returns the number of wrong outcomes.

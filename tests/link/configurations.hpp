@@ -12,8 +12,8 @@
 
 using device_tensor = devplace::tensor<float, devplace::extents<1000>, devplace::on<devplace::cuda<0>>>;
 
-/// Three ways in which a file allocates on a simulated device. The bodies differ with the configuration: in a checked
-/// one the host cannot access the memory.
+/// Three ways to allocate on a simulated device. The bodies depend on the configuration: in a checked one the host
+/// cannot access the memory.
 struct configured_file {
   bool checked;
   device_tensor (*by_constructor)();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Two configurations in one program: the linker keeps one constructor, function and member of each, and the process has
-// a single state for both.
+// Two configurations in one program: the linker keeps the constructors, functions and members of each, and the process
+// has a single state for both.
 
 #include "link/configurations.hpp"
 
@@ -23,7 +23,7 @@ void check(bool right, const char* what) {
 bool within_reach(const device_tensor& x) {
   int ends[2];
   if (::pipe(ends) != 0) return false;
-  devplace::synchronize<devplace::cuda<0>>();  // while the device works its memory is accessible
+  devplace::synchronize<devplace::cuda<0>>();  // a working device's memory is accessible
   const bool within = ::write(ends[1], x.data().get(), 1) == 1;
   ::close(ends[0]);
   ::close(ends[1]);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Operations on strided views and on tensors over several places, for the test of symbols; not run.
+// Operations on strided views and on tensors over several places, for the symbol test; never run.
 
 #include <devplace/all.hpp>
 

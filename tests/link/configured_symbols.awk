@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# From `objdump -r`: functions of devplace without a configuration in their name that refer to one with it. In a file of
-# another configuration the function of the same name would refer to another symbol, and the linker would keep only one
-# of the two. Each inline function has its own section, .text.<name>.
+# Reads `objdump -r` and finds devplace functions without a configuration in their name that refer to a symbol with one.
+# In a file of another configuration, the function of that name would refer to another symbol, and the linker would keep
+# only one of the two functions. Each inline function has its own section, .text.<name>.
 function configured(name) {
   return index(name, "simulated_cuda") || index(name, "host_only_cuda") || index(name, "full_cuda") ||
          name ~ /[0-9]no_cuda/

@@ -28,8 +28,8 @@ using host = dp::on<dp::cpu>;
 /// Whether the program runs under AddressSanitizer.
 const bool address_sanitizer = __asan_poison_memory_region != nullptr;
 
-/// Whether `attempt` ends its process with a segmentation fault or a report of AddressSanitizer; any other end than
-/// exit status 0 is a failure.
+/// Whether `attempt` ends its process with a segmentation fault or a report of AddressSanitizer, instead of exit
+/// status 0; any other end is a failure.
 template <class Attempt>
 bool faults(Attempt attempt) {
   std::fflush(stdout);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Devices that cannot access each other's memory, as GPUs without NVLink in many desktop computers: programs run there
-// as they are, with the default engine, whose sums have the same bits.
+// Devices that cannot access each other's memory, like many desktop GPUs without NVLink: programs run unchanged with
+// the default engine, and sums have the same bits.
 
 #include <cstddef>
 #include <cstdio>
@@ -33,7 +33,7 @@ float value(std::size_t rank, std::size_t i) {
   return 1.0F / static_cast<float>(3 + 7 * rank + i % 1009);
 }
 
-/// Sums in the order of the ranks, in float.
+/// Sums in rank order, in float.
 std::vector<float> sums(std::size_t ranks, std::size_t count) {
   std::vector<float> result(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -44,7 +44,7 @@ std::vector<float> sums(std::size_t ranks, std::size_t count) {
   return result;
 }
 
-/// One buffer for each device, with the values of its rank.
+/// One buffer per device, with the values of its rank.
 struct buffers {
   std::vector<dp::detail::memory_block> blocks;
   std::vector<float*> addresses;

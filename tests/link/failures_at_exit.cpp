@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What a program writes to stderr at its end: one sentence for a failed step whose loss nobody read, and nothing
-// otherwise. And a device that never finishes: synchronize throws after DEVPLACE_DEVICE_TIMEOUT, and the program ends.
+// At exit a program writes one sentence to stderr for a failed step whose loss was not read, and nothing otherwise.
+// With a device that never finishes, synchronize throws after DEVPLACE_DEVICE_TIMEOUT, and the program ends.
 
 #include <array>
 #include <atomic>
@@ -24,7 +24,7 @@ namespace dp = devplace;
 namespace nn = dp::nn;
 using two = dp::replicated<0, 1>;
 
-/// Work that lasts until the host ends it.
+/// Work that runs until the host ends it.
 struct endless_work {
   const std::atomic<bool>* end;
   void operator()(std::size_t) const {
@@ -33,7 +33,7 @@ struct endless_work {
   }
 };
 
-/// Two steps; the second has a label that does not exist, on cuda:1. Reads the mean loss if `reads`.
+/// Two steps; if `fails`, the second has an invalid label on cuda:1. Reads the mean loss if `reads`.
 void train(bool fails, bool reads) {
   const std::array<float, 24> x{};
   std::array<std::int64_t, 4> y{};
@@ -45,7 +45,7 @@ void train(bool fails, bool reads) {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   step(images, labels).item();
   static std::atomic<bool> go = false;
-  dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, endless_work{&go});  // it fails after the step was enqueued
+  dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, endless_work{&go});  // fails after the step is enqueued
   step(images, more);
   go = true;
   try {
@@ -54,8 +54,8 @@ void train(bool fails, bool reads) {
   }
 }
 
-/// Returns after waiting calls on the stuck device have thrown.
-void be_stuck(bool waits) {
+/// Enqueues endless work on cuda:1. If `waits`, checks that waiting calls on the stuck device throw.
+void run_endless_work(bool waits) {
   static const std::atomic<bool> never = false;
   const auto x = dp::zeros<float, dp::on<dp::cuda<1>>>(dp::extents<4>{});
   dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, endless_work{&never});
@@ -75,7 +75,7 @@ void be_stuck(bool waits) {
   dp::synchronize<dp::cuda<0>>();
 }
 
-/// A failure of cuda:1, thrown by a wait for cuda:0, which needed its results.
+/// A wait for cuda:0, which needs results of cuda:1, throws the failure of cuda:1.
 void fail_elsewhere() {
   dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, [](std::size_t) { throw dp::error("it failed"); });
   dp::event<dp::cuda<1>> done;
@@ -88,8 +88,8 @@ void fail_elsewhere() {
   }
 }
 
-/// Waits for cuda:0, which waits for cuda:1, which is stuck.
-void follow_the_stuck() {
+/// Waits for cuda:0, which waits for the stuck cuda:1.
+void wait_for_stuck_device() {
   static const std::atomic<bool> never = false;
   dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, endless_work{&never});
   dp::event<dp::cuda<1>> done;
@@ -104,8 +104,8 @@ void follow_the_stuck() {
   dp::synchronize<dp::cuda<0>>();
 }
 
-/// The first use of a device is told of the wrong environment variable.
-void be_told_of_the_environment() {
+/// The first use of a device throws the error about an invalid environment variable.
+void use_with_wrong_environment() {
   try {
     static_cast<void>(dp::zeros<float, dp::cuda<0>>(3));
     std::fputs("no exception", stderr);
@@ -138,24 +138,24 @@ int main() {
   const std::string elsewhere = support::written_by(fail_elsewhere);
   good &= expect("thrown by another device", elsewhere.empty(), elsewhere);
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "soon", 1);
-  const std::string wrong = support::written_by(be_told_of_the_environment);
+  const std::string wrong = support::written_by(use_with_wrong_environment);
   good &= expect("wrong timeout",
                  wrong.starts_with("devplace: the environment variable DEVPLACE_DEVICE_TIMEOUT is \"soon\"") &&
                      !contains(wrong, "status"),
                  wrong);
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "1", 1);
-  const std::string followed = support::written_by(follow_the_stuck);
+  const std::string followed = support::written_by(wait_for_stuck_device);
   good &= expect("stuck before",
                  followed.starts_with("devplace: cuda:1 has not finished ") && contains(followed, "endless_work") &&
                      !contains(followed, "status"),
                  followed);
-  const std::string stuck = support::written_by([] { be_stuck(true); });
+  const std::string stuck = support::written_by([] { run_endless_work(true); });
   good &= expect("stuck", stuck.starts_with("devplace: cuda:1 has not finished ") && contains(stuck, "endless_work"),
                  stuck);
   good &=
       expect("stuck, again", contains(stuck, "\ndevplace: cuda:1 has not") && !contains(stuck, "no exception"), stuck);
   good &= expect("stuck, status", !contains(stuck, "status"), stuck);
-  const std::string ended = support::written_by([] { be_stuck(false); });
+  const std::string ended = support::written_by([] { run_endless_work(false); });
   good &= expect("stuck at exit",
                  contains(ended, "cuda:1 failed, and the program ended") && contains(ended, "has not finished"), ended);
   const std::string trained = support::written_by([] { train(false, false); });

@@ -12,7 +12,7 @@ struct type_layout {
   std::size_t size, alignment;
 };
 
-/// The layouts reported by one translation unit; filled before main.
+/// The layouts that one translation unit reports; filled before main.
 struct layout_table {
   const char* unit;
   std::vector<type_layout> layouts;

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Tests that need the linker: programs of several translation units, programs that must not link, and symbols of object
-# files. A source may name the component that it is compiled with: main.cpp=simulated_cuda. A .cu source always has
-# component cuda; a .cpp source with =cuda is C++ that links it.
+# Tests of linking: programs of several translation units, programs that must not link, and symbols of object files. A
+# source may name its component: main.cpp=simulated_cuda. A .cu source always has component cuda; a .cpp source with
+# =cuda is C++ that links component cuda.
 
 add_custom_target(devplace_link_tests)
 
-# Sets `out` to object libraries of the given <source>[=<component>], one each, so that each has its own component.
+# Sets `out` to one object library per <source>[=<component>], so that each has its own component.
 function(devplace_object_libraries out name)
   set(libraries "")
   foreach(entry IN LISTS ARGN)
@@ -29,8 +29,8 @@ function(devplace_object_libraries out name)
   set(${out} ${libraries} PARENT_SCOPE)
 endfunction()
 
-# Sets `label`, or skips the caller's test if this build lacks something that a source needs: .cu needs nvcc
-# (DEVPLACE_BUILD_CUDA) and =cuda needs the toolkit.
+# Sets `label`, or skips the caller's test if this build lacks what a source needs: nvcc for .cu (DEVPLACE_BUILD_CUDA),
+# and the toolkit for =cuda.
 macro(devplace_link_label name)
   set(label link)
   set(sources "${ARGN}")
@@ -45,8 +45,8 @@ macro(devplace_link_label name)
   endif()
 endmacro()
 
-# devplace_add_link_test(<name> <source>[=<component>]...): the program links, runs and returns 0 (4: skipped). One of a
-# single source with simulated devices is compiled like the other tests of these.
+# devplace_add_link_test(<name> <source>[=<component>]...): the program links, runs and returns 0 (4: skipped). A
+# program of a single source with simulated devices is compiled like the other simulated tests.
 function(devplace_add_link_test name)
   devplace_link_label(${name} ${ARGN})
   devplace_object_libraries(libraries ${name} ${ARGN})
@@ -69,9 +69,8 @@ function(devplace_add_link_test name)
   set_tests_properties("link: ${name}" PROPERTIES LABELS ${label} SKIP_RETURN_CODE 4 TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
 endfunction()
 
-# devplace_add_link_fail_test(<name> <regex> [LTO] <source>[=<component>]...): every source compiles, but linking them
-# must fail with a line that matches. Uses the project's flags and links no libraries, which the clash does not depend
-# on.
+# devplace_add_link_fail_test(<name> <regex> [LTO] <source>[=<component>]...): every source compiles, but linking must
+# fail with a line that matches. Uses the project's flags and no libraries, since the clash does not depend on them.
 function(devplace_add_link_fail_test name regex)
   cmake_parse_arguments(PARSE_ARGV 2 arg "LTO" "" "")
   devplace_link_label(${name} ${arg_UNPARSED_ARGUMENTS})
@@ -95,7 +94,8 @@ endfunction()
 
 # devplace_add_symbol_count_test(<name> <few> <many> [DIFFERENT kernels|large]): the object files of both
 # <source>[=<component>] contain the same number of kernels and of large functions (1600 bytes or more; compiled without
-# optimisation, so that nothing is inlined and a size is the function's own). With DIFFERENT the given number must differ.
+# optimisation, so that nothing is inlined and a size is the function's own). With DIFFERENT the given number must
+# differ.
 function(devplace_add_symbol_count_test name few many)
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     return() # instrumentation dominates the size of functions
@@ -120,11 +120,11 @@ function(devplace_add_symbol_count_test name few many)
   endif()
 endfunction()
 
-# devplace_add_configuration_test(<name> <source>[=<component>]): every function of devplace that depends on the
-# configuration of the translation unit has it in its mangled name.
+# devplace_add_configuration_test(<name> <source>[=<component>]): every devplace function that depends on the
+# translation unit's configuration has the configuration in its mangled name.
 function(devplace_add_configuration_test name source)
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    return() # the code is the same
+    return() # the code does not differ
   endif()
   devplace_link_label(${name} ${source})
   devplace_object_libraries(library ${name} ${source})
@@ -135,7 +135,7 @@ function(devplace_add_configuration_test name source)
   set_tests_properties("symbols: ${name}" PROPERTIES LABELS ${label})
 endfunction()
 
-# The programs; each line is one test.
+# The programs, one test per line.
 if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/programs.cmake)
   include(${CMAKE_CURRENT_LIST_DIR}/programs.cmake)
 endif()

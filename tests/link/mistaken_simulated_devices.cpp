@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// An invalid setting is an error and is not treated as a machine without devices.
+// An invalid setting is an error, not a machine without devices.
 
 #include <cstdio>
 #include <cstdlib>

@@ -10,14 +10,14 @@
 
 #include "link/training.hpp"
 
-/// Storage, an expression, a product and a training step on each device, and steps on several devices. An ordinal may
-/// cost only a thin shell: no kernel and no large function may be instantiated per ordinal or per number of places.
+/// Storage, an expression, a product and a training step on each device, and steps on several devices. Only thin
+/// wrappers may be instantiated per ordinal or per number of places, but no kernel and no large function.
 namespace {
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
 
-/// Training with both policies, and the steps that it consists of.
+/// Training with both policies, and by single steps.
 template <class Where>
 float use_replicas() {
   const dp::tensor<float, dp::extents<dp::dyn, 6>, dp::on<dp::cpu>> samples(dp::extents<dp::dyn, 6>{5});

@@ -10,14 +10,14 @@ foreach(component IN ITEMS cblas zlib)
 endforeach()
 devplace_add_link_test(public_types_are_one public_types_main.cpp public_types_plain.cpp ${with_components})
 
-# Two configurations in one program: each file keeps its own bodies. The symbol test checks this for every function, in
+# Two configurations in one program: each file keeps its own function bodies. The symbol test checks every function in
 # code compiled without inlining.
 devplace_add_link_test(configurations configurations_main.cpp=simulated_cuda configurations_checked.cpp=simulated_cuda
                        configurations_unchecked.cpp=simulated_cuda)
 devplace_add_configuration_test(configured_training training_program.cpp=simulated_cuda)
 devplace_add_configuration_test(configured_operations configured_operations.cpp=simulated_cuda)
 
-# The same source on simulated devices here and with nvcc below, where it is skipped without a device.
+# One source on simulated devices here, and with nvcc below, where the test is skipped without a device.
 devplace_add_link_test(training_simulated training_program.cpp=simulated_cuda)
 
 # A linked component without a device.
@@ -30,7 +30,7 @@ devplace_add_link_test(devices_without_peers devices_without_peers.cpp=simulated
 devplace_add_link_test(simulated_memory_limit simulated_memory_limit.cpp=simulated_cuda)
 devplace_add_link_test(replica_out_of_memory replica_out_of_memory.cpp=simulated_cuda)
 devplace_add_link_test(allocation_failures allocation_failures.cpp=simulated_cuda)
-set_tests_properties("link: allocation_failures" PROPERTIES COST 50) # long: it would end alone if it began last
+set_tests_properties("link: allocation_failures" PROPERTIES COST 50) # starts this long test first
 devplace_add_link_test(random_failures random_failures.cpp=simulated_cuda)
 devplace_add_link_test(failures_at_exit failures_at_exit.cpp=simulated_cuda)
 devplace_add_link_test(device_memory_guard device_memory_guard.cpp=simulated_cuda)
@@ -56,7 +56,7 @@ devplace_add_symbol_count_test(ordinals_cuda_control ordinal_in_functor_one.cu o
                                kernels)
 
 if(DEVPLACE_BUILD_CUDA)
-  # Without a device (here all are hidden), both end with a clear error.
+  # Without a device (all are hidden here), both end with a clear error.
   foreach(program IN ITEMS training_cuda two_languages)
     add_test(
       NAME "link: ${program} without a device"

@@ -25,7 +25,7 @@ type_layout layout_of(const char* name) {
 
 #define LAYOUT(...) layout_of<__VA_ARGS__>(#__VA_ARGS__)
 
-/// The types that may appear in a user's interfaces, for one placement.
+/// The types that may appear in users' interfaces, for one placement.
 template <class Where>
 void append_layouts(std::vector<type_layout>& table) {
   using net =
@@ -153,7 +153,7 @@ std::vector<type_layout> measure_layouts() {
 
 #undef LAYOUT
 
-/// To be defined once in each translation unit of the test.
+/// Defined once in each translation unit of the test.
 struct report_layouts {
   explicit report_layouts(const char* unit) { layout_tables().push_back({unit, measure_layouts()}); }
 };

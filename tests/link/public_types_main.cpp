@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Public types have the same size in every translation unit, whatever components it is compiled with: each of the
-// others reports its sizes, and this one compares them.
+// Public types have the same size in every translation unit, whatever its components: the other translation units
+// report sizes, and this one compares them.
 
 #include <cstdio>
 #include <cstring>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Random trainings on simulated devices, each once undisturbed and then with a failure at a random point: on a device,
-// in a call on the host, or of an allocation. Every result that is not an exception must be equal, in all bits, to that
-// of the undisturbed training. Argument: number of trainings (default 150), then the first seed (default 1).
+// Random trainings on simulated devices, each first undisturbed and then with a failure at a random point: on a device,
+// in a call on the host, or of an allocation. Every result but an exception must be bitwise equal to the undisturbed
+// training. Arguments: number of trainings (default 150), first seed (default 1).
 
 #include <array>
 #include <cstddef>
@@ -36,11 +36,11 @@ using dp::test::distribute;
 
 enum class fault { none, on_device, on_host, allocation };
 
-/// What fails next, in how many calls of possible_failure().
+/// The next failure, and the number of calls of possible_failure() until then.
 fault pending = fault::none;
 int calls_until = 0;
 
-/// A kernel that fails.
+/// A kernel that throws.
 struct failing_kernel {
   void operator()(std::size_t) const { throw std::runtime_error("an injected failure."); }
 };
@@ -54,7 +54,7 @@ void possible_failure(int ordinal) {
   if (now == fault::allocation) support::until_bad_alloc = 0;
 }
 
-/// The identity, at whose calls something may fail.
+/// An identity layer whose calls may fail.
 struct risky {
   template <class In>
   using output = In;
@@ -68,7 +68,7 @@ struct risky {
   }
 };
 
-/// Subtracts gradients; something may fail before or after it.
+/// Subtracts gradients; may fail before or after that.
 struct risky_rule {
   static constexpr std::size_t state_arenas = 0;
   void validate() const {}
@@ -92,7 +92,7 @@ struct risky_rule {
 using net = nn::sequential<nn::input<6>, risky, nn::linear<6, 8>, nn::relu, risky, nn::linear<8, 3>>;
 using result = std::vector<float>;
 
-/// A training whose operations follow from a seed; `operate` calls the i-th and returns what it gives.
+/// A training whose operations are drawn from a seed; `operate` runs operation `i` and returns its result.
 template <class Where, class Policy>
 class training {
   using model_type = dp::model<net, Where>;
@@ -112,13 +112,13 @@ class training {
     if (choice == 1) return parameters();
     if (choice == 2) return dp::test::values_of(dp::detail::local_part(model_->predict(x), 0));
     if (!loss_) loss_.emplace((*step_)(x, distribute<Where>(dp::test::square_labels(rows, 3))));
-    const float value = choice > 5 ? loss_->item() : 0.0f;  // if this throws, the step is not repeated
+    const float value = choice > 5 ? loss_->item() : 0.0f;  // if item() throws, the step is not repeated
     loss_.reset();
     support::until_bad_alloc = -1;
     return {value};
   }
 
-  /// Those of all replicas.
+  /// The parameters of all replicas.
   result parameters() const {
     result all;
     for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k)
@@ -132,7 +132,7 @@ class training {
   unsigned seed_;
   std::unique_ptr<model_type> model_;
   std::unique_ptr<trainer_type> step_;
-  std::optional<typename trainer_type::loss_type> loss_;  // of a step that this operation has made
+  std::optional<typename trainer_type::loss_type> loss_;  // set if the current operation has made a step
 };
 
 bool equal_bits(const result& a, const result& b) {
@@ -143,7 +143,7 @@ struct tally {
   int loud = 0, unnoticed = 0, wrong = 0;
 };
 
-/// Throws away failures that no operation has reported.
+/// Clears failures that no operation has reported.
 void clear_devices() {
   pending = fault::none;
   support::until_bad_alloc = -1;
@@ -180,7 +180,7 @@ void try_failure(unsigned seed, tally& count) {
       } catch (const std::exception&) {
         loud = true;
         support::until_bad_alloc = -1;
-        got = operate();  // as if nothing had happened, or the model says that it is unusable
+        got = operate();  // continues, or throws because the model is unusable
       }
       if (equal_bits(got, expected[static_cast<std::size_t>(i)])) continue;
       ++count.wrong;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// An allocation fails on one of three replicas: the error names it, the model is unchanged, and a smaller batch trains.
+// An allocation fails on one of three replicas: the error names the replica, the model is unchanged, and a smaller
+// batch trains.
 
 #include <cstddef>
 #include <cstdint>
@@ -97,12 +98,12 @@ int main() {
       check(dp::memory_statistics<dp::cuda<1>>().allocated <= allocated, "nothing leaks");
       check(parameters_of(model) == before, "the model is untouched");
     }
-    // A smaller batch runs immediately.
+    // A smaller batch trains immediately.
     step(small, small_labels);
     step_undisturbed(small, small_labels);
     check(parameters_of(model) == parameters_of(undisturbed), "it goes on as if nothing had been");
   }
-  // And the larger one once there is enough memory.
+  // The larger batch trains once there is enough memory.
   check(step(large, large_labels).item() > 0, "the larger batch");
   dp::check_replicas(model);
   return failures == 0 ? 0 : 1;

@@ -9,7 +9,7 @@
 
 #include <devplace/all.hpp>
 
-/// A small training run, the same text for every placement and translation unit.
+/// A small training, with the same source for every placement and translation unit.
 namespace training {
 
 namespace dp = devplace;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The same program text for simulated and real devices: trains on the CPU, on one device and on two, and compares the
-// losses. Without a device it prints devplace's error and returns 4 (skipped).
+// One source for simulated and real devices: trains on the CPU, on one device and on two, and compares the losses.
+// Without a device the program prints devplace's error and returns 4 (skipped).
 
 #include <cstdio>
 #include <exception>

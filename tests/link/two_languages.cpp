@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// C++ that links component cuda: creates tensors on the CPU and on cuda<0>, and calls functions of two_languages.cu
-// that launch kernels on them. Both files use the same CPU operations. Without a device it prints devplace's error and
-// returns 4 (skipped).
+// C++ that links component cuda: creates tensors on the CPU and on cuda<0>, and calls functions in two_languages.cu
+// that launch kernels on the tensors. Both files use the same CPU operations. Without a device the program prints
+// devplace's error and returns 4 (skipped).
 
 #include "link/two_languages.hpp"
 

@@ -5,8 +5,7 @@
 
 #include "link/training.hpp"
 
-/// Implemented in the file that nvcc compiles and called from the one that g++ compiles. Owners and views are passed in
-/// both directions.
+/// Functions compiled by nvcc and called from code compiled by g++. Owners and views are passed in both directions.
 using device_matrix = devplace::tensor<float, devplace::extents<2, 3>, devplace::on<devplace::cuda<0>>>;
 using host_matrix = devplace::tensor<float, devplace::extents<2, 3>, devplace::on<devplace::cpu>>;
 using device_model = devplace::model<training::net, devplace::on<devplace::cuda<0>>>;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Run by mpirun: the ranks of docs/beside_a_solver.md, which average gradients by MPI_Allreduce of their own.
+// Run by mpirun: the ranks of docs/beside_a_solver.md, which average gradients by calling MPI_Allreduce.
 
 #include <mpi.h>
 

@@ -12,7 +12,7 @@
 
 namespace devplace::test {
 
-/// Fails this rank's test, by an exception, unless `holds`.
+/// Throws, which fails this rank's test, unless `holds`.
 inline void check(bool holds, const char* what, const char* file, int line) {
   if (!holds) throw std::logic_error(std::string(file) + ":" + std::to_string(line) + ": CHECK(" + what + ") failed");
 }
@@ -30,7 +30,7 @@ void check_throws(const F& f, const std::string& part, const char* file, int lin
   throw std::logic_error(std::string(file) + ":" + std::to_string(line) + ": " + message);
 }
 
-/// Calls f() and ends the process, which does not wait for the others if it failed: the launcher ends them.
+/// Calls f() and ends the process. A failed process does not wait for the others: the launcher ends them.
 template <class F>
 [[noreturn]] void run_rank(const F& f) {
   try {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Run by mpirun with 1 to 4 processes: what process_group and its transport promise, over MPI.
+// Run by mpirun with 1 to 4 processes: tests the guarantees of process_group and its transport over MPI.
 
-#include <mpi.h>  // before devplace's header, as in a program that uses MPI
+#include <mpi.h>  // before devplace's headers, as in a program that uses MPI
 
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// Byte i of buffer b of process q, and of the part that process q distributes.
+/// Byte i of buffer b of process q, and byte i of the part that process q distributes.
 std::byte pattern(std::size_t q, std::size_t b, std::size_t i) {
   return static_cast<std::byte>((q * 131 + b * 31 + i * 7 + i / 251) & 255);
 }
@@ -34,7 +34,7 @@ void poll_until_ended(dp::parallel::transport& via) {
     std::this_thread::yield();
 }
 
-/// `polled`: asks whether calls have ended, instead of waiting in them.
+/// `polled`: polls calls instead of waiting in them.
 void collect_and_distribute(dp::parallel::transport& via, std::size_t count, const std::vector<std::size_t>& begins,
                             bool polled = false) {
   const auto rank = static_cast<std::size_t>(via.ranks().rank), size = static_cast<std::size_t>(via.size());
@@ -74,7 +74,7 @@ void collect_and_distribute(dp::parallel::transport& via, std::size_t count, con
         CHECK(memory[b][i] == pattern(q, 99, i - begins[q]));
 }
 
-/// Boundaries that give all processes about the same, and such that give one of them everything.
+/// Boundaries of nearly equal parts, and boundaries that give one process everything.
 std::vector<std::vector<std::size_t>> divisions(std::size_t size, std::size_t total) {
   std::vector<std::vector<std::size_t>> all(1, std::vector<std::size_t>(size + 1));
   for (std::size_t r = 0; r <= size; ++r)
@@ -113,7 +113,7 @@ void transport_moves_bytes(const dp::process_group& group) {
         CHECK(all.summands[2 * q][i] == pattern(q, 0, i) && all.summands[2 * q + 1][i] == pattern(q, 1, i));
   }
 
-  // What is received of others lies in memory that is allocated once, and starts at a cache line.
+  // Received data lies in memory that is allocated once and starts at a cache line.
   std::vector<std::byte> memory(3 * size);
   std::byte* const buffer = memory.data();
   const auto before = dp::memory_statistics<dp::cpu>().allocations;
@@ -122,7 +122,7 @@ void transport_moves_bytes(const dp::process_group& group) {
     if (q != static_cast<std::size_t>(group.rank())) CHECK(reinterpret_cast<std::uintptr_t>(got.summands[q]) % 64 == 0);
   CHECK(dp::memory_statistics<dp::cpu>().allocations == before);
 
-  // Refused before anything is read or sent.
+  // Rejected before anything is read or sent.
   std::vector<std::size_t> far(size + 1, std::size_t{1} << 31);
   far[0] = 0;
   CHECK_THROWS(dp::argument_error, "part has 2147483648 bytes, and MPI counts to 2147483647.",
@@ -134,7 +134,7 @@ void small_values(const dp::process_group& group, int calls) {
   CHECK(group.all_reduce(rank + 1) == size * (size + 1) / 2);
   CHECK(group.all_reduce(rank, dp::reduction::max) == size - 1);
   CHECK(group.all_reduce(1.0 + rank, dp::reduction::mean) == (1.0 + size) / 2);
-  // In the order of ranks: (1 + 1e100) - 1e100 is 0, and 1e100 - 1e100 + 1 is 1.
+  // Rank order matters: (1 + 1e100) - 1e100 is 0, but 1e100 - 1e100 + 1 is 1.
   const double term = rank == 0 ? 1 : rank == 1 ? 1e100 : rank == 2 ? -1e100 : 0;
   if (size >= 3) CHECK(group.all_reduce(term) == 0);
   const std::vector<int> all = group.all_gather(10 * rank);
@@ -148,7 +148,7 @@ void small_values(const dp::process_group& group, int calls) {
     if (i % 3 == 2) group.barrier();
   }
 
-  // More than a portion, in several messages.
+  // More than a portion, so sent in several messages.
   std::vector<double> values(group.transport()->portion() / sizeof(double) + 7, rank);
   for (std::size_t i = 0; rank == size - 1 && i != values.size(); ++i)
     values[i] = static_cast<double>(i);
@@ -172,8 +172,8 @@ void splitting(const dp::process_group& group) {
   CHECK(again.all_reduce(1) == size);
 }
 
-/// The program's own communicator, with another order of ranks, and its own messages at the same time.
-void a_communicator_of_the_program() {
+/// A group on the program's communicator, with another rank order and concurrent messages of the program.
+void program_communicator() {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -207,7 +207,7 @@ void a_communicator_of_the_program() {
   MPI_Comm_free(&backwards);
 }
 
-void communicators_that_are_no_group() {
+void invalid_communicators() {
   CHECK_THROWS(dp::argument_error, "the communicator is MPI_COMM_NULL, so this process is in none.",
                dp::mpi_processes(MPI_COMM_NULL));
   int rank = 0, size = 0;
@@ -224,7 +224,7 @@ void communicators_that_are_no_group() {
 
 }  // namespace
 
-/// Arguments: what the description of one process says of the library, and the number of small calls in a row.
+/// Arguments: the library's name in the description of one process, and the number of consecutive small calls.
 int main(int argc, char** argv) {
   devplace::test::run_rank([&] {
     dp::mpi_session session{argc, argv};
@@ -244,8 +244,8 @@ int main(int argc, char** argv) {
     small_values(group, std::stoi(argv[2]));
     transport_moves_bytes(group);
     splitting(group);
-    a_communicator_of_the_program();
-    communicators_that_are_no_group();
+    program_communicator();
+    invalid_communicators();
     group.barrier();
   });
 }

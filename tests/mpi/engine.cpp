@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Run by mpirun with 1 to 3 processes: collective::mpi, whose results are compared with sums of small integers, which
-// every order of summation gives. Its only argument may be a failure.
+// Run by mpirun with 1 to 3 processes: compares results of collective::mpi with sums of small integers, which do not
+// depend on the order of summation. With an argument, one process leaves out a call.
 
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ T reduced(int participants, std::size_t i, dp::reduction op) {
   return static_cast<T>(op == dp::reduction::max ? most : op == dp::reduction::min ? least : sum);
 }
 
-/// A buffer on each place of this process, and what is in it.
+/// A buffer on each place of this process, and its values.
 template <class Backend, class T>
 struct buffers_on_places {
   explicit buffers_on_places(std::span<const int> places)
@@ -74,8 +74,8 @@ struct buffers_on_places {
   std::size_t count = 0;
 };
 
-/// Stands in for an MPI that takes addresses of devices: this process may read and write simulated devices' memory,
-/// which otherwise is protected from the host.
+/// Simulates an MPI that accepts device addresses: this process may access simulated devices' memory, which is
+/// otherwise protected from the host.
 class mpi_takes_device_memory {
  public:
   explicit mpi_takes_device_memory(mpi_access access) : takes_(access == mpi_access::direct) {
@@ -91,7 +91,7 @@ class mpi_takes_device_memory {
   bool takes_;
 };
 
-/// Uneven, with empty parts; the first element is in none.
+/// Boundaries of uneven parts, some empty; the first element is in no part.
 std::vector<std::size_t> boundaries(int participants, std::size_t count) {
   std::vector<std::size_t> begins(static_cast<std::size_t>(participants) + 1, count);
   begins[0] = std::min(count, std::size_t{1});
@@ -165,8 +165,8 @@ void collectives(const dp::process_group& group, std::span<const int> ordinals, 
   }
 }
 
-/// Of a stream that has not come to the end: MPI must not read before.
-void a_device_that_is_late(const dp::process_group& group) {
+/// MPI must not read buffers before the device's pending work is done.
+void wait_for_busy_device(const dp::process_group& group) {
   const std::array<int, 1> one{0};
   for (const mpi_access access : {mpi_access::staged, mpi_access::direct}) {
     const mpi_takes_device_memory while_tested(access);
@@ -203,7 +203,7 @@ void misuse(const dp::process_group& group) {
   const std::array<std::size_t, 1> begins{1};
   CHECK_THROWS(dp::argument_error, "the boundaries of the parts must be ascending numbers",
                c.all_gather(single, std::span<const std::size_t>(begins)));
-  c.all_reduce(single, 3, dp::reduction::sum);  // nothing was sent
+  c.all_reduce(single, 3, dp::reduction::sum);  // the rejected calls have sent nothing
 }
 
 /// One process leaves out a call.
@@ -222,8 +222,8 @@ void one_skips(const dp::process_group& group) {
   group.barrier();
 }
 
-/// What the processes compute between the start of a collective and its end may take longer than a call may.
-void computes_meanwhile() {
+/// Computation between the start and the end of a collective does not count as time in the call.
+void compute_longer_than_timeout() {
   const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD, {.op_timeout = 0.5, .heartbeat = 0.1});
   const std::array<int, 1> one{0};
   auto c = dp::collective::mpi{}.connect_across<dp::backend::cpu>(one, group);
@@ -255,10 +255,10 @@ int main(int argc, char** argv) {
         collectives<dp::backend::cuda, float>(group, two, access, most);
       }
     }
-    a_device_that_is_late(group);
-    computes_meanwhile();
+    wait_for_busy_device(group);
+    compute_longer_than_timeout();
     misuse(group);
-    CHECK(!dp::parallel::detail::mpi_takes_cuda_memory());  // of the MPIs that Debian has
+    CHECK(!dp::parallel::detail::mpi_takes_cuda_memory());  // true of Debian's MPIs
     group.barrier();
   });
 }

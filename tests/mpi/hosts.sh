@@ -2,15 +2,15 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# hosts.sh <case> <launcher> <program> [argument]...: two hosts with two processes each. The hosts are network namespaces
-# with names of their own, joined by a veth; an agent that enters the namespace stands for ssh. Cases:
+# hosts.sh <case> <launcher> <program> [argument]...: runs two processes on each of two hosts. The hosts are network
+# namespaces with host names, joined by a veth; an agent that enters the namespace replaces ssh. Cases:
 #   together  the program must succeed
-#   slow      the same over a link with delay and loss
-#   cut       the link is cut after a line `all of them run`: all processes must end within 20 seconds, and one of them say
-#             that the other host cannot be reached
-#   refused   by torchrun: a training on CPUs must fail and say that MPI is for several hosts
-# Without torchrun its variables are set by hand. Exits with 4 where that cannot be tried: without the right to make
-# namespaces, or netem in the kernel.
+#   slow      the program must succeed over a link with delay and loss
+#   cut       the link is cut after a line `all of them run`: all processes must end within 20 seconds, and one must
+#             report that the other host cannot be reached
+#   refused   by torchrun: a training on CPUs must fail with a message that several hosts need MPI
+# If torchrun is missing, the script sets torchrun's variables itself. Exits with 4 without permission to make
+# namespaces, or without netem in the kernel.
 case=$1 launcher=$2
 shift 2
 skip() { echo "skipped: $1" >&2; exit 4; }
@@ -19,7 +19,7 @@ command -v "$launcher" >/dev/null || [ "$launcher" = torchrun ] || skip "$launch
 scratch=$(mktemp -d)
 one=devplace-$$-1 other=devplace-$$-2
 
-# Ends what is left on the hosts, such as the launcher's daemons.
+# Kills processes left on the hosts, such as the launcher's daemons.
 clean() {
   for host in $one $other; do
     for process in $(ip netns pids $host 2>/dev/null); do kill -9 "$process" 2>/dev/null; done
@@ -46,7 +46,7 @@ fi
 
 cat >"$scratch/agent" <<END
 #!/bin/sh
-# agent [option]... <host> <command>...: as ssh.
+# agent [option]... <host> <command>...: like ssh.
 while case \$1 in -*) true ;; *) false ;; esac; do shift; done
 case \$1 in *.1) host=$one ;; *) host=$other ;; esac
 shift
@@ -86,7 +86,7 @@ start() {
       on $one timeout -k 5 60 "$launcher" --host $hosts -n 4 "$@" ;;
   esac
 }
-# The processes of the program, on either host.
+# The number of processes of the program on both hosts.
 running() {
   for host in $one $other; do
     for process in $(ip netns pids $host); do readlink "/proc/$process/exe"; done
@@ -100,11 +100,11 @@ case $case in
   refused)
     start "$@" >"$scratch/output" 2>&1
     grep -F devplace "$scratch/output"
-    # Whoever says it first may end the others. No epoch must have been trained.
+    # The first process to report it may end the others. No process may have trained an epoch.
     grep -q 'are on several hosts and were started without MPI, .* start them by mpirun' "$scratch/output" &&
       ! grep -q ^epoch "$scratch/output" ;;
   cut)
-    # Not by way of the launcher, which may crash with what it has not written yet.
+    # Bypasses the launcher, which may crash before it forwards all output.
     start sh -c "exec \"\$0\" \"\$@\" 2>>$scratch/said" "$@" >"$scratch/output" 2>&1 &
     for tenth in $(seq 300); do
       grep -q '^all of them run' "$scratch/output" && break

@@ -2,15 +2,15 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# hpc.sh <mpirun> <program>: examples/hpc with 1, 2 and 4 processes, which must have the same errors, and its picture. The
-# program itself fails if the error is not less than half of that without the network, so it must fail without training.
+# hpc.sh <mpirun> <program>: runs examples/hpc with 1, 2 and 4 processes, which must give the same errors, and checks
+# its picture. The program fails unless the network halves the error, so it must fail without training.
 mpirun=$1 program=$2
 run="sh $(cd "$(dirname "$0")" && pwd)/run.sh $mpirun"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 
-# The errors of the three grids at the end, with four digits after the point.
+# The final errors of the three grids, with four decimals.
 errors() { grep -o ' 0\.[0-9]\{4\} ' "$1"; }
 
 for processes in 1 2 4; do

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Run by mpirun: MPI's beginning and end, its thread levels, and failures. The argument is the case.
+// Run by mpirun: initialisation and end of MPI, thread levels, and failures. The argument selects the case.
 
 #include <sched.h>
 #include <sys/wait.h>
@@ -29,7 +29,7 @@ namespace {
 
 const char* const start_first = "Call MPI_Init_thread(..., MPI_THREAD_FUNNELED, ...) first, or make an mpi_session";
 
-/// A session starts and ends MPI, and nothing of its group works before or after.
+/// A session starts and ends MPI, and its group works only in between.
 void session(int argc, char** argv) {
   CHECK_THROWS(dp::communication_error, start_first, dp::mpi_processes(MPI_COMM_WORLD));
   std::optional<dp::process_group> part;
@@ -42,7 +42,7 @@ void session(int argc, char** argv) {
     kept = runs.processes().transport();
     part = runs.processes().split(0);
     CHECK(part->all_reduce(1) == runs.processes().size());
-    const dp::mpi_session inner;  // does not end MPI
+    const dp::mpi_session inner;  // its destructor does not end MPI
     CHECK(inner.processes().size() == runs.processes().size());
   }
   int ended = 0;
@@ -52,11 +52,11 @@ void session(int argc, char** argv) {
   CHECK_THROWS(dp::communication_error, "MPI is finalized. Processes can communicate until", part->all_reduce(1));
   CHECK_THROWS(dp::communication_error, "mpi_processes: MPI is finalized.", dp::mpi_processes(MPI_COMM_WORLD));
   CHECK_THROWS(dp::communication_error, "a process can initialise it only once", dp::mpi_session{});
-  part.reset();  // neither calls MPI
+  part.reset();  // does not call MPI either
   kept.reset();
 }
 
-/// Initialised by the program: the session leaves it running.
+/// A session does not end MPI if the program initialised it.
 void program() {
   int level = -1;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
@@ -112,7 +112,7 @@ void any_thread() {
   MPI_Finalize();
 }
 
-/// Gives up after having been asked 50 times.
+/// Throws at the 50th check.
 struct impatient final : dp::parallel::group_monitor {
   void enter(const dp::parallel::collective_call& call) noexcept override { name = call.name; }
   void leave() noexcept override {}
@@ -130,8 +130,8 @@ std::shared_ptr<impatient> watch(const dp::process_group& group) {
   return monitor;
 }
 
-/// Processes that are not watched learn of different calls by the length of a message. MPICH itself ends the one whose
-/// message is too long.
+/// Without a monitor, processes detect different calls by the length of a message. MPICH itself ends the process that
+/// receives too long a message.
 void different_calls() {
   const dp::mpi_session runs;
   const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD, {.heartbeat = 0});
@@ -142,10 +142,10 @@ void different_calls() {
   else
     CHECK_THROWS(dp::communication_error, why, group.all_gather(1));
   CHECK_THROWS(dp::communication_error, "an earlier collective call of this group failed", group.barrier());
-  CHECK(runs.processes().all_reduce(1) == 2);  // other groups are not concerned
+  CHECK(runs.processes().all_reduce(1) == 2);  // other groups still work
 }
 
-/// The monitor ends a wait for a process that does not come, while messages are on their way.
+/// The monitor ends the wait for a missing process while messages are in flight.
 void watched() {
   const dp::mpi_session runs;
   const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
@@ -162,7 +162,7 @@ void watched() {
   runs.processes().barrier();
 }
 
-/// Counts how often MPI frees the duplicates of a communicator to which count_freed() was given.
+/// Counts how often MPI frees duplicates of the communicator that has the attribute of count_freed().
 int freed = 0;
 int count_one_freed(MPI_Comm, int, void*, void*) {
   ++freed;
@@ -179,7 +179,7 @@ void count_freed(MPI_Comm communicator) {
   MPI_Comm_set_attr(communicator, key, nullptr);
 }
 
-/// Every communicator that devplace has made is freed, also when a group could not be made because one process failed.
+/// devplace frees every communicator that it has made, even if creating a group fails in one process.
 void freed_communicators() {
   const dp::mpi_session runs;
   const int rank = runs.processes().rank();
@@ -222,8 +222,8 @@ void crowded() {
   if (static_cast<int>(usable.size()) >= size) CHECK(!is_oversubscribed(usable[static_cast<std::size_t>(rank)]));
 }
 
-/// A message that has begun to arrive when its call is given up is written when its sender goes on: to memory that is
-/// kept for it.
+/// A message in flight when its call is given up is received later, when the sender continues, into memory kept alive
+/// for it.
 void abandoned() {
   const dp::mpi_session runs;
   const int rank = runs.processes().rank();
@@ -241,7 +241,7 @@ void abandoned() {
     } else {
       monitor->asked = -1'000'000'000;
       via->start_collect(std::span(&buffer, 1), begins);
-      ::usleep(300'000);  // does not call MPI, which could send it, until the other process has given up
+      ::usleep(300'000);  // makes no MPI call, which could send the message, until the other process has given up
     }
     runs.processes().barrier();
     if (rank == 1) via->wait();
@@ -254,7 +254,7 @@ dp::process_options quick(dp::on_failure failure = dp::on_failure::terminate) {
   return {.op_timeout = 2, .heartbeat = 0.1, .heartbeat_timeout = 2, .exit_grace = 2, .failure = failure};
 }
 
-/// Processes that cannot meet at a socket of one host do so over TCP, at an address that all can reach.
+/// Processes that cannot connect by a local socket connect over TCP, at an address that all can reach.
 void over_tcp() {
   namespace detail = dp::parallel::detail;
   const dp::mpi_session runs;
@@ -269,7 +269,7 @@ void over_tcp() {
       candidate.address = "127.0.0.1";
       candidate.port = std::exchange(port, also_open.endpoint().port);
     }
-    candidates[1].address = "127.0.0.2";  // is not listened at
+    candidates[1].address = "127.0.0.2";  // nobody listens there
     CHECK(detail::reachable(candidates) == 0b101);
   }
   CHECK(detail::reachable(candidates) == 0);
@@ -287,7 +287,7 @@ void over_tcp() {
     CHECK(all[static_cast<std::size_t>(r)] == r);
 }
 
-/// In the fifth of ten steps one process fails: the others would wait for ever.
+/// One process fails in the fifth of ten steps; without the monitor the others would wait forever.
 void one_fails(const std::string& how) {
   const dp::mpi_session runs{quick()};
   const dp::process_group& group = runs.processes();
@@ -307,7 +307,7 @@ void one_fails(const std::string& how) {
   }
 }
 
-/// Until the test cuts the connection of two hosts.
+/// Exchanges values until the test cuts the link between two hosts.
 void cut_off() {
   const dp::mpi_session runs{quick()};
   for (int step = 0; step != 30'000; ++step) {
@@ -317,7 +317,7 @@ void cut_off() {
   }
 }
 
-/// In a part of the processes, one leaves out a call.
+/// One process of a part leaves out a call.
 void one_skips_in_a_part() {
   const dp::mpi_session runs{quick()};
   const dp::process_group part = runs.processes().split(runs.processes().rank() == 0 ? -1 : 1);
@@ -327,7 +327,7 @@ void one_skips_in_a_part() {
   part.barrier();
 }
 
-/// One process is killed or stopped, and the others go on without the group.
+/// One process is killed or stopped; the others continue without the group.
 void one_fails_and_others_catch(int signal) {
   const dp::mpi_session runs{dp::process_options{.heartbeat = 0}};
   auto options = quick(dp::on_failure::throw_);
@@ -335,7 +335,7 @@ void one_fails_and_others_catch(int signal) {
   const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD, options);
   group.barrier();
   if (group.rank() == 1) {
-    ::usleep(200'000);  // the others have come out of the barrier
+    ::usleep(200'000);  // the others have left the barrier
     std::raise(signal);
   }
   CHECK_THROWS(dp::communication_error, "rank 1 (host ", group.all_gather(1));
@@ -345,7 +345,7 @@ void one_fails_and_others_catch(int signal) {
   std::_Exit(3);
 }
 
-/// A child of fork() is refused in calls of the group, and leaves MPI to its parent when it destroys session and group.
+/// Calls of the group throw in a child of fork(), and the child does not end MPI when it destroys session and group.
 void forked_child() {
   ::pid_t child = 0;
   {
@@ -366,8 +366,8 @@ void forked_child() {
   if (child == 0) std::_Exit(0);
 }
 
-/// Groups of one program that exist at the same time, made by all or some of its processes and destroyed in other
-/// orders, do not meet each other.
+/// Concurrent groups of one program, made by all or some processes and destroyed in any order, are isolated from each
+/// other.
 void many_groups() {
   const dp::mpi_session runs{quick()};
   const int rank = runs.processes().rank();

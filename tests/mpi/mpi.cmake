@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Programs of several processes, by every MPI that this machine has: built and run by the commands with its suffix, as
-# Debian installs Open MPI and MPICH side by side, because those without a suffix may be of either. Label mpi; no other
-# label depends on an MPI.
+# Programs with several processes, for every MPI on this machine. Debian installs Open MPI and MPICH side by side, so
+# the tests use the commands with a suffix; commands without a suffix may belong to either. Only the label mpi depends
+# on an MPI.
 add_custom_target(devplace_mpi_tests)
 
 # devplace_add_mpi_test(<mpi> <program> <processes> [EXPECT <failure>] [SURVIVORS <number> [CODE <exit code>]]
@@ -18,7 +18,7 @@ function(devplace_add_mpi_test mpi program processes)
   string(REPLACE " ," "," name "${name}")
   add_test(NAME "${name}" COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/mpi/run.sh ${DEVPLACE_MPIRUN_${mpi}} ${processes}
                                   $<TARGET_FILE:mpi_${program}_${mpi}> ${arg_ARGUMENTS})
-  if(processes LESS 2 OR arg_EXPECT) # failures are mostly waited for
+  if(processes LESS 2 OR arg_EXPECT) # tests of failures mostly wait
     set(processes 1)
   endif()
   set_tests_properties("${name}" PROPERTIES LABELS mpi TIMEOUT 90 PROCESSORS ${processes}
@@ -40,13 +40,13 @@ devplace_add_hosts_test("launched processes of two hosts" unit together torchrun
 devplace_add_hosts_test("launched processes of two hosts, slow link" unit slow torchrun launched_hosts)
 devplace_add_hosts_test("launched processes of two hosts, cut off" unit cut torchrun launched_hosts cut_off)
 
-# Names of the libraries as their descriptions have them.
+# Names of the libraries in their descriptions.
 set(library_openmpi "Open MPI v")
 set(library_mpich "MPICH ")
-# What ends a program whose message is longer than expected; Open MPI's is an exception, which the test takes.
+# The error of a message longer than expected; with Open MPI an exception that the test catches.
 set(too_long_openmpi "")
 set(too_long_mpich "Message truncated")
-# Where the network of the example hpc lies.
+# The device of the network in the example hpc.
 set(hpc_device_openmpi "dp::cuda<0>")
 set(hpc_component_openmpi simulated_cuda)
 set(hpc_device_mpich dp::cpu)
@@ -69,7 +69,7 @@ foreach(mpi IN ITEMS openmpi mpich)
   list(FILTER libraries INCLUDE REGEX "^-[lL]")
   foreach(program IN ITEMS collectives engine life training beside_a_solver all_reduce_bench)
     set(source mpi/${program}.cpp)
-    if(program STREQUAL "all_reduce_bench") # is measured by hand, but must compile
+    if(program STREQUAL "all_reduce_bench") # run by hand, but must compile
       set(source ${PROJECT_SOURCE_DIR}/benchmarks/parallel/all_reduce_mpi_bench.cpp)
     endif()
     add_executable(mpi_${program}_${mpi} EXCLUDE_FROM_ALL ${source})
@@ -77,7 +77,7 @@ foreach(mpi IN ITEMS openmpi mpich)
     target_link_libraries(mpi_${program}_${mpi} PRIVATE devplace_test_settings ${libraries})
     add_dependencies(devplace_mpi_tests mpi_${program}_${mpi})
   endforeach()
-  # The example with a solver; with Open MPI its network is on a simulated GPU.
+  # The example with a solver; with Open MPI the network lies on a simulated GPU.
   file(GLOB solver_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/hpc/*.cpp)
   add_executable(mpi_hpc_${mpi} EXCLUDE_FROM_ALL ${solver_sources})
   target_include_directories(mpi_hpc_${mpi} SYSTEM PRIVATE ${directories})
@@ -110,12 +110,12 @@ foreach(mpi IN ITEMS openmpi mpich)
   devplace_add_hosts_test("mpi: ${mpi} training, two hosts" mpi together ${DEVPLACE_MPIRUN_${mpi}} mpi_training_${mpi})
   devplace_add_hosts_test("mpi: ${mpi} training, two hosts and a slow link" mpi slow ${DEVPLACE_MPIRUN_${mpi}} mpi_training_${mpi})
   devplace_add_hosts_test("mpi: ${mpi} life, two hosts are cut off" mpi cut ${DEVPLACE_MPIRUN_${mpi}} mpi_life_${mpi} cut_off)
-  foreach(processes IN ITEMS 1 2) # MPICH's MPI_Allreduce takes minutes for as many calls of 3 processes on 2 cores
+  foreach(processes IN ITEMS 1 2) # with 3 processes on 2 cores MPICH's MPI_Allreduce takes minutes
     devplace_add_mpi_test(${mpi} beside_a_solver ${processes})
   endforeach()
   devplace_add_mpi_test(${mpi} life 2 ARGUMENTS different_calls EXPECT "${too_long_${mpi}}")
   devplace_add_mpi_test(${mpi} engine 3 ARGUMENTS skips EXPECT ") makes barrier #2 where rank 0 (host ")
-  # mpirun ends the others when a process ends, at the same time as they do so themselves.
+  # When a process fails, mpirun ends the others, which also end by themselves.
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exception EXPECT "this rank has failed")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS killed EXPECT "illed")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exception SURVIVORS 2 EXPECT
@@ -132,9 +132,9 @@ foreach(mpi IN ITEMS openmpi mpich)
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS skips_in_a_part EXPECT
                         "same order. These are calls of a part of the group, made by split(), of ranks 1, 2.")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS late EXPECT ") waits 2 s in all_gather #6 (1 x 4 bytes). Missing: rank 1 ")
-  if(mpi STREQUAL "openmpi") # MPICH's mpirun ends the others too, but often as if nothing had happened
-    devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exit EXPECT "exit") # mpirun's sentence, or the one of a process
-    devplace_add_mpi_test(${mpi} life 2 ARGUMENTS abandoned) # MPICH cancels the receive, so that the sender waits for ever
+  if(mpi STREQUAL "openmpi") # MPICH's mpirun also ends the others, but often exits with success
+    devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exit EXPECT "exit") # a message of mpirun or of a process
+    devplace_add_mpi_test(${mpi} life 2 ARGUMENTS abandoned) # MPICH cancels the receive, so the sender waits forever
   endif()
   devplace_add_package_test(mpi_${mpi} FROM find_package LABEL mpi
                             SETTINGS -DCOMPONENTS=mpi -DMPI_EXECUTABLE_SUFFIX=.${mpi})

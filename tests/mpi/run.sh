@@ -2,21 +2,20 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# run.sh <mpirun> <processes> <program> [argument]...: runs it, for a minute at most. Processes 0: without mpirun.
-# With EXPECT, the program must fail within the minute, and its output have a line that contains it. With SURVIVORS too,
-# mpirun leaves the processes alone when one of them ends, and so many must end by themselves with the code of failures,
-# or with CODE.
+# run.sh <mpirun> <processes> <program> [argument]...: runs the program for at most a minute; 0 processes: without
+# mpirun. With EXPECT, the program must fail within the minute, and a line of its output must contain that text. With
+# SURVIVORS, mpirun does not end processes when one ends, and SURVIVORS processes must end by themselves with the exit
+# code of failures, or with CODE.
 mpirun=$1 processes=$2
 shift 2
 program=$(readlink -f "$1")
 export OMP_NUM_THREADS=1 # several processes share the processors
-# Open MPI: as root, as in containers; on this host alone, where there may be no ssh and no right to read the memory of
-# another process.
+# Open MPI: allows root, as in containers; uses only this host, without ssh and without reading other processes' memory.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_plm=isolated OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
-# What processes say when they fail goes to the file itself: MPICH's mpirun at times does not pass on what they write last.
+# Processes write to the file directly, because MPICH's mpirun sometimes loses their last output.
 case "${EXPECT:+expected}${SURVIVORS:-}${mpirun}" in
-  expected[0-9]*mpich) # SIGUSR1 is how it tells MPI, and anything else that it has started
+  expected[0-9]*mpich) # mpirun notifies all its children of the failure by SIGUSR1
     set -- "$mpirun" -disable-auto-cleanup -n "$processes" sh -c 'trap "" USR1; exec >>"$DEVPLACE_TEST_TEXT" 2>&1
                                                                   "$0" "$@"; echo "ended with $?"' "$@" ;;
   expected[0-9]*) set -- "$mpirun" --enable-recovery -n "$processes" sh -c 'exec >>"$DEVPLACE_TEST_TEXT" 2>&1
@@ -31,14 +30,14 @@ trap 'rm -f "$DEVPLACE_TEST_TEXT"' EXIT
 export DEVPLACE_TEST_TEXT DEVPLACE_TEST_RUN=$$
 timeout -k 5 60 "$@" >>"$DEVPLACE_TEST_TEXT" 2>&1 &
 launcher=$!
-# How many processes of the program, which inherit the variable, run.
+# The number of running processes of the program, which inherit the variable.
 running() {
   for process in $(grep -lzxs "DEVPLACE_TEST_RUN=$$" /proc/[0-9]*/environ); do
     readlink "${process%environ}exe"
   done | grep -cxF "$program"
 }
-# What is tested is that they end. Then mpirun has 3 seconds: Open MPI 4.1's hangs or crashes at times in
-# PMIx_server_finalize after processes that have ended together.
+# The test is that the processes end. Then mpirun gets 3 seconds: Open MPI 4.1's sometimes hangs or crashes in
+# PMIx_server_finalize after processes that have ended simultaneously.
 seen=0
 while kill -0 $launcher 2>/dev/null; do
   if [ "$(running)" -ne 0 ]; then

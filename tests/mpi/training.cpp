@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Run by mpirun with 1 to 4 processes: a training over them, from the documentation, has the bits of one process with
+// Run by mpirun with 1 to 4 processes: the documentation's training over processes is bitwise equal to one process with
 // as many simulated devices, also with gradients in 16 bits.
 
 #include <cmath>
@@ -51,7 +51,7 @@ std::vector<float> train_in_one_process(int places) {
   return places == 3 ? train<dp::replicated<0, 1, 2>>() : train<dp::replicated<0, 1, 2, 3>>();
 }
 
-/// MPI's own collectives, in which a sum of two is the same in every order.
+/// Trains with MPI's own collectives; a sum of two is equal in every order.
 void train_by_mpi(const dp::process_group& processes, const std::vector<float>& expected) {
   using where = dp::across<dp::on<dp::cpu>>;
   namespace collective = dp::collective;
@@ -67,8 +67,8 @@ void train_by_mpi(const dp::process_group& processes, const std::vector<float>& 
   if (processes.size() <= 2) CHECK(whole == expected);
 }
 
-/// The statistics of batch_norm over all places are sums of integers, so MPI's own reductions give the bits of one
-/// process too, and so do the parameters, whose gradients they are.
+/// The statistics of batch_norm over all places are sums of integers, so MPI's own reductions also give the bits of one
+/// process. Therefore the parameters with these gradients are bitwise equal, too.
 template <class Where, class Policy>
 std::vector<float> train_normalized() {
   using joint = nn::batch_norm<3, nn::over_all_places>;
@@ -84,7 +84,7 @@ std::vector<float> train_normalized() {
   return bits;
 }
 
-/// As a solver has it: of the first processes, without the last one, which writes files, say.
+/// A communicator like a solver's: all processes but the last, which might write files.
 MPI_Comm solvers() {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

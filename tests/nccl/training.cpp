@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Trains by collective::nccl and compares with collective::direct: on one GPU by one process, or on one for each of
-// several processes that a launcher or a script starts (scripts/gpu-check). Needs no MPI. Exits with 4 without a GPU.
+// Trains with collective::nccl and compares with collective::direct: one process on one GPU, or several processes with
+// one GPU each, started by a launcher or by scripts/gpu-check. Needs no MPI. Exits with 4 without a GPU.
 
 #include <cmath>
 #include <cstddef>
@@ -53,7 +53,7 @@ training train(const dp::labelled_images& data) {
   return result;
 }
 
-/// The same training but for the order of summation; and all processes have the same bits.
+/// Checks that training agrees except for the order of summation, and that all processes have the same bits.
 template <class Policy>
 void compare(const char* name, const training& expected, const dp::labelled_images& data,
              const dp::process_group& processes) {
@@ -67,7 +67,7 @@ void compare(const char* name, const training& expected, const dp::labelled_imag
   if (processes.is_main()) std::printf("%s: losses agree, the last is %.6f\n", name, got.losses.back());
 }
 
-/// Sums of whole numbers are exact in any order.
+/// Checks sums of integers, which are exact in any order.
 void check_sums(const dp::process_group& processes) {
   const int ordinal = 0;
   auto sums = dp::collective::nccl{}.connect_across<dp::backend::cuda>(std::span<const int>(&ordinal, 1), processes);
