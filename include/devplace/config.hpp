@@ -6,16 +6,16 @@
 //
 // Files of one program may be compiled with different components. Public types are the same in all of them, so that
 // tensors and models can be passed from one to the other; bodies of functions differ, and must not have the same
-// mangled name, or the linker would keep one of them for all files. So the configuration of a translation unit has a
-// name, DEVPLACE_CONFIGURATION, and is part of every function whose body depends on it, in one of three ways:
+// mangled name, or the linker would keep one of them for all files. The configuration of a translation unit has a
+// name, DEVPLACE_CONFIGURATION, which is part of the mangled name of every function whose body depends on it, in one of
+// three ways:
 //
-// - Functions, and internal class templates, are in `inline namespace DEVPLACE_CONFIGURATION`, the innermost namespace
-//   around them; callers do not name it. State of the process (statistics, the device map, pools, streams) is outside
-//   of it, so that it exists once.
+// - Free functions, and internal class templates, are in `inline namespace DEVPLACE_CONFIGURATION`, the innermost
+//   namespace around them; callers do not name it. State of the process (statistics, the device map, pools, streams) is
+//   outside of it, so that it exists once.
 // - The tags in `devplace::backend` are in such a namespace too, so a template on a backend needs nothing else: layers,
 //   optimizer rules, losses and communicators, including users' ones, are given a backend.
-// - Members of public class templates, which are outside of it, have one more template parameter with a default:
-//   `template <detail::configured = detail::configuration>`.
+// - Members of public class templates, which are outside of it, begin with DEVPLACE_CONFIGURED.
 //
 // Members of public classes have public types or are behind an opaque handle, so that the classes stay the same.
 
@@ -31,8 +31,6 @@
   #error "devplace: the library reports errors by exceptions; compile files that include it without -fno-exceptions."
   #include <devplace/see_the_error_above>
 #endif
-
-#include <concepts>
 
 #include <devplace/config/components.hpp>
 #include <devplace/config/functions.hpp>
@@ -95,6 +93,16 @@
   #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(no_cuda)
 #endif
 
+// nvcc warns of the attribute on member templates of class templates, which it copies in each instantiation.
+#if defined(__CUDACC__)
+  #pragma nv_diag_suppress 2648
+#endif
+#define DEVPLACE_DETAIL_TEXT_OF(name) #name
+#define DEVPLACE_DETAIL_TEXT(name) DEVPLACE_DETAIL_TEXT_OF(name)
+/// Before a member of a public class: the configuration is part of its mangled name, as that of a free function in
+/// `inline namespace DEVPLACE_CONFIGURATION`.
+#define DEVPLACE_CONFIGURED [[gnu::abi_tag(DEVPLACE_DETAIL_TEXT(DEVPLACE_CONFIGURATION))]]
+
 namespace devplace::detail {
 
 /// What a translation unit can do with cuda places.
@@ -122,11 +130,6 @@ struct configuration {
   /// with a GPU.
   static constexpr bool checked = DEVPLACE_DETAIL_CHECKED;
 };
-
-/// Constrains the last resort of members, `template <detail::configured = detail::configuration>`: no argument of a
-/// user's can be deduced to it, and no other type can be given.
-template <class T>
-concept configured = std::same_as<T, configuration>;
 
 }  // namespace DEVPLACE_CONFIGURATION
 

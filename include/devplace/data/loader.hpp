@@ -76,9 +76,10 @@ class loader<Where, T, Source> {
   /// changes can depend only on the index and the epoch. Workers call the transform concurrently. Its exceptions are
   /// thrown where the sample's batch is requested. Throws argument_error if an option is out of its range or the
   /// numbers of samples and labels differ.
-  template <class... Transform, detail::configured = detail::configuration>
+  template <class... Transform>
     requires(sizeof...(Transform) <= 1)
-  loader(typename source::kept data DEVPLACE_LIFETIMEBOUND, const loader_options& options, Transform... transform)
+  DEVPLACE_CONFIGURED loader(typename source::kept data DEVPLACE_LIFETIMEBOUND, const loader_options& options,
+                             Transform... transform)
   try : data_(std::move(data)), note_(detail::note_of_loader<Where>(source::views(data_), options, transform...)),
       maker_(source::views(data_), options, erased(std::move(transform)...),
              detail::provided<backend_type, op::for_each>, share(options)),
@@ -96,17 +97,14 @@ class loader<Where, T, Source> {
   loader& operator=(const loader&) = delete;
 
   /// The batches of one epoch, a single-pass range; its destructor discards the batches that were not read.
-  template <class Configuration>
-  using epoch_range = detail::epoch_range<loader, Configuration>;
+  using epoch_range = detail::epoch_range<loader>;
 
   /// The batches of epoch `number`, counted from 0, which chooses the random order. Batches before `first` are not
   /// made: a resumed training continues in the middle of an epoch. Throws argument_error for a negative number or a
   /// first batch above size(), and error while another epoch is being read. Not for temporary loaders, to which the
   /// range would refer.
-  template <detail::configured = detail::configuration>
-  epoch_range<detail::configuration> epoch(int number, std::size_t first = 0) & DEVPLACE_LIFETIMEBOUND {
-    return detail::naming_bad_alloc("an epoch of the loader",
-                                    [&] { return epoch_range<detail::configuration>(*this, number, first); });
+  DEVPLACE_CONFIGURED epoch_range epoch(int number, std::size_t first = 0) & DEVPLACE_LIFETIMEBOUND {
+    return detail::naming_bad_alloc("an epoch of the loader", [&] { return epoch_range(*this, number, first); });
   }
 
   /// Rejects loops over the loader itself, for which compilers list the begin and end of all libraries otherwise.
@@ -128,8 +126,7 @@ class loader<Where, T, Source> {
   std::size_t batch_capacity() const { return maker_.capacity(); }
 
  private:
-  template <class, class>
-  friend class detail::epoch_range;
+  friend class detail::epoch_range<loader>;
   using device_batches_type = std::conditional_t<in_host_memory, detail::no_device_batches, device_batches>;
 
   static detail::batch_share share([[maybe_unused]] const loader_options& options) {
@@ -150,8 +147,7 @@ class loader<Where, T, Source> {
       return {};
   }
 
-  template <detail::configured = detail::configuration>
-  const batch_type& get(std::size_t number) {
+  DEVPLACE_CONFIGURED const batch_type& get(std::size_t number) {
     const std::size_t slot = maker_.get(number);
     if constexpr (in_host_memory) {
       return maker_.in_slot(slot);

@@ -23,8 +23,7 @@ namespace devplace {
 class sampler {
  public:
   /// For `samples` samples; with a seed, in random orders.
-  template <detail::configured = detail::configuration>
-  explicit sampler(std::size_t samples, std::optional<seed> shuffle = {})
+  DEVPLACE_CONFIGURED explicit sampler(std::size_t samples, std::optional<seed> shuffle = {})
       : order_(extents<dyn>(samples)),
         workspace_(detail::allocate<backend::cpu>(
             0, shuffle ? detail::random_order::workspace(samples) * sizeof(std::uint64_t) : 0,

@@ -122,8 +122,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// PyTorch's names: `safetensors.torch.load_file(path)` returns a state_dict. In mixed precision writes the master
 /// parameters, in float. Seed, passes and optimizers are not in the file. Waits for the places. Replaces an old file
 /// when the new one is complete, as write_npy does. Throws file_error, and failures of the places.
-template <class Net, placement Where, precision P, detail::configured = detail::configuration>
-void save_parameters(const model<Net, Where, P>& m, const std::string& path) try {
+template <class Net, placement Where, precision P>
+DEVPLACE_CONFIGURED void save_parameters(const model<Net, Where, P>& m, const std::string& path) try {
   using backend_type = placement_backend_t<Where>;
   using parameter = typename precision_traits<P>::parameter;
   const auto& state = m.state();
@@ -155,8 +155,9 @@ void save_parameters(const model<Net, Where, P>& m, const std::string& path) try
 /// is missing, unknown or of another type or shape, and failures of the places; unless a place failed, the model is
 /// unchanged then. Skips `num_batches_tracked` of PyTorch's batch norms, and all but parameters and buffers of a
 /// checkpoint. `options` are for files of another precision, with other names or with more tensors.
-template <class Net, placement Where, precision P, detail::configured = detail::configuration>
-void load_parameters(model<Net, Where, P>& m, const std::string& path, const load_options& options = {}) try {
+template <class Net, placement Where, precision P>
+DEVPLACE_CONFIGURED void load_parameters(model<Net, Where, P>& m, const std::string& path,
+                                         const load_options& options = {}) try {
   using plan = runtime::network_plan<Net>;
   using storage = typename precision_traits<P>::storage;
   using parameter = typename precision_traits<P>::parameter;

@@ -117,8 +117,8 @@ memory_block allocate(int ordinal, std::size_t bytes, memory_purpose purpose = m
 }
 
 /// Uninitialised memory on place P; shared_memory has an allocator of its own.
-template <class P, class Pages = op::shared_pages, configured = configuration>
-memory_block allocate_on(std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
+template <class P, class Pages = op::shared_pages>
+DEVPLACE_CONFIGURED memory_block allocate_on(std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   constexpr bool shared = std::is_same_v<P, shared_memory>;
   constexpr bool included = shared && provided<backend::cpu, Pages>;
   static_assert(!shared || included,

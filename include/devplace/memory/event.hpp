@@ -91,18 +91,14 @@ class event<P> {
 
  public:
   /// Creates an event, which counts as complete until it is recorded.
-  template <detail::configured = detail::configuration>
-  explicit event() : handle_(detail::make_event<backend_of_t<P>>(place_traits<P>::ordinal)) {}
+  DEVPLACE_CONFIGURED explicit event() : handle_(detail::make_event<backend_of_t<P>>(place_traits<P>::ordinal)) {}
 
   /// Records the point after all work enqueued on `P` so far. Does not wait.
-  template <detail::configured = detail::configuration>
-  void record() {
-    detail::record_event<backend_of_t<P>>(handle_);
-  }
+  DEVPLACE_CONFIGURED void record() { detail::record_event<backend_of_t<P>>(handle_); }
 
   /// Records the point after all work enqueued on stream `s` so far.
-  template <place Other, detail::configured = detail::configuration>
-  void record(const stream<Other>& s) {
+  template <place Other>
+  DEVPLACE_CONFIGURED void record(const stream<Other>& s) {
     constexpr bool same_place = std::is_same_v<P, Other>;
     static_assert(same_place,
                   "devplace: event: the stream is of another device; record an event of that device, event<cuda<1>>.");
@@ -111,21 +107,19 @@ class event<P> {
   }
 
   /// Whether the recorded work is done, or has failed.
-  template <detail::configured = detail::configuration>
-  bool ready() const {
+  DEVPLACE_CONFIGURED bool ready() const {
     return detail::events_of<backend_of_t<P>>().ready(handle_.get(), place_traits<P>::ordinal);
   }
 
   /// Waits on the host until the recorded work is done; throws if `P` failed before the event.
-  template <detail::configured = detail::configuration>
-  void wait() const {
+  DEVPLACE_CONFIGURED void wait() const {
     detail::events_of<backend_of_t<P>>().wait(handle_.get(), place_traits<P>::ordinal);
   }
 
   /// Orders future work of `Other`, a place of the same backend, after this event, without blocking the host. If `P`
   /// failed before the event, `Other` fails too.
-  template <place Other, detail::configured = detail::configuration>
-  void before() const {
+  template <place Other>
+  DEVPLACE_CONFIGURED void before() const {
     static_assert(
         std::is_same_v<backend_of_t<P>, backend_of_t<Other>>,
         "devplace: event::before: a device can wait for devices of its own kind only; call wait() on the host "
@@ -135,8 +129,8 @@ class event<P> {
   }
 
   /// Orders future work of the stream `s` after this event, without blocking the host.
-  template <place Other, detail::configured = detail::configuration>
-  void before(const stream<Other>& s) const {
+  template <place Other>
+  DEVPLACE_CONFIGURED void before(const stream<Other>& s) const {
     const stream_scope on(s);
     before<Other>();
   }

@@ -68,8 +68,9 @@ class stream<P> {
 
  public:
   /// Creates a stream of the place's device. Takes no arguments.
-  template <class... Other, detail::configured = detail::configuration>
-  explicit stream(const Other&...) : handle_(detail::streams_of<backend_of_t<P>>().create(place_traits<P>::ordinal)) {
+  template <class... Other>
+  DEVPLACE_CONFIGURED explicit stream(const Other&...)
+      : handle_(detail::streams_of<backend_of_t<P>>().create(place_traits<P>::ordinal)) {
     constexpr bool no_arguments = sizeof...(Other) == 0;
     static_assert(no_arguments,
                   "devplace: stream: a stream is made without arguments; it has no priority, and does not take over a "
@@ -83,15 +84,13 @@ class stream<P> {
   ///@}
 
   /// The place's own stream, which is used outside of every stream_scope.
-  template <detail::configured = detail::configuration>
-  static stream own() {
+  DEVPLACE_CONFIGURED static stream own() {
     return stream(detail::streams_of<backend_of_t<P>>().own(place_traits<P>::ordinal));
   }
 
   /// This thread's current stream for the place, as torch.cuda.current_stream: the innermost stream_scope's, or the
   /// place's own. A non-owning handle, which a scope's stream must outlive.
-  template <detail::configured = detail::configuration>
-  static stream current() {
+  DEVPLACE_CONFIGURED static stream current() {
     if constexpr (std::is_same_v<backend_of_t<P>, backend::cuda>)
       if (void* const scoped = detail::current_stream(place_traits<P>::ordinal); scoped != nullptr)
         return stream(detail::stream_handle(scoped, {place_traits<P>::ordinal, nullptr}));
@@ -99,20 +98,18 @@ class stream<P> {
   }
 
   /// Waits on the host for all work of the stream; throws its failure.
-  template <detail::configured = detail::configuration>
-  void synchronize() const {
+  DEVPLACE_CONFIGURED void synchronize() const {
     detail::streams_of<backend_of_t<P>>().synchronize(place_traits<P>::ordinal, handle_.get());
   }
 
   /// Whether all work of the stream is done, or has failed.
-  template <detail::configured = detail::configuration>
-  bool ready() const {
+  DEVPLACE_CONFIGURED bool ready() const {
     return detail::streams_of<backend_of_t<P>>().ready(place_traits<P>::ordinal, handle_.get());
   }
 
   /// Orders the stream's future work after an event of its place (memory/event.hpp), without blocking the host.
-  template <place Other, detail::configured = detail::configuration>
-  void wait(const event<Other>& e) const {
+  template <place Other>
+  DEVPLACE_CONFIGURED void wait(const event<Other>& e) const {
     constexpr bool same_place = std::is_same_v<P, Other>;
     static_assert(same_place,
                   "devplace: stream: the event is of another device; call event.before<place>() to order a device "

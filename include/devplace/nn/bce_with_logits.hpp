@@ -82,10 +82,9 @@ struct bce_with_logits {
 
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
     /// argument_error unless there is a weight for each element of a sample, one for all, or none.
-    template <class Sums, class Gradient, class Rows, class Logits, class Targets,
-              devplace::detail::configured = devplace::detail::configuration>
-    auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
-              const Targets& targets) const {
+    template <class Sums, class Gradient, class Rows, class Logits, class Targets>
+    DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
+                                  const Targets& targets) const {
       const std::size_t elements = logits.extents().stride(0);
       check("pos_weight", positive.count, elements);
       check("weights", weights.count, elements);
@@ -118,8 +117,8 @@ struct bce_with_logits {
   }
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::bce_with_logits{}(logits, targets)`.
-  template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
-  auto operator()(const Output& logits, const Target& targets) const {
+  template <class Output, class Target>
+  DEVPLACE_CONFIGURED auto operator()(const Output& logits, const Target& targets) const {
     return evaluate_loss(*this, logits, targets);
   }
 };

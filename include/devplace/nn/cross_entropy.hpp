@@ -48,10 +48,9 @@ struct cross_entropy {
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
     /// shape_error unless there is a label for each row, argument_error unless there is a class weight for each class,
     /// or none.
-    template <class Sums, class Gradient, class Rows, class Logits, class Labels,
-              devplace::detail::configured = devplace::detail::configuration>
-    auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
-              const Labels& labels) const {
+    template <class Sums, class Gradient, class Rows, class Logits, class Labels>
+    DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
+                                  const Labels& labels) const {
       const std::size_t classes = logits.extent(Logits::rank - 1);
       if (weights.count != 0 && weights.count != classes)
         throw argument_error("cross_entropy: class_weights has " + std::to_string(weights.count) +
@@ -80,8 +79,8 @@ struct cross_entropy {
   }
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::cross_entropy{}(logits, labels)`.
-  template <class Logits, class Labels, devplace::detail::configured = devplace::detail::configuration>
-  auto operator()(const Logits& logits, const Labels& labels) const {
+  template <class Logits, class Labels>
+  DEVPLACE_CONFIGURED auto operator()(const Logits& logits, const Labels& labels) const {
     return evaluate_loss(*this, logits, labels);
   }
 };

@@ -59,8 +59,8 @@ struct kl_div {
   }
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::kl_div{}(output, target)`.
-  template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
-  auto operator()(const Output& output, const Target& target) const {
+  template <class Output, class Target>
+  DEVPLACE_CONFIGURED auto operator()(const Output& output, const Target& target) const {
     return evaluate_loss(*this, output, target);
   }
 };

@@ -38,8 +38,8 @@ struct l1 {
   }
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::l1{}(output, target)`.
-  template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
-  auto operator()(const Output& output, const Target& target) const {
+  template <class Output, class Target>
+  DEVPLACE_CONFIGURED auto operator()(const Output& output, const Target& target) const {
     return evaluate_loss(*this, output, target);
   }
 };

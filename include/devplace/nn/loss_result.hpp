@@ -70,8 +70,7 @@ class loss_value : public runtime::unread_loss<> {
 
   /// Returns the loss of the whole batch; waits for the places that have it. The mean over no samples is NaN, as in
   /// PyTorch.
-  template <devplace::detail::configured = devplace::detail::configuration>
-  detail::sum_of_t<T> item() const {
+  DEVPLACE_CONFIGURED detail::sum_of_t<T> item() const {
     const std::array<double, 2> total = detail::total_sums<T, Batch>(sums_);
     return runtime::loss_from<detail::sum_of_t<T>>(total[0], total[1], how_);
   }
@@ -117,8 +116,8 @@ struct loss_gradient {
 
 /// Wraps a gradient with respect to the outputs that the program computed itself, for `model.backward`: a tensor with
 /// the outputs' extents, placement and split, of a sum over the samples, which the optimizer does not divide.
-template <class T, extents_like Extents, class Batch, devplace::detail::configured = devplace::detail::configuration>
-loss_gradient<T, Extents, Batch> output_gradient(tensor<T, Extents, Batch>&& gradient) {
+template <class T, extents_like Extents, class Batch>
+DEVPLACE_CONFIGURED loss_gradient<T, Extents, Batch> output_gradient(tensor<T, Extents, Batch>&& gradient) {
   detail::loss_sums_t<T, Batch> sums(extents<2>{});
   for (std::size_t k = 0; k < local_place_count<Batch>; ++k)
     fill(devplace::detail::local_part(sums, k), detail::sum_of_t<T>{0});
@@ -132,10 +131,7 @@ struct [[nodiscard]] loss_result {
   loss_gradient<T, Extents, Batch> gradient;  ///< for the model's backward
 
   /// Returns `loss.item()`, for results whose gradient is not needed.
-  template <devplace::detail::configured = devplace::detail::configuration>
-  detail::sum_of_t<T> item() const {
-    return loss.item();
-  }
+  DEVPLACE_CONFIGURED detail::sum_of_t<T> item() const { return loss.item(); }
 };
 
 }  // namespace devplace::nn

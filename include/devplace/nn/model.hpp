@@ -92,8 +92,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   using gradient_type = gradients<Net, gradient_placement_t<Where>, P>;
 
   /// Initialises the parameters from the seed `start`. Waits for the places and throws their earlier failures.
-  template <detail::configured = detail::configuration>
-  explicit model(seed start)
+  DEVPLACE_CONFIGURED explicit model(seed start)
       : base(detail::naming_bad_alloc("the model", [&] {
           return nn::detail::in_memory_of<Where>(
               nn::detail::drawn_state<Net, typename roles::storage, backend_type>(mesh::ordinals, start.value));
@@ -114,8 +113,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// extents...] of input_type (axes after the first may be flattened differently), on one place a view of any layout;
   /// the outputs have the batch's placement and split. On several places the batch is either split over the places, or
   /// replicated, and then every place computes all of it.
-  template <class Batch, detail::configured = detail::configuration>
-  [[nodiscard]] auto predict(const Batch& samples) const {
+  template <class Batch>
+  DEVPLACE_CONFIGURED [[nodiscard]] auto predict(const Batch& samples) const {
     if constexpr (runtime::accepts_batch<model, Batch, true>()) {
       plan::template compile_layers<backend_type, typename plan::template first_element<P>, P, false>(
           typename plan::indices{});
@@ -127,8 +126,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
     }
   }
   /// Calls predict: `model(x)`.
-  template <class Batch, detail::configured = detail::configuration>
-  [[nodiscard]] auto operator()(const Batch& samples) const {
+  template <class Batch>
+  DEVPLACE_CONFIGURED [[nodiscard]] auto operator()(const Batch& samples) const {
     return predict(samples);
   }
 
@@ -140,20 +139,20 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// workspace. Several threads may predict with one model. Outputs and batch must not share elements (argument_error
   /// where both are row-major).
   ///@{
-  template <class Output, class Batch, detail::configured = detail::configuration>
-  void predict_into(Output&& outputs, const Batch& samples) const {
+  template <class Output, class Batch>
+  DEVPLACE_CONFIGURED void predict_into(Output&& outputs, const Batch& samples) const {
     runtime::predict_into<model>(*live(), outputs, samples, runtime::tile_rows<backend_type>);
   }
-  template <class Output, class Batch, std::size_t Samples, detail::configured = detail::configuration>
-  void predict_into(Output&& outputs, const Batch& samples, batch<Samples> tile) const {
+  template <class Output, class Batch, std::size_t Samples>
+  DEVPLACE_CONFIGURED void predict_into(Output&& outputs, const Batch& samples, batch<Samples> tile) const {
     runtime::predict_into<model>(*live(), outputs, samples, runtime::rows_of_tile(tile, local_place_count<Where>));
   }
   ///@}
 
   /// Returns the outputs for a batch and what backward needs: `auto [out, saved] = model.forward(x)`. `saved` keeps a
   /// temporary batch; any other batch must exist unchanged until backward.
-  template <class Batch, detail::configured = detail::configuration>
-  auto forward(Batch&& batch) {
+  template <class Batch>
+  DEVPLACE_CONFIGURED auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
     if constexpr (nn::detail::accepts_forward<model, batch_type>()) {
       using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
@@ -182,8 +181,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// Throws while another lease of this model's gradients exists, and argument_error if the loss was not computed of
   /// forward's output; gradients of `nn::output_gradient` are not checked. A split batch gives partial gradients, for
   /// `synchronize`; a replicated one gives whole gradients, bitwise equal on every place.
-  template <class Saved, class Loss, detail::configured = detail::configuration>
-  auto backward(Saved&& saved, const Loss& loss) {
+  template <class Saved, class Loss>
+  DEVPLACE_CONFIGURED auto backward(Saved&& saved, const Loss& loss) {
     if constexpr (nn::detail::accepts_backward<model, Saved, Loss>()) {
       const runtime::sole_use use(*live());
       auto lease = nn::detail::leased_gradients<model, Saved>(state_, loss.how);
@@ -198,8 +197,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// model.backward_to_input(std::move(saved), gradient)`. dx is [n, input extents...], placed and split like the
   /// batch, in mixed precision of the 16-bit type. For the mean of losses dx is divided by the sum of the samples'
   /// weights; the call reads them from the places and therefore waits.
-  template <class Saved, class Loss, detail::configured = detail::configuration>
-  auto backward_to_input(Saved&& saved, const Loss& loss) {
+  template <class Saved, class Loss>
+  DEVPLACE_CONFIGURED auto backward_to_input(Saved&& saved, const Loss& loss) {
     if constexpr (nn::detail::accepts_backward_to_input<model, Saved, Loss>()) {
       const runtime::sole_use use(*live());
       auto lease = nn::detail::leased_gradients<model, Saved>(state_, loss.how);
@@ -215,8 +214,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   }
 
   /// Like backward, but adds to the gradients of an earlier backward: partial to partial, whole to whole.
-  template <class Saved, class Loss, class EarlierWhere, detail::configured = detail::configuration>
-  auto backward(Saved&& saved, const Loss& loss, gradients<Net, EarlierWhere, P>&& earlier) {
+  template <class Saved, class Loss, class EarlierWhere>
+  DEVPLACE_CONFIGURED auto backward(Saved&& saved, const Loss& loss, gradients<Net, EarlierWhere, P>&& earlier) {
     if constexpr (nn::detail::accepts_backward<model, Saved, Loss, EarlierWhere>()) {
       this->check_lease(earlier);
       const runtime::sole_use use(*live());
@@ -235,8 +234,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   explicit model(std::shared_ptr<typename base::state_type> state) : base(std::move(state)) {}
 
   /// Returns uninitialised outputs with the batch's placement and split.
-  template <class Batch, detail::configured = detail::configuration>
-  static auto output_for(const Batch& samples) {
+  template <class Batch>
+  DEVPLACE_CONFIGURED static auto output_for(const Batch& samples) {
     return detail::make_like<output_type, typename Batch::placement_type>(
         runtime::batch_extents<output_extents>(samples.extent(0)), samples);
   }

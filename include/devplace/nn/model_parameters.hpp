@@ -47,8 +47,8 @@ class model_parameters {
 
   /// Copies parameters and buffers of a model on any placement, of several replicas the first one's, to every place of
   /// this model, whose trainers and optimizers continue with them. Keeps seed and step count. Complete when it returns.
-  template <class From, detail::configured = detail::configuration>
-  void assign(const model<Net, From, P>& other) {
+  template <class From>
+  DEVPLACE_CONFIGURED void assign(const model<Net, From, P>& other) {
     auto& state = *live();
     const runtime::sole_use use(state);
     runtime::copy_parameters<backend_type, placement_backend_t<From>>(state, other.state());

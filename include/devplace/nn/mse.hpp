@@ -18,10 +18,9 @@ struct mse {
   template <class T>
   struct bound {
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace.
-    template <class Sums, class Gradient, class Rows, class Output, class Target,
-              devplace::detail::configured = devplace::detail::configuration>
-    auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
-              const Target& target) const {
+    template <class Sums, class Gradient, class Rows, class Output, class Target>
+    DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
+                                  const Target& target) const {
       mse_into(sums, gradient, rows, output, target);
     }
   };
@@ -34,8 +33,8 @@ struct mse {
   }
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::mse{}(output, target)`.
-  template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
-  auto operator()(const Output& output, const Target& target) const {
+  template <class Output, class Target>
+  DEVPLACE_CONFIGURED auto operator()(const Output& output, const Target& target) const {
     constexpr bool same_rank = detail::same_ranks<Output, Target>, same_extents = detail::same_sizes<Output, Target>;
     static_assert(same_rank, DEVPLACE_DETAIL_MSE_OTHER_RANK);
     static_assert(same_extents, DEVPLACE_DETAIL_MSE_OTHER_EXTENTS);

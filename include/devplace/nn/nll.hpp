@@ -97,10 +97,9 @@ struct nll {
     /// shape_error unless there is a label for each row, argument_error unless there is a class weight for each class,
     /// or none. A label that is no class throws argument_error on the CPU and on simulated devices (there from the next
     /// call that waits); on CUDA devices it makes the loss NaN.
-    template <class Sums, class Gradient, class Rows, class Output, class Labels,
-              devplace::detail::configured = devplace::detail::configuration>
-    auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
-              const Labels& labels) const {
+    template <class Sums, class Gradient, class Rows, class Output, class Labels>
+    DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
+                                  const Labels& labels) const {
       constexpr bool of_classes = Output::rank >= 2 && Labels::rank + 1 == Output::rank,
                      of_integers = std::is_integral_v<typename Labels::value_type>,
                      of_floats = devplace::detail::is_floating<typename Output::value_type>;
@@ -135,8 +134,8 @@ struct nll {
   }
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::nll{}(output, labels)`.
-  template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
-  auto operator()(const Output& output, const Target& labels) const {
+  template <class Output, class Target>
+  DEVPLACE_CONFIGURED auto operator()(const Output& output, const Target& labels) const {
     return evaluate_loss(*this, output, labels);
   }
 };

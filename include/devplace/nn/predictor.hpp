@@ -53,17 +53,18 @@ class predictor {
 
   /// Copies the parameters and buffers of a model, which may lie elsewhere and have another precision, rounded as by
   /// `to<Where, P>(from)`. `largest` is a `batch<N>`. Complete when it returns.
-  template <placement From, precision FromP, class... Largest, detail::configured = detail::configuration>
-  predictor(const model<Net, From, FromP>& from, Largest... largest)
+  template <placement From, precision FromP, class... Largest>
+  DEVPLACE_CONFIGURED predictor(const model<Net, From, FromP>& from, Largest... largest)
       : predictor(tile_of(largest...), to<Where, P>(from)) {}
   /// Takes the parameters over without a copy and frees the model's gradients. Copies if something else, such as a
   /// trainer, shares the model's memory.
-  template <std::size_t Samples, detail::configured = detail::configuration>
-  predictor(model_type&& from, batch<Samples> largest) : predictor(tile_of(largest), unshared(std::move(from))) {}
+  template <std::size_t Samples>
+  DEVPLACE_CONFIGURED predictor(model_type&& from, batch<Samples> largest)
+      : predictor(tile_of(largest), unshared(std::move(from))) {}
 
   /// Returns the outputs for a batch, as `model::predict`; allocates them.
-  template <class Batch, detail::configured = detail::configuration>
-  [[nodiscard]] auto predict(const Batch& samples) const {
+  template <class Batch>
+  DEVPLACE_CONFIGURED [[nodiscard]] auto predict(const Batch& samples) const {
     if constexpr (runtime::accepts_batch<predictor, Batch, true>()) {
       auto outputs = detail::make_like<output_type, typename Batch::placement_type>(
           runtime::batch_extents<output_extents>(samples.extent(0)), samples);
@@ -75,20 +76,20 @@ class predictor {
     }
   }
   /// Calls predict: `predictor(x)`.
-  template <class Batch, detail::configured = detail::configuration>
-  [[nodiscard]] auto operator()(const Batch& samples) const {
+  template <class Batch>
+  DEVPLACE_CONFIGURED [[nodiscard]] auto operator()(const Batch& samples) const {
     return predict(samples);
   }
   /// Writes the outputs to a tensor or view, as `model::predict_into`; allocates nothing.
-  template <class Output, class Batch, detail::configured = detail::configuration>
-  void predict_into(Output&& outputs, const Batch& samples) const {
+  template <class Output, class Batch>
+  DEVPLACE_CONFIGURED void predict_into(Output&& outputs, const Batch& samples) const {
     runtime::predict_into<predictor>(access::live(model_), outputs, samples, tile_);
   }
 
   /// Copies the parameters and buffers of a model on any placement, for example after further training. Allocates
   /// nothing on the places. Complete when it returns; no predictions may run concurrently.
-  template <class From, detail::configured = detail::configuration>
-  void assign(const model<Net, From, P>& other) {
+  template <class From>
+  DEVPLACE_CONFIGURED void assign(const model<Net, From, P>& other) {
     model_.assign(other);
   }
 

@@ -56,8 +56,8 @@ struct smooth_l1 {
   }
 
   /// Computes loss and gradient: `auto [loss, gradient] = nn::smooth_l1{}(output, target)`.
-  template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
-  auto operator()(const Output& output, const Target& target) const {
+  template <class Output, class Target>
+  DEVPLACE_CONFIGURED auto operator()(const Output& output, const Target& target) const {
     return evaluate_loss(*this, output, target);
   }
 };

@@ -120,16 +120,15 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
 
   /// Initialises the state to zero on every place of the model. Throws argument_error for invalid hyperparameters.
   /// Waits for the places and throws their earlier failures.
-  template <detail::configured = detail::configuration>
-  optimizer(const model_type& m, const Rule& rule) requires(!has_shares)
+  DEVPLACE_CONFIGURED optimizer(const model_type& m, const Rule& rule) requires(!has_shares)
       : optimizer(m, rule, [](std::size_t, std::size_t) {
           return optim::detail::part{0, elements};
         }) {}
   /// For shares: `part(k, i)` is the range, `first` and `count`, of elements that place k updates as its i-th part. A
   /// process without the first place updates none if only that place updates, and has no state.
-  template <class PartOf, detail::configured = detail::configuration>
+  template <class PartOf>
     requires(std::is_invocable_v<const PartOf&, std::size_t, std::size_t>)
-  optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {
+  DEVPLACE_CONFIGURED optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {
     rule.validate();
     model_ = m.shared_state();
     for (std::size_t k = 0; k < updating_places; ++k) {
@@ -149,8 +148,8 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
 
   /// Makes one step with whole gradients and consumes them; divides them by the sum of the samples' weights if the loss
   /// is a mean. All places make the same update. Throws earlier failures of places, which make the model unusable.
-  template <placement GradientWhere, detail::configured = detail::configuration>
-  void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
+  template <placement GradientWhere>
+  DEVPLACE_CONFIGURED void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
     constexpr bool whole = std::is_same_v<GradientWhere, Where>;
     static_assert(whole,
                   "devplace: the gradients are partial, a summand on each place; reduce them first: "
@@ -170,9 +169,9 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   /// Makes one step on a model's arenas, for callers that reduced the gradients there. `factors` are elements on each
   /// place that multiply the gradients and that can skip the step. Calls `spread()` after enqueuing the updates, to
   /// copy the parameters to the other places.
-  template <detail::configured = detail::configuration>
-  void update(state_type& state, bool divide, const std::array<runtime::step_factors<T>, places>& factors,
-              detail::function_view<> spread) {
+  DEVPLACE_CONFIGURED void update(state_type& state, bool divide,
+                                  const std::array<runtime::step_factors<T>, places>& factors,
+                                  detail::function_view<> spread) {
     if (&state != model_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     validate();
@@ -223,8 +222,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
 
   /// Copies the whole state to the host, after all work enqueued before. Of several processes, each returns its own
   /// part, with zeros elsewhere.
-  template <detail::configured = detail::configuration>
-  optim::optimizer_state<Rule, T> state() const {
+  DEVPLACE_CONFIGURED optim::optimizer_state<Rule, T> state() const {
     const std::vector<std::byte> memory(options::count * optim::step_memory_bytes);
     optim::optimizer_state<Rule, T> whole{rule_, steps_, {}, memory, memory};
     whole.arenas.assign(Rule::state_arenas, std::vector<T>(elements));
@@ -235,8 +233,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   }
   /// Continues from a state that state() returned for an optimizer of this rule, network and precision on any
   /// placement. Throws argument_error for a state of other sizes and for invalid hyperparameters, without a change.
-  template <detail::configured = detail::configuration>
-  void restore(const optim::optimizer_state<Rule, T>& from) {
+  DEVPLACE_CONFIGURED void restore(const optim::optimizer_state<Rule, T>& from) {
     from.rule.validate();
     constexpr std::size_t memory = options::count * optim::step_memory_bytes;
     bool fits =

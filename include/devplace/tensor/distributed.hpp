@@ -58,31 +58,27 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
                                                     std::type_identity<Extents>>::type;
 
   /// Zeros; every dynamic extent is 0.
-  template <detail::configured = detail::configuration>
-    requires(!divided || !mesh::spans_processes)
-  tensor() : tensor(Extents{}) {
+  DEVPLACE_CONFIGURED tensor() requires(!divided || !mesh::spans_processes) : tensor(Extents{}) {
     for (std::size_t k = 0; k != places; ++k)
       fill(only_on(k), T{});
   }
 
   /// Uninitialised elements; a split axis is divided evenly.
-  template <detail::configured = detail::configuration>
-  explicit tensor(const Extents& extents) : tensor(extents, divided_by(extents, split::even)) {
+  DEVPLACE_CONFIGURED explicit tensor(const Extents& extents) : tensor(extents, divided_by(extents, split::even)) {
     static_assert(!divided || !mesh::spans_processes,
                   "devplace: a tensor that is split across processes must know which participants this process has: "
                   "tensor(extents, split::even, participants{first, count}).");
   }
 
   /// Uninitialised elements; `how` divides the split axis. Throws argument_error if sizes do not add up to its extent.
-  template <split_rule Split, detail::configured = detail::configuration>
+  template <split_rule Split>
     requires(divided && !mesh::spans_processes)
-  tensor(const Extents& extents, const Split& how) : tensor(extents, divided_by(extents, how)) {}
+  DEVPLACE_CONFIGURED tensor(const Extents& extents, const Split& how) : tensor(extents, divided_by(extents, how)) {}
 
   /// Uninitialised elements of a tensor split across processes: `extents` are the whole's, `of` are this process's
   /// participants, and only their parts are allocated. Throws argument_error if `of` has too few participants.
-  template <detail::configured = detail::configuration>
-    requires(divided&& mesh::spans_processes)
-  tensor(const Extents& extents, split::rule how, const devplace::participants& of)
+  DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule how,
+                             const devplace::participants& of) requires(divided&& mesh::spans_processes)
       : tensor(extents, divided_by(extents, how, of)) {}
 
   /// Rejects lists, values and other tensors.
@@ -92,14 +88,14 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
 
   /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into this one's elements.
   ///@{
-  template <class Expression, detail::configured = detail::configuration>
+  template <class Expression>
     requires(std::remove_cvref_t<Expression>::is_distributed_expression)
-  tensor(Expression&& expression) : tensor(expression.template storage<tensor>()) {
+  DEVPLACE_CONFIGURED tensor(Expression&& expression) : tensor(expression.template storage<tensor>()) {
     *this = std::forward<Expression>(expression);
   }
-  template <class Expression, detail::configured = detail::configuration>
+  template <class Expression>
     requires(std::remove_cvref_t<Expression>::is_distributed_expression)
-  tensor& operator=(Expression&& expression) {
+  DEVPLACE_CONFIGURED tensor& operator=(Expression&& expression) {
     static_assert(detail::no_named_expressions<Expression>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
     expression.into(*this);
     return *this;
@@ -107,9 +103,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   ///@}
 
   /// Sets every element to a number, as fill(x, value) on every place.
-  template <class Number, detail::configured = detail::configuration>
+  template <class Number>
     requires(!detail::is_distributed_expression<Number>)
-  tensor& operator=(const Number& value) {
+  DEVPLACE_CONFIGURED tensor& operator=(const Number& value) {
     if constexpr (detail::check_assigned_number<Number, Where>())
       for (std::size_t k = 0; k != places; ++k)
         only_on(k) = value;
@@ -125,8 +121,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   tensor& operator=(const tensor&) = delete;
 
   /// A new tensor with the same elements, places and split.
-  template <detail::configured = detail::configuration>
-  tensor clone() const {
+  DEVPLACE_CONFIGURED tensor clone() const {
     for (std::size_t k = 0; k != places; ++k)
       static_cast<void>(memory(k));  // throws for a moved-from tensor
     tensor result(extents_, division_);
@@ -150,12 +145,10 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   /// type: `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. Parts are writable views. Copies are read-only, since the other
   /// copies would not change. Summands are summand_views, which operations reject. Does not compile for temporaries.
   ///@{
-  template <detail::configured = detail::configuration>
-  auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
+  DEVPLACE_CONFIGURED auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
     return detail::local_view<rules::partial>(part<local_element>(k));
   }
-  template <detail::configured = detail::configuration>
-  auto local(std::size_t k) const& DEVPLACE_LIFETIMEBOUND {
+  DEVPLACE_CONFIGURED auto local(std::size_t k) const& DEVPLACE_LIFETIMEBOUND {
     return detail::local_view<rules::partial>(part<const T>(k));
   }
   template <place P>
@@ -176,14 +169,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   /// The elements on one place as an ordinary view, for collectives of your own. The caller must keep copies equal, and
   /// combine summands, which are not the value.
   ///@{
-  template <detail::configured = detail::configuration>
-  auto only_on(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
-    return part<T>(k);
-  }
-  template <detail::configured = detail::configuration>
-  auto only_on(std::size_t k) const& DEVPLACE_LIFETIMEBOUND {
-    return part<const T>(k);
-  }
+  DEVPLACE_CONFIGURED auto only_on(std::size_t k) & DEVPLACE_LIFETIMEBOUND { return part<T>(k); }
+  DEVPLACE_CONFIGURED auto only_on(std::size_t k) const& DEVPLACE_LIFETIMEBOUND { return part<const T>(k); }
   template <place P>
   auto only_on(P = {}) & DEVPLACE_LIFETIMEBOUND {
     return part_of<T, P>();
@@ -227,8 +214,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   tensor(std::array<detail::memory_block, places>&& blocks, const Extents& extents, const division_type& division)
       : blocks_(std::move(blocks)), extents_(extents), division_(division) {}
 
-  template <detail::configured = detail::configuration>
-  tensor(const Extents& extents, const division_type& division) : extents_(extents), division_(division) {
+  DEVPLACE_CONFIGURED tensor(const Extents& extents, const division_type& division)
+      : extents_(extents), division_(division) {
     detail::allocate_parts<backend_type>(blocks_, mesh::ordinals, part_bytes());
   }
 
@@ -254,8 +241,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     else
       return extents_;
   }
-  template <class Element, detail::configured = detail::configuration>
-  auto part(std::size_t k) const {
+  template <class Element>
+  DEVPLACE_CONFIGURED auto part(std::size_t k) const {
     return detail::view_at<backend_type, Element>(mesh::ordinals[k], memory(k), part_extents(k));
   }
   template <class Element, class P>

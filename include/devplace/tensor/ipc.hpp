@@ -78,8 +78,7 @@ class exported<tensor<T, Extents, P>> {
   ///@}
 
   /// Enqueues a copy of the elements. Throws out_of_memory if the device or /dev/shm has no memory left.
-  template <detail::configured = detail::configuration>
-  explicit exported(tensor_type&& x) : value_(copied(std::move(x), segment_)) {}
+  DEVPLACE_CONFIGURED explicit exported(tensor_type&& x) : value_(copied(std::move(x), segment_)) {}
 
   /// Transfers the tensor.
   ///@{
@@ -96,8 +95,7 @@ class exported<tensor<T, Extents, P>> {
   /// The handle for other processes. Work that they enqueue after opening it is ordered after the work enqueued on the
   /// current stream before the last call of this function; the processes must order later changes themselves. (On
   /// simulated devices this function waits for the work.)
-  template <detail::configured = detail::configuration>
-  handle_type handle() const {
+  DEVPLACE_CONFIGURED handle_type handle() const {
     if (segment_ == nullptr) throw error("this exported tensor was moved from; use the variable that it was moved to.");
     if constexpr (!std::is_void_v<decltype(detail::ipc_of<P>())>)
       decltype(detail::ipc_of<P>())::record(place_traits<P>::ordinal,
@@ -108,8 +106,7 @@ class exported<tensor<T, Extents, P>> {
   }
 
  private:
-  template <detail::configured = detail::configuration>
-  static tensor_type copied(tensor_type x, std::shared_ptr<detail::named_segment>& segment) {
+  DEVPLACE_CONFIGURED static tensor_type copied(tensor_type x, std::shared_ptr<detail::named_segment>& segment) {
     using functions = decltype(detail::ipc_of<P>());
     if constexpr (std::is_void_v<functions>) {
       return detail::not_shared<tensor_type>();
@@ -140,8 +137,8 @@ exported(tensor<T, Extents, P>) -> exported<tensor<T, Extents, P>>;
 /// processes. Throws argument_error if the type, the extents, the version of devplace or the GPU (by its UUID) differ,
 /// with the first difference; if the exporter has freed the tensor; and in the exporting process, which uses the tensor
 /// itself.
-template <single_place P, element T, extents_like Extents, detail::configured = detail::configuration>
-[[nodiscard]] tensor<T, Extents, P> open_ipc(const ipc_handle<T, Extents>& handle) {
+template <single_place P, element T, extents_like Extents>
+DEVPLACE_CONFIGURED [[nodiscard]] tensor<T, Extents, P> open_ipc(const ipc_handle<T, Extents>& handle) {
   using functions = decltype(detail::ipc_of<P>());
   if constexpr (!std::is_void_v<functions>) {
     Extents extents;

@@ -24,8 +24,8 @@ template <place P>
 class copy_in_flight {
  public:
   /// Calls `copy()`, which enqueues the copy on this thread's current stream of `P`.
-  template <class Copy, detail::configured = detail::configuration>
-  copy_in_flight(memory_block&& source, const Copy& copy)
+  template <class Copy>
+  DEVPLACE_CONFIGURED copy_in_flight(memory_block&& source, const Copy& copy)
       : source_(std::move(source)), done_(), wait_([](const event<P>& done) { done.wait(); }) {
     copy();
     try {
@@ -94,8 +94,8 @@ class [[nodiscard]] pending {
 
  public:
   /// For to_async and copy_async; `copy(value)` enqueues the copy on this thread's current stream.
-  template <class Copy, detail::configured = detail::configuration>
-  pending(held&& value, detail::memory_block&& source, const Copy& copy)
+  template <class Copy>
+  DEVPLACE_CONFIGURED pending(held&& value, detail::memory_block&& source, const Copy& copy)
       : value_(std::move(value)), copy_(std::move(source), [&] { copy(value_); }) {}
   /// Moves the copy; assignment waits for the replaced copy.
   ///@{
@@ -110,10 +110,7 @@ class [[nodiscard]] pending {
   ///@}
 
   /// Whether the copy is done, or has failed.
-  template <detail::configured = detail::configuration>
-  bool ready() const {
-    return copy_.done().ready();
-  }
+  DEVPLACE_CONFIGURED bool ready() const { return copy_.done().ready(); }
 
   /// Waits on the host; throws the device's failure.
   void wait() {
@@ -137,15 +134,14 @@ class [[nodiscard]] pending {
   /// Returns a reference to a tensor on the device, for use on that stream, in whose order its memory is then freed.
   /// Returns nothing for a tensor in pinned memory, which the host could read too early.
   ///@{
-  template <place Other, detail::configured = detail::configuration>
-  decltype(auto) after(const stream<Other>& s) & {
+  template <place Other>
+  DEVPLACE_CONFIGURED decltype(auto) after(const stream<Other>& s) & {
     constexpr bool same_place = std::is_same_v<P, Other>;
     static_assert(same_place, "devplace: after: the stream is of another device than the copy.");
     const stream_scope on(s);
     return after();
   }
-  template <detail::configured = detail::configuration>
-  decltype(auto) after() & {
+  DEVPLACE_CONFIGURED decltype(auto) after() & {
     copy_.done().template before<P>();
     use_on_current_stream();
     if constexpr (on_device) return (value_);

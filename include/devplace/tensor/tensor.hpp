@@ -46,19 +46,17 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   static constexpr std::size_t rank = Extents::rank;
 
   /// Zeros, on places that compute; every dynamic extent is 0.
-  template <detail::configured = detail::configuration>
-    requires(detail::computes<backend_type>)
-  tensor() : tensor(Extents{}) { fill(*this, T{}); }
+  DEVPLACE_CONFIGURED tensor() requires(detail::computes<backend_type>) : tensor(Extents{}) { fill(*this, T{}); }
 
   /// Uninitialised elements; for initialised ones see ops/creation.hpp (`zeros`, `full`, `uniform`, ...).
-  template <detail::configured = detail::configuration>
-  explicit tensor(const Extents& extents)
+  DEVPLACE_CONFIGURED explicit tensor(const Extents& extents)
       : block_(detail::allocate_on<P>(extents.size() * sizeof(T))), extents_(extents) {}
 
   /// From a list: `tensor<float, extents<3>, on<cpu>> a{1, 2, 3}`.
-  template <class... Value, detail::configured = detail::configuration>
-    requires detail::list_of_values<Extents, Value...>
-  explicit(!detail::converts_to_tensor<Value...>) tensor(const Value&... values) : tensor(Extents{}) {
+  template <class... Value>
+  requires detail::list_of_values<Extents, Value...> DEVPLACE_CONFIGURED explicit(!detail::converts_to_tensor<Value...>)
+      tensor(const Value&... values)
+      : tensor(Extents{}) {
     if constexpr (detail::check_list<T, Extents, Value...>()) {
       const T list[] = {static_cast<T>(values)...};
       detail::copy_in<backend_type>(place_traits<P>::ordinal, memory<false>(), list, sizeof list);
@@ -67,9 +65,10 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
 
   /// From nested lists: `tensor<float, extents<2, 3>, on<cpu>> a{{1, 2, 3}, {4, 5, 6}}`, also for dynamic extents.
   /// Ragged rows do not compile.
-  template <std::size_t... Columns, detail::configured = detail::configuration>
+  template <std::size_t... Columns>
     requires(sizeof...(Columns) > 0)
-  tensor(const T (&... rows)[Columns]) : tensor(detail::lists<Columns...>::template extents_for<Extents>()) {
+  DEVPLACE_CONFIGURED tensor(const T (&... rows)[Columns])
+      : tensor(detail::lists<Columns...>::template extents_for<Extents>()) {
     constexpr bool matrix = rank == 2, fits = !matrix || detail::lists<Columns...>::template fit<Extents>;
     static_assert(matrix, "devplace: nested lists make a matrix; a tensor of one axis takes a list, {1, 2, 3}.");
     static_assert(fits,
@@ -82,9 +81,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   }
 
   /// Evaluates an expression into a new tensor (ops/elementwise.hpp).
-  template <class Expression, detail::configured = detail::configuration>
+  template <class Expression>
     requires(std::remove_cvref_t<Expression>::is_expression)
-  tensor(Expression&& expression) : tensor(Extents(expression.extents())) {
+  DEVPLACE_CONFIGURED tensor(Expression&& expression) : tensor(Extents(expression.extents())) {
     assign(view(), std::forward<Expression>(expression));
   }
 
@@ -97,17 +96,17 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   tensor& operator=(const tensor&) = delete;  // x = other.clone(), or copy(x, other) for the elements
 
   /// Assigns the elements of an expression; its extents must equal or broadcast to the tensor's.
-  template <class Expression, detail::configured = detail::configuration>
+  template <class Expression>
     requires(std::remove_cvref_t<Expression>::is_expression)
-  tensor& operator=(Expression&& expression) {
+  DEVPLACE_CONFIGURED tensor& operator=(Expression&& expression) {
     assign(view(), std::forward<Expression>(expression));
     return *this;
   }
 
   /// Sets every element to a number, as fill(x, value).
-  template <class Number, detail::configured = detail::configuration>
+  template <class Number>
     requires(!detail::is_local_expression<Number>)
-  tensor& operator=(const Number& value) {
+  DEVPLACE_CONFIGURED tensor& operator=(const Number& value) {
     constexpr bool is_number = std::is_arithmetic_v<Number>,
                    exact = !is_number || std::is_integral_v<Number> || !std::is_integral_v<T>;
     static_assert(
@@ -120,8 +119,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   }
 
   /// A copy on the same place.
-  template <detail::configured = detail::configuration>
-  tensor clone() const {
+  DEVPLACE_CONFIGURED tensor clone() const {
     tensor result(extents_);
     detail::copy_within<backend_type>(place_traits<P>::ordinal, result.memory<false>(), memory<true>(),
                                       size() * sizeof(T));

@@ -72,9 +72,9 @@ class DEVPLACE_NODISCARD view {
   view& operator=(const view&) = delete;  // would copy the reference; copy(x, other) copies the elements
 
   /// Assigns the elements of an expression; its extents must equal or broadcast to the view's.
-  template <class Expression, detail::configured = detail::configuration>
+  template <class Expression>
     requires(std::remove_cvref_t<Expression>::is_expression)
-  const view& operator=(Expression&& expression) const {
+  DEVPLACE_CONFIGURED const view& operator=(Expression&& expression) const {
     constexpr bool written = !std::is_const_v<T>, fits = detail::assigned_extents<Extents, Expression>::fit;
     static_assert(written, DEVPLACE_DETAIL_CONST_VIEW);
     static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);  // here, so that the compiler shows the user's line
@@ -83,9 +83,9 @@ class DEVPLACE_NODISCARD view {
   }
 
   /// Sets every element to a number, as fill(x, value).
-  template <class Number = std::initializer_list<value_type>, detail::configured = detail::configuration>
+  template <class Number = std::initializer_list<value_type>>
     requires(!detail::is_local_expression<Number>)
-  const view& operator=(const Number& value) const {
+  DEVPLACE_CONFIGURED const view& operator=(const Number& value) const {
     constexpr bool is_number = std::is_arithmetic_v<Number>, written = !std::is_const_v<T>,
                    exact = !is_number || std::is_integral_v<Number> || !std::is_integral_v<value_type>;
     static_assert(is_number, DEVPLACE_DETAIL_ASSIGNED_TO_VIEW);
@@ -135,8 +135,7 @@ class DEVPLACE_NODISCARD view {
   constexpr int ordinal() const { return device_.ordinal(); }
 
   /// The view with the ordinal erased from its type, on which layers and operations work.
-  template <detail::configured = detail::configuration>
-  constexpr auto erased() const {
+  DEVPLACE_CONFIGURED constexpr auto erased() const {
     using where = here<backend_type>;
     return window<Layout, T, where>(data_, extents_, strides_, detail::device_of<where>{ordinal()});
   }

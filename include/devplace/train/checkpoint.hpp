@@ -190,11 +190,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Writes the checkpoint of a state that `step.state()` returned before. The trainer only gives the types and is not
 /// read, and nothing waits for other processes. So a child of fork() or another thread can write while the training
 /// continues. Call it in one process. A child of fork() can read `extras` only on the CPU.
-template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras,
-          detail::configured = detail::configuration>
-void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>&,
-                     train::training_state<Rule, typename precision_traits<P>::parameter> state,
-                     const training_position& at, const std::string& path, Extras&... extras) try {
+template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras>
+DEVPLACE_CONFIGURED void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>&,
+                                         train::training_state<Rule, typename precision_traits<P>::parameter> state,
+                                         const training_position& at, const std::string& path, Extras&... extras) try {
   train::detail::require_fit<Net>(state, "save_checkpoint");
   auto tensors = train::detail::tensors_of<Net>(state);
   safetensors_metadata metadata = train::detail::metadata_of<P>(state, at);
@@ -222,8 +221,9 @@ void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, acc
 /// `extras` are further objects with state, such as moving_average and early_stopping. Classes of your own need
 /// `for_checkpoint(of_model, of_number)`, which calls of_model(m) for its models and of_number(name, number) for its
 /// numbers, all references to members, and `follow(updates)` if the object compares the model's updates.
-template <class Trainer, class... Extras, detail::configured = detail::configuration>
-void save_checkpoint(Trainer& step, const training_position& at, const std::string& path, Extras&... extras) try {
+template <class Trainer, class... Extras>
+DEVPLACE_CONFIGURED void save_checkpoint(Trainer& step, const training_position& at, const std::string& path,
+                                         Extras&... extras) try {
   if constexpr (train::detail::has_checkpoints<Trainer>()) {
     auto whole = step.state();
     if (!spans_processes<typename Trainer::model_type::placement_type> || is_main_process())
@@ -238,10 +238,10 @@ void save_checkpoint(Trainer& step, const training_position& at, const std::stri
 /// interrupted. Throws file_error if the file is damaged (every byte is checked), or with all differences if network,
 /// precision or optimizer differ; the training is unchanged then. All processes call it and each reads the file.
 /// `extras` are the saved ones, in the same order.
-template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras,
-          detail::configured = detail::configuration>
-training_position load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,
-                                  const std::string& path, Extras&... extras) try {
+template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras>
+DEVPLACE_CONFIGURED training_position
+load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step, const std::string& path,
+                Extras&... extras) try {
   static_cast<void>(train::detail::has_checkpoints<std::remove_cvref_t<decltype(step)>>());
   const safetensors_file file(path);
   const train::detail::checkpoint_texts texts(file.metadata(), path);

@@ -53,8 +53,8 @@ class checkpoints {
 
   /// Writes a checkpoint, as save_checkpoint, and then removes all but the `keep` newest ones. There is never more than
   /// one in addition, even after programs were killed.
-  template <class Trainer, class... Extras, detail::configured = detail::configuration>
-  void save(Trainer& step, const training_position& at, Extras&... extras) const {
+  template <class Trainer, class... Extras>
+  DEVPLACE_CONFIGURED void save(Trainer& step, const training_position& at, Extras&... extras) const {
     if constexpr (train::detail::has_checkpoints<Trainer>()) {
       const bool writes = !spans_processes<typename Trainer::model_type::placement_type> || is_main_process();
       if (writes) folder_.keep(keep_);  // removes the old one that a killed program has left
@@ -66,8 +66,8 @@ class checkpoints {
   /// Restores the training from the newest checkpoint, as load_checkpoint, and returns its position. Without a
   /// checkpoint, changes nothing and returns the start. Throws file_error if the newest one is damaged or does not fit;
   /// the message names the one before it.
-  template <class Trainer, class... Extras, detail::configured = detail::configuration>
-  [[nodiscard]] training_position resume(Trainer& step, Extras&... extras) const {
+  template <class Trainer, class... Extras>
+  DEVPLACE_CONFIGURED [[nodiscard]] training_position resume(Trainer& step, Extras&... extras) const {
     if constexpr (train::detail::has_checkpoints<Trainer>()) {
       const std::vector<std::string> all = paths();
       if (all.empty()) return {};

@@ -56,13 +56,12 @@ class early_stopping {
 
  public:
   /// Copies the model. Waits for its places and throws their failures; argument_error for invalid options.
-  template <class Options = early_stopping_options, detail::configured = detail::configuration>
-  explicit early_stopping(const Model& m, const Options& options = {})
+  template <class Options = early_stopping_options>
+  DEVPLACE_CONFIGURED explicit early_stopping(const Model& m, const Options& options = {})
       : options_(validated(options)), best_(to<typename Model::placement_type>(m)) {}
 
   /// Records the next metric, and keeps the model's parameters if it is the best one. Returns whether to stop.
-  template <detail::configured = detail::configuration>
-  bool operator()(double metric, const Model& m) {
+  DEVPLACE_CONFIGURED bool operator()(double metric, const Model& m) {
     if (improves(metric)) {
       best_.assign(m);
       state_.best = metric;
@@ -76,18 +75,15 @@ class early_stopping {
   bool stopped() const { return state_.told - state_.best_at > options_.patience; }
 
   /// Copies the best parameters and buffers to a model, whose trainers continue with them.
-  template <detail::configured = detail::configuration>
-  void restore(Model& m) const {
-    m.assign(best_);
-  }
+  DEVPLACE_CONFIGURED void restore(Model& m) const { m.assign(best_); }
   /// The model with the best parameters; before the first metric, with the initial ones.
   const Model& best() const DEVPLACE_LIFETIMEBOUND { return best_; }
 
   /// The best metric, its number, and the number of metrics.
   const early_stopping_state& state() const { return state_; }
   /// Restores a saved state and model, to resume a training.
-  template <class From, detail::configured = detail::configuration>
-  void assign(const From& best, const early_stopping_state& state) {
+  template <class From>
+  DEVPLACE_CONFIGURED void assign(const From& best, const early_stopping_state& state) {
     best_.assign(best);
     state_ = state;
   }

@@ -40,8 +40,7 @@ class norms_on_place {
   static constexpr int ordinal = place_traits<P>::ordinal;
 
  public:
-  template <devplace::detail::configured = devplace::detail::configuration>
-  norms_on_place()
+  DEVPLACE_CONFIGURED norms_on_place()
       : numbers_(devplace::detail::allocate_on<P>(bytes, memory_purpose::workspace)),
         copy_(devplace::detail::allocate_on<host>(bytes, memory_purpose::workspace)) {
     reset();
@@ -49,26 +48,20 @@ class norms_on_place {
 
   runtime::norm_statistics* numbers() const { return static_cast<runtime::norm_statistics*>(numbers_.data()); }
 
-  template <devplace::detail::configured = devplace::detail::configuration>
-  void reset() {
+  DEVPLACE_CONFIGURED void reset() {
     runtime::set_to_zero<backend_type>(ordinal, static_cast<double*>(numbers_.data()),
                                        runtime::norm_statistics::numbers);
   }
 
   /// Enqueues a copy behind the place's work so far. Returns its number.
-  template <devplace::detail::configured = devplace::detail::configuration>
-  std::uint64_t start() {
+  DEVPLACE_CONFIGURED std::uint64_t start() {
     devplace::detail::copy_out_async<backend_type>(ordinal, copy_.data(), numbers_.data(), bytes);
     done_.record();
     return ++copies_;
   }
-  template <devplace::detail::configured = devplace::detail::configuration>
-  bool ready() const {
-    return done_.ready();
-  }
+  DEVPLACE_CONFIGURED bool ready() const { return done_.ready(); }
   /// Waits for the copy with this number.
-  template <devplace::detail::configured = devplace::detail::configuration>
-  const runtime::norm_statistics& wait(std::uint64_t copy) const {
+  DEVPLACE_CONFIGURED const runtime::norm_statistics& wait(std::uint64_t copy) const {
     if (copy != copies_)
       throw error(
           "gradient norms were read after the trainer's gradient_norms() had been called again; read them before "
@@ -92,18 +85,13 @@ template <place P>
 class [[nodiscard]] unread_gradient_norms {
  public:
   /// Enqueues the copy of the place's statistics.
-  template <detail::configured = detail::configuration>
-  explicit unread_gradient_norms(std::shared_ptr<train::detail::norms_on_place<P>> norms)
+  DEVPLACE_CONFIGURED explicit unread_gradient_norms(std::shared_ptr<train::detail::norms_on_place<P>> norms)
       : norms_(std::move(norms)), copy_(norms_->start()) {}
 
   /// Whether item() returns without waiting.
-  template <detail::configured = detail::configuration>
-  bool ready() const {
-    return norms_->ready();
-  }
+  DEVPLACE_CONFIGURED bool ready() const { return norms_->ready(); }
   /// Returns the norms. Throws the place's failure, and error after the trainer's next gradient_norms().
-  template <detail::configured = detail::configuration>
-  gradient_norms item() const {
+  DEVPLACE_CONFIGURED gradient_norms item() const {
     const runtime::norm_statistics& of = norms_->wait(copy_);
     gradient_norms result;
     result.updates = static_cast<std::int64_t>(of.finite + of.others);

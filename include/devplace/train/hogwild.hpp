@@ -112,17 +112,16 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
 
   /// Throws argument_error for invalid options of the loss or the rule.
   ///@{
-  template <detail::configured = detail::configuration>
-  trainer(model_type& m, const Loss& loss, const Rule& rule, const Policy& = {}, accumulate<Batches> batches = {})
+  DEVPLACE_CONFIGURED trainer(model_type& m, const Loss& loss, const Rule& rule, const Policy& = {},
+                              accumulate<Batches> batches = {})
       : copies(m), base(copies::own(), loss, rule, batches) {}
-  template <detail::configured = detail::configuration>
-  trainer(model_type& m, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
+  DEVPLACE_CONFIGURED trainer(model_type& m, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}
   ///@}
 
   /// Makes one step with a batch on `on<cpu>`; returns its loss.
-  template <class Samples, class Targets, detail::configured = detail::configuration>
-  auto operator()(const Samples& samples, const Targets& targets) {
+  template <class Samples, class Targets>
+  DEVPLACE_CONFIGURED auto operator()(const Samples& samples, const Targets& targets) {
     if (base::pending_batches() == 0) copies::read();
     auto loss = base::operator()(samples, targets);
     if (base::pending_batches() == 0) copies::write();
@@ -130,8 +129,7 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
   }
 
   /// Updates the parameters with the gradients accumulated since the last update; returns whether there were any.
-  template <detail::configured = detail::configuration>
-  bool flush() {
+  DEVPLACE_CONFIGURED bool flush() {
     const bool updated = base::flush();
     if (updated) copies::write();
     return updated;

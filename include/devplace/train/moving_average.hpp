@@ -65,14 +65,13 @@ class moving_average {
 
  public:
   /// Copies the model. Waits for its places and throws their failures; argument_error for a decay out of its range.
-  template <class Options = moving_average_options, detail::configured = detail::configuration>
-  explicit moving_average(const Model& m, const Options& options = {})
+  template <class Options = moving_average_options>
+  DEVPLACE_CONFIGURED explicit moving_average(const Model& m, const Options& options = {})
       : options_(validated(options)), model_(to<where>(m)), seen_(m.state().updates) {}
 
   /// Averages the model's parameters if they were updated; does nothing between the batches of accumulate<k>. Steps
   /// that mixed<half> skips count as updates. Asynchronous on devices.
-  template <detail::configured = detail::configuration>
-  void update(const Model& m) {
+  DEVPLACE_CONFIGURED void update(const Model& m) {
     const auto& from = m.state();
     if (from.updates == seen_) return;
     auto& to = model_.state();
@@ -96,8 +95,8 @@ class moving_average {
   std::int64_t updates() const { return updates_; }
 
   /// Restores a saved average and its number of updates, to resume a training.
-  template <class From, detail::configured = detail::configuration>
-  void assign(const From& saved, std::int64_t updates) {
+  template <class From>
+  DEVPLACE_CONFIGURED void assign(const From& saved, std::int64_t updates) {
     model_.assign(saved);
     updates_ = updates;
   }

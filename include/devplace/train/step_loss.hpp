@@ -31,8 +31,7 @@ class step_loss : public runtime::unread_loss<> {
   /// Returns the loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws a
   /// place's failure, with its name; error if the model is unusable or after its next pass, which overwrites the loss;
   /// and communication_error if the devices detected that processes trained differently.
-  template <detail::configured = detail::configuration>
-  typename runtime::replica<S>::accumulator item() const {
+  DEVPLACE_CONFIGURED typename runtime::replica<S>::accumulator item() const {
     if (state_->step != step_)
       throw error(
           "a step's loss was read after the next step had overwritten it; call item() before that, or use "

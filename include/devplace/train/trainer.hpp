@@ -65,12 +65,11 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   /// Throws argument_error for invalid options of the loss or the rule.
   ///@{
-  template <detail::configured = detail::configuration>
-  trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule, const Policy& policy = {},
-          accumulate<Batches> = {})
+  DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
+                              const Policy& policy = {}, accumulate<Batches> = {})
       : training_(m, loss, rule, policy) {}
-  template <detail::configured = detail::configuration>
-  trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
+  DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
+                              accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}
   ///@}
 
@@ -82,16 +81,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   /// Allocates the memory for batches of up to `samples` samples, split evenly, and makes the libraries' plans for
   /// batches of exactly `samples`; call it for each size of batches. Optional: steps do what is missing.
-  template <detail::configured = detail::configuration>
-  void prepare(std::size_t samples) {
-    training_.prepare(samples);
-  }
+  DEVPLACE_CONFIGURED void prepare(std::size_t samples) { training_.prepare(samples); }
 
   /// Scales gradients with a norm above `rule.max_norm` down to it before each further update.
-  template <detail::configured = detail::configuration>
-  void clip(const optim::clip_norm& rule) {
-    training_.clip(rule);
-  }
+  DEVPLACE_CONFIGURED void clip(const optim::clip_norm& rule) { training_.clip(rule); }
 
   /// measure_gradients() makes each further update compute the 2-norm over all gradients on the places. This takes one
   /// launch, which clipping and mixed<half> need anyway. A second call resets the statistics. gradient_norms() enqueues
@@ -100,12 +93,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// processes call measure_gradients(); with collective::scatter_gather only the first has the norms. Checkpoints do
   /// not include them.
   ///@{
-  template <detail::configured = detail::configuration>
-  void measure_gradients() {
-    training_.measure_gradients();
-  }
-  template <detail::configured = detail::configuration>
-  unread_gradient_norms<primary_place_t<Where>> gradient_norms() const {
+  DEVPLACE_CONFIGURED void measure_gradients() { training_.measure_gradients(); }
+  DEVPLACE_CONFIGURED unread_gradient_norms<primary_place_t<Where>> gradient_norms() const {
     return training_.gradient_norms();
   }
   ///@}
@@ -115,19 +104,16 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// the state, and set_scaler() restores it; both wait for the places and throw their failures. scale_losses() and
   /// set_scaler() throw error between the batches of one accumulation: call flush() first.
   ///@{
-  template <detail::configured = detail::configuration>
-  void scale_losses(const optim::loss_scaling& options) {
+  DEVPLACE_CONFIGURED void scale_losses(const optim::loss_scaling& options) {
     if constexpr (train::detail::has_scaler<P>()) training_.scale_losses(options);
   }
-  template <detail::configured = detail::configuration>
-  optim::loss_scaler_state scaler() const {
+  DEVPLACE_CONFIGURED optim::loss_scaler_state scaler() const {
     if constexpr (train::detail::has_scaler<P>())
       return training_.scaler();
     else
       return {};
   }
-  template <detail::configured = detail::configuration>
-  void set_scaler(const optim::loss_scaler_state& to) {
+  DEVPLACE_CONFIGURED void set_scaler(const optim::loss_scaler_state& to) {
     if constexpr (train::detail::has_scaler<P>()) training_.set_scaler(to);
   }
   ///@}
@@ -142,8 +128,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// throws communication_error before it changes parameters if a process took another step or has other options or
   /// parameters. With collective::nccl, for which the host does not wait, reading a loss throws instead, after
   /// parameters have changed.
-  template <class Samples, class Targets, detail::configured = detail::configuration>
-  auto operator()(const Samples& samples, const Targets& targets) {
+  template <class Samples, class Targets>
+  DEVPLACE_CONFIGURED auto operator()(const Samples& samples, const Targets& targets) {
     if constexpr (train::detail::accepts_step<model_type, Loss, Samples, Targets>()) {
       plan::template compile_layers<backend_type, typename plan::template first_element<P>, P, true>(
           typename plan::indices{});
@@ -154,45 +140,29 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
   /// whose number of batches is no multiple of k. Returns whether there were any.
-  template <detail::configured = detail::configuration>
-  bool flush() {
-    return training_.flush();
-  }
+  DEVPLACE_CONFIGURED bool flush() { return training_.flush(); }
 
   /// Returns the loss over all samples since the start or the last reset, without steps that threw, on the host; waits
   /// for the places and throws their failures. Across processes returns the loss over all of them, without
   /// communication, of the batches whose gradients were used.
-  template <detail::configured = detail::configuration>
-  double mean_loss() const {
-    return training_.mean_loss();
-  }
+  DEVPLACE_CONFIGURED double mean_loss() const { return training_.mean_loss(); }
   /// Restarts the mean loss, for example at the start of an epoch; waits for the places and throws their failures.
   /// Across processes batches that wait for their update count after the reset: call flush() first.
-  template <detail::configured = detail::configuration>
-  void reset_mean_loss() {
-    training_.reset_mean_loss();
-  }
+  DEVPLACE_CONFIGURED void reset_mean_loss() { training_.reset_mean_loss(); }
 
   /// state() returns the whole state of the training on the host, for checkpoints (train/checkpoint.hpp). restore()
   /// sets it in a trainer of an equal network, precision and rule, on any placement and with any policy. Options of the
   /// loss and of clip() are not included. Both wait for the places and throw their failures, and throw error between
   /// the batches of one accumulation. All processes call them.
   ///@{
-  template <detail::configured = detail::configuration>
-  auto state() {
-    return training_.state();
-  }
-  template <detail::configured = detail::configuration>
-  void restore(const train::training_state<Rule, typename roles::parameter>& from) {
+  DEVPLACE_CONFIGURED auto state() { return training_.state(); }
+  DEVPLACE_CONFIGURED void restore(const train::training_state<Rule, typename roles::parameter>& from) {
     training_.restore(from);
   }
   ///@}
 
   /// Number of updates and assignments of the model so far, for objects that follow them, such as moving_average.
-  template <detail::configured = detail::configuration>
-  std::uint64_t model_updates() const {
-    return training_.model_updates();
-  }
+  DEVPLACE_CONFIGURED std::uint64_t model_updates() const { return training_.model_updates(); }
   /// The optimizer, for its hyperparameters: `step.optimizer().rule().learning_rate = ...`.
   optimizer_type& optimizer() { return training_.optimizer(); }
 

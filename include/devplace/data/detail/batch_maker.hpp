@@ -70,9 +70,9 @@ class batch_maker {
                                         labelled_batch<images_type, labels_type>>;
 
   /// Makes only `share` of each batch. `device_scales`: whether devices can convert the bytes of staged batches to `T`.
-  template <configured = configuration>
-  batch_maker(const features_and_targets<Features, Targets>& data, const loader_options& options,
-              sample_transform<sample_element>&& transform, bool device_scales, const batch_share& share = {})
+  DEVPLACE_CONFIGURED batch_maker(const features_and_targets<Features, Targets>& data, const loader_options& options,
+                                  sample_transform<sample_element>&& transform, bool device_scales,
+                                  const batch_share& share = {})
       : data_(data),
         share_(share),
         batch_(checked(data, options)),
@@ -167,8 +167,7 @@ class batch_maker {
     return with_dynamic_axis<typename View::extents_type>::with(rows, view.extents());
   }
 
-  template <configured = configuration>
-  std::vector<batch_type> make_slots(const loader_options& options) const {
+  DEVPLACE_CONFIGURED std::vector<batch_type> make_slots(const loader_options& options) const {
     // One slot is read or copied while the others are filled. At most one slot for each batch.
     const std::size_t ahead = static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.prefetch);
     const std::size_t wanted = Staged && ahead == 0 ? 2 : ahead + 1;

@@ -32,8 +32,8 @@ class device_batches {
   using batch_type = labelled_batch<tensor<T, FeaturesExtents, Where>, tensor<Target, TargetsExtents, Where>>;
 
   /// For the batches of a maker, split over several places by the rule of its share.
-  template <class Maker, configured = configuration>
-  explicit device_batches(const Maker& maker)
+  template <class Maker>
+  DEVPLACE_CONFIGURED explicit device_batches(const Maker& maker)
       : share_(maker.share()),
         batches_{make_batch(maker), make_batch(maker)},
         bytes_(make_tensor<bytes_tensor>(maker.as_bytes() ? maker.features_capacity()
@@ -46,8 +46,9 @@ class device_batches {
   /// Enqueues the copy of slot `slot`, this process's share of a batch of `rows` rows. Returns the batch that receives
   /// it; later work on the places' current streams may read it. Valid until the next call; the slot may be
   /// refilled after wait_for(). `scale...` scales bytes; features of other types have none.
-  template <class Staged, class... Scale, configured = configuration>
-  const batch_type& upload(const Staged& made, std::size_t slot, std::size_t rows, const Scale&... scale) {
+  template <class Staged, class... Scale>
+  DEVPLACE_CONFIGURED const batch_type& upload(const Staged& made, std::size_t slot, std::size_t rows,
+                                               const Scale&... scale) {
     const std::size_t next = 1 - current_;
     batch_type& to = batches_[next];
     leading_extent::set(to.images, rows);
@@ -79,14 +80,14 @@ class device_batches {
     return with_dynamic_axis<FeaturesExtents>::with(0, features);
   }
 
-  template <class Maker, configured = configuration>
-  batch_type make_batch(const Maker& maker) const {
+  template <class Maker>
+  DEVPLACE_CONFIGURED batch_type make_batch(const Maker& maker) const {
     auto images = make_tensor<decltype(batch_type::images)>(maker.features_capacity());
     auto labels = make_tensor<decltype(batch_type::labels)>(maker.targets_capacity());
     return {std::move(images), std::move(labels)};
   }
-  template <class Tensor, class Extents, configured = configuration>
-  Tensor make_tensor(const Extents& extents) const {
+  template <class Tensor, class Extents>
+  DEVPLACE_CONFIGURED Tensor make_tensor(const Extents& extents) const {
     if constexpr (single_place<Where>) {
       return Tensor(extents);
     } else {
@@ -105,8 +106,8 @@ class device_batches {
   }
 
   /// Enqueues a copy of a part's rows of the whole.
-  template <class Part, class Whole, configured = configuration>
-  static void copy_rows(const Part& part, const Whole& whole, std::size_t first) {
+  template <class Part, class Whole>
+  DEVPLACE_CONFIGURED static void copy_rows(const Part& part, const Whole& whole, std::size_t first) {
     const void* const from = whole.data() + first * whole.extents().stride(0);
     const std::size_t bytes = part.size() * sizeof(typename Whole::value_type);
     if constexpr (std::is_same_v<backend_type, backend::cpu>)
@@ -115,9 +116,9 @@ class device_batches {
       copy_in_async<backend_type>(part.ordinal(), part.data(), from, bytes);
   }
 
-  template <class Images, class Bytes, class Whole, class Scale, configured = configuration>
-  static void upload_bytes(const Images& images, const Bytes& bytes, const Whole& whole, std::size_t first,
-                           const Scale& scale) {
+  template <class Images, class Bytes, class Whole, class Scale>
+  DEVPLACE_CONFIGURED static void upload_bytes(const Images& images, const Bytes& bytes, const Whole& whole,
+                                               std::size_t first, const Scale& scale) {
     if constexpr (provided<backend_type, op::for_each>) {
       copy_rows(bytes, whole, first);
       scale_bytes_into(images, bytes, scale);

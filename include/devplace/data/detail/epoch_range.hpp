@@ -6,10 +6,12 @@
 #include <iterator>
 #include <utility>
 
+#include <devplace/config.hpp>
+
 namespace devplace::detail {
 
 /// The batches of one epoch of `Loader`.
-template <class Loader, class Configuration>
+template <class Loader>
 class epoch_range {
   using batch_type = typename Loader::batch_type;
 
@@ -31,11 +33,11 @@ class epoch_range {
     ///@}
     /// Requests the next batch. Throws the exception that ended its making; the batch after it can still be requested.
     ///@{
-    iterator& operator++() {
+    DEVPLACE_CONFIGURED iterator& operator++() {
       range_->advance();
       return *this;
     }
-    void operator++(int) { ++*this; }
+    DEVPLACE_CONFIGURED void operator++(int) { ++*this; }
     ///@}
     /// Whether all batches have been read.
     friend bool operator==(const iterator& at, std::default_sentinel_t) { return at.range_->ended(); }
@@ -69,7 +71,7 @@ class epoch_range {
   }
 
   /// Requests the first unread batch. Throws the exception that ended its making.
-  iterator begin() {
+  DEVPLACE_CONFIGURED iterator begin() {
     if (current_ == nullptr && number_ == first_) fetch();
     return iterator(*this);
   }
@@ -87,14 +89,14 @@ class epoch_range {
     batches.maker_.start(epoch, first);
   }
 
-  void advance() {
+  DEVPLACE_CONFIGURED void advance() {
     current_ = nullptr;
     loader_->maker_.release(number_);
     ++number_;
     fetch();
   }
-  void fetch() {
-    if (!ended()) current_ = &loader_->template get<Configuration>(number_);
+  DEVPLACE_CONFIGURED void fetch() {
+    if (!ended()) current_ = &loader_->get(number_);
   }
 
   Loader* loader_;

@@ -76,10 +76,9 @@ struct bound_formula {
   Formula formula;
   bool of_elements = true;
 
-  template <class Sums, class Gradient, class Rows, class Output, class Target,
-            devplace::detail::configured = devplace::detail::configuration>
-  auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
-            const Target& target) const {
+  template <class Sums, class Gradient, class Rows, class Output, class Target>
+  DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
+                                const Target& target) const {
     pointwise_into(sums, gradient, rows, output, target, formula, of_elements);
   }
 };

@@ -98,8 +98,7 @@ class DEVPLACE_NODISCARD expression {
   }
 
   /// Over several places: the expression of place k's local tensors; this object must outlive it.
-  template <detail::configured = detail::configuration>
-  auto at(std::size_t k) const {
+  DEVPLACE_CONFIGURED auto at(std::size_t k) const {
     return std::apply(
         [this, k](const Operands&... operands) { return detail::make_expression(function_, operands.at(k)...); },
         operands_);
@@ -116,8 +115,8 @@ class DEVPLACE_NODISCARD expression {
   }
 
   /// Over several places: computes the expression into a tensor of the same placement, place by place.
-  template <class T, class Extents, class To, detail::configured = detail::configuration>
-  auto into(tensor<T, Extents, To>& destination) const {
+  template <class T, class Extents, class To>
+  DEVPLACE_CONFIGURED auto into(tensor<T, Extents, To>& destination) const {
     static_assert(std::is_same_v<To, Where>,
                   "devplace: assign: the destination lies on another placement than the expression; make the tensor "
                   "there and change its placement with a collective, such as scatter, all_gather or all_reduce.");
@@ -136,8 +135,8 @@ class DEVPLACE_NODISCARD expression {
   }
 
   /// Over several places: an uninitialised tensor of type `Result` for the result.
-  template <class Result, detail::configured = detail::configuration>
-  Result storage() const {
+  template <class Result>
+  DEVPLACE_CONFIGURED Result storage() const {
     constexpr bool same_placement = std::is_same_v<typename Result::placement_type, Where>,
                    same_type = std::is_same_v<typename Result::value_type, value_type>;
     static_assert(same_placement,

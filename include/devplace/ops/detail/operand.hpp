@@ -87,10 +87,7 @@ struct distributed_tensor_operand {
 
   const Extents& extents() const { return source->extents(); }
   distributed_tensor_operand borrowed() const { return *this; }
-  template <configured = configuration>
-  auto at(std::size_t k) const {
-    return viewed(source->only_on(k));
-  }
+  DEVPLACE_CONFIGURED auto at(std::size_t k) const { return viewed(source->only_on(k)); }
   const auto& like() const { return *source; }
 };
 
@@ -122,10 +119,7 @@ struct owned_operand {
   auto tree(Make& make) const {
     return borrowed().tree(make);
   }
-  template <configured = configuration>
-  auto at(std::size_t k) const {
-    return borrowed().at(k);
-  }
+  DEVPLACE_CONFIGURED auto at(std::size_t k) const { return borrowed().at(k); }
   const auto& like() const { return owner; }
 };
 

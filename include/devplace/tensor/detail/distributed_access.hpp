@@ -31,8 +31,8 @@ struct distributed_access {
     return tensor<T, Extents, To>(std::move(x.blocks_), x.extents_, {});
   }
   /// An uninitialised tensor with the split of `source`, and its rule for later extents.
-  template <class Result, class Extents, class Source, detail::configured = detail::configuration>
-  static Result split_like(const Extents& extents, const Source& source) {
+  template <class Result, class Extents, class Source>
+  DEVPLACE_CONFIGURED static Result split_like(const Extents& extents, const Source& source) {
     return Result(extents, source.division_);
   }
   /// The note of the loader that made this batch; null for other tensors.

@@ -65,8 +65,8 @@ class connection {
       connects && spans_processes<Where> && !parallel::spans_processes<typename Policy::engine_type>;
 
   /// Connects by a policy; does nothing for other types, which the trainer has rejected.
-  template <class Given, devplace::detail::configured = devplace::detail::configuration>
-  explicit connection([[maybe_unused]] const Given& policy) {
+  template <class Given>
+  DEVPLACE_CONFIGURED explicit connection([[maybe_unused]] const Given& policy) {
     if constexpr (compares) processes_ = parallel::current_processes("trainer").transport();
     if constexpr (communicates && std::is_same_v<Given, Policy>) {
       communicator_ = std::make_shared<communicator_type<>>(
@@ -76,8 +76,8 @@ class connection {
   }
 
   /// Makes the optimizer of the parameters that this process's places update.
-  template <class Optimizer, class Model, class Rule, devplace::detail::configured = devplace::detail::configuration>
-  Optimizer optimizer(const Model& m, const Rule& rule) const {
+  template <class Optimizer, class Model, class Rule>
+  DEVPLACE_CONFIGURED Optimizer optimizer(const Model& m, const Rule& rule) const {
     if constexpr (updates_shares)
       return Optimizer(m, rule, [all = participants()](std::size_t k, std::size_t i) {
         return bucket_shares::part(i, all.count, all.first + k);
@@ -103,8 +103,7 @@ class connection {
   static constexpr bool shares_over_processes = updates_shares && spans_processes<Where>;
 
   /// The participants of this process.
-  template <devplace::detail::configured = devplace::detail::configuration>
-  devplace::participants participants() const {
+  DEVPLACE_CONFIGURED devplace::participants participants() const {
     if constexpr (communicates)
       return {static_cast<std::size_t>(communicator().first_rank()), static_cast<std::size_t>(communicator().size())};
     else
@@ -112,15 +111,13 @@ class connection {
   }
 
   /// Number of this process's places that run the optimizer, counted from the first.
-  template <devplace::detail::configured = devplace::detail::configuration>
-  std::size_t updating_places() const {
+  DEVPLACE_CONFIGURED std::size_t updating_places() const {
     if constexpr (Policy::every_place_updates) return local_place_count<Where>;
     return participants().first == 0 ? 1 : 0;
   }
 
   /// Allocates the memory of reductions.
-  template <devplace::detail::configured = devplace::detail::configuration>
-  void prepare() {
+  DEVPLACE_CONFIGURED void prepare() {
     if constexpr (communicates) parallel::prepare_reductions<Net, Policy, typename roles::wire>(communicator());
     if constexpr (joins_passes && requires { communicator().prepare(std::size_t{}, std::size_t{}); })
       communicator().prepare(runtime::network_plan<Net>::meeting_numbers, sizeof(std::int64_t));
@@ -129,9 +126,8 @@ class connection {
   /// Returns the reduction of a step's buckets that overlaps its backward pass, if there are several buckets and the
   /// communicator supports it. `last`: whether the batch is the last one before an update. `norm`: whether the places
   /// that update need all gradients, for their norm.
-  template <devplace::detail::configured = devplace::detail::configuration>
-  auto during_backward([[maybe_unused]] const state_type& state, [[maybe_unused]] bool last,
-                       [[maybe_unused]] bool norm) {
+  DEVPLACE_CONFIGURED auto during_backward([[maybe_unused]] const state_type& state, [[maybe_unused]] bool last,
+                                           [[maybe_unused]] bool norm) {
     if constexpr (overlaps()) {
       if (last && !std::exchange(prepared_, true)) prepare();
       const bucket_shares* shares = nullptr;
@@ -148,8 +144,8 @@ class connection {
   static constexpr bool joins_passes = communicates && runtime::network_plan<Net>::meetings != 0;
 
   /// Reduces the numbers of this process's passes over the places of all processes.
-  template <std::size_t Places, devplace::detail::configured = devplace::detail::configuration>
-  void reduce([[maybe_unused]] const std::array<runtime::meeting, Places>& of) {
+  template <std::size_t Places>
+  DEVPLACE_CONFIGURED void reduce([[maybe_unused]] const std::array<runtime::meeting, Places>& of) {
     if constexpr (joins_passes) {
       constexpr bool reduces_integers = parallel::communicator<communicator_type<>, std::int64_t>;
       static_assert(reduces_integers,
@@ -166,8 +162,8 @@ class connection {
   }
 
   /// Completes the gradients on the places that update. `started` is the result of during_backward() for this pass.
-  template <class Started, devplace::detail::configured = devplace::detail::configuration>
-  void reduce(state_type& state, [[maybe_unused]] bool norm, Started& started) {
+  template <class Started>
+  DEVPLACE_CONFIGURED void reduce(state_type& state, [[maybe_unused]] bool norm, Started& started) {
     if constexpr (communicates) {
       if (started.active())
         started.finish();
@@ -181,8 +177,7 @@ class connection {
   }
 
   /// Copies the updated parameters to the other places.
-  template <devplace::detail::configured = devplace::detail::configuration>
-  void spread(state_type& state) {
+  DEVPLACE_CONFIGURED void spread(state_type& state) {
     if constexpr (updates_shares)
       parallel::gather_shares<Net, Policy>(communicator(), state, *shares_);
     else if constexpr (communicates && !Policy::every_place_updates)
@@ -190,8 +185,8 @@ class connection {
   }
 
   /// Copies the loss scale to the places that did not update.
-  template <class Memory, devplace::detail::configured = devplace::detail::configuration>
-  void spread_scale([[maybe_unused]] const Memory& memory) {
+  template <class Memory>
+  DEVPLACE_CONFIGURED void spread_scale([[maybe_unused]] const Memory& memory) {
     if constexpr (communicates && !Policy::every_place_updates) {
       using wire = typename roles::wire;  // bits are copied
       std::array<wire*, std::tuple_size_v<Memory>> scales;
@@ -206,8 +201,7 @@ class connection {
   using communicator_type = decltype(parallel::connect<backend_type, spans_processes<Where>>(std::declval<const P1&>(),
                                                                                              std::span<const int>()));
 
-  template <devplace::detail::configured = devplace::detail::configuration>
-  static constexpr bool overlaps() {
+  DEVPLACE_CONFIGURED static constexpr bool overlaps() {
     if constexpr (communicates && !joins_passes)
       return parallel::reduces_during_backward<Net, Policy, typename roles::wire, communicator_type<>>;
     else

@@ -21,11 +21,11 @@
 #include <devplace/train/detail/fingerprint_of_training.hpp>
 #include <devplace/train/detail/step_mark.hpp>
 
-namespace devplace::train::detail {
+namespace devplace::train::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Ensures that the processes of a training take equal steps: compares the trainings before the first step, and the
 /// marks of step_mark.hpp in every step.
-template <class Training, devplace::detail::configured = devplace::detail::configuration>
+template <class Training>
 struct equal_steps {
   using network = typename Training::model_type::network_type;
   using backend = typename Training::backend_type;
@@ -123,4 +123,4 @@ struct equal_steps {
   }
 };
 
-}  // namespace devplace::train::detail
+}  // namespace devplace::train::detail::inline DEVPLACE_CONFIGURATION

@@ -31,8 +31,7 @@ class norm_of_gradients {
  public:
   void clip(const optim::clip_norm& rule) { clip_ = rule; }
   /// `updates`: whether a place of this process updates.
-  template <devplace::detail::configured = devplace::detail::configuration>
-  void measure(bool updates) {
+  DEVPLACE_CONFIGURED void measure(bool updates) {
     measures_ = true;
     if (!updates) return;
     if (measured_ == nullptr)
@@ -40,8 +39,7 @@ class norm_of_gradients {
     else
       measured_->reset();
   }
-  template <devplace::detail::configured = devplace::detail::configuration>
-  unread_gradient_norms<P> measured() const {
+  DEVPLACE_CONFIGURED unread_gradient_norms<P> measured() const {
     if (!measures_)
       throw error("trainer: gradients are measured from measure_gradients() on; call it once before the steps.");
     if (measured_ == nullptr)
@@ -57,9 +55,9 @@ class norm_of_gradients {
   double largest() const { return clip_ ? clip_->max_norm : measures_ ? std::numeric_limits<double>::infinity() : 0; }
 
   /// Allocates the workspace on the places that update.
-  template <class S, class T, std::size_t Places, devplace::detail::configured = devplace::detail::configuration>
-  static void allocate(const runtime::model_state<S>& state, std::array<step_memory<T>, Places>& memory,
-                       std::size_t updating) {
+  template <class S, class T, std::size_t Places>
+  DEVPLACE_CONFIGURED static void allocate(const runtime::model_state<S>& state,
+                                           std::array<step_memory<T>, Places>& memory, std::size_t updating) {
     const std::size_t bytes = optim::clip_workspace_size(elements) * sizeof(double);
     for (std::size_t k = 0; k < updating; ++k)
       if (memory[k].clipping.data() == nullptr)
@@ -68,11 +66,10 @@ class norm_of_gradients {
   }
 
   /// Computes the norm on the places that update; returns the factors of their steps.
-  template <class S, class T, std::size_t Places, devplace::detail::configured = devplace::detail::configuration>
-  std::array<runtime::step_factors<T>, Places> factors(const runtime::model_state<S>& state,
-                                                       const std::array<step_memory<T>, Places>& memory,
-                                                       std::size_t updating, reduction how,
-                                                       const scaling<Scales>& scaled) const {
+  template <class S, class T, std::size_t Places>
+  DEVPLACE_CONFIGURED std::array<runtime::step_factors<T>, Places> factors(
+      const runtime::model_state<S>& state, const std::array<step_memory<T>, Places>& memory, std::size_t updating,
+      reduction how, const scaling<Scales>& scaled) const {
     std::array<runtime::step_factors<T>, Places> result{};
     const bool changes = Scales || clip_;
     const optim::clip_norm rule = clip_.value_or(optim::clip_norm{std::numeric_limits<double>::infinity()});

@@ -99,8 +99,8 @@ struct part_of_batch {
   X x;
   Y y;
 };
-template <class Input, class Samples, class Targets, devplace::detail::configured = devplace::detail::configuration>
-auto local_batch(const Samples& samples, const Targets& targets, std::size_t k) {
+template <class Input, class Samples, class Targets>
+DEVPLACE_CONFIGURED auto local_batch(const Samples& samples, const Targets& targets, std::size_t k) {
   const auto x = devplace::detail::local_part(samples, k);
   const auto y = devplace::detail::local_part(targets, k);
   const std::size_t rows = runtime::checked_rows<Input>(x);

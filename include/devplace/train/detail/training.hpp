@@ -36,9 +36,6 @@
 
 namespace devplace::train::detail {
 
-using devplace::detail::configuration;
-using devplace::detail::configured;
-
 /// Implements trainer, which documents the functions: owns the memory of the steps on every place, runs the passes, and
 /// reduces, clips and updates.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
@@ -61,8 +58,7 @@ class training {
   using loss_type = step_loss<typename roles::storage, Where>;
   using optimizer_type = devplace::optimizer<Rule, model_type, typename connection_type::who_updates>;
 
-  template <configured = configuration>
-  training(model_type& m, const Loss& loss, const Rule& rule, const auto& policy) try
+  DEVPLACE_CONFIGURED training(model_type& m, const Loss& loss, const Rule& rule, const auto& policy) try
       : state_(m.shared_state()),
         how_(loss.reduce),
         connection_(policy),
@@ -85,8 +81,7 @@ class training {
     devplace::detail::fail_without_memory("the trainer");
   }
 
-  template <configured = configuration>
-  void prepare(std::size_t samples) {
+  DEVPLACE_CONFIGURED void prepare(std::size_t samples) {
     static_cast<void>(own_state());
     const auto [first, all] = connection_.participants();
     const std::size_t rows = samples / all + (samples % all != 0 ? 1 : 0);
@@ -98,25 +93,21 @@ class training {
     connection_.prepare();
   }
 
-  template <configured = configuration>
-  void clip(const optim::clip_norm& rule) {
+  DEVPLACE_CONFIGURED void clip(const optim::clip_norm& rule) {
     rule.validate();
     norm_.allocate(own_state(), memory_, connection_.updating_places());
     norm_.clip(rule);
   }
-  template <configured = configuration>
-  void measure_gradients() {
+  DEVPLACE_CONFIGURED void measure_gradients() {
     norm_.allocate(own_state(), memory_, connection_.updating_places());
     norm_.measure(connection_.updating_places() != 0);
   }
-  template <configured = configuration>
-  auto gradient_norms() const {
+  DEVPLACE_CONFIGURED auto gradient_norms() const {
     static_cast<void>(own_state());
     return norm_.measured();
   }
 
-  template <configured = configuration>
-  void scale_losses(const optim::loss_scaling& options) {
+  DEVPLACE_CONFIGURED void scale_losses(const optim::loss_scaling& options) {
     options.validate();
     auto& state = own_state();
     require_no_batches(accumulation_);
@@ -124,13 +115,11 @@ class training {
     scaling_.options = options;
     set_scale<backend_type>(state, memory_, {options.initial_scale, 0, 0});
   }
-  template <configured = configuration>
-  optim::loss_scaler_state scaler() const {
+  DEVPLACE_CONFIGURED optim::loss_scaler_state scaler() const {
     runtime::wait_for_model<backend_type>(own_state());
     return read_scale<backend_type>(replica(0).ordinal, memory_[0]);
   }
-  template <configured = configuration>
-  void set_scaler(const optim::loss_scaler_state& to) {
+  DEVPLACE_CONFIGURED void set_scaler(const optim::loss_scaler_state& to) {
     require_scaler_state(to);
     auto& state = own_state();
     require_no_batches(accumulation_);
@@ -138,8 +127,8 @@ class training {
     set_scale<backend_type>(state, memory_, to);
   }
 
-  template <class Samples, class Targets, configured = configuration>
-  loss_type step(const Samples& samples, const Targets& targets) {
+  template <class Samples, class Targets>
+  DEVPLACE_CONFIGURED loss_type step(const Samples& samples, const Targets& targets) {
     auto& state = own_state();
     const runtime::sole_use use(state);
     check_accumulation<backend_type>(state, accumulation_);
@@ -188,8 +177,7 @@ class training {
     return {state_, how_, Batches == 1 ? 1 : places};
   }
 
-  template <configured = configuration>
-  bool flush() {
+  DEVPLACE_CONFIGURED bool flush() {
     auto& state = own_state();
     const runtime::sole_use use(state);
     check_accumulation<backend_type>(state, accumulation_);
@@ -204,8 +192,7 @@ class training {
     return true;
   }
 
-  template <configured = configuration>
-  double mean_loss() const {
+  DEVPLACE_CONFIGURED double mean_loss() const {
     auto& state = own_state();
     runtime::wait_for_model<backend_type>(state);
     if constexpr (spans_processes<Where>) {
@@ -223,8 +210,7 @@ class training {
     }
     return runtime::loss_from<double>(sum[0], sum[1], reduction::mean);
   }
-  template <configured = configuration>
-  void reset_mean_loss() {
+  DEVPLACE_CONFIGURED void reset_mean_loss() {
     runtime::wait_for_model<backend_type>(own_state());
     const bool waiting = takes_reduced_loss && !spans_processes<Where> && accumulation_.batches != 0;
     for (std::size_t k = 0; k < places; ++k)
@@ -232,8 +218,7 @@ class training {
                                                      reset_totals_functor{memory_[k].totals(), waiting});
   }
 
-  template <configured = configuration>
-  training_state<Rule, T> state() {
+  DEVPLACE_CONFIGURED training_state<Rule, T> state() {
     auto& state = own_state();
     const runtime::sole_use use(state);
     wait_between_updates<backend_type>(state, accumulation_);
@@ -241,8 +226,7 @@ class training {
     equal_steps<training>::compare(*this);
     return read_training<backend_type>(state, optimizer_, memory_, scaling_, connection_);
   }
-  template <configured = configuration>
-  void restore(const training_state<Rule, T>& from) {
+  DEVPLACE_CONFIGURED void restore(const training_state<Rule, T>& from) {
     auto& state = own_state();
     const runtime::sole_use use(state);
     wait_between_updates<backend_type>(state, accumulation_);
@@ -258,7 +242,7 @@ class training {
   std::size_t pending_batches() const { return accumulation_.batches; }
 
  private:
-  template <class, configured>
+  template <class>
   friend struct equal_steps;
 
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
@@ -271,8 +255,8 @@ class training {
   }
 
   /// Reduces the gradients and updates the parameters.
-  template <class Reduction, configured = configuration>
-  void update(state_type& state, Reduction& started) {
+  template <class Reduction>
+  DEVPLACE_CONFIGURED void update(state_type& state, Reduction& started) {
     accumulation_.batches = 0;
     connection_.reduce(state, norm_.used(), started);
     if constexpr (connection_type::compares && connection_type::host_waits()) equal_steps<training>::require(*this);
