@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/place/detail/type_text.hpp>
+#include <devplace/base/type_text.hpp>
 #include <devplace/place/place.hpp>
 
 #include "support/catch.hpp"

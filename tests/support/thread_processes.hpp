@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/function_view.hpp>
 #include <devplace/parallel/process_group.hpp>
-#include <devplace/place/detail/function_view.hpp>
 
 namespace devplace::test {
 

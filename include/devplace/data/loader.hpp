@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/unprintable.hpp>
 #include <devplace/config.hpp>
 #include <devplace/data/detail/batch_maker.hpp>
 #include <devplace/data/detail/device_batches.hpp>
@@ -21,7 +22,6 @@
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/distributed.hpp>
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/function_view.hpp>
 #include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/init.hpp>
-#include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/runtime/engine.hpp>

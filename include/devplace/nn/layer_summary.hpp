@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/type_text.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/place/detail/type_text.hpp>
 #include <devplace/runtime/network.hpp>
 
 namespace devplace::nn {

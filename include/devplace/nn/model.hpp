@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/unprintable.hpp>
 #include <devplace/nn/detail/backward.hpp>
 #include <devplace/nn/detail/pass_checks.hpp>
 #include <devplace/nn/detail/state.hpp>
@@ -15,7 +16,6 @@
 #include <devplace/nn/saved.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>

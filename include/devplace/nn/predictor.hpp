@@ -6,11 +6,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/unprintable.hpp>
 #include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/predict.hpp>
 #include <devplace/runtime/settle.hpp>

@@ -10,10 +10,10 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/type_text.hpp>
 #include <devplace/memory/detail/named_segment.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
-#include <devplace/place/detail/type_text.hpp>
 #include <devplace/runtime/relaxed_copy.hpp>
 #include <devplace/runtime/state.hpp>
 #include <devplace/tensor/dtype.hpp>

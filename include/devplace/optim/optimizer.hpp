@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/function_view.hpp>
+#include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/optim/detail/replica_update.hpp>
@@ -17,9 +19,7 @@
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/optimizer_state.hpp>
 #include <devplace/optim/option_groups.hpp>
-#include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/gradients.hpp>

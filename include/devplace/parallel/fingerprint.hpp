@@ -12,9 +12,9 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/base/first_difference.hpp>
+#include <devplace/base/hash.hpp>
 #include <devplace/parallel/process_group.hpp>
-#include <devplace/place/detail/first_difference.hpp>
-#include <devplace/place/detail/hash.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::parallel {

@@ -12,13 +12,13 @@
   #include <memory>
   #include <string>
 
+  #include <devplace/base/fork_count.hpp>
   #include <devplace/parallel/bind_devices.hpp>
   #include <devplace/parallel/detail/mpi_calls.hpp>
   #include <devplace/parallel/detail/mpi_control.hpp>
   #include <devplace/parallel/detail/mpi_transport.hpp>
   #include <devplace/parallel/process_group.hpp>
   #include <devplace/parallel/process_options.hpp>
-  #include <devplace/place/detail/fork_count.hpp>
   #include <devplace/place/error.hpp>
   #include <devplace/place/thread_team.hpp>
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
+#include <devplace/base/fork_count.hpp>
 #include <devplace/parallel/group_monitor.hpp>
-#include <devplace/place/detail/fork_count.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::parallel {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/place/detail/whole_number.hpp>
+#include <devplace/base/whole_number.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 

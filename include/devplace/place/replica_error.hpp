@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <devplace/place/detail/function_view.hpp>
+#include <devplace/base/function_view.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 

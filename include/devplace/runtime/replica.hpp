@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/base/function_view.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/place/replica_error.hpp>

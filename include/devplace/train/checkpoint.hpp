@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/type_text.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/parameters.hpp>
@@ -18,7 +19,6 @@
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/type_text.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>

@@ -6,10 +6,10 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/unprintable.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
-#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>

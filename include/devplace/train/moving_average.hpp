@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <devplace/base/unprintable.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/detail/number_options.hpp>

@@ -7,9 +7,9 @@
 #include <memory>
 #include <utility>
 
+#include <devplace/base/unprintable.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <devplace/base/unprintable.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/loss_scaling.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/train/accumulate.hpp>
 #include <devplace/train/detail/checked_training.hpp>
 #include <devplace/train/detail/rejected_trainer.hpp>

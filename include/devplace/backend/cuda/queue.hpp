@@ -13,9 +13,9 @@
 #include <devplace/backend/cuda/runtime.hpp>
 #include <devplace/backend/cuda/stream_pool.hpp>
 #include <devplace/backend/cuda/wait.hpp>
+#include <devplace/base/fork_count.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/memory/statistics.hpp>
-#include <devplace/place/detail/fork_count.hpp>
 
 namespace devplace::detail {
 

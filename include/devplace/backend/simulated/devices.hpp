@@ -13,9 +13,9 @@
 
 #include <devplace/backend/simulated/device.hpp>
 #include <devplace/backend/simulated/driver.hpp>
+#include <devplace/base/fork_count.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/memory/detail/failure_at_exit.hpp>
-#include <devplace/place/detail/fork_count.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <devplace/place/detail/whole_number.hpp>
+#include <devplace/base/whole_number.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>

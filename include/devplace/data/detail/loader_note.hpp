@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include <devplace/base/type_text.hpp>
 #include <devplace/data/loader_options.hpp>
 #include <devplace/parallel/fingerprint.hpp>
-#include <devplace/place/detail/type_text.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/extents.hpp>
 

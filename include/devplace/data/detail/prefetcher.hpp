@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/place/detail/fork_count.hpp>
+#include <devplace/base/fork_count.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/thread_team.hpp>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <devplace/place/detail/whole_number.hpp>
+#include <devplace/base/whole_number.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::detail {

@@ -18,10 +18,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <devplace/base/first_difference.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/segment_names.hpp>
 #include <devplace/memory/detail/shared_pages.hpp>
-#include <devplace/place/detail/first_difference.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::detail {

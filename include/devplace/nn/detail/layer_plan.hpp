@@ -7,10 +7,10 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/function_view.hpp>
 #include <devplace/nn/detail/calls.hpp>
 #include <devplace/nn/detail/whole_layer.hpp>
 #include <devplace/nn/layer.hpp>
-#include <devplace/place/detail/function_view.hpp>
 
 namespace devplace::nn::detail {
 

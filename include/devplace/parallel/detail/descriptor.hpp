@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/place/detail/fork_count.hpp>
+#include <devplace/base/fork_count.hpp>
 
 namespace devplace::parallel::detail {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include <devplace/place/detail/whole_number.hpp>
+#include <devplace/base/whole_number.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::parallel::detail {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <devplace/place/detail/whole_number.hpp>
+#include <devplace/base/whole_number.hpp>
 
 namespace devplace::parallel::detail {
 

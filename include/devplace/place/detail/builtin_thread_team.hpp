@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/place/detail/fork_count.hpp>
+#include <devplace/base/fork_count.hpp>
 #include <devplace/place/detail/processor_count.hpp>
 #include <devplace/place/detail/spin_wait.hpp>
 #include <devplace/place/detail/team_task.hpp>

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/place/detail/function_view.hpp>
+#include <devplace/base/function_view.hpp>
 #include <devplace/place/thread_team.hpp>
 
 namespace devplace::detail {

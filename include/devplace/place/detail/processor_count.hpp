@@ -6,7 +6,7 @@
 #include <string_view>
 #include <thread>
 
-#include <devplace/place/detail/whole_number.hpp>
+#include <devplace/base/whole_number.hpp>
 #include <devplace/place/error.hpp>
 
 #if defined(__linux__)

@@ -6,7 +6,7 @@
 #include <exception>
 #include <thread>
 
-#include <devplace/place/detail/function_view.hpp>
+#include <devplace/base/function_view.hpp>
 
 namespace devplace::detail {
 

@@ -14,9 +14,9 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/base/hash.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/safetensors.hpp>
-#include <devplace/place/detail/hash.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::train::detail {

@@ -9,13 +9,13 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/hash.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/equal_replicas.hpp>
 #include <devplace/parallel/fingerprint.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/detail/hash.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/train/detail/fingerprint_of_training.hpp>

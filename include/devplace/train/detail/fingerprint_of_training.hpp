@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/type_text.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/parallel/fingerprint.hpp>
-#include <devplace/place/detail/type_text.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/dtype.hpp>

@@ -9,13 +9,13 @@
 #include <new>
 #include <optional>
 
+#include <devplace/base/function_view.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/loss_scaling.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_reduction.hpp>
-#include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/settle.hpp>
