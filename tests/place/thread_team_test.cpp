@@ -249,7 +249,7 @@ TEST_CASE("a team rejects impossible sizes and changes only outside regions", "[
   CHECK(dp::thread_count() == before);
 }
 
-TEST_CASE("parallel_for covers each index once, in ranges of whole grains", "[place][thread_team]") {
+TEST_CASE("parallel_ranges covers each index once, in ranges of whole grains", "[place][thread_team]") {
   for (const int size : {1, 2, 3, 7}) {
     dp::builtin_thread_team team(size);
     const dp::thread_team_scope scope(team);
@@ -259,7 +259,7 @@ TEST_CASE("parallel_for covers each index once, in ranges of whole grains", "[pl
         std::vector<int> seen(n, 0);
         std::atomic<std::size_t> ranges = 0;
         std::atomic<bool> whole = true;
-        dp::detail::parallel_for(n, grain, [&](std::size_t begin, std::size_t end) {
+        dp::detail::parallel_ranges(n, grain, [&](std::size_t begin, std::size_t end) {
           ++ranges;
           const std::size_t step = grain == 0 ? 1 : grain;
           if (begin >= end || end > n || begin % step != 0 || (end % step != 0 && end != n)) whole = false;
@@ -293,10 +293,10 @@ TEST_CASE("the exception of the lowest member is rethrown, and the team remains 
     CHECK(calls == 8);
   }
   CHECK_THROWS_WITH(
-      dp::detail::parallel_for(100, 1,
-                               [](std::size_t begin, std::size_t) { throw std::runtime_error(std::to_string(begin)); }),
+      dp::detail::parallel_ranges(
+          100, 1, [](std::size_t begin, std::size_t) { throw std::runtime_error(std::to_string(begin)); }),
       "0");
-  CHECK_THROWS_AS(dp::detail::parallel_for(1, 1, [](std::size_t, std::size_t) { throw dp::error("inline"); }),
+  CHECK_THROWS_AS(dp::detail::parallel_ranges(1, 1, [](std::size_t, std::size_t) { throw dp::error("inline"); }),
                   dp::error);
   std::atomic<int> calls = 0;
   dp::detail::parallel_members(4, [&](int) { ++calls; });
@@ -308,10 +308,10 @@ TEST_CASE("operations inside an operation run serially", "[place][thread_team]")
   const dp::thread_team_scope scope(team);
   std::vector<int> seen(300, 0);
   std::atomic<bool> serial = true;
-  dp::detail::parallel_for(3, 1, [&](std::size_t outer, std::size_t) {
+  dp::detail::parallel_ranges(3, 1, [&](std::size_t outer, std::size_t) {
     if (dp::thread_count() != 1) serial = false;
     const std::thread::id self = std::this_thread::get_id();
-    dp::detail::parallel_for(100, 1, [&](std::size_t begin, std::size_t end) {
+    dp::detail::parallel_ranges(100, 1, [&](std::size_t begin, std::size_t end) {
       if (std::this_thread::get_id() != self || end - begin != 100) serial = false;
       for (std::size_t i = begin; i < end; ++i)
         ++seen[outer * 100 + i];
@@ -332,7 +332,7 @@ TEST_CASE("a user's team does the work only within its scope", "[place][thread_t
     const dp::thread_team_scope scope(team);
     CHECK(dp::thread_count() == 5);
     std::vector<int> seen(1000, 0);
-    dp::detail::parallel_for(1000, 10, [&](std::size_t begin, std::size_t end) {
+    dp::detail::parallel_ranges(1000, 10, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
         ++seen[i];
     });
@@ -343,7 +343,7 @@ TEST_CASE("a user's team does the work only within its scope", "[place][thread_t
     {
       const dp::thread_team_scope inner(serial);
       CHECK(dp::thread_count() == 1);
-      dp::detail::parallel_for(1000, 10, [](std::size_t, std::size_t) {});
+      dp::detail::parallel_ranges(1000, 10, [](std::size_t, std::size_t) {});
       CHECK(team.runs == 1);
     }
     CHECK(dp::thread_count() == 5);
@@ -367,7 +367,7 @@ TEST_CASE("several threads share the process's team without deadlock", "[place][
       std::vector<int> seen(256, 0);
       for (int repetition = 1; repetition <= 100; ++repetition) {
         const dp::team_region region;
-        dp::detail::parallel_for(256, static_cast<std::size_t>(8 + user), [&](std::size_t begin, std::size_t end) {
+        dp::detail::parallel_ranges(256, static_cast<std::size_t>(8 + user), [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i)
             ++seen[i];
         });
@@ -387,7 +387,7 @@ TEST_CASE("the team may be resized while other threads use it", "[place][thread_
   std::thread user([&] {
     std::vector<int> seen(64, 0);
     for (int repetition = 1; !stop; ++repetition) {
-      dp::detail::parallel_for(64, 1, [&](std::size_t begin, std::size_t end) {
+      dp::detail::parallel_ranges(64, 1, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
           ++seen[i];
       });
@@ -411,11 +411,11 @@ TEST_CASE("a parallel loop allocates nothing", "[place][thread_team]") {
     for (std::size_t i = begin; i < end; ++i)
       values[i] *= 2;
   };
-  dp::detail::parallel_for(values.size(), 16, work);
+  dp::detail::parallel_ranges(values.size(), 16, work);
   const long before = support::allocations;
   for (int repetition = 0; repetition < 20; ++repetition) {
     const dp::team_region region;
-    dp::detail::parallel_for(values.size(), 16, [&](std::size_t begin, std::size_t end) {
+    dp::detail::parallel_ranges(values.size(), 16, [&](std::size_t begin, std::size_t end) {
       work(begin, end);
       for (std::size_t i = begin; i < end; ++i)
         values[i] *= 0.5;

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/place/detail/parallel_for.hpp>
+#include <devplace/place/detail/parallel_ranges.hpp>
 
 namespace devplace::parallel {
 

@@ -187,4 +187,4 @@ class [[nodiscard]] team_region {
 
 }  // namespace devplace
 
-#include <devplace/place/detail/parallel_for.hpp>
+#include <devplace/place/detail/parallel_ranges.hpp>

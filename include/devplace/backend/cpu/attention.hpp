@@ -10,7 +10,7 @@
 #include <devplace/backend/cpu/detail/vector_loops.hpp>
 #include <devplace/backend/cpu/for_each.hpp>
 #include <devplace/ops/attention.hpp>
-#include <devplace/place/detail/parallel_for.hpp>
+#include <devplace/place/detail/parallel_ranges.hpp>
 
 // All block products use the built-in engine, because the members of a team may call it concurrently.
 
@@ -118,12 +118,12 @@ struct implementation<backend::cpu, op::attention> {
   static void run(int, const detail::attention_arguments<T>& g, Columns) {
     const detail::attention_shape& s = g.shape;
     const std::size_t blocks = (s.length + detail::attention_block - 1) / detail::attention_block;
-    detail::parallel_for(s.sequences() * blocks,
-                         detail::attention_grain(2 * detail::attention_block * s.length * s.width),
-                         [&](std::size_t begin, std::size_t end) {
-                           for (std::size_t i = begin; i < end; ++i)
-                             detail::attend(g, i / blocks, i % blocks * detail::attention_block);
-                         });
+    detail::parallel_ranges(s.sequences() * blocks,
+                            detail::attention_grain(2 * detail::attention_block * s.length * s.width),
+                            [&](std::size_t begin, std::size_t end) {
+                              for (std::size_t i = begin; i < end; ++i)
+                                detail::attend(g, i / blocks, i % blocks * detail::attention_block);
+                            });
   }
 };
 
@@ -135,11 +135,11 @@ struct implementation<backend::cpu, op::attention_gradient> {
     const detail::attention_shape& s = g.shape;
     const detail::attention_products<T> products{s, g.results, g.dresults, g.products};
     implementation<backend::cpu, op::for_each>::run(0, s.sequences() * s.length, 1 + 16384 / s.width, products);
-    detail::parallel_for(s.sequences(), detail::attention_grain(5 * s.length * s.length * s.width),
-                         [&](std::size_t begin, std::size_t end) {
-                           for (std::size_t sequence = begin; sequence < end; ++sequence)
-                             detail::attend_backward(g, sequence);
-                         });
+    detail::parallel_ranges(s.sequences(), detail::attention_grain(5 * s.length * s.length * s.width),
+                            [&](std::size_t begin, std::size_t end) {
+                              for (std::size_t sequence = begin; sequence < end; ++sequence)
+                                detail::attend_backward(g, sequence);
+                            });
   }
 };
 

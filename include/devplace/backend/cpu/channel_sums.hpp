@@ -20,7 +20,7 @@ struct implementation<backend::cpu, op::channel_sums> {
     const division of(plan.shape);
     if (of.blocks == 1) {
       const std::size_t work = plan.shape.count() * of.width + 1;
-      detail::parallel_for(of.groups, 1 + parallel_work / work, [&](std::size_t begin, std::size_t end) {
+      detail::parallel_ranges(of.groups, 1 + parallel_work / work, [&](std::size_t begin, std::size_t end) {
         for (std::size_t group = begin; group != end; ++group) {
           accumulators<Terms> sums;
           detail::run_range(loops<Terms>{plan, of, sums, group}, 0, plan.shape.count());
@@ -72,7 +72,7 @@ struct implementation<backend::cpu, op::channel_sums> {
   template <class Terms>
   static void in_blocks(const detail::channel_plan<Terms>& plan, const division& of, std::size_t group) {
     accumulators<Terms> sums[most_blocks];
-    detail::parallel_for(of.blocks, 1, [&](std::size_t begin, std::size_t end) {
+    detail::parallel_ranges(of.blocks, 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t b = begin; b != end; ++b)
         detail::run_range(loops<Terms>{plan, of, sums[b], group}, b * of.block,
                           std::min((b + 1) * of.block, plan.shape.count()));

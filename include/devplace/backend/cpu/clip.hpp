@@ -6,7 +6,7 @@
 
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/detail/parallel_for.hpp>
+#include <devplace/place/detail/parallel_ranges.hpp>
 #include <devplace/runtime/clip.hpp>
 
 namespace devplace {
@@ -68,7 +68,7 @@ struct implementation<backend::cpu, op::clip> {
     const std::size_t lanes = runtime::norm_lanes(c.n), groups = runtime::norm_groups(c.n);
     double* const sums = c.workspace + lanes;
     const detail::lane_squares<T> squares{c.gradients, c.n, lanes, c.workspace};
-    detail::parallel_for(lanes, detail::norm_grain(c.n), squares);
+    detail::parallel_ranges(lanes, detail::norm_grain(c.n), squares);
     for_each::run(ordinal, groups, groups, detail::group_sums{c.workspace, groups, sums});
     double sum = 0;
     for (std::size_t group = 0; group < groups; ++group)

@@ -10,7 +10,7 @@
 #include <devplace/backend/cpu/detail/gemm_buffer.hpp>
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
 #include <devplace/ops/convolution.hpp>
-#include <devplace/place/detail/parallel_for.hpp>
+#include <devplace/place/detail/parallel_ranges.hpp>
 
 // Convolutions always use the built-in engine, even if matrix products use a CBLAS library: such a library needs a
 // whole matrix, and the patches of a convolution are never stored as one.
@@ -58,7 +58,7 @@ std::pair<const computed_t<T>*, const computed_t<T>*> wide_parameters(const Argu
     return {g.weight, g.bias};
   } else {
     const auto widen = [&](float* to, const T* from, std::size_t count) {
-      parallel_for(count, 16384, [&](std::size_t begin, std::size_t end) {
+      parallel_ranges(count, 16384, [&](std::size_t begin, std::size_t end) {
         convert_elements(to + begin, from + begin, end - begin, isa);
       });
       return to;
@@ -75,9 +75,9 @@ bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& 
                                const Compute& compute) {
   const convolution_shape& s = g.shape;
   if (!d.pays) return false;
-  parallel_for(s.samples * s.groups * tiles_of(rows, d.rows),
-               tasks_per_thread(s.outputs * s.depth() * d.rows * s.columns.out),
-               [&](std::size_t begin, std::size_t end) { compute(g, d, begin, end, gemm_buffer::of_this_thread()); });
+  parallel_ranges(
+      s.samples * s.groups * tiles_of(rows, d.rows), tasks_per_thread(s.outputs * s.depth() * d.rows * s.columns.out),
+      [&](std::size_t begin, std::size_t end) { compute(g, d, begin, end, gemm_buffer::of_this_thread()); });
   return true;
 }
 
@@ -87,7 +87,7 @@ void convolve_on_cpu(convolution_arguments<T, computed_t<T>> g, const convolutio
                      const Direct& direct, const Range& compute) {
   if (const direct_convolution d = kernels.direct_of(g.shape); d.pays) {
     const convolution_shape& s = g.shape;
-    return parallel_for(
+    return parallel_ranges(
         s.groups * s.samples * s.rows.out, tasks_per_thread(s.outputs * s.depth() * s.columns.out),
         [&](std::size_t begin, std::size_t end) { direct(g, d, begin, end, gemm_buffer::of_this_thread()); });
   }
@@ -149,7 +149,7 @@ struct implementation<backend::cpu, op::convolution_input_gradient> {
     const std::size_t together = s.taps() < most ? most / s.taps() : 1;
     const std::size_t blocks = (s.channels + together - 1) / together;
     const std::size_t work = s.depth() / blocks * s.outputs * s.pixels();
-    parallel_for(s.samples * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
+    parallel_ranges(s.samples * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
       for (std::size_t task = begin; task < end; ++task) {
         const std::size_t block = task % blocks;
         kernels.input_gradient(g, task / blocks % s.groups, task / blocks / s.groups,
@@ -176,7 +176,7 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
     // Calls compute(group, block, first sample, last sample, sum, beta) for blocks of the weight's columns.
     const auto for_blocks = [&](std::size_t blocks, const auto& compute) {
       const std::size_t work = s.outputs * s.depth() / blocks * s.pixels() * smaller(s.samples, chunk);
-      parallel_for(chunks * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
+      parallel_ranges(chunks * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
         for (std::size_t task = begin; task < end; ++task) {
           const std::size_t group = task / blocks % s.groups, which = task / blocks / s.groups;
           sum_type* const sum = which == 0 ? g.dweight : g.scratch + (which - 1) * weights;
@@ -222,7 +222,7 @@ struct implementation<backend::cpu, op::convolution_bias_gradient> {
                   detail::cpu_isa isa = detail::current_isa()) {
     using namespace detail;
     const auto sum_of = convolution_kernels_of<T>(isa).sum;
-    parallel_for(g.channels, 16384 / (g.samples * g.plane + 1) + 1, [&](std::size_t begin, std::size_t end) {
+    parallel_ranges(g.channels, 16384 / (g.samples * g.plane + 1) + 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t c = begin; c < end; ++c) {
         double sum = 0;
         for (std::size_t n = 0; n < g.samples; ++n)

@@ -14,7 +14,7 @@ template <>
 struct implementation<backend::cpu, op::for_each> {
   template <class F>
   static void run(int, std::size_t n, std::size_t grain, const F& f) {
-    detail::parallel_for(n, grain, [&f](std::size_t begin, std::size_t end) {
+    detail::parallel_ranges(n, grain, [&f](std::size_t begin, std::size_t end) {
       if constexpr (detail::range_functor<F>) {
         detail::run_range(f, begin, end);
       } else {

@@ -6,7 +6,7 @@
 
 #include <devplace/backend/cpu/gemm.hpp>
 #include <devplace/ops/matmul.hpp>
-#include <devplace/place/detail/parallel_for.hpp>
+#include <devplace/place/detail/parallel_ranges.hpp>
 #include <devplace/place/thread_team.hpp>
 
 namespace devplace {
@@ -26,7 +26,7 @@ struct implementation<backend::cpu, op::matmul> {
         detail::gemm(batch[k]);
     };
     if ((short_element<T> || Engine::runs_on_members()) && batch.count >= 2 * static_cast<std::size_t>(thread_count()))
-      detail::parallel_for(batch.count, 1, products);
+      detail::parallel_ranges(batch.count, 1, products);
     else
       products(0, batch.count);
   }

@@ -21,8 +21,8 @@ struct implementation<backend::cpu, op::reduce> {
     const blocked_reduction<Source, Reducer> all(plan);
     if (all.chunks == 1) {
       const std::size_t group_work = plan.count * all.groups.width() + 1;
-      detail::parallel_for(all.groups.count(), 1 + parallel_work / group_work,
-                           [&](std::size_t begin, std::size_t end) { all.whole(begin, end); });
+      detail::parallel_ranges(all.groups.count(), 1 + parallel_work / group_work,
+                              [&](std::size_t begin, std::size_t end) { all.whole(begin, end); });
     } else {
       for (std::size_t group = 0; group < all.groups.count(); ++group)
         all.in_chunks(group);
@@ -70,7 +70,7 @@ struct implementation<backend::cpu, op::reduce> {
     void in_chunks(std::size_t group) const {
       accumulator results[partials];
       const std::size_t width = groups.width();
-      detail::parallel_for(chunks, 1, [&](std::size_t begin, std::size_t end) {
+      detail::parallel_ranges(chunks, 1, [&](std::size_t begin, std::size_t end) {
         for (std::size_t c = begin; c != end; ++c) {
           const std::size_t last = (c + 1) * chunk;
           reduce(results + c * width, group, c * chunk, last < plan.count ? last : plan.count);

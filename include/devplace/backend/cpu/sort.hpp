@@ -18,10 +18,11 @@ template <>
 struct implementation<backend::cpu, op::sort> {
   template <class T>
   static void run(int, const detail::sort_plan<T>& plan) {
-    detail::parallel_for(plan.rows, detail::row_grain(plan.columns, 16), [&plan](std::size_t begin, std::size_t end) {
-      for (std::size_t row = begin; row != end; ++row)
-        sort_row(plan, row * plan.columns);
-    });
+    detail::parallel_ranges(plan.rows, detail::row_grain(plan.columns, 16),
+                            [&plan](std::size_t begin, std::size_t end) {
+                              for (std::size_t row = begin; row != end; ++row)
+                                sort_row(plan, row * plan.columns);
+                            });
   }
 
  private:

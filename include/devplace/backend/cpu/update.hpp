@@ -20,7 +20,7 @@ struct implementation<backend::cpu, op::update> {
     // Elements that justify a thread: a multiple of every vector width, so that the same elements are left after whole
     // vectors, and the bits are equal, for every number of threads.
     constexpr std::size_t grain = 8192;
-    detail::parallel_for(n, grain, [&update](std::size_t begin, std::size_t end) {
+    detail::parallel_ranges(n, grain, [&update](std::size_t begin, std::size_t end) {
       detail::with_instruction_set([&](auto code) {
         const auto update_part = [code, &update](std::size_t from, std::size_t until) {
           update.for_each_group(from, until, [code](const auto& part, std::size_t first, std::size_t last) {

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include <devplace/ops/detail/product_arguments.hpp>
-#include <devplace/place/detail/parallel_for.hpp>
+#include <devplace/place/detail/parallel_ranges.hpp>
 
 namespace devplace::detail {
 

@@ -77,7 +77,7 @@ void parallel_members(int parts, Function&& function) {
 /// Ranges end at multiples of `grain` (or n) and have at least `grain` indices; below 2 * grain the call is inline. The
 /// split depends only on n, grain and the team's size. Rethrows and nests as parallel_members does. Does not allocate.
 template <class Function>
-void parallel_for(std::size_t n, std::size_t grain, Function&& function) {
+void parallel_ranges(std::size_t n, std::size_t grain, Function&& function) {
   run_ranges(n, grain, function_view<std::size_t, std::size_t>(function));
 }
 
