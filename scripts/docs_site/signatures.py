@@ -33,13 +33,10 @@ def parameter(element):
 
 
 def template_head(element):
-    """`template <...>` and its constraint, as lines. A parameter that separates configurations is none for users."""
+    """`template <...>` and its constraint, as lines."""
     lines, constraint = [], flat(element.find("requiresclause")).removeprefix("requires").strip()
     if element.find("templateparamlist") is not None:
-        parts = [parameter(p) for p in element.find("templateparamlist")]
-        kept = [part for part in parts if not part.startswith("detail::configured")]
-        if kept or not parts:
-            lines.append(listed("template <", kept, ">"))
+        lines.append(listed("template <", [parameter(p) for p in element.find("templateparamlist")], ">"))
     if constraint:
         lines.append("  " * bool(lines) + "requires " + re.sub(r"(?<=[\w>)])&& ", " && ", constraint))
     return lines

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <devplace/parallel/detail/control_judge.hpp>
+#include <devplace/parallel/detail/control_call_checker.hpp>
 #include <devplace/parallel/detail/published_calls.hpp>
 
 #include "support/catch.hpp"
@@ -69,54 +69,55 @@ TEST_CASE("the last call of a process is described in a few words", "[parallel][
 
 TEST_CASE("processes at different calls are no error", "[parallel][control_plane]") {
   const dp::process_options options;
-  inner::control_judge judge(options);
+  inner::control_call_checker checker(options);
   played_processes three(3);
   for (int i = 0; i != 3; ++i)
     three.made(0, sum);
   three.made(1, sum);
   three.waits(1, sum, 299);
-  CHECK(judge.find_fault(three.all, 0).empty());
+  CHECK(checker.find_fault(three.all, 0).empty());
   three.all[2].left = true;
   for (int i = 0; i != 3; ++i)
     three.made(2, sum);
-  CHECK(judge.find_fault(three.all, 10).empty());
+  CHECK(checker.find_fault(three.all, 10).empty());
 }
 
 TEST_CASE("once all calls are known, the minority's call is the different one", "[parallel][control_plane]") {
   const dp::process_options options;
-  inner::control_judge judge(options);
+  inner::control_call_checker checker(options);
   played_processes four(4);
   four.waits(0, meeting);
   four.waits(3, sum);
-  CHECK(judge.find_fault(four.all, 10).empty());
+  CHECK(checker.find_fault(four.all, 10).empty());
   four.waits(1, sum);
   four.waits(2, sum);
-  CHECK(judge.find_fault(four.all, 10.5).empty());
-  CHECK(judge.find_fault(four.all, 11) ==
+  CHECK(checker.find_fault(four.all, 10.5).empty());
+  CHECK(checker.find_fault(four.all, 11) ==
         "rank 0 (host h, pid 100) makes barrier #1 where rank 1 (host h, pid 101) makes all_reduce #1 (100 x 4 bytes): "
         "all processes of a group must make the same collective calls in the same order.");
 }
 
 TEST_CASE("a different call stays known after many later calls", "[parallel][control_plane]") {
   const dp::process_options options;
-  inner::control_judge judge(options);
+  inner::control_call_checker checker(options);
   played_processes two(2);
   two.made(0, sum);
   two.made(1, meeting);
-  CHECK(judge.find_fault(two.all, 0).empty());
+  CHECK(checker.find_fault(two.all, 0).empty());
   for (int i = 0; i != 20; ++i) {
     two.made(0, sum);
     two.made(1, sum);
   }
-  CHECK_THAT(judge.find_fault(two.all, 1), ContainsSubstring("rank 1 (host h, pid 101) makes barrier #1 where rank 0"));
+  CHECK_THAT(checker.find_fault(two.all, 1),
+             ContainsSubstring("rank 1 (host h, pid 101) makes barrier #1 where rank 0"));
 }
 
 TEST_CASE("a long list of missing processes is cut", "[parallel][control_plane]") {
   const dp::process_options options;
-  inner::control_judge judge(options);
+  inner::control_call_checker checker(options);
   played_processes many(100);
   many.waits(99, sum, 300);
-  const std::string sentence = judge.find_fault(many.all, 0);
+  const std::string sentence = checker.find_fault(many.all, 0);
   CHECK_THAT(sentence,
              ContainsSubstring("rank 99 (host h, pid 199) waits 300 s in all_reduce #1 (100 x 4 bytes). "
                                "Missing: rank 0 (host h, pid 100) is before its first collective call; rank "));

@@ -16,8 +16,8 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
-#include <devplace/runtime/settle.hpp>
 #include <devplace/runtime/state.hpp>
+#include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/view.hpp>
 

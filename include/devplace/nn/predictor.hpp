@@ -13,8 +13,8 @@
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/predict.hpp>
-#include <devplace/runtime/settle.hpp>
 #include <devplace/runtime/state.hpp>
+#include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace {
 

@@ -25,8 +25,8 @@
 #include <devplace/runtime/gradients.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
-#include <devplace/runtime/settle.hpp>
 #include <devplace/runtime/step_record.hpp>
+#include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/runtime/working_copy.hpp>
 
 namespace devplace {

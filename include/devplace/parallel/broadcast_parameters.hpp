@@ -9,7 +9,7 @@
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/runtime/settle.hpp>
+#include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

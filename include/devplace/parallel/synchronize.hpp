@@ -12,7 +12,7 @@
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/gradients.hpp>
-#include <devplace/runtime/settle.hpp>
+#include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace::parallel::detail {
 

@@ -62,7 +62,7 @@ struct model_state {
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
   std::uint64_t updates = 0;   ///< optimizer steps and assignments so far: activations saved before one are stale
   std::uint64_t failures = 0;  ///< failures of the model's devices when it was made; later ones make it unusable
-  void (*check_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/settle.hpp
+  void (*check_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/wait_for_model.hpp
   bool working_copies_are_old = true;              ///< whether passes round the parameters first
   std::mutex renewal;                              ///< protects the flag and the rounding
   bool replaced = false;                           ///< whether the model was assigned another one

@@ -13,8 +13,8 @@
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
-#include <devplace/runtime/settle.hpp>
 #include <devplace/runtime/unread_loss.hpp>
+#include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/train/detail/step_mark.hpp>
 
 namespace devplace {

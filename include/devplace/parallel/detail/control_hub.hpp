@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <devplace/parallel/detail/control_arrivals.hpp>
+#include <devplace/parallel/detail/control_call_checker.hpp>
 #include <devplace/parallel/detail/control_exchanges.hpp>
-#include <devplace/parallel/detail/control_judge.hpp>
 #include <devplace/parallel/detail/control_role.hpp>
 
 namespace devplace::parallel::detail {
@@ -24,7 +24,7 @@ class control_hub final : public control_role {
       : control_role(who, options),
         endpoint_(std::move(endpoint)),
         arrivals_(std::move(listener), control_token(who.token)),
-        judge_(options),
+        checker_(options),
         all_parts_(options),
         links_(static_cast<std::size_t>(who.size)) {
     all_.resize(links_.size());
@@ -234,10 +234,10 @@ class control_hub final : public control_role {
         return fail(sentence);
       }
     if (has_failed()) return;
-    std::string fault = judge_.find_fault(all_, now);
+    std::string fault = checker_.find_fault(all_, now);
     if (!fault.empty()) {
       all_parts_.note_waiting_members(all_);
-      fault = judge_.find_fault(all_, now);
+      fault = checker_.find_fault(all_, now);
     } else {
       fault = all_parts_.find_fault(all_, now);
     }
@@ -297,7 +297,7 @@ class control_hub final : public control_role {
 
   std::string endpoint_;
   control_arrivals arrivals_;
-  control_judge judge_;
+  control_call_checker checker_;
   watched_parts all_parts_;
   std::vector<control_link> links_;  // by rank
   control_exchanges exchanges_;

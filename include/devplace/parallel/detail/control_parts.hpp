@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <devplace/parallel/detail/control_judge.hpp>
+#include <devplace/parallel/detail/control_call_checker.hpp>
 #include <devplace/parallel/detail/control_wire.hpp>
 #include <devplace/parallel/detail/published_calls.hpp>
 #include <devplace/parallel/detail/watched_process.hpp>
@@ -106,12 +106,12 @@ class watched_parts {
         one.from = known.from;
         one.left = one.left || known.left;
       }
-      if (part.judge.find_fault(part.processes, now).empty()) continue;
+      if (part.checker.find_fault(part.processes, now).empty()) continue;
       for (watched_process& one : part.processes) {
         const watched_process& known = all[static_cast<std::size_t>(one.rank)];
         if (known.is_waiting()) one.other_call = known.call(known.state.entered) + " of the whole group";
       }
-      return part.judge.find_fault(part.processes, now) +
+      return part.checker.find_fault(part.processes, now) +
              " These are calls of a part of the group, made by split(), of " + part.ranks() + ".";
     }
     return {};
@@ -128,7 +128,7 @@ class watched_parts {
 
  private:
   struct watched_part {
-    explicit watched_part(const process_options& options) : judge(options) {}
+    explicit watched_part(const process_options& options) : checker(options) {}
 
     std::string ranks() const {
       constexpr std::size_t limit = 8;
@@ -140,7 +140,7 @@ class watched_parts {
     }
 
     watched_processes processes;  ///< those that have reported, by rank
-    control_judge judge;
+    control_call_checker checker;
   };
 
   process_options options_;

@@ -10,7 +10,7 @@
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/replica.hpp>
-#include <devplace/runtime/settle.hpp>
+#include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace::train::detail {
 

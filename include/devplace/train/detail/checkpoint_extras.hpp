@@ -13,7 +13,7 @@
 #include <devplace/io/parameters.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/runtime/settle.hpp>
+#include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/train/detail/checkpoint_text.hpp>
 

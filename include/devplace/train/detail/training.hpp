@@ -18,7 +18,7 @@
 #include <devplace/parallel/bucket_reduction.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
-#include <devplace/runtime/settle.hpp>
+#include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/train/detail/accumulation.hpp>

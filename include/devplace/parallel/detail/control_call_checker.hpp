@@ -13,9 +13,9 @@
 namespace devplace::parallel::detail {
 
 /// Detects, from the processes' reports, collective calls that cannot complete. Process 0 runs it at every heartbeat.
-class control_judge {
+class control_call_checker {
  public:
-  explicit control_judge(const process_options& options) : options_(options) {}
+  explicit control_call_checker(const process_options& options) : options_(options) {}
 
   /// Describes the first failure; empty if none is known.
   std::string find_fault(const watched_processes& all, double now) {
