@@ -235,6 +235,13 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(TRIM_NOTHING)  // expect: devplace: trim_memory: name the place whose cache is freed
   dp::trim_memory();
 #endif
+#if defined(ROWS_OF_PARTS)  // expect: devplace: rows of a tensor over several places are those of x.local
+  for (auto row : parts)
+    static_cast<void>(row);
+#endif
+#if defined(PEAK_OF_NOTHING)  // expect: devplace: reset_peak_memory: name the place
+  dp::reset_peak_memory();
+#endif
 #if defined(STATISTICS_OF_NOTHING)  // expect: devplace: memory_statistics: name the place
   dp::memory_statistics();
 #endif

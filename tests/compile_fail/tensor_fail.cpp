@@ -62,7 +62,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(ANYTHING_BESIDE_EXTENTS)  // expect: devplace: for elements of one value write full<T, Where>
   { matrix other(dp::extents<2, 3>{}, "1"); }
 #endif
-
+#if defined(LIST_OF_TEXTS)  // expect: devplace: a tensor is made of its extents or of a list of numbers
+  { dp::tensor<float, dp::extents<2>, on_cpu> texts{"1", "2"}; }
+#endif
 #if defined(FLAT_LIST_OF_A_MATRIX)  // expect: devplace: a list of numbers makes a tensor of one axis
   { matrix flat{1, 2, 3, 4, 5, 6}; }
 #endif
@@ -186,7 +188,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(ITEM_OF_MANY)  // expect: devplace: item: the tensor has more or fewer elements than one
   dp::item(a);
 #endif
-
+#if defined(ITEM_OF_AN_EXPRESSION)  // expect: devplace: item: the argument is no tensor or view
+  const float number = dp::item(list + 1.0f);
+#endif
 #if defined(UNIFORM_INTEGERS)  // expect: devplace: random: random numbers are float, double, bf16 or half
   dp::uniform_into(dp::zeros<std::int64_t, on_cpu>(dp::extents<2>{}), dp::seed{1}, 0, 0, 9);
 #endif
@@ -278,7 +282,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(RESHAPE_OF_OTHER_SIZE)  // expect: devplace: reshape.*: give extents of as many elements
   a.reshape(dp::extents<4>{});
 #endif
-
+#if defined(RESHAPE_BY_NUMBERS)  // expect: devplace: reshape.*: give extents of as many elements
+  auto reshaped = a.reshape(3, 2);
+#endif
 #if defined(BROADCAST_TO_FEWER_AXES)  // expect: devplace: broadcast_to.*with at least the array's axes
   a.broadcast_to(dp::extents<6>{});
 #endif

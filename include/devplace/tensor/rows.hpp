@@ -35,6 +35,10 @@ class row_position {
   std::size_t index_;
 };
 
+/// Views, and tensors on one place.
+template <class X>
+inline constexpr bool has_rows = is_view<X> || single_place<typename X::placement_type>;
+
 }  // namespace detail
 
 /// Loop over the first axis: `for (auto row : matrix) row += 1.0f;`. The rows of an array of one axis are its elements,
@@ -43,15 +47,21 @@ class row_position {
 template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)
 constexpr auto begin(X&& x) {
-  static_assert(
-      single_place<typename std::remove_cvref_t<X>::placement_type> || detail::is_view<std::remove_cvref_t<X>>,
-      "devplace: rows of a tensor over several places are those of x.local(k), or of gather<cpu>(x).");
-  return detail::row_position(detail::as_window(x), 0);
+  constexpr bool on_one_place = detail::has_rows<std::remove_cvref_t<X>>;
+  static_assert(on_one_place,
+                "devplace: rows of a tensor over several places are those of x.local(k), or of gather<cpu>(x).");
+  if constexpr (on_one_place)
+    return detail::row_position(detail::as_window(x), 0);
+  else
+    return static_cast<const detail::refusal*>(nullptr);
 }
 template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)
 constexpr auto end(X&& x) {
-  return detail::row_position(detail::as_window(x), x.extent(0));
+  if constexpr (detail::has_rows<std::remove_cvref_t<X>>)
+    return detail::row_position(detail::as_window(x), x.extent(0));
+  else
+    return static_cast<const detail::refusal*>(nullptr);
 }
 ///@}
 

@@ -222,9 +222,9 @@ class DEVPLACE_NODISCARD view {
   /// The elements broadcast to another shape, as in numpy.broadcast_to: extents are aligned at the last axis; an axis
   /// that is missing or has extent 1 is repeated with stride 0. Strided and read-only, because several positions are
   /// the same element. Throws shape_error if run-time extents cannot be broadcast.
-  template <class Shape>
-  constexpr auto broadcast_to(const Shape& shape) const {
-    constexpr bool has_axes = detail::has_axes<Shape, rank>;
+  template <class Shape, class... Other>
+  constexpr auto broadcast_to(const Shape& shape, const Other&...) const {
+    constexpr bool has_axes = detail::has_axes<Shape, rank> && sizeof...(Other) == 0;
     static_assert(has_axes, DEVPLACE_DETAIL_BROADCAST_TO);
     if constexpr (has_axes) {
       std::array<std::size_t, Shape::rank> by{};
@@ -239,9 +239,9 @@ class DEVPLACE_NODISCARD view {
   /// The same elements, in the order of their indices, in another shape of the same size: row-major if the view is,
   /// otherwise strided. Static extents of other sizes do not compile. Throws shape_error if run-time sizes differ, and
   /// if no strides exist for the shape, as for some permuted views: make a row-major copy first, with to<on<...>>(x).
-  template <class Shape>
-  constexpr auto reshape(const Shape& shape) const {
-    constexpr bool fits = detail::may_be_reshaped<Extents, Shape>;
+  template <class Shape, class... Other>
+  constexpr auto reshape(const Shape& shape, const Other&...) const {
+    constexpr bool fits = detail::may_be_reshaped<Extents, Shape> && sizeof...(Other) == 0;
     static_assert(fits, DEVPLACE_DETAIL_RESHAPE);
     if constexpr (!fits) {
       return detail::refusal{};
