@@ -35,7 +35,7 @@ def description(element):
 def refuses(element):
     """Whether the comment says that it exists only for a message of the compiler."""
     said = "".join(flat(part) for part in description(element))
-    return re.search(r"^Refuse|refused by a sentence|^Takes? what the assertion|^For the compiler's message", said)
+    return re.search(r"^(Rejects|Fails to compile|Not specialised|Declared so that|Accepts any arguments, so)|^Conditions, named in", said)
 
 
 def is_for_users(member):

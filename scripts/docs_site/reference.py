@@ -23,7 +23,7 @@ AREAS = {
     "io": "Files and other libraries",
     "config": "Configuration",
 }
-NOT_PUBLIC = {"detail", "backend", "runtime"}
+NOT_PUBLIC = {"base", "detail", "backend", "runtime"}
 OVERVIEW = """Each header can be included alone. A page has the declarations of one header, with the comments that they
 have there; those that only refuse wrong programs with a message are left out, and [errors](../docs/errors.md) has the
 messages."""

@@ -76,9 +76,12 @@ class event {
   static_assert(names_place, "devplace: event: name the place whose work it marks, as in event<cuda<0>>.");
 
  public:
+  /// Declared so that no further error follows.
+  ///@{
   template <class... X>
   void record(const X&...);
   void wait() const;
+  ///@}
 };
 
 /// A point in the work of place `P` for which other places and the host can wait, as torch.cuda.Event. Move-only.

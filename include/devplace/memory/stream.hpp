@@ -49,9 +49,12 @@ class stream {
   static_assert(names_place, "devplace: stream: name the place whose queue it is, as in stream<cuda<0>>.");
 
  public:
+  /// Declared so that no further error follows.
+  ///@{
   void synchronize() const;
   template <class X>
   void wait(const X&) const;
+  ///@}
 };
 
 /// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream. Executes its work in order, and

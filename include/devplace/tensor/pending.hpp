@@ -150,7 +150,7 @@ class [[nodiscard]] pending {
   void after(const Stream&...) && = delete;  // nobody keeps the copy; give it a name first, or call get()
   ///@}
 
-  // Fails to compile; without this operator, compilers would list every other one.
+  /// Fails to compile; without this operator, compilers would list every other one.
   friend std::ostream& operator<<(std::ostream& out, const pending&) {
     detail::check_operands<pending>();
     return out;

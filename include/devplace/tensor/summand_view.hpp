@@ -25,6 +25,7 @@ class summand_view {
   using backend_type = typename View::backend_type;
   ///@}
 
+  /// From a view of the summand.
   constexpr explicit summand_view(const View& elements) : elements_(elements) {}
   /// The sizes of all axes.
   constexpr const extents_type& extents() const { return elements_.extents(); }

@@ -53,6 +53,7 @@ class DEVPLACE_NODISCARD view {
                  detail::device_of<Where> device = {}) requires(is_strided)
       : data_(data), extents_(extents), strides_{strides}, device_(device) {}
   ///@}
+  /// Fails to compile for a shape in braces.
   template <std::size_t Count>
   constexpr view(T* data, const std::size_t (&)[Count]) : data_(data) {
     static_assert(Count == 0, "devplace: view: give the shape as extents, extents(2, 3), not in braces.");
