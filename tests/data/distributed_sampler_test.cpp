@@ -83,8 +83,9 @@ TEST_CASE("a distributed sampler of an empty set is empty, and invalid arguments
   CHECK_THROWS_AS(dp::distributed_sampler(5, 0, 0), dp::argument_error);
   dp::distributed_sampler some(5, 3, 1);
   CHECK_THROWS_WITH(some.order(-1), "devplace: epoch -1 was asked for; epochs count from 0.");
-  CHECK_THROWS_WITH(dp::distributed_sampler(214748364, 3, 1),
-                    "devplace: distributed_sampler: PyTorch shuffles 214748364 samples in another way, which is not "
-                    "repeated here; loader<across<...>> shuffles them.");
+  CHECK_THROWS_WITH(
+      dp::distributed_sampler(214748364, 3, 1),
+      "devplace: distributed_sampler: PyTorch shuffles 214748364 samples by another algorithm, which is not "
+      "supported; loader<across<...>> shuffles them.");
   CHECK_THROWS_AS(dp::distributed_sampler(std::numeric_limits<std::size_t>::max(), 3, 1), dp::argument_error);
 }
