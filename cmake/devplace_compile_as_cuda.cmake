@@ -3,7 +3,7 @@
 
 # devplace_compile_as_cuda(<target>) compiles the C++ sources of <target> as CUDA and links devplace::cuda, so that the
 # same .cpp file works in builds with and without CUDA. Call it after all sources were added. CMake stores a source's
-# language per directory: it also changes for other targets of that directory that list the same file.
+# language per directory, so the language also changes for other targets in that directory with the same file.
 function(devplace_compile_as_cuda target)
   if(NOT TARGET ${target})
     message(FATAL_ERROR "devplace_compile_as_cuda: there is no target '${target}'; add it before the call.")
@@ -29,8 +29,8 @@ function(devplace_compile_as_cuda target)
   # Sets the property instead of calling target_link_libraries, so that the caller can use either signature of it.
   set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES devplace::cuda)
 
-  # If no architecture was chosen, CMake stores nvcc's oldest one with this help text; it lacks instructions that
-  # devplace's kernels use.
+  # If no architecture was chosen, CMake stores nvcc's oldest architecture with this help text, which lacks instructions
+  # that devplace's kernels use.
   get_target_property(architectures ${target} CUDA_ARCHITECTURES)
   get_property(origin CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
   get_property(detected CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY VALUE)

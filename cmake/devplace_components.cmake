@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Components are searched for where devplace is used, not where it was packaged: this file runs in the consumer's
-# find_package(devplace COMPONENTS ...), and in a build that has devplace as a subdirectory.
+# Searches for components where devplace is used, not where it was packaged: this file runs in the consumer's
+# find_package(devplace COMPONENTS ...), and in a build with devplace as a subdirectory.
 #
 #   component        target                    package           macro (1 for everything that links the target)
 #   cblas            devplace::cblas           any CBLAS         DEVPLACE_WITH_CBLAS
@@ -61,8 +61,8 @@ function(devplace_find_nccl out_library out_include_dir out_version)
   endif()
 endfunction()
 
-# Nor has cuDNN. It comes with some CUDA Toolkits, from NVIDIA's repository (libcudnn9-dev-cuda-13), or from PyPI
-# (nvidia-cudnn-cu13), where CUDNN_ROOT is the folder site-packages/nvidia/cudnn.
+# cuDNN has no package file either. It comes with some CUDA Toolkits, from NVIDIA's repository (libcudnn9-dev-cuda-13),
+# or from PyPI (nvidia-cudnn-cu13; then CUDNN_ROOT is the folder site-packages/nvidia/cudnn).
 function(devplace_find_cudnn out_library out_include_dir out_version)
   find_path(DEVPLACE_CUDNN_INCLUDE_DIR cudnn_version.h HINTS ${CUDNN_ROOT} ENV CUDNN_ROOT ENV CUDNN_HOME
             ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES include)
@@ -79,10 +79,10 @@ function(devplace_find_cudnn out_library out_include_dir out_version)
   endif()
 endfunction()
 
-# devplace_find_components(<component>...) creates target devplace::<component> for each component that this machine has
-# and sets devplace_<component>_FOUND, or else devplace_<component>_NOT_FOUND_MESSAGE.
+# devplace_find_components(<component>...) creates target devplace::<component> and sets devplace_<component>_FOUND for
+# each component on this machine, and sets devplace_<component>_NOT_FOUND_MESSAGE for each missing one.
 function(devplace_find_components)
-  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL TRUE) # as devplace::<component> is global, so must be what it links
+  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL TRUE) # devplace::<component> is global, so its dependencies must be, too
   foreach(component IN LISTS ARGN)
     set(libraries "")
     set(include_dirs "")
@@ -100,7 +100,7 @@ function(devplace_find_components)
         set(missing "no zlib. Debian: apt-get install zlib1g-dev; elsewhere set ZLIB_ROOT.")
       endif()
     elseif(component STREQUAL "mpi")
-      # FindMPI's own variables choose between several: MPI_CXX_COMPILER, MPI_HOME, or Debian's suffix.
+      # FindMPI's own variables choose between several MPIs: MPI_CXX_COMPILER, MPI_HOME, or Debian's suffix.
       find_package(MPI QUIET COMPONENTS CXX)
       set(libraries MPI::MPI_CXX)
       if(NOT TARGET MPI::MPI_CXX)
@@ -117,7 +117,7 @@ function(devplace_find_components)
         set(missing "CUDA Toolkit ${CUDAToolkit_VERSION} is older than 12.4. Install a newer one, or set "
                     "CUDAToolkit_ROOT to it; component simulated_cuda runs the same placements without it.")
       else()
-        # Since CUDA 13 libcu++ is in a folder that only nvcc searches by default; C++ files need it explicitly.
+        # Since CUDA 13 libcu++ is in a folder that only nvcc searches by default; C++ files need the folder explicitly.
         foreach(dir IN LISTS CUDAToolkit_INCLUDE_DIRS)
           if(IS_DIRECTORY "${dir}/cccl")
             list(APPEND include_dirs "${dir}/cccl")
@@ -178,11 +178,12 @@ function(devplace_find_components)
       target_include_directories(devplace::${component} INTERFACE ${include_dirs})
       target_compile_definitions(devplace::${component} INTERFACE DEVPLACE_WITH_${macro}=1)
       if(component STREQUAL "cuda")
-        # nvcc defaults to C++17, and CMake before 3.25.2 does not know its flag for C++20.
+        # nvcc defaults to C++17, and CMake before 3.25.2 does not know nvcc's flag for C++20.
         target_compile_options(devplace::cuda INTERFACE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20>)
       endif()
       if(component MATCHES "cuda$")
-        # A program can have only one backend for cuda<I>. CMake reports two if it sees both, otherwise the linker does.
+        # A program can have only one backend for cuda<I>. CMake reports two backends if it sees both, otherwise the
+        # linker does.
         set_target_properties(devplace::${component} PROPERTIES COMPATIBLE_INTERFACE_STRING DEVPLACE_CUDA_BACKEND
                                                                 INTERFACE_DEVPLACE_CUDA_BACKEND ${component})
       endif()

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A network beside a solver. Cells hold a temperature and a fuel, and a network that was trained first stands for their
-// reaction: it reads the solver's memory, and writes to it, in every step of time. See docs/beside_a_solver.md.
+// A network inside a solver. Cells hold a temperature and a fuel, and a network trained beforehand computes their
+// reaction: it reads and writes the solver's memory in every time step. See docs/beside_a_solver.md.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace optim = devplace::optim;
 
 namespace {
 
-/// The solver's memory, as it is in many codes: an array of structures, some fields of which are not the network's.
+/// The solver's memory, as in many codes: an array of structures with some fields that the network does not use.
 struct cell {
   float temperature;
   float fuel;
@@ -28,7 +28,7 @@ struct cell {
 };
 constexpr std::size_t fields = sizeof(cell) / sizeof(float);
 
-/// The function that the network stands for.
+/// The function that the network approximates.
 float reaction_of(float temperature, float fuel) {
   return fuel * std::exp(-1 / (0.2F + temperature));
 }
@@ -46,7 +46,7 @@ void average(Gradients& gradients, int ranks, const SumOverRanks& sum_over_ranks
   (one(gradients.template local<Index>()), ...);
 }
 
-/// Trains the surrogate; every rank draws samples of its own, and all have the same parameters after every step.
+/// Trains the surrogate. Every rank draws different samples, and all have the same parameters after every step.
 template <class SumOverRanks>
 dp::model<surrogate, dp::cpu> train(int rank, int ranks, const SumOverRanks& sum_over_ranks) {
   constexpr std::size_t samples = 64;
@@ -70,19 +70,19 @@ dp::model<surrogate, dp::cpu> train(int rank, int ranks, const SumOverRanks& sum
 }  // namespace
 
 int main() {
-  const auto alone = [](float*, std::size_t) {};  // without MPI: one rank, whose sum is its own
+  const auto alone = [](float*, std::size_t) {};  // without MPI: one rank, already the sum
   auto model = train(0, 1, alone);
 
   std::vector<cell> cells(3000);
   for (std::size_t i = 0; i < cells.size(); ++i)
     cells[i] = {0.9F - 0.8F * static_cast<float>(i) / static_cast<float>(cells.size()), 1.0F, 0.0F, 0.0F};
 
-  // Views of the solver's memory: no copies, and other fields are not touched.
+  // Views of the solver's memory: no copies, and other fields stay untouched.
   const std::size_t n = cells.size();
   const auto state = dp::wrap(&cells[0].temperature, dp::extents<dp::dyn, 2>{n}, {fields, 1});
   const auto reaction = dp::wrap(&cells[0].reaction, dp::extents<dp::dyn, 1>{n}, {fields, 1});
 
-  // What the model and its predictions need is known before the program runs.
+  // The memory of the model and its predictions is known before the program runs.
   using plan = dp::memory_plan<dp::model<surrogate, dp::cpu>, dp::batch<1024>>;
   static_assert(plan::bytes < 512 * 1024);
 
@@ -97,7 +97,7 @@ int main() {
     }
   }
 
-  // Each thread of the solver computes its own cells: the team of one thread starts none.
+  // Each thread of the solver computes its own cells; a serial team starts no threads.
   dp::serial_team alone_in_this_thread;
 #if defined(_OPENMP)
   #pragma omp parallel for
@@ -107,7 +107,7 @@ int main() {
     model.predict_into(reaction.slice(first, first + 1000), state.slice(first, first + 1000));
   }
 
-  // The derivative of the total reaction by each cell's temperature and fuel, for an implicit step or an adjoint.
+  // The derivative of the total reaction by each cell's temperature and fuel, e.g. for an implicit step or an adjoint.
   auto [outputs, saved] = model.forward(dp::to<dp::cpu>(state));
   outputs = outputs * 0.0F + 1.0F;  // the derivative of a sum by its summands
   const auto [gradients, slopes] = model.backward_to_input(std::move(saved), nn::output_gradient(std::move(outputs)));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Trains a small residual network of convolutions on MNIST, or on another data set with the same file names and image
-// size. The program is the same for all placements: `train` is compiled once for each of them.
+// size. The program is the same for all placements: `train` is compiled once per placement.
 //
 // On the CPU, `cnn <folder with MNIST> cpu 5 0.992 <seed>` classified 99.34, 99.28 and 99.32 % of the test images
 // correctly with the seeds 1, 2 and 3.
@@ -21,7 +21,7 @@
 namespace dp = devplace;
 namespace nn = dp::nn;
 
-// A convolution of 3x3 that keeps the image's size, or halves it, and a normalisation, which has a bias of its own.
+// A 3x3 convolution that keeps or halves the image's size, and a normalisation, which provides the bias.
 template <std::size_t In, std::size_t Out, std::size_t Stride = 1>
 using conv = nn::conv2d<In, Out, nn::kernel<3>, nn::stride<Stride>, nn::padding<1>, nn::no_bias>;
 

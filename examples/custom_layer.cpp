@@ -27,7 +27,7 @@ struct swish {
   static constexpr std::array parameters{nn::parameter{"beta", {Features}, nn::init::ones()}};
   /// backward reads the input; the memory of the output may be reused.
   static constexpr nn::keep keeps = nn::keep::input;
-  /// Elements per sample that backward needs temporarily. They are part of the memory plan: a step does not allocate.
+  /// Elements per sample that backward needs temporarily. The memory plan includes them, so a step does not allocate.
   template <class In>
   static constexpr std::size_t scratch = Features;
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // One network and one function `train`, five trainings: on one place, and on three devices with both collective
-// policies, with the other engine, and with accumulated gradients. Prints the traffic and memory of each, checks that
-// the losses agree with those of the single place, and plots them.
+// policies, with the other engine, and with accumulated gradients. Prints traffic and memory of each, checks that the
+// losses agree with the single place's, and plots the losses.
 //
 //   data_parallel [picture [tolerance]]      defaults: data_parallel.svg and 0.05
 
@@ -87,8 +87,8 @@ std::vector<double> largest_differences(const training& t, const training& refer
 int main(int argc, char** argv) try {
   std::cout.precision(4);
   const std::string path = argc > 1 ? argv[1] : "data_parallel.svg";
-  // Sums are rounded in a different order, a relative difference of about 1e-7. If that switches a relu on or off for a
-  // sample, the two trainings diverge slightly, and the losses of single updates differ by up to a percent.
+  // Sums are rounded in a different order, a relative difference of about 1e-7. If this switches a relu on or off for a
+  // sample, the trainings diverge slightly, and losses of single updates differ by up to a percent.
   const double tolerance = argc > 2 ? std::stod(argv[2]) : 0.05;
   const std::string digits = DEVPLACE_EXAMPLE_DATA "/digits-";  // the folder examples/data
   const dp::labelled_images data =

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Lists the places on this machine that the program can use, and the components that it was compiled with.
+// Lists the places on this machine that the program can use, and the program's components.
 
 #include <cstdio>
 #include <exception>

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The program of the readme over the processes of one host. The same binary is started by any of
+// The readme's program over the processes of one host. Any of these commands starts the binary:
 //
 //   mpirun -n 4 distributed        srun -n 4 distributed        torchrun --nproc-per-node 4 --no-python distributed
 //   distributed
 //
-// Batches are always divided among four devices: those of one process, of two processes with two each, or of four. So
-// all ways print the same losses, to the bit. Without devices each process has its processors instead.
+// Batches are always divided among four devices: of one process, of two processes with two each, or of four processes.
+// So all commands print bitwise equal losses. Without devices each process uses its processors instead.
 
 #include <cstdio>
 #include <exception>
@@ -36,7 +36,7 @@ void train(const dp::labelled_images& data) {
   }
 }
 
-/// On the devices that this process has of the four, or on its processors.
+/// Trains on this process's share of the four devices, or on its processors.
 template <class Devices>
 void train_with(const dp::labelled_images& data) {
   dp::first_available<Devices, dp::cpu>([&](auto local) { train<dp::across<decltype(local)>>(data); });

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A network that PyTorch has trained predicts here, and its parameters go back to PyTorch: from_pytorch [the folder
-// that `from_pytorch.py train` has written [the file to write]]. See docs/inference.md.
+// Predicts with a network trained in PyTorch, and saves its parameters for PyTorch: from_pytorch [the folder that
+// `from_pytorch.py train` has written [the file to write]]. See docs/inference.md.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -33,7 +33,7 @@ using net = nn::sequential<nn::input<1, 8, 8>,                                  
 using images = dp::extents<dp::dyn, 1, 8, 8>;
 using logits = dp::extents<dp::dyn, 10>;
 
-/// The largest difference of two arrays as a share of the largest element.
+/// The largest difference of two arrays, relative to the largest element.
 template <class A, class B>
 double difference(const A& a, const B& b) {
   double most = 0, largest = 0;
@@ -45,7 +45,7 @@ double difference(const A& a, const B& b) {
   return most / largest;
 }
 
-/// Whether two files have the same tensors, but for PyTorch's counts of batches.
+/// Whether two files have the same tensors, except for PyTorch's counts of batches.
 bool same_tensors(const std::string& first, const std::string& second) {
   const dp::safetensors_file a(first), b(second);
   for (const dp::safetensors_entry& entry : a.tensors()) {

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Several processes train one model of MNIST in shared memory at the same time, without locks, as PyTorch's example
-// mnist_hogwild. Each reads all images, in an order of its own.
+// Several processes train one model of MNIST in shared memory concurrently and without locks, like PyTorch's example
+// mnist_hogwild. Each process reads all images in a different order.
 //
-//   hogwild DIR [processes] [epochs] [share of test images that must be right]
+//   hogwild DIR [processes] [epochs] [fraction of test images that must be classified correctly]
 //
-// starts the processes by fork. Processes of a launcher (torchrun, mpirun, srun) open the model by its name instead.
+// starts the processes by fork. Processes started by a launcher (torchrun, mpirun, srun) open the model by name
+// instead.
 
 #include <cstdio>
 #include <cstdlib>
@@ -41,7 +42,7 @@ void train(shared_model& model, const dp::labelled_images& data, int rank, int e
   }
 }
 
-/// Starts processes that have the model's memory because it was made before them.
+/// Starts processes that inherit the model's memory.
 void train_by_fork(shared_model& model, const dp::labelled_images& data, int processes, int epochs) {
   std::vector<::pid_t> children;
   for (int rank = 0; rank < processes; ++rank) {
@@ -66,7 +67,7 @@ void train_by_fork(shared_model& model, const dp::labelled_images& data, int pro
   if (failed) throw dp::error("hogwild: a process has failed; its message is above.");
 }
 
-/// The model of a launcher's processes: the first one creates it, the others open it.
+/// The model of a launcher's processes: the first process creates the model, the others open it.
 shared_model common_model(const dp::process_group& processes) {
   const std::string name = "hogwild." + std::to_string(processes.broadcast(static_cast<int>(::getpid())));
   if (!processes.is_main()) {

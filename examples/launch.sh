@@ -3,13 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # launch.sh <launcher> <processes> <program> [argument]...: starts the processes on this host, by mpirun.openmpi,
-# mpirun.mpich, torchrun, srun, or `by_hand`, which sets torchrun's variables itself. Exits with 4 if the launcher is not on
-# this machine.
+# mpirun.mpich, torchrun, srun, or `by_hand`, which sets torchrun's variables itself. Exits with 4 if the launcher is
+# not on this machine.
 launcher=$1 processes=$2
 shift 2
 export OMP_NUM_THREADS=1 # several processes share the processors
 if [ "$launcher" = by_hand ]; then
-  # The process number keeps the jobs of tests that run at the same time apart.
+  # The process number keeps concurrent tests' jobs apart.
   export WORLD_SIZE="$processes" LOCAL_WORLD_SIZE="$processes" MASTER_ADDR=127.0.0.1 DEVPLACE_PORT=$((20000 + $$ % 10000))
   rank=1
   others=
@@ -29,7 +29,7 @@ case $launcher in
     exec srun -N 1 -n "$processes" --overcommit --kill-on-bad-exit=1 "$@" ;;
   torchrun) exec torchrun --nproc-per-node "$processes" --no-python "$@" ;;
   *)
-    # Open MPI: as root, as in containers, and on this host alone, where there may be no ssh.
+    # Open MPI: allows root, as in containers, and uses only this host, possibly without ssh.
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     export OMPI_MCA_plm=isolated DEVPLACE_PORT=$((20000 + $$ % 10000))
     exec "$launcher" -n "$processes" "$@" ;;

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The same training in float, mixed<bf16> and mixed<half>: only the type of the model differs. Prints for each the
-// accuracy, the memory that the plan knows before the program runs and what was allocated, the time of a step, and how
-// the scale of the losses changed in half.
+// Trains in float, mixed<bf16> and mixed<half>; only the model's type differs. Prints for each the accuracy, the
+// planned and the allocated memory, the time of a step, and the history of the loss scale in half.
 //
 //   mixed_precision DIR [EPOCHS [SEED [REQUIRE]]]
 //
 // DIR has train-images-idx3-ubyte and its three companions, plain or .gz. Fails if a precision classifies less than the
-// share REQUIRE of the test images correctly.
+// fraction REQUIRE of the test images correctly.
 
 #include <chrono>
 #include <cstddef>
@@ -43,7 +42,7 @@ void train(const char* name, const dp::labelled_images& data, const given& optio
   step.prepare(batch);
   const std::size_t allocated = dp::memory_statistics<dp::cpu>().allocated - before;
 
-  // In half, the history of the scale: `65536 -> 32768 at 1` after the first step was skipped.
+  // The history of the scale in half: `65536 -> 32768 at 1` after the first step was skipped.
   std::string history;
   [[maybe_unused]] double scale = 0;
   if constexpr (dp::scales_losses<Precision>) {
@@ -60,7 +59,7 @@ void train(const char* name, const dp::labelled_images& data, const given& optio
       seconds += std::chrono::steady_clock::now() - start;
       ++steps;
       if constexpr (dp::scales_losses<Precision>) {
-        const double now = step.scaler().scale;  // waits for the place; without a history it is read at the end
+        const double now = step.scaler().scale;  // waits for the place; call it only at the end if no history is needed
         if (now != scale) history += " -> " + std::to_string(static_cast<long>(now)) + " at " + std::to_string(steps);
         scale = now;
       }

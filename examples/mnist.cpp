@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Trains 784-256-10 on MNIST, or on another data set with the same file names and image size, on the placement that
-// --device names. The program is the same for all placements: `train` is compiled once for each of them.
+// Trains 784-256-10 on MNIST, or on another data set with the same file names and image size, on the placement chosen
+// by --device. The program is the same for all placements: `train` is compiled once per placement.
 
 #include <charconv>
 #include <chrono>
@@ -44,7 +44,7 @@ struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Parses all of `text` as a number that is at least `least`.
+/// Parses all of `text` as a number of at least `least`.
 template <class T>
 T number(std::string_view option, std::string_view text, T least) {
   T value{};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// How far data-parallel training would scale: prints tables of projected efficiencies, by a model of all-reduces over
-// many GPUs. Nothing here is measured. Replace the networks, their times and the machine by yours.
+// Projects how far data-parallel training scales: prints tables of efficiencies from a model of all-reduces over many
+// GPUs. Nothing here is measured. Replace the networks, their times and the machine with your own.
 
 #include <array>
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace {
 /// Nodes of 8 GPUs connected by NVLink, 370 GB/s in a node and by its network adapters.
 constexpr projection::machine machine{};
 
-// The first network, with the buckets that its trainer has; its times are assumptions.
+// The first network, with its trainer's buckets; the times are assumptions.
 using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 using model = dp::model<net, dp::on<dp::cpu>>;
 constexpr projection::work<1> small{
@@ -30,8 +30,8 @@ constexpr projection::work<1> small{
 
 constexpr std::size_t counts[] = {1, 8, 64, 512, 1024, 4096, 10000};
 
-/// The parameters of other networks as DistributedDataParallel's rule divides them, from the last layer to the first,
-/// with the multiplications and additions of a sample's forward pass.
+/// Parameters of other networks, divided by DistributedDataParallel's rule from the last layer to the first, with the
+/// multiply-adds of one sample's forward pass.
 struct layers {
   std::size_t bytes;
   double operations;

@@ -7,36 +7,36 @@
 
 #include <devplace/parallel/bucket_plan.hpp>
 
-/// How long data-parallel steps on many GPUs would take, by a model of collectives and their overlap with the backward
-/// pass. All results are projected, none is measured. The model is optimistic: it knows no congestion, no stragglers
-/// and no failures, so give its results with those for times three as long (`slower`).
+/// Projects the time of data-parallel steps on many GPUs, by a model of collectives and their overlap with the backward
+/// pass. No result is measured. The model is optimistic: it ignores congestion, stragglers and failures, so also report
+/// results with collectives three times as slow (`slower`).
 namespace projection {
 
-/// How NCCL adds up over the GPUs; `better` is the one that takes less time.
+/// NCCL's all-reduce algorithms; `better` chooses the faster one.
 enum class algorithm { ring, tree, better };
 
-/// NCCL's protocols: `ll` and `ll128` wait less and have less bandwidth; `best` is the one that takes the least time.
+/// NCCL's protocols: `ll` and `ll128` have less latency and less bandwidth; `best` chooses the fastest one.
 enum class protocol { ll, ll128, simple, best };
 
-/// GPUs and their connections. Bandwidths are "bus bandwidths" as nccl-tests prints them, in bytes per second. The
-/// defaults are nodes like 8 H100 with one 400 Gbit/s adapter each, by what others have reported.
+/// GPUs and their connections. Bandwidths are bus bandwidths as printed by nccl-tests, in bytes per second. The
+/// defaults describe nodes of 8 H100 with one 400 Gbit/s adapter each, from published measurements.
 struct machine {
   std::size_t gpus_per_node = 8;     ///< at least 1
   double within = 370e9;             ///< bus bandwidth in a node
-  double between = 370e9;            ///< that of all adapters of a node together
+  double between = 370e9;            ///< bus bandwidth of all adapters of a node together
   bool nvlink = true;                ///< whether GPUs in a node are connected by NVLink, else by PCI Express
   double ring_plateau = 1.4;         ///< NCCL's factor for rings over several nodes; 1.9 before compute capability 8
-  double most_of_ll_within = 141e9;  ///< most bus bandwidth of the protocol `ll` in a node
-  double most_of_ll_between = 35e9;  ///< and between nodes
+  double most_of_ll_within = 141e9;  ///< largest bus bandwidth of protocol `ll` in a node
+  double most_of_ll_between = 35e9;  ///< largest bus bandwidth of `ll` between nodes
 };
 
 /// A bucket of gradients, in the order of reduction.
 struct bucket {
   std::size_t bytes = 0;  ///< its size
-  double backward = 0;    ///< seconds of the backward pass from the previous bucket until this one is ready
+  double backward = 0;    ///< seconds of the backward pass between the previous bucket and this one
 };
 
-/// What a GPU does in a step, which does not depend on how many there are: each has its own batch of constant size.
+/// The work of a GPU in a step, independent of the number of GPUs: each has a batch of constant size.
 template <std::size_t Buckets>
 struct work {
   double forward = 0;                     ///< seconds before the backward pass
@@ -56,17 +56,17 @@ struct work {
 
 /// The all-reduce of a bucket: seconds since the beginning of the backward pass.
 struct reduction {
-  double ready = 0;  ///< the gradients are there
-  double start = 0;  ///< and the previous bucket is reduced
-  double end = 0;    ///< this one is reduced
+  double ready = 0;  ///< the gradients are complete
+  double start = 0;  ///< the previous bucket is also reduced
+  double end = 0;    ///< this bucket is reduced
 };
 
 /// A projected step.
 template <std::size_t Buckets>
 struct step {
-  std::array<reduction, Buckets> reductions{};  ///< of each bucket
-  double seconds = 0;                           ///< of the step
-  double efficiency = 0;                        ///< seconds of one GPU's step, divided by those
+  std::array<reduction, Buckets> reductions{};  ///< one per bucket
+  double seconds = 0;                           ///< time of the step
+  double efficiency = 0;                        ///< seconds of one GPU's step, divided by `seconds`
 };
 
 namespace detail {
@@ -103,7 +103,7 @@ constexpr double log2(double x) {
   return result;
 }
 
-/// One protocol, by its position in `latencies`.
+/// Seconds of a ring all-reduce with one protocol, given by its position in `latencies`.
 constexpr double ring_seconds(const machine& m, double bytes, double n, double nodes, std::size_t p) {
   const bool alone = nodes == 1;
   const double steps = 2 * (n - 1), inter = 2 * (nodes - 1);
@@ -116,7 +116,7 @@ constexpr double ring_seconds(const machine& m, double bytes, double n, double n
   return latency * 1e-6 + steps / n * bytes / bandwidth;
 }
 
-/// The same for the double binary tree.
+/// Seconds of an all-reduce by the double binary tree.
 constexpr double tree_seconds(const machine& m, double bytes, double in_node, double nodes, std::size_t p) {
   const bool alone = nodes == 1;
   const double hop = (m.nvlink ? tree_nvlink : tree_pci).of[p];
@@ -128,8 +128,8 @@ constexpr double tree_seconds(const machine& m, double bytes, double in_node, do
 
 }  // namespace detail
 
-/// The projected seconds of an all-reduce of `bytes` over n >= 1 GPUs, 0 for one of them; by NCCL's own formulas for
-/// its choice of an algorithm, with NVLink or not. The last node may be incomplete.
+/// The projected seconds of an all-reduce of `bytes` over n >= 1 GPUs (0 for one GPU), by the formulas with which NCCL
+/// chooses an algorithm, with or without NVLink. The last node may be incomplete.
 constexpr double all_reduce_seconds(const machine& m, std::size_t bytes, std::size_t n,
                                     algorithm by = algorithm::better, protocol with = protocol::best) {
   if (n <= 1) return 0;
@@ -149,9 +149,9 @@ constexpr double all_reduce_seconds(const machine& m, std::size_t bytes, std::si
   return least;
 }
 
-/// The buckets of a model under the policy `all_reduce`, from the same plan that runs: `of_model<model_t>(40e-6)` for a
-/// backward pass of 40 us. Its time is divided by elements, as is right for linear layers; for others, whose parameters
-/// are used several times, measure and assign `backward` of each bucket.
+/// The buckets of a model under the policy `all_reduce`, from the trainer's plan: `of_model<model_t>(40e-6)` for a
+/// backward pass of 40 us. The time is divided in proportion to elements, which is right for linear layers. For layers
+/// that use parameters several times, measure and assign `backward` of each bucket.
 template <class Model, class Policy = devplace::collective::all_reduce<>>
   requires(Policy::every_place_updates && !devplace::collective::updates_shares<Policy>)
 constexpr auto of_model(double backward) {
@@ -168,8 +168,8 @@ constexpr auto of_model(double backward) {
   return buckets;
 }
 
-/// The projected step of n >= 1 GPUs: a bucket is reduced when it is ready and the previous one is reduced, while the
-/// backward pass goes on; the optimizer waits for the last one. Every all-reduce takes `slower` times as long as
+/// The projected step of n >= 1 GPUs: a bucket is reduced once it is ready and the previous bucket is reduced, during
+/// the backward pass; the optimizer waits for the last bucket. Every all-reduce takes `slower` times
 /// `all_reduce_seconds`.
 template <std::size_t Buckets>
 constexpr step<Buckets> project(const machine& m, const work<Buckets>& w, std::size_t n,

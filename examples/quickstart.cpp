@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Trains a network on 1,437 images of hand-written digits, 8x8 pixels each, and tests it on 360 others, chosen at
-// random. It uses the first GPU if the program can, else the CPU: the placement is a type, and the network is written
-// without one. If there are several devices, real or simulated, the same function then trains on all of them as
-// replicas, which must give the same result.
+// random. Uses the first GPU if available, else the CPU: the placement is a type, and the network does not name one.
+// With several devices, real or simulated, the same function then trains replicas on all of them, which must give the
+// same result.
 //
 //   quickstart [folder]      a folder with the files of examples/data
 
@@ -28,8 +28,8 @@ using net = nn::sequential<nn::linear<64, 128>, nn::relu, nn::linear<128, 64>, n
 constexpr int epochs = 20;
 constexpr std::size_t batch = 32;
 
-/// Sums over three places are rounded in a different order than over one, which accumulates over 900 steps. The largest
-/// relative difference of the losses; the numbers of correctly classified images may differ by one.
+/// The largest allowed relative difference of the losses. Sums over three places are rounded in a different order than
+/// over one, which accumulates over 900 steps. The numbers of correctly classified images may differ by one.
 constexpr double tolerance = 1e-2;
 
 /// The result of a training.
@@ -37,7 +37,7 @@ struct training {
   std::string placement;
   std::size_t memory = 0;           ///< bytes on each place
   std::vector<double> losses = {};  ///< mean of each epoch
-  double right = 0;                 ///< share of the held-out images that the network classifies correctly afterwards
+  double right = 0;                 ///< fraction of held-out images classified correctly
   double seconds = 0;
 };
 
@@ -97,7 +97,7 @@ int main(int argc, char** argv) try {
   const auto several = dp::first_available<dp::replicated<0, 1, 2>, dp::replicated<0, 1>, dp::on<dp::cpu>>(
       [&](auto where) -> std::optional<training> {
         if constexpr (std::same_as<decltype(where), dp::on<dp::cpu>>)
-          return std::nullopt;  // there is at most one device, which has been used already
+          return std::nullopt;  // at most one device, which was already used
         else
           return train<decltype(where)>(data, nullptr);
       });

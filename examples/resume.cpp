@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A training that is ended by kill -9 at random moments, and each time goes on from its newest checkpoint, gives the
-// bits of one that nobody disturbed.
+// A training that is killed by kill -9 at random moments and resumed from its newest checkpoint each time is bitwise
+// equal to an undisturbed one.
 //
-//   resume FOLDER [KILLS]      the folder of the checkpoints, which must not exist; 6 kills unless said otherwise
+//   resume FOLDER [KILLS]      FOLDER for checkpoints must not exist; the default is 6 kills
 //
-// Both trainings run in processes of their own, which this program starts; the first is killed and started again.
+// Both trainings run in processes that this program starts; the first is killed and restarted.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -34,7 +34,7 @@ using net = nn::sequential<nn::linear<64, 128>, nn::relu, nn::dropout<std::ratio
 
 constexpr int epochs = 8;
 
-/// Trains, or goes on with a training that was ended, and then writes the parameters to `folder`.
+/// Trains, or resumes a killed training, and then writes the parameters to `folder`.
 template <dp::placement Where>
 void train(const std::string& folder) {
   const std::string digits = std::string(DEVPLACE_EXAMPLE_DATA) + "/digits-";
@@ -75,7 +75,7 @@ pid_t start(const std::string& folder) {
   }
 }
 
-/// Waits for the process; whether it has ended by itself. Throws if it failed.
+/// Waits for the process and returns whether it has ended by itself. Throws if it failed.
 bool has_ended(pid_t process) {
   int status = 0;
   if (::waitpid(process, &status, 0) != process) throw std::runtime_error("the training cannot be waited for");

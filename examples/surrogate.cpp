@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A network learns the field of a partial differential equation, in double, and gives it in a loop over time. A beam
-// moves over a plate whose edges are cold and which radiates: -laplace(T) + 5 T^4 = heat of the beam. In each step the
-// solver needs the temperature of all cells, by iterations or by the network, which reads and writes the solver's
-// memory and allocates nothing: surrogate [picture.svg [positions of the beam to learn [epochs]]]. See
-// docs/inference.md.
+// A network learns the field of a partial differential equation in double and predicts it in a time loop. A beam moves
+// over a radiating plate with cold edges: -laplace(T) + 5 T^4 = heat of the beam. In each step the solver needs the
+// temperature of all cells, by iterations or by the network, which reads and writes the solver's memory and allocates
+// nothing: surrogate [picture.svg [positions of the beam to learn [epochs]]]. See docs/inference.md.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -26,9 +25,9 @@ namespace nn = devplace::nn;
 
 namespace {
 
-constexpr std::size_t side = 42, cells = side * side;  // with the edges
+constexpr std::size_t side = 42, cells = side * side;  // including the edges
 
-/// The solver's memory: an array of structures, of which the network reads the first five fields and writes the sixth.
+/// The solver's memory: an array of structures. The network reads the first five fields and writes the sixth.
 struct cell {
   double x, y, from_beam_x, from_beam_y, heat;
   double temperature;
@@ -43,7 +42,7 @@ using inputs = dp::extents<dp::dyn, 5>;
 using outputs = dp::extents<dp::dyn, 1>;
 using tile = dp::batch<512>;
 
-// All memory of the network, known before the program runs.
+// All memory of the network is known before the program runs.
 static_assert(dp::memory_plan<predictor_type, tile>::bytes < 512 * 1024, "the network must fit beside the solver");
 
 class plate {
@@ -63,7 +62,7 @@ class plate {
       c.heat = std::exp(-30 * (c.from_beam_x * c.from_beam_x + c.from_beam_y * c.from_beam_y));
     }
   }
-  /// Over-relaxation with a step of Newton's method in each cell, from the field of the step before.
+  /// Over-relaxation with a Newton step in each cell, starting from the previous step's field.
   void solve() {
     for (double change = 1; change > 1e-5;) {
       change = 0;
@@ -84,7 +83,7 @@ class plate {
       c.damage += dt * std::exp(4 * c.temperature);
   }
 
-  /// Views of the fields: no copies, and other fields are not touched.
+  /// Views of the fields: no copies, and other fields stay untouched.
   ///@{
   auto state() const { return dp::wrap(&cells_[0].x, inputs{cells}, {fields, 1}); }
   auto temperature() { return dp::wrap(&cells_[0].temperature, outputs{cells}, {fields, 1}); }
@@ -95,7 +94,7 @@ class plate {
   std::vector<cell> cells_;
 };
 
-/// Trains with the fields for random positions of the beam, and logs the epochs.
+/// Trains on the fields for random positions of the beam, and logs the epochs.
 model_type train(std::size_t positions, int epochs, const std::string& log_path) {
   dp::tensor<double, inputs, dp::cpu> x{inputs{positions * cells}};
   dp::tensor<double, outputs, dp::cpu> y{outputs{positions * cells}};
@@ -123,7 +122,7 @@ model_type train(std::size_t positions, int epochs, const std::string& log_path)
   return model;
 }
 
-/// Seconds that calls of f take, added to `seconds`.
+/// Calls f and adds the time it takes to `seconds`.
 template <class F>
 void timed(double& seconds, const F& f) {
   const auto begin = std::chrono::steady_clock::now();
@@ -131,7 +130,7 @@ void timed(double& seconds, const F& f) {
   seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The root mean square of a field's difference from another, relative.
+/// The relative root mean square difference of two fields.
 double relative_error(const plate& a, const plate& b, double cell::*field) {
   double difference = 0, size = 0;
   for (std::size_t i = 0; i < cells; ++i) {

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# tiny_mnist.sh DIR: writes a test data set with MNIST's file names and image size: 200 training and 50 test images, in
-# which class c is a bright bar of eight rows that begins at row 2c.
+# tiny_mnist.sh DIR: writes a test data set with MNIST's file names and image size: 200 training and 50 test images.
+# Class c is a bright bar of eight rows that begins at row 2c.
 set -eu
 export LC_ALL=C
 mkdir -p "$1"

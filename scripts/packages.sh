@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Sourced by the other scripts: what is missing on this machine, and getting it by apt-get.
+# Sourced by the other scripts: finds missing packages and installs them by apt-get.
 
 # Whether g++ finds a header.
 has_header() { echo "#include <$1>" | g++ -E -x c++ - >/dev/null 2>&1; }
 
-# Whether the wrapper of an MPI's compiler is there, and the header that it finds.
+# Whether an MPI's compiler wrapper and header exist.
 has_mpi_header() { echo "#include <mpi.h>" | "$1" -E -x c++ - >/dev/null 2>&1; }
 
-# Whether the thing that a Debian package is wanted for is there, however it came to be there.
+# Whether the contents of a Debian package are available, however they were installed.
 has_package() {
   case $1 in
     ninja-build) command -v ninja ;;
@@ -33,8 +33,8 @@ has_package() {
   esac >/dev/null 2>&1
 }
 
-# install_missing <package>...: installs by apt-get those of which the thing is absent, and says so. Where that cannot be
-# done it says how to. Returns 1 when something is still missing.
+# install_missing <package>...: installs missing packages by apt-get with a message. If that is impossible, prints how
+# to install them. Returns 1 if a package is still missing.
 install_missing() {
   local package missing=() sudo=()
   for package in "$@"; do

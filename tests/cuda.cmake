@@ -8,8 +8,8 @@ if(NOT TARGET devplace::cuda)
   message(FATAL_ERROR "${devplace_cuda_NOT_FOUND_MESSAGE}")
 endif()
 
-# devplace_compile_for_devices(<target> <source>...): nvcc's pass for devices alone, which has the front end of the one for
-# the host and ends with the code of every kernel. For what this machine, without a device, could not run.
+# devplace_compile_for_devices(<target> <source>...): runs only nvcc's device pass, which has the front end of the host
+# pass and ends with the code of every kernel. For programs that this machine cannot run without a device.
 function(devplace_compile_for_devices name)
   add_library(${name} OBJECT ${ARGN})
   set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
@@ -18,10 +18,10 @@ function(devplace_compile_for_devices name)
   add_dependencies(devplace_cuda_tests ${name})
 endfunction()
 
-# The same sources that examples/ compiles as C++, except five without cuda places. The property that makes a source CUDA
-# is set per directory. On a machine without a device all but three are only compiled for devices, in one source with each
-# in its own namespace, because nvcc's work for them is mostly the same; the host's compiler sees the examples as C++ in
-# the other builds.
+# The sources that examples/ compiles as C++, except five without cuda places. The property that makes a source CUDA is
+# set per directory. Without a device all but three are compiled only for devices, as one source with each example in
+# its own namespace, because nvcc's work for them is mostly equal; other builds compile the examples as C++ for the
+# host.
 option(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE "This machine has no CUDA device: most sources are compiled but not run" OFF)
 file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
 list(FILTER examples EXCLUDE REGEX "/(hogwild|mixed_precision|projection|resume|surrogate)\\.cpp$")
@@ -42,14 +42,14 @@ foreach(example IN LISTS examples)
   devplace_add_example_test(${name} ${name}_as_cuda cuda)
 endforeach()
 if(united)
-  # The part with CUDA of a solver over MPI (below).
+  # The CUDA part of a solver over MPI (below).
   if(TARGET devplace::mpi)
     list(APPEND united "#include <hpc/surrogate.hpp>")
     string(APPEND united_bodies "#define HPC_DEVICE dp::cuda<0>\n#include <hpc/surrogate.cpp>\n")
   endif()
   list(REMOVE_DUPLICATES united)
   list(JOIN united "\n" united)
-  # A function that is not the program's main would have to return a value; nobody calls it.
+  # A function other than the program's main must return a value; nobody calls this one.
   file(GENERATE OUTPUT examples_as_cuda.cu CONTENT "${united}
 #pragma nv_diag_suppress 940
 #define main main_of_example
@@ -79,9 +79,9 @@ function(devplace_add_cuda_test name)
   add_dependencies(devplace_cuda_tests ${name})
 endfunction()
 
-# On a machine without a device, where nearly all of them are skipped, the tests of areas with many are compiled for
-# devices alone. Those of other areas, some of which need no device, are one program: nvcc takes ten seconds for a source
-# however little is in it.
+# Without a device, where nearly all of these tests are skipped, areas with many tests are compiled only for devices.
+# Tests of other areas, some of which need no device, form one program, because nvcc takes ten seconds even for a small
+# source.
 set(areas_with_many train nn ops)
 set(of_other_areas "")
 foreach(area IN LISTS areas)
@@ -149,13 +149,13 @@ add_test(
   COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/backend/cuda/kernels/compiled_code.sh ${CMAKE_CUDA_COMPILER} "sm_80 sm_90"
           ${CMAKE_CURRENT_SOURCE_DIR}/backend/cuda/kernels/compiled_code.cu -I${PROJECT_SOURCE_DIR}/include
           -DDEVPLACE_WITH_CUDA=1)
-# The longest test: one that begins last would run alone.
+# Starts this longest test first, since it would otherwise run alone at the end.
 set_tests_properties("compiled code of kernels" PROPERTIES LABELS cuda TIMEOUT ${DEVPLACE_TEST_TIMEOUT} COST 100)
 
 # g++ checks that each header compiles alone; nvcc needs to see each of them once, so one file is enough.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/include/*.hpp ${PROJECT_SOURCE_DIR}/include/*.cuh)
-# Not with component cuda, and the stand-in for an absent component next to the present one.
+# Leaves out headers that do not go with component cuda, and substitutes for absent components that are present here.
 list(FILTER headers EXCLUDE REGEX "_body\\.hpp$|backend/simulated/|_absent\\.hpp$|/mpi[a-z_]*\\.hpp$")
 set(components devplace::cuda)
 foreach(component IN ITEMS cblas zlib nccl cudnn)
@@ -172,7 +172,7 @@ add_library(devplace_headers_as_cuda OBJECT ${CMAKE_CURRENT_BINARY_DIR}/headers_
 target_link_libraries(devplace_headers_as_cuda PRIVATE ${components})
 add_dependencies(devplace_cuda_tests devplace_headers_as_cuda)
 
-# A solver over MPI, of which one file is CUDA.
+# A solver over MPI with one CUDA file.
 file(GLOB solver_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/hpc/*.cpp)
 if(TARGET devplace::mpi AND NOT DEVPLACE_TEST_WITHOUT_CUDA_DEVICE)
   add_executable(hpc_as_cuda ${solver_sources})
@@ -182,7 +182,7 @@ if(TARGET devplace::mpi AND NOT DEVPLACE_TEST_WITHOUT_CUDA_DEVICE)
   add_dependencies(devplace_cuda_tests hpc_as_cuda)
 endif()
 
-# Trains over NCCL; that it links is tested without a GPU. scripts/gpu-check starts several processes of it, too.
+# Trains over NCCL; linking is tested without a GPU. scripts/gpu-check also starts several of its processes.
 if(TARGET devplace::nccl)
   add_executable(nccl_training nccl/training.cpp)
   target_link_libraries(nccl_training PRIVATE devplace_test_settings devplace::nccl)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Every public header compiles alone: target devplace_headers. A header that includes one of those below, itself or through
-# others, is compiled with that one precompiled, which saves a third of the time and finds the same: what the precompiled
-# header declares the header has included anyway, and the precompiled header itself is compiled alone.
+# Every public header compiles alone: target devplace_headers. If a header includes one of the headers below, directly
+# or indirectly, that one is precompiled. This saves a third of the time and finds the same errors: the header includes
+# the precompiled header anyway, and the precompiled header itself is compiled alone.
 add_custom_target(devplace_headers)
 set(include ${PROJECT_SOURCE_DIR}/include)
 file(GLOB_RECURSE all RELATIVE ${include} CONFIGURE_DEPENDS ${include}/*.hpp)
@@ -12,8 +12,8 @@ foreach(header IN LISTS all)
   list(TRANSFORM lines REPLACE ".*<(.*)>.*" "\\1" OUTPUT_VARIABLE includes_${header})
 endforeach()
 
-# devplace_add_header_tests(<name> COMPONENT <component> PRECOMPILED <header>... HEADERS <path>...): of the headers to
-# precompile, the first that a header includes is used.
+# devplace_add_header_tests(<name> COMPONENT <component> PRECOMPILED <header>... HEADERS <path>...): each header uses
+# the first precompiled header that it includes.
 function(devplace_add_header_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "COMPONENT" "PRECOMPILED;HEADERS")
   list(TRANSFORM arg_HEADERS REPLACE "^${include}/" "" OUTPUT_VARIABLE left)
@@ -21,7 +21,7 @@ function(devplace_add_header_tests name)
   foreach(precompiled IN LISTS arg_PRECOMPILED ITEMS "")
     set(with_it ${left})
     if(precompiled)
-      # What includes it, found by taking in what includes one of those found so far.
+      # Finds all direct and indirect includers, iteratively.
       set(reached ${precompiled})
       set(candidates ${all})
       set(changed TRUE)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# With DEVPLACE_TEST_UNITY several test files are compiled in one source, because half of the compiler's work for one
-# file is the same for others of its folder. A generated source has the includes of all its files first, then each file
-# in its own namespace, so that their helpers may have equal names; the includes in the files then have no effect.
+# With DEVPLACE_TEST_UNITY several test files are compiled as one source, because half of the compiler's work for a file
+# is shared with other files of its folder. A generated source first has the includes of all its files, then each file
+# in its own namespace, so that helpers may have equal names; the includes in the files then have no effect.
 option(DEVPLACE_TEST_UNITY "Compile several test files in one source; faster from nothing, slower after a change" OFF)
 set(DEVPLACE_TEST_UNITY_SIZE 24 CACHE STRING "Number of test files in a source of DEVPLACE_TEST_UNITY")
 mark_as_advanced(DEVPLACE_TEST_UNITY_SIZE)
@@ -26,7 +26,7 @@ function(devplace_unite_sources out name)
     endif()
   endforeach()
 
-  # A compiler takes up to 3 GB for so many files, or for half as many trainings.
+  # A compiler needs up to 3 GB for this number of files, or for half as many trainings.
   set(limit ${DEVPLACE_TEST_UNITY_SIZE})
   if(name MATCHES "^test_train")
     math(EXPR limit "(${limit} + 1) / 2")
@@ -58,7 +58,7 @@ function(devplace_unite_sources out name)
     set(source ${CMAKE_CURRENT_BINARY_DIR}/unity/${name}_${number}.cpp)
     file(GENERATE OUTPUT ${source} CONTENT "${includes}\n${bodies}")
     list(APPEND sources ${source})
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files}) # their includes are read here
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files}) # their includes are read at configuration
   endwhile()
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()

@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Calls f(i, j, face, normal) for the west face and the south face of each own cell. `normal` is 0 for x.
+/// Calls f(i, j, face, normal) for the west and south face of each own cell. `normal` is 0 for x.
 template <class F>
 void for_each_face(const domain& cells, const F& f) {
   for (int j = 0; j < cells.ny; ++j)
@@ -17,17 +17,17 @@ void for_each_face(const domain& cells, const F& f) {
         f(i, j, cells.cell(i, j), normal);
 }
 
-/// The flux of Lax and Wendroff along the normal, to which the network adds what is missing.
+/// The Lax-Wendroff flux along the normal, to which the network adds a correction.
 double simple_flux(const solver& s, int face, int normal) {
   const double a = normal == 0 ? s.ax[face] : s.ay[face], h = s.cells.h();
   const double left = s.u[face - (normal == 0 ? 1 : s.cells.stride)], right = s.u[face];
   return a * (left + right) / 2 - (a * a * s.dt / (2 * h) + solver::viscosity / h) * (right - left);
 }
 
-/// Writes what the network reads: 4 x 3 cells around the face, and velocities. Returns the unit of what it gives.
+/// Writes the network's inputs: 4 x 3 cells around the face, and velocities. Returns the unit of the network's output.
 ///
-/// The equation is linear, and a mirrored field has the mirrored flux. So that the network need not learn that, the
-/// field is mirrored such that the flow goes right and up, and its differences are divided by their size.
+/// The equation is linear, and a mirrored field has the mirrored flux. To spare the network from learning this, the
+/// field is mirrored so that the flow goes right and up, and its differences are normalised by their size.
 double pack(float* row, const solver& s, int face, int normal) {
   const double* const across = normal == 0 ? s.ax : s.ay;
   const double* const tangential = normal == 0 ? s.ay : s.ax;
@@ -91,7 +91,7 @@ void flux_closure::train(int steps) {
     for (int sample = 0; sample < 512; ++sample) {
       const auto below = [&](int end) { return static_cast<int>(draw_() % static_cast<unsigned>(end)); };
       const int time = below(recorded_), i = below(n_) - x0_, j = below(n_) - y0_, normal = below(2);
-      if (i < 0 || i >= nx_ || j < 0 || j >= ny_) continue;  // another rank's
+      if (i < 0 || i >= nx_ || j < 0 || j >= ny_) continue;  // a cell of another rank
       const auto at = ((static_cast<std::size_t>(time) * static_cast<std::size_t>(ny_) + static_cast<std::size_t>(j)) *
                            static_cast<std::size_t>(nx_) +
                        static_cast<std::size_t>(i)) *

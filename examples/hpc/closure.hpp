@@ -8,24 +8,24 @@
 #include "solver.hpp"
 #include "surrogate.hpp"
 
-/// Fluxes for a coarse grid that a surrogate has learned from a fine one, in place of the solver's. A flux leaves one
-/// cell and enters another, so the mass is conserved however well it has learned.
+/// Replaces the solver's fluxes on a coarse grid by fluxes that a surrogate learns from a fine grid. A flux leaves one
+/// cell and enters another, so mass is conserved even if the fluxes are inaccurate.
 class flux_closure {
  public:
-  /// The grids are divided among the same ranks.
+  /// Both grids must be divided among the same ranks.
   explicit flux_closure(const solver& coarse);
 
-  /// Keeps a sample of each face: from the field of `coarse`, whose halo is filled, and from what has passed the faces
-  /// in the fine grid since then, in a time step of `coarse`.
+  /// Records a sample of each face: the field of `coarse`, whose halo must be filled, and the amount that has passed
+  /// the face in the fine grid during one time step of `coarse`.
   void record(const solver& coarse, const solver& fine);
-  /// Steps of the training. Which samples they take does not depend on the number of ranks.
+  /// Trains for some steps. The choice of samples does not depend on the number of ranks.
   void train(int steps);
-  /// Mean square error of these steps, in the units of the network.
+  /// Mean square error of these steps, in the network's units.
   double mean_error() { return learned_.mean_error(); }
 
-  /// To be called when the training has ended.
+  /// Call this after the training.
   void deploy() { learned_.deploy(2 * nx_ * ny_); }
-  /// A step in place of coarse.step().
+  /// Replaces coarse.step().
   void step(solver& coarse);
   long allocations() const { return learned_.allocations(); }
 
@@ -33,8 +33,8 @@ class flux_closure {
   surrogate learned_;
   int n_, nx_, ny_, x0_, y0_;
   std::vector<float> x_, y_;              ///< recorded samples, step by step
-  std::vector<float> batch_x_, batch_y_;  ///< of one step of the training
-  std::vector<float> now_x_, now_y_;      ///< of the present time step
+  std::vector<float> batch_x_, batch_y_;  ///< samples of one training step
+  std::vector<float> now_x_, now_y_;      ///< samples of the current time step
   std::vector<double> units_;
   int recorded_ = 0;
   std::mt19937 draw_{1};  ///< the same numbers on all ranks

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A solver over MPI that trains a network on its own fields while it runs, and then goes on with the network in place
-// of its fine grid: mpirun -n 4 hpc [picture.svg [cells per side [time steps [steps of training in each]]]]
+// A solver over MPI that trains a network on its fields while it runs, and then continues with the network instead of
+// its fine grid: mpirun -n 4 hpc [picture.svg [cells per side [time steps [training steps per time step]]]]
 
 #include <mpi.h>
 
@@ -21,9 +21,9 @@
 
 namespace {
 
-constexpr int ratio = 8;  ///< how many times as fine the fine grid is, in space and time
+constexpr int ratio = 8;  ///< refinement of the fine grid in space and time
 
-/// Seconds that calls of f take, added to `seconds`.
+/// Calls f and adds the time it takes to `seconds`.
 template <class F>
 void timed(double& seconds, const F& f) {
   const double start = MPI_Wtime();
@@ -31,11 +31,11 @@ void timed(double& seconds, const F& f) {
   seconds += MPI_Wtime() - start;
 }
 
-/// A grid that is compared with the fine one, and its curve.
+/// A grid to compare with the fine grid, and its curve.
 struct competitor {
   const char* name;
   solver grid;
-  int steps;  ///< in a coarse time step
+  int steps;  ///< number of steps per coarse time step
   double seconds = 0;
   std::vector<double> errors = {};
 };
@@ -50,7 +50,7 @@ int run(const std::string& picture, int n, int steps, int training) {
   MPI_Comm_size(cells.comm, &ranks);
   flux_closure closure(coarse);
 
-  // A first release, in the fine grid. The network learns from each coarse time step of it.
+  // First release, on the fine grid. The network learns from each coarse time step.
   std::vector<double> losses;
   double fine_seconds = 0, training_seconds = 0;
   fine.start_with_blobs(0);
@@ -68,7 +68,7 @@ int run(const std::string& picture, int n, int steps, int training) {
   }
   closure.deploy();
 
-  // Another release, in the coarse grid. The fine one goes on for the comparison alone.
+  // Second release, on the coarse grid. The fine grid continues only for comparison.
   fine.start_with_blobs(0.37);
   competitor plain{"coarse grid, without", {MPI_COMM_WORLD, n, dt}, 1};
   competitor with{"coarse grid, with the surrogate", {MPI_COMM_WORLD, n, dt}, 1};
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
     result = run(argc > 1 ? argv[1] : "hpc.svg", number(2, 48), number(3, 60), number(4, 100));
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "%s\n", failure.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);  // the other ranks would wait for this one
+    MPI_Abort(MPI_COMM_WORLD, 1);  // the other ranks would wait forever
   }
   MPI_Finalize();
   return result;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// An MPI code as it was before a network came into it.
+// An MPI code without a network.
 
 #include "solver.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-/// A drift and eddies. Its differences along faces are velocities without divergence.
+/// A drift and eddies. Differences along faces are divergence-free velocities.
 double stream_function(double x, double y) {
   return 0.3 * y - 0.15 * x + 0.12 * std::sin(2 * pi * x) * std::sin(2 * pi * y) +
          0.05 * std::cos(4 * pi * x + 1) * std::sin(2 * pi * y + 2);
@@ -24,13 +24,13 @@ double blob(double x, double y, double width) {
   return std::exp(-(dx * dx + dy * dy) / (width * width));
 }
 
-/// The value at a face, from the second cell upstream of it, the first one, and the one downstream.
+/// The value at a face, from the two cells upstream (`before` is farther away) and the cell downstream.
 double limited(double before, double upstream, double downstream) {
   const double a = upstream - before, b = downstream - upstream, product = a * b;
   return product > 0 ? upstream + product / (a + b) : upstream;
 }
 
-/// Through the face between `at` and the cell before it; `next` is the distance of neighbours.
+/// The flux through the face between `at` and the cell before it; `next` is the stride between neighbours.
 double muscl_flux(const double* at, int next, double velocity, double nu_over_h) {
   const double left = at[-next], right = at[0];
   const double value = velocity > 0 ? limited(at[-2 * next], left, right) : limited(at[next], right, left);
@@ -81,7 +81,7 @@ void domain::exchange(double* field) const {
   };
   int of_columns[2] = {cell(0, 0), cell(nx - halo, 0)};
   swap(columns, west, cell(-halo, 0), east, cell(nx, 0), of_columns);
-  int of_rows[2] = {cell(-halo, 0), cell(-halo, ny - halo)};  // with the halo of the columns
+  int of_rows[2] = {cell(-halo, 0), cell(-halo, ny - halo)};  // including the columns' halo
   swap(rows, south, cell(-halo, -halo), north, cell(-halo, ny), of_rows);
 }
 

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-/// The cells of this rank: a rectangle of the n x n cells of the unit square, which is periodic. A field of doubles has
-/// two layers of halo around them.
+/// The cells of this rank: a rectangle of the n x n cells of the periodic unit square. A field of doubles has two halo
+/// layers around them.
 struct domain {
   static constexpr int halo = 2;
 
@@ -16,26 +16,26 @@ struct domain {
   domain& operator=(const domain&) = delete;
   ~domain();
 
-  MPI_Comm comm;                 ///< of MPI_Cart_create
+  MPI_Comm comm;                 ///< made by MPI_Cart_create
   int n;                         ///< cells per side of the whole square
-  int nx, ny, x0, y0;            ///< cells of this rank, and the first of them
-  int west, east, south, north;  ///< neighbours
-  int stride;                    ///< from one row of cells to the next one: nx and the halo
-  MPI_Datatype columns, rows;    ///< halo layers
+  int nx, ny, x0, y0;            ///< number of this rank's cells, and indices of the first cell
+  int west, east, south, north;  ///< ranks of the neighbours
+  int stride;                    ///< between rows of cells: nx and the halo
+  MPI_Datatype columns, rows;    ///< types of the halo layers
 
   double h() const { return 1.0 / n; }
   int field_size() const { return stride * (ny + 2 * halo); }
   /// Own cells have 0 <= i < nx and 0 <= j < ny.
   int cell(int i, int j) const { return (j + halo) * stride + i + halo; }
-  /// Fills the halo, with its corners.
+  /// Fills the halo, including the corners.
   void exchange(double* field) const;
-  /// Over all ranks.
+  /// The sum over all ranks.
   double sum(double own) const;
 };
 
-/// Advection and diffusion of a concentration in a given flow, du/dt + div(a u) = nu laplace(u), by finite volumes:
-/// fluxes by MUSCL with van Leer's limiter, and Heun's method. `u` has means over cells, velocities and fluxes are
-/// means over faces.
+/// Solves advection and diffusion of a concentration in a given flow, du/dt + div(a u) = nu laplace(u), by finite
+/// volumes: MUSCL fluxes with van Leer's limiter, and Heun's method. `u` has cell averages; velocities and fluxes are
+/// face averages.
 struct solver {
   static constexpr double viscosity = 5e-4;
 
@@ -51,13 +51,13 @@ struct solver {
   double* u;
   double *ax, *ay;  ///< velocity through the west and the south face of each cell
   double *fx, *fy;  ///< flux through these faces
-  /// Flux registers: what has passed the faces since they were cleared.
+  /// Flux registers: the amount that has passed each face since the last reset.
   double *through_x, *through_y;
 
   void start_with_blobs(double shift);
   void clear_registers();
   void step();
-  /// Euler's step from the field `from` with the fluxes that are there.
+  /// An Euler step from the field `from` with the current fluxes.
   void advance(double* to, const double* from) const;
   double mass() const;
 
@@ -66,8 +66,8 @@ struct solver {
   void compute_fluxes(const double* field);
 };
 
-/// Means over the cells of a grid with a multiple of the width.
+/// Averages a fine field over the cells of a coarser grid.
 void restrict_to(const domain& coarse, double* to, const domain& fine, const double* from);
 
-/// Root of the mean square of a - b, divided by that of b - mean(b).
+/// The root mean square of a - b, divided by the root mean square of b - mean(b).
 double relative_error(const domain& cells, const double* a, const double* b);

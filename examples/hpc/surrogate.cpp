@@ -15,7 +15,7 @@ namespace nn = dp::nn;
 namespace {
 
 #if defined(HPC_DEVICE)
-using device = HPC_DEVICE;  // -DHPC_DEVICE='dp::cuda<0>': a GPU for each rank
+using device = HPC_DEVICE;  // -DHPC_DEVICE='dp::cuda<0>': one GPU per rank
 #else
 using device = dp::cpu;
 #endif
@@ -24,7 +24,7 @@ using all_ranks = dp::across<device>;
 constexpr std::size_t inputs = surrogate::inputs, outputs = 1;
 using net = nn::sequential<nn::linear<inputs, 32>, nn::tanh, nn::linear<32, 32>, nn::tanh, nn::linear<32, outputs>>;
 
-/// Rows that are evaluated at a time, in memory of a size that is known here.
+/// The number of rows evaluated at a time, which fixes the memory at compile time.
 using tile = dp::batch<4096>;
 static_assert(dp::memory_plan<dp::model<net, device>, tile>::bytes < 2 << 20);
 
@@ -33,7 +33,7 @@ using rows_of = dp::extents<dp::dyn, Columns>;
 template <std::size_t Columns>
 using batch_of_all = dp::tensor<float, rows_of<Columns>, dp::batch_placement_t<all_ranks>>;
 
-/// The part of this rank: as many rows as it has.
+/// This rank's part, with any number of rows.
 template <std::size_t Columns>
 batch_of_all<Columns> batch(const float* own, std::size_t rows, const dp::participants& of) {
   batch_of_all<Columns> result(rows_of<Columns>{rows * of.count}, dp::split::even, of);
@@ -52,7 +52,7 @@ struct surrogate::parts {
   dp::trainer<dp::model<net, all_ranks>, nn::mse, dp::optim::adam> step{model, nn::mse{},
                                                                         dp::optim::adam{.learning_rate = 2e-3}};
 
-  /// Of this rank alone. On a device with copies of the rows there.
+  /// This rank's model. On a device it has copies of the rows there.
   std::optional<dp::model<net, device>> own;
   std::optional<dp::tensor<float, rows_of<inputs>, device>> x;
   std::optional<dp::tensor<float, rows_of<outputs>, device>> y;

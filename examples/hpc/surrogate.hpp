@@ -6,28 +6,28 @@
 
 #include <memory>
 
-/// A function that a network learns from samples of all ranks, as the solver sees it: plain arrays of the host, row by
-/// row. Only surrogate.cpp includes devplace.
+/// The solver's interface to a function that a network learns from samples of all ranks: plain row-major host arrays.
+/// Only surrogate.cpp includes devplace.
 class surrogate {
  public:
   static constexpr int inputs = 16;
 
-  /// All ranks of the solver's communicator make it together. It sends messages of its own beside the solver's.
+  /// Collective over the solver's communicator. The surrogate's messages do not interfere with the solver's.
   explicit surrogate(MPI_Comm solver_comm);
   surrogate(const surrogate&) = delete;
   surrogate& operator=(const surrogate&) = delete;
   ~surrogate();
 
-  /// One step of the training, by all ranks together, of which each may have another number of rows.
+  /// Runs one training step. Collective; each rank may have a different number of rows.
   void learn(const float* x, const float* y, int rows);
-  /// The mean square error of the rows that all ranks have learned from since the last call.
+  /// The mean square error over all ranks' rows since the last call.
   double mean_error();
 
-  /// Takes the parameters over for `evaluate`, of up to `rows` rows at a time.
+  /// Copies the parameters for `evaluate`, for at most `rows` rows per call.
   void deploy(int rows);
-  /// y of each row; each rank calls it for itself. Does not allocate after its first call.
+  /// Computes y of each row. Not collective. Does not allocate after the first call.
   void evaluate(float* y, const float* x, int rows) const;
-  /// Number of allocations on the device so far.
+  /// The number of allocations on the device so far.
   long allocations() const;
 
  private:

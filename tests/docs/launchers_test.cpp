@@ -13,7 +13,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("a program says how it was started", "[docs]") {
+TEST_CASE("a program describes how it was started", "[docs]") {
   const auto started = dp::launch_environment::of_process();
   if (started.rank() == 0) std::cout << started.describe() << '\n';
   CHECK(started.local_rank() < started.size());

@@ -2,9 +2,10 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# printed_result.sh <README.md> <output>: the block after `<!-- printed by scripts/quickstart -->` in the README must be
-# the program's latest output. Words and bytes must be equal, the loss within 1 %, the accuracy within 0.3 points (one
-# of the 360 images); seconds and the last line's difference depend on the machine, so only their form is compared.
+# printed_result.sh <README.md> <output>: checks that the block after `<!-- printed by scripts/quickstart -->` in the
+# README matches the program's output. Words and bytes must be equal, the loss within 1 %, the accuracy within 0.3
+# points (one of 360 images). Seconds and the last line's difference depend on the machine, so only their format is
+# checked.
 set -eu
 compare() {
   awk '
@@ -40,7 +41,7 @@ compare() {
 }
 compare "$1" "$2"
 
-# Each of these changes of the README must be detected.
+# The check must detect each of these changes of the README.
 changed=$(mktemp)
 trap 'rm -f "$changed"' EXIT
 for change in 's/ ([0-9]+)([0-9]) bytes/ \20 bytes/' 's/loss 0[.]0/loss 0.1/' 's/ [0-9]+[.][0-9] % right/ 90.0 % right/' \

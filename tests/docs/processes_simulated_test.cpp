@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The snippets of "Several processes" in docs/data_parallel.md; threads play the processes.
+// The snippets of "Several processes" in docs/data_parallel.md; threads stand in for the processes.
 
 #include <cstddef>
 #include <span>
@@ -41,7 +41,7 @@ TEST_CASE("docs: a program makes its process group and opens a scope", "[docs]")
   CHECK(processes.is_main());
 }
 
-TEST_CASE("docs: how processes are watched", "[docs]") {
+TEST_CASE("docs: monitoring of processes", "[docs]") {
   const auto processes =
       dp::launched_processes({.init_timeout = 20, .op_timeout = 60, .failure = dp::on_failure::throw_});
   CHECK(processes.size() == 1);
@@ -85,7 +85,7 @@ TEST_CASE("docs: training over processes", "[docs]") {
   });
 }
 
-TEST_CASE("docs: a group of a part of the processes", "[docs]") {
+TEST_CASE("docs: a group of some of the processes", "[docs]") {
   const dp::image_set images_of_all = support::numbered_images(32);
   in_processes(4, [&](const dp::process_group& processes) {
     using where = dp::across<dp::on<dp::cpu>>;
@@ -95,7 +95,7 @@ TEST_CASE("docs: a group of a part of the processes", "[docs]") {
     const dp::process_scope scope{pair};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
 
-    // The pair trains one model, which starts from another seed than that of the other pair.
+    // The pair trains one model, which starts from a different seed than the other pair's.
     dp::loader<where> batches{images_of_all, {.batch = 16, .shuffle = dp::seed{2}}};
     for (const auto& [images, labels] : batches.epoch(0))
       step(images, labels);

@@ -29,12 +29,12 @@ constexpr std::size_t counts[] = {1, 2, 7, 8, 9, 16, 64, 500, 512, 1024, 4096, 1
 constexpr projection::work<3> three{
     .forward = 2e-3, .buckets = {{{8000000, 1e-3}, {100000000, 2e-3}, {30000000, 1e-3}}}, .optimizer = 1e-4};
 
-// Known at compile time.
+// Projections are constant expressions.
 static_assert(project(h100, three, 1).efficiency == 1);
 static_assert(project(h100, three, 512).efficiency < 1);
 static_assert(all_reduce_seconds(h100, 1 << 20, 1) == 0);
 
-/// Milliseconds as in a table: two digits, or whole ones from 15.
+/// Milliseconds as printed in a table: two digits, or integers from 15.
 std::string digits(double seconds) {
   char text[32];
   const double ms = 1e3 * seconds;
@@ -44,9 +44,9 @@ std::string digits(double seconds) {
 
 }  // namespace
 
-TEST_CASE("projected all-reduces are those of NCCL's published constants", "[examples]") {
-  // Calculated by another program from the constants of src/graph/tuning.cc: ring and tree with the protocol Simple for
-  // 25 MiB, the 25,557,032 parameters of ResNet-50 and 1.34 GB, in ms.
+TEST_CASE("projected all-reduces follow from NCCL's published constants", "[examples]") {
+  // Computed by another program from the constants in src/graph/tuning.cc: ms of ring and tree with the protocol Simple
+  // for 25 MiB, the 25,557,032 parameters of ResNet-50, and 1.34 GB.
   struct row {
     std::size_t n;
     const char* ms[6];
@@ -66,7 +66,7 @@ TEST_CASE("projected all-reduces are those of NCCL's published constants", "[exa
 
 TEST_CASE("projected all-reduces by hand: protocols, PCI Express and slow networks", "[examples]") {
   const double mega = 1e6;
-  // 4 GPUs of a node: 6 steps of a ring, each moves a quarter.
+  // 4 GPUs of a node: 6 steps of a ring, each of which moves a quarter.
   CHECK(all_reduce_seconds(h100, 1000000, 4, algorithm::ring, protocol::ll) ==
         Approx((6.6 + 6 * .6) * 1e-6 + 1.5 * mega / 141e9));
   CHECK(all_reduce_seconds(h100, 1000000, 4, algorithm::ring, protocol::ll128) ==
@@ -75,12 +75,12 @@ TEST_CASE("projected all-reduces by hand: protocols, PCI Express and slow networ
         Approx((6.8 + 6 * .6) * 1e-6 + 2 * mega / (.92 * 370e9 / 3.8)));
   CHECK(all_reduce_seconds(h100, 1000000, 4, algorithm::tree, protocol::ll128) ==
         Approx((14 + 6 * 1.25) * 1e-6 + 2 * mega / (.92 * 370e9 * 7 / 9)));
-  // 4 nodes: 62 steps of a ring, of which 6 over the network; a tree of depth 2.
+  // 4 nodes: 62 steps of a ring, 6 of them over the network; a tree of depth 2.
   CHECK(all_reduce_seconds(h100, 1000000, 32, algorithm::ring, protocol::ll) ==
         Approx((6.6 + 56 * 1 + 6 * 2.7) * 1e-6 + 62. / 32 * mega / 35e9));
   CHECK(all_reduce_seconds(h100, 1000000, 32, algorithm::tree, protocol::ll128) ==
         Approx((14 + 2 * (7 * 1.25 + 2 * 8.5)) * 1e-6 + 2 * mega / (.92 * 370e9 * 120 / 128)));
-  // The slower of the two buses counts.
+  // The slower bus determines the time.
   const projection::machine slow{
       .gpus_per_node = 4, .within = 10e9, .between = 3e9, .nvlink = false, .ring_plateau = 1.9};
   CHECK(all_reduce_seconds(slow, 1000000, 8, algorithm::ring, protocol::simple) ==
@@ -95,16 +95,16 @@ TEST_CASE("the fastest algorithm and protocol are chosen for few and many bytes 
   projection::machine pci = h100;
   pci.nvlink = false;
   const double some = 25 << 20, many = 1340000000;
-  // Little data: the protocol with the least latency, by a ring in one node and by a tree over several.
+  // Little data: the protocol with the least latency, with a ring in one node and a tree over several nodes.
   CHECK(all_reduce_seconds(h100, 4, 8) == Approx((6.6 + 14 * .6) * 1e-6 + 14. / 8 * 4 / 141e9));
   CHECK(all_reduce_seconds(h100, 4, 64) == Approx((6.8 + 2 * (7 * .6 + 3 * 5)) * 1e-6 + 2 * 4 / 35e9));
-  // More data: ll128, which NCCL does not use over PCI Express, and simple.
+  // More data: ll128 (which NCCL does not use over PCI Express) and simple.
   CHECK(all_reduce_seconds(h100, 25 << 20, 8) == Approx((14 + 14 * 1.9) * 1e-6 + 14. / 8 * some / (.92 * 370e9)));
   CHECK(all_reduce_seconds(pci, 25 << 20, 8) == Approx((8.4 + 14 * 5.7) * 1e-6 + 14. / 8 * some / 370e9));
   CHECK(all_reduce_seconds(h100, 1340000000, 8) == Approx((8.4 + 14 * 3.4) * 1e-6 + 14. / 8 * many / 370e9));
 }
 
-TEST_CASE("a projected step has the times of its closed forms", "[examples]") {
+TEST_CASE("the times of a projected step match closed forms", "[examples]") {
   CHECK(project(h100, three, 1, algorithm::ring, 3).seconds == Approx(6.1e-3));
   CHECK(three.alone() == Approx(6.1e-3));
 
@@ -116,16 +116,16 @@ TEST_CASE("a projected step has the times of its closed forms", "[examples]") {
       CHECK(project(h100, one, n, algorithm::better, slower).efficiency == Approx(3.3e-3 / (3.3e-3 + time)));
     }
 
-  // Small buckets after a long backward pass: all but the last are hidden.
+  // Small buckets after a long backward pass: all but the last are overlapped.
   const projection::work<2> hidden{.forward = 0, .buckets = {{{1000000, 1.}, {1000000, 1.}}}, .optimizer = 0};
   CHECK(project(h100, hidden, 64).seconds == Approx(2 + all_reduce_seconds(h100, 1000000, 64)));
-  // Everything is ready at once: they are reduced one after the other.
+  // Buckets that are ready at once are reduced one after the other.
   const projection::work<2> queue{.forward = 0, .buckets = {{{1000000, 0.}, {2000000, 0.}}}, .optimizer = 0};
   CHECK(project(h100, queue, 64).seconds ==
         Approx(all_reduce_seconds(h100, 1000000, 64) + all_reduce_seconds(h100, 2000000, 64)));
 }
 
-TEST_CASE("the projected reductions follow each other and the backward pass", "[examples]") {
+TEST_CASE("projected reductions wait for each other and for the backward pass", "[examples]") {
   for (const std::size_t n : counts) {
     const auto step = project(h100, three, n, algorithm::ring);
     double ready = 0, end = 0;
@@ -149,7 +149,7 @@ TEST_CASE("more GPUs, more bytes, slower collectives and slower buses never make
     for (const std::size_t n : counts) {
       CAPTURE(n);
       const double seconds = project(h100, three, n, by).seconds;
-      // With LL128, NCCL's constants give trees more bandwidth over nodes than in one.
+      // With LL128, NCCL's constants give trees more bandwidth over several nodes than in one node.
       if (by != algorithm::tree || n != 9) CHECK(seconds >= before);
       before = seconds;
       CHECK(project(h100, three, n, by, 3).seconds >= seconds);
@@ -165,7 +165,7 @@ TEST_CASE("more GPUs, more bytes, slower collectives and slower buses never make
   }
 }
 
-TEST_CASE("a projection's buckets are those that run", "[examples]") {
+TEST_CASE("a projection has the buckets of the real training", "[examples]") {
   using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
   using model = dp::model<net, dp::on<dp::cpu>>;
   using small = dp::collective::all_reduce<dp::collective::direct, dp::collective::buckets<1024, 1024>>;
@@ -186,12 +186,12 @@ TEST_CASE("a projection's buckets are those that run", "[examples]") {
   static_assert(projection::of_model<dp::model<net, dp::on<dp::cpu>, double>>(1)[0].bytes == (203530 + 6 + 16) * 8);
 }
 
-// What Horovod publishes for 512 GPUs (docs/benchmarks.rst of horovod/horovod): 128 servers with 4 Pascal GPUs and a
-// network of 25 Gbit/s, 90 % for Inception V3 and ResNet-101 and 68 % for VGG-16, batches of 64 per GPU.
-// Times of one GPU: tensorflow.org/performance/benchmarks (May 2017, P100, batches of 64, synthetic data), 142 images/s
-// for Inception V3 and 154 for VGG-16; for ResNet-101, which is not there, a 16th of the 1656.82 images/s that
-// Horovod's page gives for 16 GPUs, which is a little less than one does. A third of a step is the forward pass. NCCL
-// of that time had no trees; the GPUs were connected by PCI Express, of which 10 GB/s are assumed.
+// Horovod's published efficiency on 512 GPUs (docs/benchmarks.rst of horovod/horovod): 90 % for Inception V3 and
+// ResNet-101, 68 % for VGG-16, on 128 servers with 4 Pascal GPUs each and a 25 Gbit/s network, batches of 64 per GPU.
+// Times of one GPU: tensorflow.org/performance/benchmarks (May 2017, P100, batches of 64, synthetic data) gives 142
+// images/s for Inception V3 and 154 for VGG-16. It lacks ResNet-101, so that time is a 16th of the 1656.82 images/s on
+// Horovod's page for 16 GPUs, slightly less than one GPU achieves. A third of a step is the forward pass. NCCL had no
+// trees then; the GPUs were connected by PCI Express, assumed as 10 GB/s.
 TEST_CASE("projections agree with what Horovod published for 512 GPUs within 10 points", "[examples]") {
   constexpr projection::machine pascal{
       .gpus_per_node = 4, .within = 10e9, .between = 25e9 / 8, .nvlink = false, .ring_plateau = 1.9};
@@ -208,11 +208,11 @@ TEST_CASE("projections agree with what Horovod published for 512 GPUs within 10 
                  slower = project(pascal, w, 512, algorithm::ring, 3).efficiency;
     CAPTURE(published, projected, slower);
     CHECK(std::abs(projected - published) < .1);
-    // And it is in the band.
+    // The published value lies in the band.
     CHECK(slower < published);
     CHECK(published < projected);
   };
-  // VGG-16 and ResNet-101: parameters by DistributedDataParallel's rule, backward by the layers' multiplications.
+  // VGG-16 and ResNet-101: buckets by DistributedDataParallel's rule, backward times by the layers' multiplications.
   agrees(.68, 154,
          std::array<projection::bucket, 6>{{{16388000, 4.1},
                                             {67125248, 16.8},
@@ -229,6 +229,6 @@ TEST_CASE("projections agree with what Horovod published for 512 GPUs within 10 
                                             {26812416, 1310.2},
                                             {26361856, 1490.0},
                                             {4393216, 1466.7}}});
-  // Inception V3: its 23.8 million parameters in four buckets of equal size and time, for want of a list.
+  // Inception V3: 23.8 million parameters in four buckets of equal size and time, since no list was available.
   agrees(.90, 142, std::array<projection::bucket, 4>{{{23830000, 1}, {23830000, 1}, {23830000, 1}, {23830000, 1}}});
 }

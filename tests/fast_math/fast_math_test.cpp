@@ -33,7 +33,7 @@ namespace dp = devplace;
 using on_cpu = dp::on<dp::cpu>;
 constexpr std::size_t rows = 5, classes = 37;
 
-/// Logits from -40 to 40, with an offset for each row that must not cost digits of the result.
+/// Logits from -40 to 40, with an offset per row that must not cost accuracy.
 template <class T>
 auto logits() {
   dp::tensor<T, dp::extents<rows, classes>, on_cpu> x(dp::extents<rows, classes>{});
@@ -43,7 +43,7 @@ auto logits() {
   return x;
 }
 
-/// The logarithm of a row's softmax, by the definition.
+/// The logarithm of a row's softmax, by definition.
 template <class X>
 std::vector<long double> log_softmax_of(const X& x, std::size_t row) {
   long double max = x(row, 0), sum = 0;
@@ -59,8 +59,8 @@ std::vector<long double> log_softmax_of(const X& x, std::size_t row) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("softmax, log_softmax and cross_entropy have all their digits under -ffast-math", "[fast_math]",
-                   float, double) {
+TEMPLATE_TEST_CASE("softmax, log_softmax and cross_entropy have full accuracy under -ffast-math", "[fast_math]", float,
+                   double) {
   constexpr long double epsilon = std::numeric_limits<TestType>::epsilon();
   const auto x = logits<TestType>();
   const auto y = dp::softmax(x), log_y = dp::log_softmax(x);
@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("softmax, log_softmax and cross_entropy have all their digits
   CHECK(std::fabs(dp::cross_entropy(x, labels, {}, dp::reduction::sum)() / loss - 1) < 4 * epsilon);
 }
 
-TEMPLATE_TEST_CASE("exp, tanh, sigmoid and log have their digits under -ffast-math", "[fast_math]", float, double) {
+TEMPLATE_TEST_CASE("exp, tanh, sigmoid and log are accurate under -ffast-math", "[fast_math]", float, double) {
   constexpr std::size_t count = 1001;
   dp::tensor<TestType, dp::extents<count>, on_cpu> x(dp::extents<count>{});
   for (std::size_t i = 0; i != count; ++i)
@@ -114,7 +114,7 @@ TEMPLATE_TEST_CASE("exp, tanh, sigmoid and log have their digits under -ffast-ma
   CHECK(flat(1) == 1);
 }
 
-TEST_CASE("hyperparameters and options that are not numbers are refused under -ffast-math", "[fast_math]") {
+TEST_CASE("NaN hyperparameters and options are rejected under -ffast-math", "[fast_math]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
   CHECK_THROWS_AS((dp::optim::adam{.learning_rate = nan}.validate()), dp::argument_error);
   CHECK_THROWS_AS((dp::optim::adam{.beta1 = nan}.validate()), dp::argument_error);
@@ -132,7 +132,7 @@ TEST_CASE("hyperparameters and options that are not numbers are refused under -f
   CHECK_THROWS_AS(dp::dropout_into(to, to, nan, dp::dropout_key{}), dp::argument_error);
 }
 
-TEST_CASE("NaN and infinities are printed under -ffast-math, NaN without sign", "[fast_math]") {
+TEST_CASE("NaN (without sign) and infinities are printed under -ffast-math", "[fast_math]") {
   const double limit = std::numeric_limits<double>::infinity();
   const dp::tensor<double, dp::extents<3>, on_cpu> x{std::numeric_limits<double>::quiet_NaN(), limit, -limit};
   std::ostringstream out;

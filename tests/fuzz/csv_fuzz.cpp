@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// libFuzzer target: any input is read as a CSV file, or throws an error. The numbers of each accepted input are written
-// and read again. The first two bytes choose the options.
+// libFuzzer target: read_csv accepts any input or throws an error. Writes and reads the numbers of each accepted input
+// again. The first two bytes choose the options.
 
 #include <charconv>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// libFuzzer target: for any input, reading it as an IDX file, plain or compressed, gives as many elements as its header
-// announces and reaches the end, or throws file_error; memory is allocated only for what the input can contain.
+// libFuzzer target: reading any input as a plain or compressed IDX file gives as many elements as the header announces
+// and reaches the end, or throws file_error; allocations are bounded by what the input can contain.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,7 @@ std::string plain_seed(unsigned number) {
 }
 
 #if defined(DEVPLACE_WITH_ZLIB)
-/// The same compressed with gzip, every other one as two members.
+/// A plain seed compressed with gzip, every other seed as two members.
 std::string seed_file(unsigned number) {
   const std::string plain = plain_seed(number / 3);
   if (number % 3 == 0) return plain;

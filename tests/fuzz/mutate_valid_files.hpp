@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// One input in eight starts from seed_file(number), a valid file, which each target defines: a fuzzer alone does not
-// find magic bytes with a whole header, a checksum of a compressed stream, or offsets that fit the shapes beside them.
+// One input in eight starts from seed_file(number), a valid file that each target defines. A fuzzer alone does not find
+// magic bytes with a whole header, the checksum of a compressed stream, or offsets that match the shapes.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// libFuzzer target: any input is read to its end as a .npy file, or throws file_error. The header of each accepted
-// input is written and read again.
+// libFuzzer target: any input is read to its end as a .npy file, or throws file_error. Writes and reads the header of
+// each accepted input again.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace {
 
-/// Checks, element by element, that `elements` are those of the file in row-major order.
+/// Checks element by element that `elements` are the file's in row-major order.
 void require_order(const devplace::detail::stored_array& array, std::span<const unsigned char> elements,
                    std::span<const unsigned char> in_file) {
   const std::size_t width = array.type->bytes;
@@ -61,7 +61,7 @@ std::string spelled(char version, const std::string& dict) {
   return std::string("\x93NUMPY") + version + std::string(1, '\0') + std::string(length, 4) + dict;
 }
 
-/// Valid files of several types and ranks, and headers that are not spelled as np.save spells them.
+/// Valid files of several types and ranks, and headers in other spellings than np.save's.
 std::string seed_file(unsigned number) {
   const auto file = [](const devplace::detail::stored_type* type, const std::vector<std::size_t>& extents,
                        std::size_t bytes) {
@@ -100,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto expected = devplace::detail::stored_bytes(array.extents, array.type->bytes);
   require(expected && *expected == array.bytes);
-  // write_npy refuses a header with more extents than version 1.0 has space for.
+  // write_npy rejects headers with more extents than fit into version 1.0.
   if (array.extents.size() < 1000) round_trip(array);
   return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// libFuzzer target: the directory of any input is read as that of a .npz file, or throws file_error, and so is every
-// member that it has. Contents never exceed what the input's bytes can be.
+// libFuzzer target: reading the directory of any input as a .npz file, and reading its members, succeeds or throws
+// file_error. Contents never exceed what the input's bytes can decompress to.
 
 #include <algorithm>
 #include <cstddef>
@@ -32,7 +32,7 @@ std::size_t read_some(const void* object, std::uint64_t offset, void* to, std::s
   return bytes;
 }
 
-/// A member to its end, in pieces.
+/// Reads a member to its end, in pieces.
 void read_whole(const devplace::detail::zip_file& file, const devplace::detail::zip_entry& entry) {
   devplace::detail::zip_member member(file, entry, entry.name);
   const std::uint64_t announced = member.following().most;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// libFuzzer target: any input is a safetensors file whose tensors lie inside it one after the other, or throws
-// file_error. The header of each accepted input that devplace can write is written and read again, and its metadata is
-// read as that of a checkpoint.
+// libFuzzer target: any input is accepted as a safetensors file whose tensors lie inside it one after the other, or
+// throws file_error. Writes and reads the header of each accepted input again if devplace can write it, and reads the
+// metadata as a checkpoint's.
 
 #include <algorithm>
 #include <cstddef>
@@ -59,7 +59,7 @@ void round_trip(const detail::safetensors_header& header) {
   }
 }
 
-/// Numbers in texts are read or refused, and those that are read are written as texts of the same numbers.
+/// Numbers in texts are accepted or rejected; accepted numbers are written as texts of equal numbers.
 void read_numbers(const detail::safetensors_header& header) {
   namespace train = devplace::train::detail;
   const train::checkpoint_texts texts(header.metadata, "input");
@@ -76,7 +76,7 @@ void read_numbers(const detail::safetensors_header& header) {
     }
 }
 
-/// Valid files, plainly spelled and not.
+/// Valid files, in plain and in other spellings.
 std::string seed_file(unsigned number) {
   const char* const headers[] = {
       R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[],"data_offsets":[8,9]}} )",

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// libFuzzer target: shared memory whose file has any contents is opened as a tensor and as a model, of which every
-// element is then read, or open_shared throws an error of devplace. The first byte of an input chooses the file's size,
-// and the file begins with the others.
+// libFuzzer target: a shared-memory file with any contents is opened as a tensor and as a model and every element is
+// read, or open_shared throws a devplace::error. The first byte of an input chooses the file's size; the other bytes
+// are the beginning of the file.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -36,10 +36,10 @@ std::string path() {
   return dp::detail::segment_path(name(), "fuzz");
 }
 
-/// Bytes of data of the files of seed_file().
+/// Bytes of data in the files of seed_file().
 constexpr std::size_t data_bytes[] = {3 * 2 * 2 * 4, 0, 64 + 8};
 
-/// A file of this process alone, which others would remove as abandoned if it were not locked.
+/// A file of this process; other processes would remove an unlocked file as abandoned.
 class locked_file {
  public:
   locked_file(const std::uint8_t* data, std::size_t size, std::size_t total) : file_(made()) {
@@ -62,8 +62,8 @@ class locked_file {
   int file_;
 };
 
-/// The first 1024 bytes of segments that create_shared made. In most of them one number of the header is changed; kind
-/// 3 describes more data than its file has.
+/// The first 1024 bytes of segments made by create_shared. In most of them one number of the header is changed; kind 3
+/// describes more data than the file has.
 std::string seed_file(unsigned number) {
   const auto head = [&](const auto& kept) {
     static_cast<void>(kept);
@@ -90,7 +90,7 @@ std::string seed_file(unsigned number) {
   return std::string(1, static_cast<char>(kind % 3)) + bytes;
 }
 
-/// Reads every element of what is opened.
+/// Opens a value and reads every element.
 template <class Value, class Read>
 void open(const Read& read) {
   try {

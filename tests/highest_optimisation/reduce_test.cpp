@@ -9,7 +9,7 @@
 
 #include "support/catch.hpp"
 
-// This file is compiled with -O3, where compilers rearrange reductions of integers most.
+// Compiled with -O3, at which compilers rearrange integer reductions most.
 
 namespace dp = devplace;
 using dp::dyn;
@@ -19,7 +19,7 @@ namespace {
 template <class T>
 using matrix = dp::tensor<T, dp::extents<dyn, dyn>, dp::cpu>;
 
-/// Whether sums, largest elements and their positions along both axes of a rows x columns matrix are right.
+/// Whether sums, maxima and their positions along both axes of a rows x columns matrix are correct.
 template <class T>
 bool reduces(std::size_t rows, std::size_t columns) {
   matrix<T> a(dp::extents<dyn, dyn>{rows, columns}), transposed(dp::extents<dyn, dyn>{columns, rows});

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# A project that was configured with a cuDNN that is too old finds the one that CUDNN_ROOT names the next time.
+# After a configuration that found too old a cuDNN, the next one finds the cuDNN in CUDNN_ROOT.
 file(REMOVE_RECURSE ${WORK})
 foreach(major IN ITEMS 8 9)
   set(ENV{CUDNN_ROOT} ${WORK}/cudnn${major})

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# A project that was configured with an NCCL that is too old finds the one that NCCL_HOME names the next time.
+# After a configuration that found too old an NCCL, the next one finds the NCCL in NCCL_HOME.
 file(REMOVE_RECURSE ${WORK})
 foreach(minor IN ITEMS 20 28)
   set(ENV{NCCL_HOME} ${WORK}/nccl${minor})

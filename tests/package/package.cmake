@@ -39,7 +39,7 @@ if(DEVPLACE_BUILD_CUDA)
                             EXPECT "the CUDA language is not enabled in this directory")
 endif()
 
-if(TARGET devplace::cuda) # which NCCL and cuDNN need
+if(TARGET devplace::cuda) # needed by NCCL and cuDNN
   foreach(library IN ITEMS nccl cudnn)
     add_test(
       NAME "package: older_${library}"
@@ -50,7 +50,7 @@ if(TARGET devplace::cuda) # which NCCL and cuDNN need
   endforeach()
 endif()
 
-# The vcpkg port by running its portfile without vcpkg; the Conan recipe with Conan.
+# Tests the vcpkg port by running its portfile without vcpkg, and the Conan recipe with Conan.
 add_test(
   NAME "package: vcpkg_port"
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package/vcpkg_port

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Tests a user's project from scratch: installs devplace if the project looks for an installed one, configures, builds
-# and runs it.
+# Tests a user's project from scratch: installs devplace if the project uses an installed devplace, then configures,
+# builds and runs the project.
 file(REMOVE_RECURSE ${WORK})
 if(FROM STREQUAL "find_package")
   execute_process(COMMAND ${CMAKE_COMMAND} --install ${DEVPLACE_BUILD} --prefix ${WORK}/prefix OUTPUT_QUIET

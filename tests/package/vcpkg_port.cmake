@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # cmake -DSOURCE=<checkout> -DWORK=<folder> -DGENERATOR=<generator> -DCOMPILER=<compiler> -DFLAGS=<flags> -P
-# vcpkg_port.cmake: runs the portfile of the overlay port that docs/install.md names, with the functions below in place of
-# vcpkg's own, checks the package's contents, and builds and runs a consumer against it.
+# vcpkg_port.cmake: runs the portfile of the overlay port in docs/install.md with the functions below instead of
+# vcpkg's, checks the package's contents, and builds and runs a consumer against it.
 file(REMOVE_RECURSE ${WORK})
 file(READ ${SOURCE}/docs/install.md page)
 if(NOT page MATCHES "\n\\| vcpkg \\| `vcpkg install devplace --overlay-ports=<checkout>/([^`]+)`, then `find_package`")

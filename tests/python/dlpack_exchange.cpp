@@ -59,7 +59,7 @@ auto with_handle(PyObject* from, F f) {
   return f(taken<dp::dlpack::managed_tensor>(from));
 }
 
-/// A function of the module: errors of devplace become Python's.
+/// A function of the module; converts devplace's exceptions to Python's.
 template <PyObject* (*Function)(PyObject*)>
 PyObject* guarded(PyObject*, PyObject* arguments) noexcept {
   try {
@@ -106,7 +106,7 @@ PyObject* three(PyObject* arguments) {
   return three_of<std::uint8_t>();
 }
 
-/// weighted_sum(capsule): of any strides, element (i, j) times i + 10 j.
+/// weighted_sum(capsule): the sum of element (i, j) times i + 10 j, for any strides.
 PyObject* weighted_sum(PyObject* arguments) {
   PyObject* from = nullptr;
   require(PyArg_ParseTuple(arguments, "O", &from));
@@ -120,7 +120,7 @@ PyObject* weighted_sum(PyObject* arguments) {
   });
 }
 
-std::optional<matrix> kept;  // of another library, also after Python has ended
+std::optional<matrix> kept;  // another library's tensor, which outlives Python
 
 /// keep(capsule, value): writes element (0, 0) and keeps the tensor.
 PyObject* keep(PyObject* arguments) {
@@ -134,7 +134,7 @@ PyObject* keep(PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-/// drop(): destroys the kept tensor on a thread that Python does not know.
+/// drop(): destroys the kept tensor on a thread unknown to Python.
 PyObject* drop(PyObject*) {
   Py_BEGIN_ALLOW_THREADS std::thread([] { kept.reset(); }).join();
   Py_END_ALLOW_THREADS Py_RETURN_NONE;

@@ -54,7 +54,7 @@ def numpy_takes_tensors():
     del part
     gc.collect()
     assert dp.allocated() == before
-    dp.counting(2, 3, True)  # a capsule that nobody takes
+    dp.counting(2, 3, True)  # a capsule that is never consumed
     dp.counting(2, 3, False)
     gc.collect()
     assert dp.allocated() == before
@@ -128,6 +128,6 @@ numpy_takes_tensors()
 tensors_of_numpy_are_taken()
 python_keeps_what_is_used()
 pytorch()
-# Both sides end with something of the other: Python's array lies in a tensor's memory, and the module keeps an array.
+# At exit each side holds memory of the other: Python's array lies in a tensor's memory, and the module keeps an array.
 left = numpy.from_dlpack(Given(lambda versioned: dp.counting(2, 3, versioned)))
 dp.keep(capsule(numpy.ones((2, 2), numpy.float32)), 3)

@@ -30,7 +30,8 @@ def in_float(x):
     return np.asarray(x, np.float32)
 
 
-# In files of safetensors and, but for bf16, as .npy. NumPy has no bf16; all of these are float32 with 16 zeros at the end.
+# Stored as safetensors and, except for bf16, as .npy. NumPy has no bf16; these values are float32 with 16 trailing
+# zeros.
 TENSORS = {
     "u8": np.array([0, 1, 255], np.uint8),
     "bf16": np.where(SPECIAL == 65504, 65536, SPECIAL).astype(np.float32),
@@ -123,7 +124,7 @@ def check_safetensors(folder):
                 check(name, file.get_tensor(name), expected)
         part = file.get_slice("bf16")
         assert part.get_dtype() == "BF16" and part.get_shape() == [2, 4]
-    # NumPy has no such type, so the bits of bf16 are looked up by the format's description.
+    # NumPy has no bf16, so the bits are read by the format's description.
     data = (folder / "tensors.safetensors").read_bytes()
     length = int.from_bytes(data[:8], "little")
     begin, end = json.loads(data[8 : 8 + length])["bf16"]["data_offsets"]
@@ -190,7 +191,7 @@ def check_torch(folder):
         torch.nn.functional.mse_loss(trained(x), y).backward()
         optimizer.step()
     tensors = load_file(folder / "checkpoint.safetensors")
-    # This is the line of docs/files.md.
+    # The line quoted in docs/files.md.
     loaded = with_parameters({name: x for name, x in tensors.items() if not name.startswith(("optimizer/", "extra/"))})
     for name, expected in trained.state_dict().items():
         check(name, loaded.state_dict()[name].numpy(), expected.numpy())

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Tensors are exchanged with Python's libraries: tests/python/<thing>.cpp is a module, and <thing>_test.py uses it. An
-# interpreter without sanitizers does not load a module with them, and the C++ tests of exchanges have them. The
-# interpreter is chosen by -DPython3_EXECUTABLE.
+# Tests the exchange of tensors with Python's libraries: tests/python/<thing>.cpp is a module that <thing>_test.py uses.
+# Not built with sanitizers, since an interpreter without them cannot load such a module; the C++ tests of exchanges run
+# with sanitizers. -DPython3_EXECUTABLE chooses the interpreter.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   return()
 endif()
-# NumPy of Debian's package is for Debian's interpreter, which need not be the first in PATH.
+# Debian's NumPy package works with Debian's interpreter, which may not be the first in PATH.
 foreach(candidate IN ITEMS python3 /usr/bin/python3)
   if(NOT Python3_EXECUTABLE)
     execute_process(COMMAND ${candidate} -c "import numpy, sys; print(sys.executable)" OUTPUT_VARIABLE Python3_EXECUTABLE
@@ -31,7 +31,7 @@ foreach(source IN LISTS modules)
   set_tests_properties("python: ${name}" PROPERTIES LABELS unit SKIP_RETURN_CODE 4 TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
 endforeach()
 
-# Files are read by Python's packages: those of tests/io/files_for_python_test.cpp, by files_for_python_test.py.
+# files_for_python_test.py reads the files of tests/io/files_for_python_test.cpp with Python's packages.
 if(NOT Python3_EXECUTABLE)
   devplace_add_skipped_test("python: files read by its packages" "python3 is not installed")
   return()

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# with_safetensors.sh <python> <work> <argument>...: runs the interpreter with these arguments. If it has no package
-# safetensors, half a megabyte, that is installed from PyPI into <work>/venv, which has the interpreter's other packages,
-# too. Exits with 4 and the reason if that cannot be done.
+# with_safetensors.sh <python> <work> <argument>...: runs the interpreter with these arguments. If the package
+# safetensors (half a megabyte) is missing, installs it from PyPI into <work>/venv, which also has the interpreter's
+# other packages. Exits with 4 and the reason if that fails.
 set -eu
 python=$1 work=$2
 shift 2
