@@ -59,8 +59,8 @@ namespace detail {
 /// of the first place's samples, as in PyTorch. `batch_norm<Channels, over_all_places>` normalises over the samples of
 /// all places and processes, as torch.nn.SyncBatchNorm. It then needs a trainer. Its passes stop two times forward and
 /// two times backward, for a reduction of 16 bytes per channel; a place without samples takes part. The results have
-/// the same bits for every division of the samples, since the sums are integers: for N elements of a channel in units
-/// of the larger of 2^-50 and 2^-(60 - log2(N)) of their range.
+/// the same bits for every division of the samples, since the sums are integers. Their unit is the larger of 2^-50 and
+/// 2^-(60 - log2(N)) times the range of a channel's N elements.
 ///
 /// There is no `num_batches_tracked`, which PyTorch uses if momentum is None: buffers have the parameters' type, which
 /// does not represent every count.

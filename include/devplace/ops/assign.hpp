@@ -67,7 +67,7 @@ struct layout_reader {
 
 }  // namespace DEVPLACE_CONFIGURATION
 
-/// Leaves for an evaluation in which all tensors are traversed like the result.
+/// Makes the leaves of an evaluation where every operand has the layout of the result, so that one index serves all.
 struct make_linear_leaf {
   template <class View>
   constexpr auto operator()(const View& x) const {

@@ -81,7 +81,7 @@ struct creation {
   }
 };
 
-/// Rejects equal summands if their operation makes another value of them.
+/// Rejects filling a partial tensor unless its operation (max, min) over equal summands gives their value.
 template <class Where>
 constexpr void require_equal_elements() {
   using kind = typename placement_traits<Where>::kind;

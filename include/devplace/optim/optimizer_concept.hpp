@@ -31,7 +31,7 @@ struct step_arguments {
   T* state[max_state_arenas] = {};      ///< the first `state_arenas` are used; zero before the first step
   const T* divisor = nullptr;           ///< one element: the sum of sample weights (null: 1)
   const T* gradient_factor = nullptr;   ///< one element, for example from clipping, that multiplies gradients (null: 1)
-  const std::uint32_t* skip = nullptr;  ///< one element; if not 0, the step changes nothing (null: it does)
+  const std::uint32_t* skip = nullptr;  ///< one element: nonzero skips the step; null: never skipped
   std::int64_t step = 1;                ///< 1 for the first step
   void* step_memory = nullptr;          ///< step_memory_bytes for the rule; zero before the first step
   void* sent = nullptr;                 ///< step_memory_bytes on the host, initially zero: what was sent to the place

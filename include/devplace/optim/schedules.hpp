@@ -114,9 +114,10 @@ struct step_decay {
   }
 };
 
-/// One cycle (Smith and Topin 2018), PyTorch's OneCycleLR. The rate rises from a part of the rule's learning rate, the
-/// largest rate (`max_lr`), up to it and then falls to a far smaller one; the momentum, or Adam's beta1, falls and
-/// rises. The last of the `steps` steps and all later ones, for which PyTorch raises an error, have the smallest rate.
+/// One cycle (Smith and Topin 2018), PyTorch's OneCycleLR. The rule's learning rate is the largest rate
+/// (`max_lr`): the rate rises from a fraction of it to it, and then falls to a far smaller one; the momentum, or Adam's
+/// beta1, falls and rises. The last of the `steps` steps and all later ones, for which PyTorch raises an error, have
+/// the smallest rate.
 struct one_cycle {
   std::int64_t steps = 0;           ///< of the whole cycle, at least 2: total_steps
   double rise = 0.3;                ///< share of the steps in which the rate rises: pct_start

@@ -13,8 +13,8 @@
 namespace devplace::parallel {
 
 /// The participants' shares of a network's buckets, for policies that update shares. Each bucket is divided among all
-/// participants. The sums that follow the gradients are part of the first bucket, but not of the parameters. `T` is the
-/// type of the reduced elements.
+/// participants. The tail behind the gradients (runtime::gradient_tail) is part of the first bucket, but of no
+/// parameter. `T` is the type of the reduced elements.
 template <class Net, class T, class Policy>
 class bucket_shares {
   using plan = detail::network_buckets<Net, T, Policy>;
@@ -54,7 +54,7 @@ class bucket_shares {
   std::span<const std::size_t> of_gradients(std::size_t i) const { return {begins_.data() + i * row_, row_}; }
   std::span<const std::size_t> of_parameters(std::size_t i) const { return of_gradients(i == 0 ? plan::size : i); }
   ///@}
-  /// The participant whose share has the sums that follow the gradients: the last one with any element of that bucket.
+  /// The participant whose share contains the tail: the last participant with an element of the first bucket.
   int owner_of_sums() const {
     std::size_t rank = row_ - 1;
     while (begins_[rank - 1] == plan::at(0).count)

@@ -35,7 +35,7 @@ namespace parallel {
 /// recommends it.
 ///
 /// If a process has several places, the device of the first one reduces over them before, and the others copy its
-/// result afterwards. MPI defines the maximum of elements of which one is NaN. The calling thread waits for the devices
+/// result afterwards. If an element is NaN, the maximum is what MPI returns. The calling thread waits for the devices
 /// and for the other processes. On the CPU, collectives may be started; they advance during calls of progress() and of
 /// MPI. MPI cannot cancel them: after a failure it may still use the buffers, so the program must not continue to use
 /// MPI.

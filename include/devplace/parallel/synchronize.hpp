@@ -57,7 +57,7 @@ inline constexpr bool rounds_gradients = requires {
   typename Communicator::rounded_type;
 };
 
-/// Copies the sums that follow the gradients from participant `root` to the others.
+/// Copies the tail behind the gradients (runtime::gradient_tail) from participant `root` to the others.
 template <class Net, class Communicator, class S>
 void broadcast_sums(Communicator& communicator, const runtime::model_state<S>& state, int root) {
   communicator.broadcast(

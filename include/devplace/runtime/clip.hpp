@@ -22,7 +22,7 @@ struct clip {};
 
 namespace runtime {
 
-/// Sizes of the workspace of the CPU's sum of squares: the numbers of groups of lanes and of lanes.
+/// Numbers of groups of lanes, and of lanes, of the CPU's sum of squares, whose partial sums need a workspace.
 ///@{
 constexpr std::size_t norm_groups(std::size_t n) {
   return n < (std::size_t{1} << 22) ? 64 : 256;

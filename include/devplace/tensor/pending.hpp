@@ -73,7 +73,7 @@ class copy_in_flight {
   bool in_flight_ = false;
 };
 
-/// Stands for the tensor in a copy into an existing one.
+/// The value of a pending copy into an existing tensor, which returns no tensor.
 struct no_value {};
 
 template <class Value, class P>
@@ -83,10 +83,10 @@ inline constexpr bool is_on_place<tensor<T, Extents, P>, P> = true;
 
 }  // namespace detail
 
-/// An asynchronous copy on device `P`, into a new tensor (to_async), which is inaccessible until the program waits, or,
-/// as pending<void, P>, into an existing tensor (copy_async), which must not be accessed before. Move-only. Keeps a
-/// temporary source alive; any other source must exist unchanged until wait() or the destructor. The destructor waits
-/// for the copy. One thread at a time.
+/// An asynchronous copy on device `P`: to_async copies to a new tensor, which only wait() or after() returns;
+/// copy_async copies to an existing tensor, as pending<void, P>, which must not be accessed until the program waits.
+/// Move-only. Keeps a temporary source alive; any other source must exist unchanged until wait() or the destructor. The
+/// destructor waits for the copy. One thread at a time.
 template <class Value, place P>
 class [[nodiscard]] pending {
   static constexpr bool on_device = detail::is_on_place<Value, P>;

@@ -149,7 +149,7 @@ struct model_layout {
   /// The working copy of the parameters, if layers read another type.
   static constexpr std::size_t working_copy =
       storage::has_working_copy ? plan::arena_elements * sizeof(typename roles::working) : 0;
-  /// The gradients, followed by the sums of the samples' weights and losses, and the step's mark. Allocated by a
+  /// The gradients with their tail (runtime::gradient_tail). Allocated by a
   /// trainer or the first backward.
   static constexpr std::size_t gradients =
       (plan::parameter_elements + runtime::gradient_tail) * sizeof(typename roles::gradient);

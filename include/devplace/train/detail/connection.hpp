@@ -60,7 +60,7 @@ class connection {
  public:
   /// The places that run the optimizer.
   using who_updates = typename update::who;
-  /// Whether the processes are those of a process_scope, which compare their trainings.
+  /// Whether the processes compare their trainings: those of a process_scope do, those of an engine such as MPI do not.
   static constexpr bool compares =
       connects && spans_processes<Where> && !parallel::spans_processes<typename Policy::engine_type>;
 

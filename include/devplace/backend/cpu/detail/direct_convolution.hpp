@@ -18,7 +18,7 @@ template <class T>
 inline constexpr std::size_t convolution_block_columns = gemm_block_columns<T> / 2;
 inline constexpr std::size_t convolution_buffer_bytes = gemm_buffer_bytes / 4;
 
-/// The most elements of patches per product.
+/// Largest depth (number of elements of a patch) of one product.
 inline constexpr std::size_t direct_depth = convolution_depth;
 
 /// How direct convolutions (convolution_direct_body.hpp) divide a shape. The division and the order of all sums depend
