@@ -49,7 +49,7 @@ void nowhere(const dp::image_set& data) {
 }
 #endif
 
-#if defined(EPOCH_OF_TEMPORARY)  // expect: discards qualifiers|no matching member function|no instance of function
+#if defined(EPOCH_OF_TEMPORARY)  // expect: discards qualifiers|.epoch. is an rvalue|no instance of function
 void dangles(const dp::image_set& data) {
   for (const auto& [images, labels] : dp::loader<where>{data, {.batch = 64}}.epoch(0))
     step(images);

@@ -3,9 +3,16 @@
 // Loaders with workers in a process that forks. The test holds the workers inside a batch during the fork, so that the
 // child inherits a half-made batch.
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,6 +63,22 @@ void wait_until_held(const gate& g) {
     std::this_thread::yield();
 }
 
+/// Returns when all other threads of this process sleep. A child of fork() waits for ever for the lock of
+/// AddressSanitizer's allocator if a thread of its parent has it during the fork.
+void wait_until_workers_sleep() {
+  const auto sleeps = [](const std::filesystem::path& thread) {
+    std::ifstream status(thread / "stat");
+    const std::string text{std::istreambuf_iterator<char>(status), {}};
+    const std::size_t name_ends = text.rfind(") ");  // the state follows the name
+    return text.substr(name_ends + 2, 1) == "S" || thread.filename() == std::to_string(::gettid());
+  };
+  std::filesystem::directory_iterator threads("/proc/self/task");
+  while (!std::all_of(begin(threads), end(threads), sleeps)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    threads = std::filesystem::directory_iterator("/proc/self/task");
+  }
+}
+
 /// Reads an epoch with a loader without threads.
 auto expected_epoch(const dp::image_set& data, int epoch) {
   gate open{samples, {}};
@@ -81,6 +104,7 @@ TEST_CASE("a loader with workers can be destroyed in a child of fork", "[data]")
   const dp::image_set data = support::numbered_images(samples);
   gate g;
   std::optional<dp::loader<here>> batches(std::in_place, data, with_workers, passes_gate{&g});
+  wait_until_workers_sleep();
   CHECK(in_child([&] { batches.reset(); }) == "exit 0");  // the workers wait for an epoch
   std::optional epoch = batches->epoch(0);
   wait_until_held(g);
@@ -101,8 +125,10 @@ TEST_CASE("a child of fork can read epochs of a loader with workers", "[data]") 
     for (const int epoch : {1, 2})
       require(support::read_epoch(batches, epoch) == expected_epoch(data, epoch), "other batches");
   };
+  wait_until_workers_sleep();
   CHECK(in_child(reads) == "exit 0");
   CHECK_NOTHROW(reads());
+  wait_until_workers_sleep();
   CHECK(in_child(reads) == "exit 0");
   CHECK(in_child([&] { require(in_child(reads) == "exit 0", "not in a child's child"); }) == "exit 0");
 }
