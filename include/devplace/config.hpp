@@ -93,9 +93,10 @@
   #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(no_cuda)
 #endif
 
-// nvcc warns of the attribute on member templates of class templates, which it copies in each instantiation.
+// nvcc warns of the attribute on member templates of class templates, which it copies in each instantiation; the
+// mangled names have the tag all the same.
 #if defined(__CUDACC__)
-  #pragma nv_diag_suppress 2648
+  #pragma nv_diag_suppress 2648, 2651
 #endif
 #define DEVPLACE_DETAIL_TEXT_OF(name) #name
 #define DEVPLACE_DETAIL_TEXT(name) DEVPLACE_DETAIL_TEXT_OF(name)

@@ -11,6 +11,7 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/predict.hpp>
 #include <devplace/runtime/state.hpp>
@@ -109,17 +110,15 @@ class predictor {
     });
   }
 
-  template <class... Largest>
-  static constexpr std::size_t tile_of(Largest... largest) {
-    constexpr bool is_batch = requires {
-      runtime::rows_of_tile(largest..., local_place_count<Where>);
-    };
-    static_assert(is_batch,
+  template <std::size_t Samples>
+  static constexpr std::size_t tile_of(batch<Samples> largest) {
+    return runtime::rows_of_tile(largest, local_place_count<Where>);
+  }
+  template <class... Other>
+  static constexpr std::size_t tile_of(const Other&...) {
+    static_assert(detail::accepted<Other...>,
                   "devplace: predictor: give the model and the largest batch: predictor p{model, batch<256>{}}.");
-    if constexpr (is_batch)
-      return runtime::rows_of_tile(largest..., local_place_count<Where>);
-    else
-      return 0;
+    return 0;
   }
   /// Returns the model itself if nothing else shares its memory, else a copy.
   static model_type unshared(model_type&& from) {
