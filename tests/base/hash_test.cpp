@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/base/hash.hpp>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using devplace::detail::add_to_hash;
+
+namespace {
+
+template <class... T>
+std::uint64_t hash_of(const T&... values) {
+  std::uint64_t hash = devplace::detail::hash_of_nothing;
+  (add_to_hash(hash, values), ...);
+  return hash;
+}
+
+}  // namespace
+
+TEST_CASE("hashes differ for other numbers, orders and types of values", "[base]") {
+  const std::set<std::uint64_t> hashes{hash_of(),
+                                       hash_of(0),
+                                       hash_of(1),
+                                       hash_of(1, 2),
+                                       hash_of(2, 1),
+                                       hash_of(1.0),
+                                       hash_of(1.5f),
+                                       hash_of(-0.0),
+                                       hash_of(std::string("ab")),
+                                       hash_of(std::string("ba"))};
+  CHECK(hashes.size() == 10);
+  CHECK(hash_of(std::vector<int>{1, 2}) == hash_of(1, 2));
+  CHECK(hash_of(1.5f) == hash_of(1.5));
+}
+
+TEST_CASE("a hash, which checkpoints contain, keeps its bits", "[base]") {
+  // ((0xcbf29ce484222325 ^ 7) * 0x9e3779b97f4a7c15) modulo 2^64, and its upper bits 29 places lower.
+  const std::uint64_t product = (0xcbf29ce484222325ULL ^ 7) * 0x9e3779b97f4a7c15ULL;
+  CHECK(hash_of(7) == (product ^ (product >> 29)));
+}

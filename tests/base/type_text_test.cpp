@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/base/type_text.hpp>
+
+#include <vector>
+
+#include "support/catch.hpp"
+
+TEST_CASE("names of types are equal with every compiler", "[base]") {
+  using devplace::detail::in_words_of_all;
+  CHECK(devplace::detail::type_text<float>() == "float");
+  CHECK(in_words_of_all("a<b<c> >") == "a<b<c>>");
+  CHECK(in_words_of_all("a<b<c<d> > >") == "a<b<c<d>>>");
+  CHECK(in_words_of_all("{anonymous}::x") == "(anonymous namespace)::x");
+}
