@@ -41,7 +41,7 @@ def refuses(element):
 def is_for_users(member):
     """Not what is private, what has no documentation, and what is declared only to be refused."""
     declared = " ".join(flat(member.find(tag)) for tag in ("name", "type", "argsstring", "initializer")).strip()
-    hidden = re.search(r"^DEVPLACE_DETAIL|\b(refusal|named_learning_rate|rate_of_rule)\b|=\s*delete$", declared)
+    hidden = re.search(r"^DEVPLACE_DETAIL|\brefusal\b|=\s*delete$", declared)
     said = any(flat(part) for part in description(member))
     return member.get("prot") == "public" and said and not hidden and not refuses(member)
 

@@ -24,7 +24,7 @@ class function_view {
   void operator()(Arguments... arguments) const { call_(object_, arguments...); }
 
  private:
-  // Not a lambda, which would be three more functions to compile.
+  // A lambda would make compilers generate three more functions.
   template <class Function>
   static void call(void* object, Arguments... arguments) {
     (*static_cast<Function*>(object))(arguments...);

@@ -21,8 +21,8 @@
 namespace devplace {
 
 /// A step of transforms: `step(sample_image<T>, sample_random&)` changes an image in place, and is const, because a
-/// loader's workers call it concurrently. Optional members: `check(channels, height, width)` throws if its options do
-/// not fit the images, and `for_each_option(f)` calls f(name, value) for each option, for processes to compare. Users
+/// loader's workers call it concurrently. Optional members: `check(channels, height, width)` throws if the options do
+/// not fit the images; `for_each_option(f)` calls f(name, value) for each option, which processes then compare. Users
 /// may write steps of their own.
 template <class Step>
 concept sample_step = std::is_invocable_v < const Step&,

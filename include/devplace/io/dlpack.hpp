@@ -40,7 +40,8 @@ namespace detail {
 template <class Managed, class Owner, std::size_t Rank>
 struct exported_dlpack {
   Managed managed{};
-  std::array<std::int64_t, Rank + 1> shape{}, strides{};  // not empty for scalars, to have an address
+  std::array<std::int64_t, Rank + 1> shape{},
+      strides{};  // one element more, because arrays of a scalar need an address, too
   Owner owner;
 
   explicit exported_dlpack(Owner&& given) : owner(std::move(given)) {}

@@ -14,8 +14,8 @@
 namespace devplace::detail {
 
 /// Returns whether attention of this cuDNN is used on this GPU. Versions before 9.16 are wrong for some lengths that
-/// are not multiples of 128 (cudnn-frontend adds a mask for them). On GPUs after Hopper, engines whose gradients are
-/// the same bits in every run would have to be chosen in another way.
+/// are not multiples of 128 (cudnn-frontend adds a mask for them). False on GPUs after Hopper:
+/// engines whose gradients have the same bits in every run must be selected by other means there.
 inline bool has_attention(const cuda_scope& device, int ordinal) {
   constexpr std::size_t first_version = 91600;
   if (cudnnGetVersion() < first_version) return false;
@@ -30,7 +30,7 @@ inline bool has_attention(const cuda_scope& device, int ordinal) {
 inline std::size_t samples_at_once(const attention_shape& s,
                                    std::size_t room = cuda_cudnn_workspace::bytes - (std::size_t{1} << 20)) {
   const std::size_t padded = (s.length + 127) / 128 * 128;
-  if (padded > (std::size_t{1} << 14)) return 1;  // not even one fits
+  if (padded > (std::size_t{1} << 14)) return 1;  // the workspace holds not even one sample
   return std::clamp(room / (2 * padded * padded * s.heads), std::size_t{1}, std::max(s.samples, std::size_t{1}));
 }
 

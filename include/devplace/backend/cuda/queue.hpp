@@ -71,7 +71,7 @@ inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
   cuda_queue_slot& slot = cuda_queue_slot::of(ordinal);
   const cuda_queue* queue = slot.queue.load(std::memory_order_acquire);
   if (queue == nullptr) [[unlikely]] {
-    const std::lock_guard lock(slot.mutex);  // not std::call_once, which hangs after an exception on some systems
+    const std::lock_guard lock(slot.mutex);  // std::call_once hangs after an exception on some systems
     queue = slot.queue.load(std::memory_order_relaxed);
     if (queue == nullptr) {
       queue = new cuda_queue(make_cuda_queue(ordinal, visible));

@@ -14,7 +14,7 @@ template <class T>
 }
 
 /// Computes Rows x Columns elements of C as dot products of rows of A and rows of the transposed B, both contiguous,
-/// without packing. `a` and `b` point to the rows; the sums are written to `out`.
+/// without packing. `a` and `b` are arrays of pointers to the rows; writes the dot products to `out`.
 template <class T, std::size_t Rows, std::size_t Columns>
 [[gnu::noinline]] DEVPLACE_TARGET inline void dot_tile(std::size_t depth, const T* const* a, const T* const* b,
                                                        T (&out)[Rows][4]) {

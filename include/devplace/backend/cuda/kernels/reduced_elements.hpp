@@ -23,7 +23,7 @@ struct reduced_pack {
   unsigned first, last;
 };
 
-/// What a thread has read from a source: `element(of, w)` returns the summand of element w.
+/// Elements that a thread has loaded from a source: `element(of, w)` returns the summand of element w.
 ///@{
 template <class Value>
 struct read_value {

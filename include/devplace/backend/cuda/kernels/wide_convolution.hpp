@@ -17,7 +17,7 @@
 namespace devplace::detail {
 
 /// Writes patches 8 pixels at a time where matrix rows are aligned to 16 bytes. Reads elements one by one, because
-/// those of adjacent taps overlap and begin at any address.
+/// adjacent taps read overlapping, unaligned ranges.
 template <class T>
 struct wide_unfold {
   static constexpr unsigned width = widest_access<T>;
