@@ -4,11 +4,12 @@
 
 #include <bit>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 namespace devplace::detail {
 
-/// The hash with which add_to_hash() begins.
+/// The hash with which add_to_hash() and fnv1a() begin.
 inline constexpr std::uint64_t hash_of_nothing = 0xcbf29ce484222325;
 
 /// Adds a number, or the elements of a text or a vector, to a hash. A change of a single number changes the hash. Does
@@ -24,6 +25,13 @@ void add_to_hash(std::uint64_t& hash, const T& value) {
     for (const auto& element : value)
       add_to_hash(hash, element);
   }
+}
+
+/// FNV-1a, 64 bits, of a text. Initial values of parameters depend on such hashes, so their bits must not change.
+constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = hash_of_nothing) noexcept {
+  for (const char c : text)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
 }
 
 }  // namespace devplace::detail
