@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <type_traits>
 
-#include <devplace/base/monotonic_clock.hpp>
+#include <devplace/base/clock.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/train/detail/progress_text.hpp>
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include <devplace/backend/cuda/check.hpp>
-#include <devplace/base/monotonic_clock.hpp>
+#include <devplace/base/clock.hpp>
 #include <devplace/memory/detail/device_timeout.hpp>
 #include <devplace/memory/detail/device_watch.hpp>
 

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/clock.hpp>
 #include <devplace/base/fork_count.hpp>
-#include <devplace/base/monotonic_clock.hpp>
 #include <devplace/place/detail/processor_count.hpp>
 #include <devplace/place/detail/spin_wait.hpp>
 #include <devplace/place/detail/team_task.hpp>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <thread>
 
-#include <devplace/base/monotonic_clock.hpp>
+#include <devplace/base/clock.hpp>
 
 namespace devplace::detail {
 
