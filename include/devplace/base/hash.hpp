@@ -27,8 +27,17 @@ void add_to_hash(std::uint64_t& hash, const T& value) {
   }
 }
 
+/// The hash of a single value.
+template <class T>
+std::uint64_t hash_of(const T& value) {
+  std::uint64_t hash = hash_of_nothing;
+  add_to_hash(hash, value);
+  return hash;
+}
+
 /// FNV-1a, 64 bits, of a text. Initial values of parameters depend on such hashes, so their bits must not change.
-constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = hash_of_nothing) noexcept {
+constexpr std::uint64_t fnv1a(std::string_view text) noexcept {
+  std::uint64_t hash = hash_of_nothing;
   for (const char c : text)
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include <devplace/base/clock.hpp>
-#include <devplace/parallel/process_group.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/train/detail/progress_text.hpp>
 
 namespace devplace {
