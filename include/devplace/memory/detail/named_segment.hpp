@@ -18,6 +18,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/base/file_descriptor.hpp>
 #include <devplace/base/first_difference.hpp>
 #include <devplace/memory/block.hpp>
@@ -170,7 +171,7 @@ class named_segment {
 
   /// Offset of the data after a description of `text_bytes` bytes.
   static std::uint64_t data_begin_after(std::uint64_t text_bytes) {
-    return (sizeof(header) + text_bytes + page - 1) / page * page;
+    return padded_to(sizeof(header) + text_bytes, page);
   }
   /// A path of the open file, even if the file has no name.
   std::string own_link() const { return "/proc/self/fd/" + std::to_string(file_.get()); }

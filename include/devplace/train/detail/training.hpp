@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/base/function_view.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
@@ -84,7 +85,7 @@ class training {
   DEVPLACE_CONFIGURED void prepare(std::size_t samples) {
     static_cast<void>(own_state());
     const auto [first, all] = connection_.participants();
-    const std::size_t rows = samples / all + (samples % all != 0 ? 1 : 0);
+    const std::size_t rows = devplace::detail::divided_up(samples, all);
     const auto parts = devplace::detail::divide<places>(samples, split::even, {first, all});
     runtime::for_each_replica<backend_type>(*state_, places, [&](std::size_t k) {
       detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);

@@ -58,7 +58,7 @@ template <class T, std::size_t Taps>
                                                            const T* __restrict gradient, std::size_t n) {
   using vector = typename vector_of<T, vector_bytes>::type;
   using loaded = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T), whole = (Taps + 3) / 4 * 4;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T), whole = padded_to(Taps, 4);
   vector sum[Taps] = {};
   const T* from[Taps];
   for (std::size_t j = 0; j < Taps; ++j)
@@ -100,9 +100,9 @@ DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, c
   const window_axis& a = s.columns;
   for (std::size_t phase = 0; phase < d.phases(); ++phase, to += d.plane) {
     const std::size_t f = phase % d.column_phases;
-    std::size_t begin = f < a.padding ? (a.padding - f + a.stride - 1) / a.stride : 0;
+    std::size_t begin = f < a.padding ? divided_up(a.padding - f, a.stride) : 0;
     begin = smaller(begin, d.pitch);
-    std::size_t end = a.in + a.padding > f ? (a.in + a.padding - f + a.stride - 1) / a.stride : 0;
+    std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
     end = end < begin ? begin : smaller(end, d.pitch);
     T* row = to;
     for (std::size_t r = 0; r < n + d.more_rows; ++r, row += d.pitch) {
@@ -149,7 +149,7 @@ DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_
   const convolution_shape& s = g.shape;
   sum_type* const image = static_cast<sum_type*>(buffer);
   sum_type* const sums = image + s.channels * d.phases() * d.plane;
-  const std::size_t segments = tiles_of(s.rows.out, d.rows), depth = s.depth();
+  const std::size_t segments = divided_up(s.rows.out, d.rows), depth = s.depth();
   std::size_t offsets[depthwise_depth];
   for (std::size_t p = 0; p < depth; ++p) {
     const std::size_t tap = p % s.taps();
@@ -197,8 +197,8 @@ DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, c
   }
   if (d.column_phases != a.stride || (a.in + a.padding - 1) / a.stride >= d.pitch) fill_run(to, otherwise, a.in);
   for (std::size_t f = 0; f < d.column_phases; ++f) {
-    const std::size_t begin = f < a.padding ? (a.padding - f + a.stride - 1) / a.stride : 0;
-    const std::size_t end = a.in + a.padding > f ? (a.in + a.padding - f + a.stride - 1) / a.stride : 0;
+    const std::size_t begin = f < a.padding ? divided_up(a.padding - f, a.stride) : 0;
+    const std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
     T* out = to + begin * a.stride + f - a.padding;
     for (std::size_t i = begin; i < smaller(end, d.pitch); ++i, out += a.stride)
       *out = sums[f * d.plane + i];
@@ -216,7 +216,7 @@ DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_ar
   sum_type* const gradients = static_cast<sum_type*>(buffer);
   sum_type* const sums = gradients + s.outputs * d.plane;
   sum_type* const line = sums + d.phases() * d.plane;
-  const std::size_t first_row = d.first_row(s), count = d.rows_of_input(s), segments = tiles_of(count, d.rows);
+  const std::size_t first_row = d.first_row(s), count = d.rows_of_input(s), segments = divided_up(count, d.rows);
   // For all outputs and taps, ordered by phase: the offset of the reads, the phase, and the index of the weight.
   std::size_t offsets[depthwise_depth], phases[depthwise_depth], sources[depthwise_depth];
   sum_type weights[depthwise_depth];
@@ -283,7 +283,7 @@ DEVPLACE_TARGET void convolve_weight_depthwise(const convolution_weight_gradient
   sum_type* const image = static_cast<sum_type*>(buffer);
   sum_type* const gradient = image + s.channels * d.phases() * d.plane;
   const std::size_t depth = s.depth();
-  const std::size_t width = tile_width(depth, tap_widths), whole = tiles_of(depth, width) * width;
+  const std::size_t width = tile_width(depth, tap_widths), whole = padded_to(depth, width);
   const auto products = tap_products_of<sum_type>(width);
   std::size_t offsets[room];
   for (std::size_t p = 0; p < depth; ++p) {
