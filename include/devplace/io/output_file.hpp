@@ -41,10 +41,9 @@ inline bool folder_synced_to_disk(const char* path) {
 /// a symbolic link is followed. Without commit() the unfinished file is removed and the old one is kept. The writer
 /// locks its unfinished file; the next writer of the path removes unfinished files without a lock, which are left over
 /// from programs that ended.
-class file_written_aside {
+class output_file {
  public:
-  file_written_aside(std::string path, std::string operation)
-      : path_(std::move(path)), operation_(std::move(operation)) {
+  output_file(std::string path, std::string operation) : path_(std::move(path)), operation_(std::move(operation)) {
     struct stat old;
     if (::lstat(path_.c_str(), &old) == 0 && S_ISLNK(old.st_mode)) follow_link();
     mode_t mode = 0666;  // less the umask
@@ -62,10 +61,10 @@ class file_written_aside {
     }
   }
 
-  file_written_aside(const file_written_aside&) = delete;
-  file_written_aside& operator=(const file_written_aside&) = delete;
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
 
-  ~file_written_aside() {
+  ~output_file() {
     if (file_) discard();
   }
 

@@ -17,7 +17,7 @@
 namespace devplace::op {
 
 /// A backend's memory functions: `allocate`, `copy`, `copy_from_peer`, `why_apart`, `wait`, `synchronize`, `trim`
-/// (memory/backend.hpp).
+/// (memory/device_backend.hpp).
 struct memory {};
 
 /// Memory of place shared_memory: `allocate` (memory/detail/shared_pages.hpp).

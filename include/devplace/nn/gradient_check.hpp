@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <devplace/base/function_view.hpp>
-#include <devplace/nn/detail/state.hpp>
+#include <devplace/nn/detail/initial_state.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/seed.hpp>

@@ -11,7 +11,7 @@
 
 #include <devplace/base/divided_up.hpp>
 #include <devplace/nn/detail/attention_options.hpp>
-#include <devplace/nn/detail/rows.hpp>
+#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/attention.hpp>
 #include <devplace/ops/elementwise.hpp>

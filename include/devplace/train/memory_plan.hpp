@@ -11,7 +11,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/predictor.hpp>
-#include <devplace/optim/clip.hpp>
+#include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/parallel/bucket_plan.hpp>

@@ -9,14 +9,14 @@
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
-#include <devplace/optim/clip.hpp>
+#include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/loss_scaling.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/train/accumulate.hpp>
 #include <devplace/train/detail/checked_training.hpp>
+#include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/rejected_trainer.hpp>
-#include <devplace/train/detail/scaling.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/detail/step_fault.hpp>
 #include <devplace/train/detail/training.hpp>

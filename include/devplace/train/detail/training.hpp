@@ -13,7 +13,7 @@
 #include <devplace/base/function_view.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
-#include <devplace/optim/clip.hpp>
+#include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/loss_scaling.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_reduction.hpp>
@@ -26,10 +26,10 @@
 #include <devplace/train/detail/connection.hpp>
 #include <devplace/train/detail/equal_steps.hpp>
 #include <devplace/train/detail/fingerprint_of_training.hpp>
+#include <devplace/train/detail/gradient_norm.hpp>
 #include <devplace/train/detail/joint_passes.hpp>
-#include <devplace/train/detail/norm_of_gradients.hpp>
-#include <devplace/train/detail/planning.hpp>
-#include <devplace/train/detail/scaling.hpp>
+#include <devplace/train/detail/loss_scaler.hpp>
+#include <devplace/train/detail/plan_passes.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/detail/whole_training.hpp>
 #include <devplace/train/step_loss.hpp>
@@ -278,8 +278,8 @@ class training {
   optimizer_type optimizer_;
   std::array<std::optional<typename Loss::template bound<typename roles::accumulator>>, places> losses_;
   std::array<step_memory<T>, places> memory_;
-  norm_of_gradients<Net, primary_place_t<Where>, scales> norm_;
-  scaling<scales> scaling_;
+  gradient_norm<Net, primary_place_t<Where>, scales> norm_;
+  loss_scaler<scales> scaling_;
   accumulation accumulation_;
   parallel::fingerprint options_;               ///< options that do not change
   const parallel::batch_note* note_ = nullptr;  ///< of the current batch; null if no loader made it

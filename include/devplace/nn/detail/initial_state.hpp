@@ -12,7 +12,7 @@
 
 #include <devplace/nn/detail/initialize.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/runtime/state.hpp>
+#include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace::nn::detail {
