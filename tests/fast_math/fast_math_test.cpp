@@ -20,7 +20,7 @@
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/optim/adam.hpp>
-#include <devplace/optim/clip.hpp>
+#include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/tensor/print.hpp>

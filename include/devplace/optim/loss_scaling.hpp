@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <devplace/runtime/loss_scaling.hpp>
+#include <devplace/runtime/loss_scale.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_options.hpp>
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <devplace/base/hash.hpp>
+#include <devplace/base/parse_number.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/safetensors.hpp>
 #include <devplace/place/error.hpp>
@@ -66,8 +67,7 @@ bool read_number(std::string_view text, Number& number) {
     number = text == "true";
     return number || text == "false";
   } else {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size();
+    return devplace::detail::parse_number(text, number) == std::errc{};
   }
 }
 

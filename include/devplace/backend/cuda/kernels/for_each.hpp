@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 
 namespace devplace::detail {
@@ -16,7 +17,7 @@ struct for_each_kernel {
   std::size_t n;
   F f;
 
-  std::size_t blocks() const { return (n + threads - 1) / threads; }
+  std::size_t blocks() const { return divided_up(n, threads); }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {

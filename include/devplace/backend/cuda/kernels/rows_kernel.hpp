@@ -6,6 +6,7 @@
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/kernels/row_values.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/for_each_row.hpp>
 
 namespace devplace::detail {
@@ -46,9 +47,7 @@ template <class Row, class Launch>
 void with_kernel(std::size_t rows, const row_functor<Row>& of_rows, const Launch& launch) {
   const std::size_t columns = of_rows.columns;
   const Row& functor = of_rows.f;
-  const auto with = [&](const auto& kernel) {
-    launch((rows + kernel.rows_per_block - 1) / kernel.rows_per_block, kernel);
-  };
+  const auto with = [&](const auto& kernel) { launch(divided_up(rows, kernel.rows_per_block), kernel); };
   if (columns <= 16)
     with(rows_kernel<Row, 4, 4>{rows, functor});
   else if (columns <= 128)

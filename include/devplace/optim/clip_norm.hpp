@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/runtime/clip.hpp>
+#include <devplace/runtime/clip_factor.hpp>
 #include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace::optim {
@@ -31,7 +31,7 @@ struct clip_arguments {
   runtime::loss_scale* scaler = nullptr;  ///< the factor of the gradients, which is updated (null: 1)
   runtime::scaling_rule scaling = {};     ///< how the scale is updated
   double unscaled = 1;                    ///< the divisor that was applied together with the scale
-  runtime::norm_statistics* statistics = nullptr;  ///< also receive the norm (null: not wanted)
+  runtime::gradient_norm_statistics* statistics = nullptr;  ///< also receive the norm (null: not wanted)
 };
 
 /// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.
@@ -48,8 +48,8 @@ template <class Backend, class T>
 void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
   const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor,   a.norm,
                                        a.scaler,  a.scaling,     a.unscaled, a.statistics};
-  devplace::detail::dispatch<op::clip, Backend>(a.ordinal,
-                                                runtime::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
+  devplace::detail::dispatch<op::clip_factor, Backend>(a.ordinal,
+                                                       runtime::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
 }
 
 }  // namespace devplace::optim
