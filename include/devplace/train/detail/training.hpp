@@ -94,7 +94,7 @@ class training {
   }
 
   DEVPLACE_CONFIGURED void clip(const optim::clip_norm& rule) {
-    rule.validate();
+    optim::validate(rule);
     norm_.allocate(own_state(), memory_, connection_.updating_places());
     norm_.clip(rule);
   }
@@ -108,7 +108,7 @@ class training {
   }
 
   DEVPLACE_CONFIGURED void scale_losses(const optim::loss_scaling& options) {
-    options.validate();
+    optim::validate(options);
     auto& state = own_state();
     require_no_batches(accumulation_);
     norm_.allocate(state, memory_, connection_.updating_places());
