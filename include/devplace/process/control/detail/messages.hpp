@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <devplace/version.hpp>
+
+namespace devplace::parallel::detail {
+
+// The messages of the control connection: fixed structs in the byte order of the sender. A process of another byte
+// order is refused, because its magic number differs.
+
+enum class control_message : std::uint16_t {
+  hello,
+  welcome,
+  refusal,
+  heartbeat,
+  gather,
+  gathered,
+  failure,
+  goodbye,
+  part
+};
+
+/// Precedes every message. Its layout and a refusal, which is a text, are the same in all versions of the protocol.
+struct control_header {
+  std::uint32_t magic = magic_number;
+  std::uint16_t protocol = current_protocol;
+  control_message type;
+  std::uint64_t bytes;  ///< size of the body that follows
+
+  static constexpr std::uint32_t magic_number = 0x64765043;  // dvPC
+  static constexpr std::uint16_t current_protocol = 3;
+};
+
+/// A hash of a job's token. Over a network it proves that a process belongs to the job, so no error message contains
+/// it.
+struct control_token {
+  std::uint64_t halves[2];
+
+  explicit control_token(std::string_view text) noexcept : halves{14695981039346656037u, 0x9e3779b97f4a7c15u} {
+    for (const char c : text)
+      for (std::uint64_t& half : halves)
+        half = (half ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    halves[1] ^= halves[1] >> 29;
+  }
+  control_token() = default;
+  /// Compares in constant time, so that the time does not reveal how much of a guess is right.
+  bool operator==(const control_token& other) const noexcept {
+    return ((halves[0] ^ other.halves[0]) | (halves[1] ^ other.halves[1])) == 0;
+  }
+};
+
+/// Replaces the bytes of another process's text that could control a terminal.
+inline std::string printable(std::string text) {
+  for (char& c : text)
+    if (c < ' ' || c > '~') c = '?';
+  return text;
+}
+
+/// A text of fixed size; longer ones are cut.
+template <std::size_t N>
+struct control_text {
+  char letters[N];
+
+  control_text& operator=(const char* text) noexcept {
+    std::memset(letters, 0, N);
+    const std::size_t length = std::strlen(text);
+    std::memcpy(letters, text, length < N ? length : N - 1);
+    return *this;
+  }
+  std::string str() const { return printable(std::string(letters, ::strnlen(letters, N))); }
+  bool operator==(const control_text&) const = default;
+};
+
+struct control_address {
+  std::int64_t pid;
+  control_text<64> host;
+};
+
+struct control_hello {
+  control_token token;
+  std::int32_t rank, size;
+  control_address from;
+  control_text<32> version;
+};
+
+/// A collective call; `number` counts from 1.
+struct control_call {
+  std::uint64_t number, count, element_bytes;
+  control_text<32> name;
+
+  bool same_as(const control_call& other) const noexcept {
+    return count == other.count && element_bytes == other.element_bytes && name == other.name;
+  }
+};
+
+/// The collective calls of a process so far.
+struct control_state {
+  static constexpr std::size_t remembered = 8;
+
+  std::uint64_t entered, left;  ///< numbers of the last calls; the process is in a call if they differ
+  double waited;                ///< seconds in the present call
+  control_call recent[remembered];
+
+  const control_call* find(std::uint64_t number) const noexcept {
+    const control_call& call = recent[number % remembered];
+    return number != 0 && call.number == number ? &call : nullptr;
+  }
+};
+
+/// The collective calls of a process in a part of the group.
+struct control_part {
+  std::uint64_t part;     ///< the number of the part
+  std::uint64_t members;  ///< number of its processes
+  std::uint64_t closed;   ///< whether the process will make no further call in the part
+  control_state state;
+};
+
+/// Whether and how a process leaves the group; the body of a goodbye.
+enum class leaving : std::uint32_t { no, in_order, by_exception };
+
+/// Precedes a contribution to an exchange. The ranks of the members follow, unless they are all processes. Exchanges
+/// between different members have different keys.
+struct control_gather {
+  std::uint64_t key;
+  std::uint32_t members;  ///< number of the ranks that follow; 0: all processes
+  std::uint32_t equal;    ///< whether all contributions have the same size
+};
+
+/// Maximum size of a contribution to an exchange.
+inline constexpr std::size_t control_gather_limit = std::size_t{1} << 16;
+inline constexpr std::size_t control_text_limit = 4096;
+
+/// Reads a struct from the body of a received message.
+template <class T>
+T control_read(const std::byte* body) noexcept {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T result;
+  std::memcpy(&result, body, sizeof(T));
+  return result;
+}
+
+}  // namespace devplace::parallel::detail

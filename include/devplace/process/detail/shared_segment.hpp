@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <devplace/place/error.hpp>
+#include <devplace/process/detail/descriptor.hpp>
+
+namespace devplace::parallel::detail {
+
+/// Memory that several processes of a host have mapped. One of them creates the segment and sends where(); the others
+/// open it, and then all call close(). It has no name in any file system, so it disappears with its processes, however
+/// they end. Steps record failures in failed() instead of throwing, because processes that wait for each other must all
+/// go through the same steps.
+class shared_segment {
+ public:
+  /// Identifies the segment for other processes. They check inode and size before they open the file, because in
+  /// another container the process identifier may belong to another process.
+  struct address {
+    std::int64_t process = 0;
+    std::int64_t descriptor = -1;
+    std::uint64_t device = 0, inode = 0, bytes = 0;
+  };
+  /// The step that failed, and errno.
+  struct failure {
+    enum step_number : std::int32_t { none, create, find, allocate };
+    std::int32_t step = none;
+    std::int32_t number = 0;
+  };
+
+  shared_segment() = default;
+  shared_segment(const shared_segment&) = delete;
+  shared_segment& operator=(const shared_segment&) = delete;
+  ~shared_segment() {
+    if (data_ != nullptr) ::munmap(data_, bytes_);
+  }
+
+  /// Creates a segment of zeros.
+  void create(std::size_t bytes) {
+    bytes_ = bytes;
+    descriptor_ = descriptor(::memfd_create("devplace", MFD_CLOEXEC));
+    if (!descriptor_) return fail(failure::create);
+    if (::ftruncate(descriptor_.get(), static_cast<::off_t>(bytes)) != 0) return fail(failure::allocate);
+    map();
+  }
+  /// Opens the segment that another process has created.
+  void open(const address& segment) {
+    bytes_ = static_cast<std::size_t>(segment.bytes);
+    const std::string path = "/proc/" + std::to_string(segment.process) + "/fd/" + std::to_string(segment.descriptor);
+    struct ::stat found = {};
+    if (::stat(path.c_str(), &found) != 0) return fail(failure::find);
+    if (found.st_dev != segment.device || found.st_ino != segment.inode || found.st_size != ::off_t(segment.bytes)) {
+      errno = ENOENT;
+      return fail(failure::find);
+    }
+    descriptor_ = descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (!descriptor_) return fail(failure::find);
+    map();
+  }
+  /// The address at which other processes can open the segment until close(); after a failure only `bytes` is valid.
+  address where() const {
+    struct ::stat own = {};
+    if (descriptor_) static_cast<void>(::fstat(descriptor_.get(), &own));
+    return {::getpid(), descriptor_.get(), own.st_dev, own.st_ino, bytes_};
+  }
+  /// Allocates the memory of a range. Otherwise the first write allocates it, and SIGBUS would end the process if there
+  /// is none.
+  void reserve(std::size_t first, std::size_t bytes) {
+    if (failed_.step != failure::none || bytes == 0) return;
+    int result = 0;
+    do
+      result = ::posix_fallocate(descriptor_.get(), static_cast<::off_t>(first), static_cast<::off_t>(bytes));
+    while (result == EINTR);
+    errno = result;
+    if (result != 0) fail(failure::allocate);
+  }
+  /// Closes the descriptor when all processes have opened the segment, so that no other process can.
+  void close() noexcept { descriptor_ = {}; }
+
+  /// The first step that failed.
+  const failure& failed() const noexcept { return failed_; }
+  /// The page-aligned memory; null after a failure.
+  std::byte* data() const noexcept { return data_; }
+
+  /// Throws communication_error unless all processes are on this process's host.
+  static void require_one_host(int rank, int local, int processes) {
+    if (local != processes)
+      throw communication_error("shared_memory_transport: only " + std::to_string(local) + " of the " +
+                                std::to_string(processes) + " processes are on the host of rank " +
+                                std::to_string(rank) +
+                                ". Processes of several hosts are connected by MPI: start them by mpirun or srun, and "
+                                "link devplace::mpi.");
+  }
+  /// Throws communication_error for a failure in process `rank` of `processes`.
+  [[noreturn]] static void report(const failure& what, int rank, int processes, std::size_t bytes) {
+    const std::string who = "shared_memory_transport: rank " + std::to_string(rank) + " of " +
+                            std::to_string(processes) + " processes could not ",
+                      why = std::generic_category().message(what.number);
+    switch (what.step) {
+      case failure::create:
+        throw communication_error(who + "create shared memory (" + why +
+                                  "). Allow the processes to use memfd_create, or connect them by MPI.");
+      case failure::find:
+        throw communication_error(who + "open the memory of rank 0 by /proc (" + why +
+                                  "). Start all processes on one host, in one container and as one user, or connect "
+                                  "them by MPI.");
+      default:
+        throw communication_error(who + "get " + std::to_string(bytes) + " bytes of shared memory (" + why +
+                                  "). Give the job more memory, or start fewer processes.");
+    }
+  }
+
+ private:
+  void fail(failure::step_number step) noexcept {
+    if (failed_.step == failure::none) failed_ = {step, errno};
+  }
+  void map() {
+    void* const at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_.get(), 0);
+    if (at == MAP_FAILED) return fail(failure::allocate);
+    data_ = static_cast<std::byte*>(at);
+  }
+
+  descriptor descriptor_;
+  std::size_t bytes_ = 0;
+  std::byte* data_ = nullptr;
+  failure failed_;
+};
+
+}  // namespace devplace::parallel::detail
