@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/optim/option_range.hpp>
 #include <devplace/runtime/clip_factor.hpp>
-#include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace::optim {
 
@@ -14,8 +14,9 @@ namespace devplace::optim {
 struct clip_norm {
   double max_norm = 1;  ///< the largest norm that is not scaled down
 
-  /// Throws argument_error for a negative, infinite or NaN max_norm.
-  void validate() const { devplace::detail::require_not_negative(max_norm, "clip_norm", "max_norm"); }
+  static constexpr const char* name = "clip_norm";  ///< begins messages about options
+  /// Lists the options; see validate.
+  static void for_each_option(auto& self, auto&& f) { f("max_norm", self.max_norm, not_negative); }
 };
 
 /// Arguments of clip_norm_into; all pointers are to memory of the device `ordinal`.

@@ -116,7 +116,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
 
   /// Scales gradients with a norm above `rule.max_norm` down to it before each further update.
   DEVPLACE_CONFIGURED void clip(const optim::clip_norm& rule) {
-    rule.validate();
+    optim::validate(rule);
     norm_.allocate(own_state(), memory_, connection_.updating_places());
     norm_.clip(rule);
   }
@@ -145,7 +145,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   ///@{
   DEVPLACE_CONFIGURED void scale_losses(const optim::loss_scaling& options) {
     if constexpr (train::detail::has_scaler<P>()) {
-      options.validate();
+      optim::validate(options);
       auto& state = own_state();
       train::detail::require_no_batches(accumulation_);
       norm_.allocate(state, memory_, connection_.updating_places());

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <devplace/base/hash.hpp>
+#include <devplace/base/options.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
@@ -122,7 +123,7 @@ struct equal_steps {
   static void each_value(const Training& t, const F& f) {
     each_option_of_step(t.optimizer_.rule(), t.optimizer_.steps(), f);
     f("largest norm of gradients", t.norm_.largest());
-    if constexpr (Training::scales) t.scaling_.options.for_each_option(f);
+    if constexpr (Training::scales) devplace::detail::for_each_option(t.scaling_.options, f);
   }
 };
 

@@ -9,6 +9,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
@@ -91,7 +92,7 @@ void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::a
                     [[maybe_unused]] loss_scaler<Scales>& scaled, const training_state<Rule, T>& from) {
   require_fit<Net>(from, "trainer");
   if constexpr (Scales) {
-    from.scaling.validate();
+    optim::validate(from.scaling);
     require_scaler_state(from.scaler);
   }
   optimizer.restore(from.optimizer);
