@@ -86,4 +86,4 @@ struct clip_numbers {
 }  // namespace devplace
 
 #include <devplace/backend/cpu/clip.hpp>
-#include DEVPLACE_CUDA_BACKEND(clip)
+#include DEVPLACE_BACKENDS(clip)
