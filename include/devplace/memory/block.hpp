@@ -237,4 +237,4 @@ std::size_t trim_memory() {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/memory.hpp>
-#include DEVPLACE_CUDA_MEMORY
+#include DEVPLACE_DEVICES(memory)

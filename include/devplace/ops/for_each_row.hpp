@@ -34,5 +34,3 @@ void for_each_row(int ordinal, std::size_t rows, std::size_t columns, std::size_
 }
 
 }  // namespace devplace::detail
-
-#include DEVPLACE_CUDA_KERNELS(rows)

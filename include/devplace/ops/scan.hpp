@@ -123,4 +123,4 @@ auto cumsum(const X& x) {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/scan.hpp>
-#include DEVPLACE_CUDA_BACKEND(scan)
+#include DEVPLACE_BACKENDS(scan)

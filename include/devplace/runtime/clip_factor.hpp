@@ -86,4 +86,4 @@ struct clip_numbers {
 }  // namespace devplace
 
 #include <devplace/backend/cpu/clip_factor.hpp>
-#include DEVPLACE_CUDA_BACKEND(clip_factor)
+#include DEVPLACE_BACKENDS(clip_factor)

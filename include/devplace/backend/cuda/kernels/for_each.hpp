@@ -28,7 +28,7 @@ struct for_each_kernel {
 };
 
 /// Returns the kernel of a functor. Functors that read or write several elements per access have overloads in
-/// kernels/<operation>.hpp that return other kernels.
+/// <operation>.cuh that return other kernels.
 template <class F>
 for_each_kernel<F> make_kernel(std::size_t n, const F& f) {
   return {n, f};
