@@ -8,7 +8,7 @@
 
 namespace devplace::detail {
 
-/// The number that is all of `text`, from 0 to the largest int; -1 if it is anything else.
+/// Parses all of `text` as a number from 0 to the largest int; returns -1 for other texts.
 inline int whole_number(std::string_view text) {
   int value = -1;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -8,7 +8,7 @@
   #error "devplace: the components cuda and simulated_cuda exclude each other; link one of them."
 #endif
 
-// Implementations by optional components; each function has one without the component, too.
+// Selects implementations that use optional components; each has an alternative without the component.
 #if defined(DEVPLACE_WITH_CBLAS)
   #define DEVPLACE_CBLAS_ENGINE <devplace/backend/cpu/gemm_cblas.hpp>
   #define DEVPLACE_DETAIL_MATRIX_LIBRARY cblas
@@ -58,7 +58,7 @@
   #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
   #define DEVPLACE_CUDA_IPC <devplace/backend/cuda/ipc.hpp>
 #else
-  // Each names an empty header where this translation unit has no implementation for cuda places.
+  // Each macro names an empty header if this translation unit has no implementation for cuda places.
   /// The header that implements operation `name` on cuda places.
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
   /// The header with special kernels for the functors that operation `name` passes to for_each.

@@ -16,7 +16,7 @@ namespace devplace {
 
 namespace op {
 
-/// Streams of a backend: `create`, `create_without_memory` (on which nothing is allocated or freed), `own`,
+/// Streams of a backend: `create`, `create_without_memory` (a stream on which nothing is allocated or freed), `own`,
 /// `synchronize`, `ready`.
 struct streams {};
 
@@ -59,10 +59,10 @@ class stream {
 
 /// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream. Executes its work in order, and
 /// concurrently with other streams unless events order them. A stream_scope enqueues work on it, as do functions that
-/// take a stream. Move-only. The destructor does not wait; enqueued work is still executed. On the cpu, where work is
-/// complete when a call returns, a stream does nothing. A simulated device executes the work of all its streams in the
-/// order of the calls, one of the orders that a GPU may choose. Thread-safe, except for moving: several threads may
-/// enqueue on one stream, in the order of their calls.
+/// take a stream. Move-only. The destructor does not wait; enqueued work is still executed. On the cpu, a stream does
+/// nothing, because work is complete when a call returns. A simulated device executes the work of all its streams in
+/// the order of the calls, one of the orders that a GPU may choose. Several threads may enqueue on one stream, in the
+/// order of their calls; moving a stream is not thread-safe.
 template <place P>
 class stream<P> {
   static constexpr bool has_work = detail::computes<backend_of_t<P>>;

@@ -69,8 +69,8 @@ struct candidates {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Whether all places of `Where` exist on this machine and this program can use them. Also `available(where)`. Throws
-/// argument_error for an invalid setting (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES).
+/// Whether all places of `Where` exist on this machine and this program can use them. Also called as
+/// `available(where)`. Throws argument_error for an invalid setting (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES).
 template <placement Where>
 bool available(Where = {}) {
   return detail::why_unavailable<Where>().empty();

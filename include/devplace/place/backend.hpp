@@ -9,7 +9,7 @@ namespace devplace {
 
 /// The implementation of operation `Op` on `Backend`: a static `run(int ordinal, arguments...)` with trivially copyable
 /// arguments (pointers, sizes, small structs), so that a device can execute it asynchronously, in the order of the
-/// calls. Defined in `backend/<backend>/<operation>`; a user can specialise it for his own operation.
+/// calls. Defined in `backend/<backend>/<operation>`; users can specialise it for their own operations.
 template <class Backend, class Op>
 struct implementation;
 
@@ -20,8 +20,8 @@ concept provided = requires {
   sizeof(implementation<Backend, Op>);
 };
 
-/// Executes `Op` on a backend's device `ordinal`. All operations call this function; the ordinal is a run-time value
-/// from here on, so that nothing below is instantiated per device.
+/// Executes `Op` on a backend's device `ordinal`. All operations call this function; below it, the ordinal is a
+/// run-time value, so that nothing is instantiated per device.
 template <class Op, class Backend, class... Arguments>
 void dispatch(int ordinal, const Arguments&... arguments) {
   if constexpr (provided<Backend, Op>) {

@@ -28,12 +28,12 @@ namespace detail {
 /// Upper bound of the ordinals of cuda places.
 inline constexpr int counted_ordinals = 64;
 
-/// Binds logical ordinals to visible devices: by a text such as `0:0,1:0` (the environment), by set(), or otherwise to
-/// this process's share of the devices; all devices unless share() was called. The first use() freezes the map.
-/// Thread-safe.
+/// Binds logical ordinals to visible devices: by a text such as `0:0,1:0` (the environment) or by set(); otherwise to
+/// this process's share of the devices, which is all of them unless share() was called. The first use() freezes the
+/// map. Thread-safe.
 class device_map {
  public:
-  /// Whether the processes of a host see the same devices, or each process sees its own, which are not divided.
+  /// Whether the processes of a host see the same devices, which are divided among them, or each sees its own.
   enum class devices : unsigned char { of_host, of_process };
 
   /// `environment` is the value of DEVPLACE_DEVICE_MAP, null if unset; throws argument_error if it is invalid.
@@ -124,7 +124,8 @@ class device_map {
   }
 
  private:
-  /// Binds an equal number of consecutive devices to each process of the host, or one that several processes use.
+  /// Binds an equal number of consecutive devices to each process of the host; if devices are too few, processes share
+  /// one.
   void bind_share(int visible_count) {
     if (visible_count == 0) return;
     const int each = visible_count < local_size_ ? 1 : visible_count / local_size_;

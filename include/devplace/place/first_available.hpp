@@ -87,7 +87,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Calls `f(where)` for the first usable placement and returns its result: `first_available<up_to<8>, on<cpu>>(f)` uses
 /// as many GPUs as there are. Skips a cuda placement at compile time if no component provides it, without instantiating
 /// `f` for it, and at run time if the machine lacks the device. Does not compile if devplace::cuda is linked but the
-/// file is compiled as C++, because it would silently choose the next placement. Throws placement_unavailable, with the
+/// file is compiled as C++, because the next placement would be chosen silently. Throws placement_unavailable, with the
 /// reason for each placement, if none is usable.
 template <detail::placement_candidate... Candidate, class F>
 decltype(auto) first_available(F&& f) {

@@ -194,8 +194,8 @@ inline constexpr std::size_t local_place_count = detail::mesh_of<Where>::local::
 template <placement Where>
 inline constexpr bool spans_processes = detail::mesh_of<Where>::spans_processes;
 
-/// Number of participants of a placement, that is of its places in all processes: a constant in one process, and a
-/// function of the number of processes for `across<Local>`.
+/// Number of participants of a placement, that is of its places in all processes. A constant in one process; for
+/// `across<Local>`, a function of the number of processes.
 ///@{
 template <placement Where>
   requires(!spans_processes<Where>)

@@ -26,8 +26,8 @@
 
 namespace devplace::detail {
 
-/// Texts of a segment's errors: the function that was called, the cause and fix if the segment does not exist, and the
-/// fix if its contents differ.
+/// Texts of a segment's errors: the calling function, the cause and fix if the segment does not exist, and the fix if
+/// its contents differ.
 struct segment_words {
   const char* caller;
   const char* absent = "";
@@ -79,8 +79,8 @@ class named_segment {
   }
 
   /// Opens a segment of another process or of this one. Throws argument_error unless its text and its number of bytes
-  /// are what `needs(segment)` returns, and unless all data lies in the file. If another program of this user truncates
-  /// the file later, access to the data raises SIGBUS.
+  /// equal the result of `needs(segment)`, and unless all data lies in the file. If another program of this user
+  /// truncates the file later, access to the data raises SIGBUS.
   template <class Needs>
   static std::shared_ptr<named_segment> open(const segment_words& words, std::string_view name, const Needs& needs) {
     const auto segment = std::make_shared<named_segment>(words, name);
@@ -112,7 +112,7 @@ class named_segment {
       : words_(words), name_(name), path_(segment_path(name, words.caller)), file_(-1) {}
   named_segment(const named_segment&) = delete;
   named_segment& operator=(const named_segment&) = delete;
-  /// Releases the lock before it tests for other locks, because forked processes share this one.
+  /// Releases the lock before it tests for other locks, because forked processes share the lock.
   ~named_segment() {
     if (data_ != nullptr) ::munmap(data_, bytes_);
     const bool had_file = file_.number() >= 0;
@@ -136,10 +136,10 @@ class named_segment {
                          path_ + ". Choose another name, or remove the file.");
   }
 
-  /// Releases the lock of this process, and with it that of the processes that it forked.
+  /// Releases the lock of this process and of the processes that it forked.
   void unlock() noexcept { lock_file(file_.number(), LOCK_UN); }
   /// Unlocks the segment, waits until no process holds a lock, and removes the name. Waits without a limit, because
-  /// other processes of this user use memory that the caller frees.
+  /// other processes of this user use the memory that the caller frees next.
   void wait_for_others() noexcept {
     const file_descriptor again(::open(own_link().c_str(), O_RDWR | O_CLOEXEC));
     unlock();

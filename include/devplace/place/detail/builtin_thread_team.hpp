@@ -31,10 +31,10 @@ struct process_team_owner;
 /// they spin for some tens of microseconds and then sleep, unless keep_awake(true) is in force.
 ///
 /// Fork and join cost 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. The calling thread, the
-/// leader, also runs the parts of workers that have not begun some microseconds after its own part is done, because
-/// their processors are busy. If several threads call run() concurrently, the first one gets the workers; the others
-/// run all parts themselves. So nothing waits for a busy team or machine, and run() may be nested. A member must not
-/// wait for another member. After fork(), the child's first run() starts new workers.
+/// leader, also runs the parts of workers that have not begun some microseconds after its own part is done: their
+/// processors are busy. If several threads call run() concurrently, the first one gets the workers; the others run all
+/// parts themselves. So no call waits for a busy team or machine, and run() may be nested. A member must not wait for
+/// another member. After fork(), the child's first run() starts new workers.
 class builtin_thread_team {
  public:
   /// Starts `size - 1` workers. Throws argument_error unless 1 <= size <= 4096.
@@ -70,16 +70,16 @@ class builtin_thread_team {
     }
   }
 
-  /// Calls `function` on every worker's own thread, to prepare thread-local memory; later calls with the same `tag`
-  /// return at once, until the workers are replaced. Waits until each has begun. Does nothing while another thread has
-  /// the workers.
+  /// Calls `function` on every worker's own thread, to prepare thread-local memory. Later calls with the same `tag`
+  /// return at once, until the workers are replaced. Waits until each call has begun. Does nothing while another thread
+  /// has the workers.
   void prepare_workers(const void* tag, detail::team_task function) {
     if (size() == 1 || prepared_.load(std::memory_order_acquire) == tag) return;
     if (dispatch(function, size(), false)) prepared_.store(tag, std::memory_order_release);
   }
 
-  /// Keeps workers from sleeping, except where their processors have other work, while there have been more calls with
-  /// true than with false. A call with true wakes sleeping workers. See team_region.
+  /// Keeps workers awake while calls with true outnumber calls with false, except where their processors have other
+  /// work. A call with true wakes sleeping workers. See team_region.
   void keep_awake(bool on) noexcept {
     awake_.fetch_add(on ? 1 : -1, std::memory_order_relaxed);
     const auto nothing = [](int) noexcept {};
@@ -171,7 +171,7 @@ class builtin_thread_team {
       for (int member = 1; member < size; ++member) {
         workers_.emplace_back([this, member, seen] { work(member, seen); });
       }
-    } catch (const std::system_error& refusal) {  // leaves a team of one instead of an incomplete one
+    } catch (const std::system_error& refusal) {  // A team of one instead of an incomplete one.
       const std::size_t started = workers_.size() + 1;
       stop();
       throw error("the operating system refused to start thread " + std::to_string(started + 1) + " of " +
@@ -220,7 +220,7 @@ class builtin_thread_team {
       task_(part);
   }
 
-  /// Runs all parts and returns whether this thread had the workers. `take_over`: the calling thread also runs the
+  /// Runs all parts and returns whether this thread had the workers. With `take_over`, the calling thread also runs the
   /// parts of late workers, or all parts if it does not get the workers.
   bool dispatch(detail::team_task task, int parts, bool take_over = true) {
     if (parts == 1 || size() == 1 || !occupy()) {
@@ -259,10 +259,10 @@ class builtin_thread_team {
     return true;
   }
 
-  /// Whether to move late workers away from the leader's processor, where the scheduler may have put them. True when
+  /// Whether to move late workers away from the leader's processor, where the scheduler may have put them. True once
   /// the leader has waited longer than workers take to wake up, then at doubling intervals of at most a second. The
-  /// scheduler separates the threads after milliseconds if another processor is idle, but may take seconds if all are
-  /// busy, for example with spinning threads of another library.
+  /// scheduler itself separates the threads after milliseconds if another processor is idle. It may take seconds if all
+  /// are busy, for example with spinning threads of another library.
   bool should_move_late_workers() noexcept {
     using namespace std::chrono_literals;
     if (oversubscribed_ || started_in_ != detail::fork_count()) return false;
