@@ -96,7 +96,7 @@ inline labelled_images read_mnist(const std::string& folder) try {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Copies the last (or drawn) `held_out` images and the others into two sets.
+/// Copies `held_out` images, the last or randomly drawn ones, and the others into two sets.
 inline labelled_images split_images(const image_set& all, std::size_t held_out, shuffle_seed shuffle) try {
   if (all.images.extent(0) != all.labels.extent(0))
     throw argument_error("hold_out: the set has " + std::to_string(all.images.extent(0)) + " images and " +

@@ -96,7 +96,7 @@ class loader<Where, T, Source> {
   loader(const loader&) = delete;
   loader& operator=(const loader&) = delete;
 
-  /// The batches of one epoch, a single-pass range; its destructor discards the batches that were not read.
+  /// The batches of one epoch, a single-pass range; its destructor discards unread batches.
   using epoch_range = detail::epoch_range<loader>;
 
   /// The batches of epoch `number`, counted from 0, which chooses the random order. Batches before `first` are not
@@ -107,7 +107,7 @@ class loader<Where, T, Source> {
     return detail::naming_bad_alloc("an epoch of the loader", [&] { return epoch_range(*this, number, first); });
   }
 
-  /// Rejects loops over the loader itself, for which compilers list the begin and end of all libraries otherwise.
+  /// Rejects loops over the loader itself; otherwise compilers would list every begin and end that they find.
   ///@{
   template <class Batch = batch_type>
   const Batch* begin() const {

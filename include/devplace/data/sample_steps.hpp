@@ -60,7 +60,7 @@ void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff
 /// outside of the image are 0.
 template <class T>
 void rotate_image(const sample_image<T>& image, double angle) {
-  thread_local std::vector<T> before;  // grows once for each thread that makes samples
+  thread_local std::vector<T> before;  // grows once in each thread that makes samples
   const std::size_t height = image.height, width = image.width, pixels = height * width;
   const double cosine = std::cos(angle), sine = std::sin(angle);
   const double middle_y = (static_cast<double>(height) - 1) / 2, middle_x = (static_cast<double>(width) - 1) / 2;
@@ -185,7 +185,8 @@ struct random_rotation {
   ///@}
 };
 
-/// Sets a square of `size` x `size` pixels around a random pixel to a value, as far as it lies in the image.
+/// Sets a square of `size` x `size` pixels around a random pixel to a value; the square is cut off at the image's
+/// edges.
 struct cutout {
   std::size_t size = 0;  ///< at least 1
   double value = 0;      ///< of the square's pixels
@@ -213,8 +214,8 @@ struct cutout {
 };
 
 /// Mixes each sample and its target with another one, drawn from all data: `weight * a + (1 - weight) * b`, the weight
-/// from the distribution Beta(alpha, alpha) (Zhang et al., mixup, ICLR 2018). The other sample has passed the same
-/// epoch's steps before mixup. Only as the last step, and with floating-point targets; for classes, give tensors of
+/// from the distribution Beta(alpha, alpha) (Zhang et al., mixup, ICLR 2018). The epoch's steps before mixup apply to
+/// the other sample too. Only as the last step, and with floating-point targets; for classes, give tensors of
 /// probabilities.
 struct mixup {
   double alpha = 0.2;  ///< above 0, up to 4; the larger, the nearer to halves

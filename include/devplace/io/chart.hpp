@@ -27,8 +27,8 @@ struct chart_curve {
   std::vector<double> x{};  ///< not negative; empty: 1, 2, 3, ...
 };
 
-/// Curves over one vertical axis. Curve k has the same style in every panel. A panel without names, or with those of
-/// the panel above, has no legend.
+/// Curves over one vertical axis. Curve k has the same style in every panel. A panel has a legend if its names are not
+/// empty and differ from the names of the panel above.
 struct chart_panel {
   std::string title;                ///< quantity and unit
   std::vector<chart_curve> curves;  ///< at most five

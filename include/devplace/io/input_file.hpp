@@ -23,7 +23,7 @@ namespace devplace::detail {
 /// A sequence of bytes that is read once, such as a file or a decompressed file.
 class byte_source {
  public:
-  /// A bound of the bytes that follow.
+  /// An upper bound of the bytes that follow.
   struct rest {
     std::uint64_t most;
     bool exact;  ///< whether exactly `most` follow
@@ -46,12 +46,12 @@ class byte_source {
 /// A file open for reading. `operation` and `path` appear in its messages.
 class input_file final : public byte_source {
  public:
-  /// Opens the file. If `any_size`, it must be a regular file: nothing limits the bytes of a pipe or of a device such
-  /// as /dev/zero. Throws file_error.
+  /// Opens the file. If `any_size`, requires a regular file, because nothing limits the bytes of a pipe or of a device
+  /// such as /dev/zero. Throws file_error.
   input_file(std::string path, std::string_view operation, bool any_size)
       : path_(std::move(path)), operation_(operation) {
     struct stat status;
-    // Before opening, which would wait for the other end of a pipe. Reading fails for a folder.
+    // Checked before opening, which would wait for the other end of a pipe. Reading fails for a folder.
     if (any_size && ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
       throw file_error(operation_ + ": " + in_quotes(path_) +
                        " is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it to a "

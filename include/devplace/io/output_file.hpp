@@ -21,14 +21,14 @@
 
 namespace devplace::detail {
 
-/// Syncs a file to the disk. Returns true also where the file system cannot sync.
+/// Syncs a file to the disk. Returns true even if the file system cannot sync.
 inline bool synced_to_disk(int file) {
   while (::fsync(file) != 0)
     if (errno != EINTR) return errno == EINVAL || errno == ENOTSUP;
   return true;
 }
 
-/// Syncs a folder, with the names in it; on failure errno has the reason. Skips a folder without read permission, which
+/// Syncs a folder and the names in it; on failure errno has the reason. Skips a folder without read permission, which
 /// cannot be opened.
 inline bool folder_synced_to_disk(const char* path) {
   const int folder = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -41,10 +41,10 @@ inline bool folder_synced_to_disk(const char* path) {
 }
 
 /// Writes a file under a temporary name in its destination's folder and renames it when it is complete and on the disk.
-/// Readers see the old file or the new one, never a part, even after a power failure. The old file's mode is kept, and
-/// a symbolic link is followed. Without commit() the unfinished file is removed and the old one is kept. The writer
-/// locks its unfinished file; the next writer of the path removes unfinished files without a lock, which are left over
-/// from programs that ended.
+/// Readers see the old file or the new one, never a part, even after a power failure. Keeps the old file's mode and
+/// follows a symbolic link. Without commit() the unfinished file is removed and the old one is kept. The writer locks
+/// its unfinished file. The next writer of the path removes unfinished files without a lock, which are left over from
+/// programs that ended.
 class file_written_aside {
  public:
   file_written_aside(std::string path, std::string operation)
@@ -120,7 +120,7 @@ class file_written_aside {
       file_ = ::open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
       if (file_ < 0 && errno == EEXIST) continue;
       if (file_ < 0) fail_unchanged("cannot be created", errno);
-      // Before the lock another writer may remove it as left over. File systems without locks give another error.
+      // Before it is locked, another writer may remove it as left over. File systems without locks give another error.
       const bool locked = ::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
       struct stat status;
       if (locked && ::fstat(file_, &status) == 0 && status.st_nlink != 0) return;
@@ -134,7 +134,7 @@ class file_written_aside {
     const int file = ::open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) return;
     struct stat opened, named;
-    // The name may refer to another file by now, if the opened one was renamed to its destination.
+    // Meanwhile, the opened file may have been renamed to its destination, and the name may refer to another file.
     if (::flock(file, LOCK_EX | LOCK_NB) == 0 && ::fstat(file, &opened) == 0 && S_ISREG(opened.st_mode) &&
         ::lstat(name, &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
       ::unlink(name);

@@ -21,7 +21,7 @@
 
 namespace devplace::detail {
 
-/// Throws file_error unless `rest` can be the array's elements and these fit this machine's memory.
+/// Throws file_error unless `rest` can be the array's elements and they fit this machine's memory.
 inline void check_elements(const stored_array& array, byte_source::rest rest, std::string_view operation,
                            std::string_view name) {
   const auto fail = [&](const std::string& found) {

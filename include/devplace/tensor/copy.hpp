@@ -16,8 +16,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Copies elements between tensors or views of the same element type and extents, within a place or across places.
 /// Within one place the ranges may overlap. On return the source may be changed and the host may read a CPU
-/// destination. Different static extents do not compile; different run-time extents throw shape_error. Across places a
-/// view with strides goes through a row-major temporary on its own place.
+/// destination. Different static extents do not compile; different run-time extents throw shape_error. A view with
+/// strides that is copied across places goes through a row-major temporary on its own place.
 template <class To, class From>
   requires(tensor_like<To> || tensor_like<From> || detail::rejected_pair<std::remove_cvref_t<To>, From>)
 void copy(To&& destination, const From& source) {
@@ -50,9 +50,9 @@ void copy(To&& destination, const From& source) {
   }
 }
 
-/// A tensor with the same elements on placement `Where`: the only way across places. Moves a temporary that is already
-/// on `Where`, copies everything else. Complete when the call returns. Collectives (parallel/) distribute and collect
-/// tensors over several places.
+/// Returns a tensor with the same elements on placement `Where`: the only way across places. Moves a temporary that is
+/// already on `Where`, copies everything else. Complete when the call returns. Collectives (parallel/) distribute and
+/// collect tensors over several places.
 template <class Where = void, class From, class... Other>
   requires(!detail::is_placement<Where> || !detail::has_network<std::remove_cvref_t<From>>)  // see nn/to.hpp
 auto to(From&& source, const Other&...) {

@@ -75,8 +75,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     requires(divided && !mesh::spans_processes)
   DEVPLACE_CONFIGURED tensor(const Extents& extents, const Split& how) : tensor(extents, divided_by(extents, how)) {}
 
-  /// Uninitialised elements of a tensor split across processes: `extents` are the whole's, `of` are this process's
-  /// participants, and only their parts are allocated. Throws argument_error if `of` has too few participants.
+  /// Uninitialised elements of a tensor split across processes. `extents` are the whole's; allocates only the parts of
+  /// `of`, this process's participants. Throws argument_error if `of` has too few participants.
   DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule how,
                              const devplace::participants& of) requires(divided&& mesh::spans_processes)
       : tensor(extents, divided_by(extents, how, of)) {}
@@ -141,9 +141,10 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   /// Number of elements of the whole value.
   std::size_t size() const { return extents_.size(); }
 
-  /// The elements of the placement's k-th place (`k` is not checked), or of place `P`, which is then in the view's
-  /// type: `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. Parts are writable views. Copies are read-only, since the other
-  /// copies would not change. Summands are summand_views, which operations reject. Does not compile for temporaries.
+  /// Returns the elements of the placement's k-th place (`k` is not checked), or of place `P`, which is then in the
+  /// view's type: `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. Parts are writable views. Copies are read-only, since the
+  /// other copies would not change. Summands are summand_views, which operations reject. Does not compile for
+  /// temporaries.
   ///@{
   DEVPLACE_CONFIGURED auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
     return detail::local_view<rules::partial>(part<local_element>(k));
@@ -166,8 +167,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   }
   ///@}
 
-  /// The elements on one place as an ordinary view, for collectives of your own. The caller must keep copies equal, and
-  /// combine summands, which are not the value.
+  /// Returns the elements on one place as an ordinary view, for collectives of your own. The caller must keep copies
+  /// equal, and combine summands, which are not the value.
   ///@{
   DEVPLACE_CONFIGURED auto only_on(std::size_t k) & DEVPLACE_LIFETIMEBOUND { return part<T>(k); }
   DEVPLACE_CONFIGURED auto only_on(std::size_t k) const& DEVPLACE_LIFETIMEBOUND { return part<const T>(k); }
@@ -188,7 +189,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
 
   /// This process's participants, and the number of all participants that share the axis.
   const devplace::participants& participants() const requires(divided) { return division_.of; }
-  /// The first index along the split axis of the k-th place's part; for `k` == places the end of the last part.
+  /// The first index along the split axis of the k-th place's part; for `k` == places, the end of the last part.
   std::size_t part_begin(std::size_t k) const requires(divided) { return division_.begins[k]; }
   /// The current sizes of the parts: `scatter<Where>(y, x.split_sizes())` splits y like x.
   split::sizes<places> split_sizes() const requires(divided) {
@@ -197,7 +198,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
       result[k] = division_.begins[k + 1] - division_.begins[k];
     return split::sizes<places>(result);
   }
-  /// The first row (index of axis 0) of the whole that the k-th place has.
+  /// The first row (index of axis 0) of the k-th place, counted in the whole.
   std::size_t first_row(std::size_t k) const {
     if constexpr (divided && axis == 0)
       return division_.begins[k];

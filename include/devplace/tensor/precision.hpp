@@ -9,8 +9,8 @@
 namespace devplace {
 
 /// A precision of models and products: elements are float, and matrix products on CUDA devices round their operands to
-/// TF32, with 8 bits of exponent like float and 10 bits of mantissa instead of 23. Products are many times faster
-/// there; sums and all other operations are float. On the CPU and on simulated devices, which have no TF32, `tf32` is
+/// TF32. TF32 has 8 bits of exponent like float and 10 bits of mantissa instead of 23; such products are many times
+/// faster. Sums and all other operations are float. On the CPU and on simulated devices, which have no TF32, `tf32` is
 /// float. Only models and products that name `tf32` round: `float` is strict everywhere.
 struct tf32 {};
 

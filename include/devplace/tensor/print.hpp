@@ -81,8 +81,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Prints a tensor below a head line such as `tensor<float, 2x3> on cpu`, without a final newline. Layout and number
 /// format are numpy's defaults (8 digits, lines of 75 columns, `...` for the middle of more than 1000 elements),
-/// whatever the stream's format and locale. The only operation that copies from a device implicitly: waits for the
-/// tensor's place and copies all elements to host memory.
+/// regardless of the stream's format and locale. Waits for the tensor's place and copies all elements to host memory;
+/// no other operation copies from a device implicitly.
 template <class T, class Extents, place P>
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, P>& x) {
   detail::print(out, "tensor<", x.view());

@@ -41,8 +41,8 @@ inline constexpr bool has_rows = is_view<X> || single_place<typename X::placemen
 
 }  // namespace detail
 
-/// Loop over the first axis: `for (auto row : matrix) row += 1.0f;`. The rows of an array of one axis are its elements,
-/// `for (float& x : list)`, or on a device views of its elements.
+/// Loops over the first axis: `for (auto row : matrix) row += 1.0f;`. The rows of an array of one axis are its
+/// elements, `for (float& x : list)`, or on a device views of its elements.
 ///@{
 template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)

@@ -14,7 +14,7 @@ struct distributed_access;
 }  // namespace detail
 
 /// One place's summand of a partial tensor, or of gradients that were not reduced. The host can print it, and read it
-/// in memory that it reaches; operations reject it. Must not outlive the memory.
+/// in memory that the host reaches; operations reject it. Must not outlive the memory.
 template <class View>
 class summand_view {
  public:
@@ -54,7 +54,7 @@ namespace detail {
 template <class View>
 inline constexpr rejection rejection_of<summand_view<View>> = rejection::summand;
 
-/// The elements of one place: a summand_view for a placement of summands.
+/// Returns the elements of one place, as a summand_view if the placement has summands.
 template <bool Summand, class View>
 constexpr auto local_view(const View& part) {
   if constexpr (Summand)

@@ -27,7 +27,7 @@ class copy_lane {
   }
 
   /// Call it once, after the buffers were allocated: the first copy into a buffer waits for the work enqueued on the
-  /// place's stream so far, which orders the allocation.
+  /// place's stream so far, which includes the allocation.
   template <class Backend>
   void open(int ordinal, std::size_t slots) {
     ordinal_ = ordinal;
@@ -43,8 +43,8 @@ class copy_lane {
   }
 
   /// Calls `copies`, which enqueues copies from a slot into a buffer on the lane's stream. They run after the place's
-  /// work on the buffer's previous batch and before the place's later work. All work on the other buffer must have been
-  /// enqueued before. The host does not wait.
+  /// work on the buffer's previous batch and before the place's later work. Enqueue all work on the other buffer before
+  /// this call. The host does not wait.
   template <class Backend, class Copies>
   void send(std::size_t slot, std::size_t buffer, const Copies& copies) {
     record_event<Backend>(used_[1 - buffer]);

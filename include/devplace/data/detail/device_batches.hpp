@@ -44,8 +44,8 @@ class device_batches {
   }
 
   /// Enqueues the copy of slot `slot`, this process's share of a batch of `rows` rows. Returns the batch that receives
-  /// it; later work on the places' current streams may read it. Valid until the next call; the slot may be
-  /// refilled after wait_for(). `scale...` scales bytes; features of other types have none.
+  /// the copy; later work on the places' current streams may read it. The batch is valid until the next call; the slot
+  /// may be refilled after wait_for(). `scale...` scales bytes; features of other types have none.
   template <class Staged, class... Scale>
   DEVPLACE_CONFIGURED const batch_type& upload(const Staged& made, std::size_t slot, std::size_t rows,
                                                const Scale&... scale) {
@@ -91,7 +91,8 @@ class device_batches {
     if constexpr (single_place<Where>) {
       return Tensor(extents);
     } else {
-      // Under torch's rule a place may get more rows of a smaller batch; memory for equal parts is enough for both.
+      // Under torch's rule a place may get more rows of a smaller batch; memory for equal parts is enough for all
+      // batches.
       const std::size_t rows = extents.extent(0), all = share_.of.count, equal = (rows + all - 1) / all * all;
       const auto most = with_dynamic_axis<Extents>::with(share_.rule == split::torch ? equal : rows, extents);
       Tensor result = [&] {

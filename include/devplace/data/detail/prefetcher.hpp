@@ -21,8 +21,8 @@ namespace devplace::detail {
 
 /// Threads that make batches ahead of their reader, in a ring of slots: batch b lies in slot b % slots. One thread
 /// makes a whole batch and batches are read in order, so results do not depend on timing. Only the constructor
-/// allocates, unless making a batch throws. A child of fork() starts threads of its own when it needs them, and makes
-/// again the batches that its parent's threads had made ahead.
+/// allocates, unless making a batch throws. A child of fork() starts its own threads when it needs them, and makes the
+/// batches again that its parent's threads had made ahead.
 class prefetcher {
  public:
   using make_function = void (*)(void* object, std::size_t slot, std::size_t batch);
@@ -56,8 +56,8 @@ class prefetcher {
     work_.notify_all();
   }
 
-  /// Waits until batch `batch` is made and returns its slot. Throws the exception that ended its making. Numbers must
-  /// be increasing.
+  /// Waits until batch `batch` is made and returns its slot. Throws an exception from making it. Numbers must be
+  /// increasing.
   std::size_t wait(std::size_t batch) {
     const std::size_t slot = batch % results_.size();
     if (wanted_ == 0) {

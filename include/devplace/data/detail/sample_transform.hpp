@@ -13,7 +13,7 @@
 
 namespace devplace::detail {
 
-/// The index of the sample with which a sample is mixed, and the weight of the latter; weight 1 does not mix.
+/// The other sample of a mix, and the weight of the first sample; weight 1 does not mix.
 struct sample_mix {
   std::size_t partner;
   double weight;

@@ -46,7 +46,7 @@ class gzip_reader final : public inflate_reader {
     return used;
   }
 
-  /// Deflate expands a byte to at most 1032 bytes.
+  /// Bounds the rest of the contents: deflate expands a byte to at most 1032 bytes.
   rest following() const override {
     const rest compressed = compressed_.following();
     constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() / 1032 - (std::uint64_t{1} << 20);
@@ -57,7 +57,7 @@ class gzip_reader final : public inflate_reader {
   static constexpr int gzip_only = 16 + MAX_WBITS;
   /// zlib may buffer its whole window.
   static constexpr std::uint64_t window_bytes = std::uint64_t{1} << 15;
-  /// Zeros accepted after the last member, as by gzip: files from tapes and archives have them.
+  /// Number of zeros accepted after the last member. gzip accepts them too: files from tapes and archives have them.
   static constexpr std::size_t most_padding = std::size_t{1} << 20;
 
   /// Continues with the next member of the gzip file, or ends.

@@ -91,7 +91,7 @@ class npy_header_parser {
     if (at_ != text_.size()) fail("has text after its header's dict");
     if (!has_type || !has_order || !has_shape)
       fail("lacks one of the header's three keys 'descr', 'fortran_order' and 'shape'");
-    const auto& all = result_.extents;  // with at most one axis longer than 1 both orders are equal
+    const auto& all = result_.extents;  // With at most one axis longer than 1, both orders are equal.
     result_.column_major &= std::count_if(all.begin(), all.end(), [](std::size_t extent) { return extent > 1; }) > 1;
     return std::move(result_);
   }
@@ -180,7 +180,7 @@ class npy_header_parser {
 /// Limit of the header's size. NumPy's headers have 128 bytes, and more only for structured arrays.
 inline constexpr std::size_t longest_npy_header = std::size_t{1} << 16;
 
-/// Reads the header of a .npy file. Throws file_error naming where it is from, what was found and what was expected.
+/// Reads the header of a .npy file. Throws file_error with the origin, what was found and what was expected.
 inline stored_array read_npy_header(byte_source& source, const npy_origin& from) {
   const auto fail = [&](const std::string& found) { fail_npy(from, found); };
   const auto fail_inside = [&](std::uint64_t after) {
@@ -221,7 +221,7 @@ inline stored_array read_npy_header(byte_source& source, const npy_origin& from)
   return result;
 }
 
-/// Returns np.save's header for such an array: version 1.0, padded so that the elements start at a multiple of 64
+/// Returns np.save's header for these extents: version 1.0, padded so that the elements start at a multiple of 64
 /// bytes.
 inline std::string npy_header(const stored_type& type, std::span<const std::size_t> extents) {
   std::string text = "{'descr': '";

@@ -235,7 +235,7 @@ class safetensors_parser {
 };
 
 /// Reads and checks the header, up to the data. Allocates memory only for a header that the file can contain. Throws
-/// file_error naming `path`, what was found and what was expected.
+/// file_error with `path`, what was found and what was expected.
 inline safetensors_header read_safetensors_header(byte_source& source, std::string_view path) {
   const auto fail = [&](const std::string& found) { fail_safetensors(path, found); };
   unsigned char start[8];

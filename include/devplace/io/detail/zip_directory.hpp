@@ -3,8 +3,8 @@
 #pragma once
 
 // The zip format (PKWARE's APPNOTE.TXT 6.3.10) as np.savez and zipfile write it: members, each behind a local header,
-// then the central directory, which lists them, then the end record. Numbers are little-endian; those that do not fit
-// are all ones, and are given with 64 bits elsewhere (zip64).
+// then the central directory, which lists them, then the end record. Numbers are little-endian. A number that does not
+// fit is all ones, and an extra field or record has it in 64 bits (zip64).
 
 #include <algorithm>
 #include <cstddef>
@@ -150,7 +150,7 @@ class zip_directory_reader {
     return result;
   }
 
-  /// Reads the 64-bit numbers, which an extra field has, in this order, for 32-bit numbers that are all ones.
+  /// Replaces 32-bit numbers that are all ones by the 64-bit numbers of an extra field, which are in this order.
   void widen(zip_entry& entry, const unsigned char* extra, std::size_t bytes) const {
     std::uint64_t* const numbers[] = {&entry.contents, &entry.compressed, &entry.header};
     const unsigned char* wide = nullptr;

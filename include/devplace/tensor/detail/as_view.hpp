@@ -45,7 +45,7 @@ concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_vi
 
 namespace detail {
 
-/// Access to a tensor's memory: takes it, or makes a tensor of it.
+/// Takes a tensor's memory, or makes a tensor from memory.
 struct block_access {
   template <class Tensor>
   static Tensor make(memory_block&& block, const typename Tensor::extents_type& extents) {
@@ -61,7 +61,7 @@ struct block_access {
   }
 };
 
-/// A view of a tensor, of const elements for a const tensor; a view of any layout itself.
+/// Returns a view of a tensor, with const elements for a const tensor. Returns a view of any layout unchanged.
 template <class X>
 constexpr auto as_window(X&& x) {
   if constexpr (is_view<std::remove_cvref_t<X>>)
@@ -70,7 +70,7 @@ constexpr auto as_window(X&& x) {
     return x.view();
 }
 
-/// The view itself; rejects views with strides, for operations on row-major elements.
+/// Returns the view; rejects views with strides, for operations on row-major elements.
 template <class T, class E, class W, class L>
 constexpr auto as_row_major(const view<T, E, W, L>& x) {
   static_assert(std::is_same_v<L, row_major>,
@@ -79,7 +79,7 @@ constexpr auto as_row_major(const view<T, E, W, L>& x) {
   return view<T, E, W>{raw_data(x), x.extents(), x.device()};
 }
 
-/// A row-major view of a tensor or view; rejects views with strides.
+/// Returns a row-major view of a tensor or view; rejects views with strides.
 template <class X>
 constexpr auto as_view(X&& x) {
   return as_row_major(as_window(x));
@@ -87,7 +87,7 @@ constexpr auto as_view(X&& x) {
 
 }  // namespace detail
 
-/// `tensor a = x.slice(0, 8)` does not compile; deduced for the constructor's message, which names the copying
+/// Deduced for `tensor a = x.slice(0, 8)`, which does not compile: the constructor's message names the copying
 /// functions.
 template <class T, class Extents, class Where, class Layout>
 tensor(const view<T, Extents, Where, Layout>&) -> tensor<std::remove_const_t<T>, Extents, Where>;

@@ -58,7 +58,7 @@ consteval form form_of_argument() {
     return form::nowhere;
 }
 
-/// Whether another assertion has already failed for one of the arguments.
+/// Whether another assertion rejects one of the arguments.
 template <class... X>
 inline constexpr bool rejected_before = ((is_declared_function<X> || rejection_of<X> != rejection::none) || ...);
 
@@ -73,7 +73,7 @@ inline constexpr bool has_network = requires {
                     "; they must have the same extents.");
 }
 
-/// Whether one view can be copied to another by its type. Returns `auto` to be instantiated at the call, so that the
+/// Whether the types allow copying one view to another. Returns `auto` to be instantiated at the call, so that the
 /// compiler shows the user's line.
 template <class To, class From>
 constexpr auto check_copy() {

@@ -10,7 +10,7 @@
 
 namespace devplace::detail {
 
-/// Fails to compile: a tensor over several places is not made from a list, a value or another tensor.
+/// Fails to compile, because lists, values and other tensors do not make a tensor over several places.
 template <class... Value>
 constexpr void reject_elements() {
   constexpr bool makes_tensor = accepted<Value...>;
@@ -20,7 +20,7 @@ constexpr void reject_elements() {
                 "value) makes elements of one value.");
 }
 
-/// Whether every element of a tensor on `Where` can be set to a value.
+/// Whether a value can be assigned to every element of a tensor on `Where`.
 template <class Value, class Where>
 constexpr auto check_assigned_number() {
   using kind = typename placement_traits<Where>::kind;

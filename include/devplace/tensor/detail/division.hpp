@@ -10,7 +10,7 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/split.hpp>
 
-// How a tensor over several places (tensor/distributed.hpp) is divided, and its memory.
+// The division of a tensor over several places (tensor/distributed.hpp), and its memory.
 namespace devplace::detail {
 
 /// Position of `P` in a mesh; the mesh's size if the mesh does not contain `P`.

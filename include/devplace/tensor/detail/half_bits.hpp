@@ -7,9 +7,9 @@
 #include <devplace/config.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 
-// Conversions between float and the bits of half. On GPUs each is one instruction, whose NaN has no sign and payload.
-// On the CPU they compute all cases without branches and choose one, so that loops over them are vectorised. No
-// operation has a subnormal operand or result, so flushing subnormal numbers to zero changes nothing.
+// Conversions between float and the bits of half. On GPUs each is one instruction, and NaN loses sign and payload. On
+// the CPU they compute all cases without branches and choose one, so that loops over them are vectorised. No operation
+// has a subnormal operand or result, so flushing subnormal numbers to zero changes nothing.
 
 namespace devplace::detail {
 
@@ -50,7 +50,7 @@ DEVPLACE_HD constexpr std::uint16_t half_of_float(float value) {
   const std::uint32_t nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
   const std::uint32_t rounded = (magnitude - half_rebias + 0xfff + (magnitude >> 13 & 1)) >> 13;
   const std::uint32_t normal = chosen_bits(rounded > 0x7c00, 0x7c00u, rounded);
-  // Below 2^-14 a half is a multiple of 2^-24, the last place of 1/2, to which the sum with 1/2 is rounded.
+  // Below 2^-14 halves are multiples of 2^-24, the last place of floats near 1/2: adding 1/2 rounds to such a multiple.
   const bool is_normal = magnitude >= smallest_normal_half;
   const float sum = __builtin_bit_cast(float, chosen_bits(is_normal, smallest_normal_half, magnitude)) + 0.5f;
   const std::uint32_t subnormal = __builtin_bit_cast(std::uint32_t, sum) - __builtin_bit_cast(std::uint32_t, 0.5f);

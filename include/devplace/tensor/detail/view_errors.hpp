@@ -101,8 +101,8 @@ template <class Extents, extents_like Shape>
 inline constexpr bool may_be_reshaped<Extents, Shape> =
     !Extents::is_static || !Shape::is_static || Extents{}.size() == Shape{}.size();
 
-// Conditions of DEVPLACE_REFUSED_IF, which clang evaluates for constant arguments. Templates of the arguments' types,
-// because clang would otherwise evaluate them while the class is incomplete.
+// Conditions of DEVPLACE_REFUSED_IF, which clang evaluates for constant arguments. They are templates of the arguments'
+// types, because clang would otherwise evaluate them while the class is incomplete.
 /// Whether an index is past the static extent of its axis.
 template <class Extents, class... Index>
 constexpr bool past_end(Index... indices) {
@@ -119,7 +119,7 @@ constexpr bool no_axis(Axis axis) {
   return static_cast<std::size_t>(axis) >= Extents::rank;
 }
 
-/// The text of a number that may have been negative before its conversion to std::size_t.
+/// Formats a number that may have been negative before its conversion to std::size_t.
 inline std::string as_written(std::size_t number) {
   return std::to_string(static_cast<std::ptrdiff_t>(number));
 }
@@ -142,7 +142,7 @@ inline std::string as_written(std::size_t number) {
                        " does not lie in axis " + std::to_string(axis) + ", whose extent is " + std::to_string(extent) +
                        "; indices count from 0, steps from 1, and none is negative.");
 }
-/// Number of every `step`-th index of an axis from `first` to `last`; throws for indices outside of the axis.
+/// Counts every `step`-th index of an axis from `first` to `last`; throws for indices outside of the axis.
 constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
                                       std::size_t extent) {
   if (first > last || last > extent || step == 0 || step > PTRDIFF_MAX)  // from a negative number

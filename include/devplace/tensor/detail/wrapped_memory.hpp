@@ -17,13 +17,13 @@ namespace devplace {
 
 namespace detail {
 
-/// What converts to a span of elements.
+/// Types that convert to a span of elements.
 template <class Source>
 concept elements_source = requires(Source& source) {
   requires is_element<typename decltype(std::span(source))::value_type>;
 };
 
-/// Containers in host memory. Memory of a device and managed memory are given as spans, or have their own allocators.
+/// Containers in host memory. Other memory is given as spans, or has allocators of its own.
 template <class Source>
 inline constexpr bool is_host_container = requires {
   requires std::is_same_v<typename Source::allocator_type, std::allocator<typename Source::value_type>>;
@@ -47,7 +47,7 @@ inline constexpr bool is_span = false;
 template <class T, std::size_t N>
 inline constexpr bool is_span<std::span<T, N>> = true;
 
-/// Whether wrap() takes this memory as elements on `Where`; with strides, `Strides` of them.
+/// Whether wrap() takes this memory as elements on `Where`, with `Strides` strides if any.
 template <class Where, class Memory, class Extents, std::size_t... Strides>
 constexpr auto check_wrap() {
   using plain = std::remove_cvref_t<Memory>;
