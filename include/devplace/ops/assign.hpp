@@ -29,7 +29,7 @@ template <class Where, class F, class... Operands>
 inline constexpr std::size_t tensor_count<expression<Where, F, Operands...>> = (std::size_t{0} + ... +
                                                                                 tensor_count<Operands>);
 
-/// Whether the types allow a tensor in the expression to have strides other than those of a row-major result of extents
+/// Whether the types allow a tensor in the expression to need other strides than a row-major result of extents
 /// `Result`.
 template <class X, class Result>
 inline constexpr bool may_need_strides =
@@ -67,7 +67,7 @@ struct layout_reader {
 
 }  // namespace DEVPLACE_CONFIGURATION
 
-/// Makes the leaves of an evaluation where every operand has the layout of the result, so that one index serves all.
+/// Makes the leaves of an evaluation in which all operands have the result's layout and share one index.
 struct make_linear_leaf {
   template <class View>
   constexpr auto operator()(const View& x) const {
@@ -79,7 +79,7 @@ struct make_linear_leaf {
   }
 };
 
-/// Leaves for an evaluation with strides, of which the innermost `rank` of `Rank` axes are used.
+/// Makes the leaves of an evaluation with strides, along the innermost `rank` of `Rank` axes.
 template <std::size_t Rank>
 struct make_strided_leaf {
   const operand_layout* next;
@@ -99,8 +99,8 @@ struct make_strided_leaf {
   }
 };
 
-/// The parameters of an evaluation: the axes that remain after collapse(), and the layouts of the operands, followed by
-/// that of the destination.
+/// The parameters of an evaluation: the axes that remain after collapse(), and the layouts of the operands and then of
+/// the destination.
 template <std::size_t Count>
 struct evaluation {
   shape axes;
@@ -188,9 +188,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Computes an expression (ops/elementwise.hpp) into the elements of a view: one pass over the operands, enqueued on
 /// the device's current stream, without allocating. The expression's extents must equal the destination's or broadcast
 /// to them: static ones that differ do not compile, run-time ones throw shape_error. The result is as if the expression
-/// were computed before anything is written: an operand that is the destination is read element by element, and one
-/// that overlaps it otherwise costs a temporary. `expression` may also be a view: copy() and to() call assign() if one
-/// of the views is strided.
+/// were computed before anything is written. An operand that overlaps the destination therefore costs a temporary,
+/// unless it is the destination itself. `expression` may also be a view: copy() and to() call assign() if one of the
+/// views is strided.
 template <class T, class Extents, class Where, class Layout, class Expression>
   requires(detail::is_view<std::remove_cvref_t<Expression>> || std::remove_cvref_t<Expression>::is_expression)
 auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& expression) {

@@ -58,7 +58,7 @@ struct creation {
     return everywhere(write, Extents(sizes...));
   }
 
-  /// Random elements: all on every place, or parts of the tensor that one place would have, made in host memory.
+  /// Draws random elements: the same on every place, or, for parts, those of a tensor on one place, in host memory.
   template <class Write>
   static type once(const Write& write, const Extents& extents) {
     constexpr form how = form_of<Where>;
@@ -81,7 +81,7 @@ struct creation {
   }
 };
 
-/// Rejects filling a partial tensor unless its operation (max, min) over equal summands gives their value.
+/// Rejects filling a partial tensor, unless its operation (max, min) leaves equal summands unchanged.
 template <class Where>
 constexpr void require_equal_elements() {
   using kind = typename placement_traits<Where>::kind;
@@ -115,7 +115,7 @@ constexpr bool can_draw() {
   return shaped && can_create<T, Where, Extents>();
 }
 
-/// `creation` for a function's template arguments and the types of its sizes.
+/// `creation` with a function's template arguments and the types of its sizes.
 template <class T, class Where, class... Size>
 using creation_of = creation<T, typename extents_of_sizes<Size...>::type, Where>;
 
@@ -189,7 +189,7 @@ struct arange_body {
   }
 };
 
-/// Number of steps from start that stay before stop.
+/// Counts the steps from start that stay before stop.
 template <class T>
 std::size_t arange_size(T start, T stop, T step) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -213,7 +213,7 @@ std::size_t arange_size(T start, T stop, T step) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// start, start + step, start + 2 step, ... up to but not including stop, as numpy.arange; element i is start + i *
+/// start, start + step, start + 2 step, ... up to but not including stop, as numpy.arange. Element i is start + i *
 /// step, rounded once.
 template <class T, class Where = void>
 auto arange(detail::computed_t<T> start, detail::computed_t<T> stop, detail::computed_t<T> step = 1) {
@@ -238,7 +238,7 @@ template <class T, class Where = void>
 auto arange(detail::computed_t<T> stop) {
   return arange<T, Where>(0, stop, 1);
 }
-/// Uniformly distributed numbers in [low, high); see uniform_into. On several places: copies of the same numbers, or
+/// Uniformly distributed numbers in [low, high); see uniform_into. On several places, copies of the same numbers, or
 /// parts of the tensor that one place would have, made in host memory and copied.
 template <class T, class Where, class Extents>
 auto uniform(const Extents& extents, seed start, detail::computed_t<T> low = 0, detail::computed_t<T> high = 1) {

@@ -86,8 +86,8 @@ struct cross_entropy_row {
       });
     }
 
-    // `others` is the sum without the target's term: 1 - softmax(x)_y = others / sum avoids cancellation if it is
-    // small, in loss and gradient. If the target's term is the smaller part, subtracting it loses no digits.
+    // `others` is the sum without the target's term: 1 - softmax(x)_y = others / sum avoids cancellation, in loss and
+    // gradient, where others is small. If the target's term is the smaller part, subtracting it loses no digits.
     T* const dx = dlogits == nullptr ? nullptr : dlogits + row * n;
     const double sum = row_exponentials<T>(dx, x, max, n);
     const T share = fast_exp<T>(target);
@@ -189,10 +189,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// - sums[1] = sum of w_y over rows that are not ignored, the divisor of the mean;
 /// - dlogits = gradient of sums[0], not divided; it may be `logits`. With null data it is not computed;
 /// - row_losses = each row's loss (0 where ignored).
-/// Ignored rows get gradient 0, whatever their logits are. If all rows are ignored, or there are none, both sums are 0.
-/// A label outside 0..n-1 other than ignore_index throws argument_error on the CPU and on simulated devices (there from
-/// the next call that waits); on CUDA devices it makes sums[0] and the row's gradient NaN. Options out of range throw
-/// argument_error, different extents shape_error. Enqueued on the current stream of the logits' place.
+/// Ignored rows get gradient 0, whatever their logits are. If there are no other rows, both sums are 0. A label outside
+/// 0..n-1 other than ignore_index throws argument_error on the CPU and, from the next call that waits, on simulated
+/// devices; on CUDA devices it makes sums[0] and the row's gradient NaN. Options out of range throw argument_error,
+/// different extents shape_error. Enqueued on the current stream of the logits' place.
 template <tensor_like Sums, tensor_like DLogits, tensor_like RowLosses, tensor_like Logits, tensor_like Labels>
 void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, const Logits& logits,
                         const Labels& labels,

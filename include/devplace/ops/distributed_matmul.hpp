@@ -17,12 +17,12 @@ struct distributed_transposed {
   /// Extents of the whole after transposition.
   using extents_type =
       devplace::extents<Tensor::extents_type::static_extent(1), Tensor::extents_type::static_extent(0)>;
-  const Tensor* matrix;  ///< as it is stored
+  const Tensor* matrix;  ///< the matrix as stored
   /// Extents of the whole after transposition.
   auto extents() const { return extents_type(matrix->extent(1), matrix->extent(0)); }
 };
 
-/// x with rows and columns exchanged on every place, as an operand of matmul. Not a copy: x must outlive it.
+/// Exchanges rows and columns of x on every place, as an operand of matmul. Not a copy: x must outlive the result.
 template <detail::distributed_tensor X>
   requires detail::transposable<X>
 auto transposed(X&& x) {
@@ -63,12 +63,12 @@ inline constexpr bool is_distributed_transposed<distributed_transposed<Tensor>> 
 template <class X>
 concept distributed_matrix = distributed_tensor<X> || is_distributed_transposed<std::remove_cvref_t<X>>;
 
-/// Operands of a product, at least one of them distributed; if the other is not, it is rejected with an error message.
+/// Operands of a product, at least one of them distributed; a message rejects an operand on one place.
 template <class A, class B>
 concept distributed_matrix_pair = (distributed_matrix<A> && (distributed_matrix<B> || matrix_operand<B>)) ||
                                   (matrix_operand<A> && distributed_matrix<B>);
 
-/// The operand that determines a product's split: the split one, if there is one.
+/// The operand that determines a product's split: the split operand, if there is one.
 template <class A, class B>
 const auto& split_operand(const A& a, const B& b) {
   if constexpr (rules_of<typename B::placement_type>::split) {

@@ -37,7 +37,7 @@ struct mse_row {
   }
 };
 
-/// The loss of a row, whose weight is its number of elements.
+/// The loss of a row, and its weight: the number of elements.
 template <class T>
 struct mse_terms {
   const T* losses;

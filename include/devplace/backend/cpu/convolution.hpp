@@ -12,12 +12,12 @@
 #include <devplace/ops/convolution.hpp>
 #include <devplace/place/detail/parallel_ranges.hpp>
 
-// Convolutions always use the built-in engine, even if matrix products use a CBLAS library: such a library needs a
-// whole matrix, and the patches of a convolution are never stored as one.
+// Convolutions always use the built-in engine, even if matrix products use a CBLAS library: a library needs a whole
+// matrix, and the patches of a convolution are never stored as one.
 
 namespace devplace::detail {
 
-/// Returns the number of tasks of `work` multiplications that justify a thread.
+/// Returns the number of tasks, each of `work` multiplications, that justify a thread.
 constexpr std::size_t tasks_per_thread(std::size_t work) {
   return work >= gemm_least_work ? 1 : gemm_least_work / (work + 1) + 1;
 }
@@ -40,7 +40,7 @@ struct chunk_adder {
 };
 
 /// Returns the convolution `s` with rows as long as possible, because kernels compute along rows. An image of one
-/// column becomes an image of one row, and a plane becomes one row if the kernel has one tap; no element moves.
+/// column becomes one row; a whole plane becomes one row if the kernel has one tap. No element moves.
 inline convolution_shape with_long_rows(const convolution_shape& s) {
   if (s.columns.in == 1 && s.columns.out == 1 && (s.rows.in != 1 || s.rows.out != 1))
     return with_long_rows({s.samples, s.groups, s.channels, s.outputs, s.columns, s.rows, true});
@@ -81,7 +81,7 @@ bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& 
   return true;
 }
 
-/// Runs `direct` if a direct convolution pays, otherwise `compute`, which is kernels.forward or kernels.mirrored.
+/// Runs `direct` if a direct convolution is faster, otherwise `compute`: kernels.forward or kernels.mirrored.
 template <class T, class Direct, class Range>
 void convolve_on_cpu(convolution_arguments<T, computed_t<T>> g, const convolution_kernels<T>& kernels,
                      const Direct& direct, const Range& compute) {

@@ -17,7 +17,7 @@
 
 namespace devplace::detail {
 
-/// The workspace of engines that need more than the workspace of patches. Engines on tensor cores store images in
+/// The workspace of engines that need more than the workspace of patches. Engines on tensor cores copy images to
 /// another axis order, which takes about as much memory as the images.
 struct cuda_cudnn_workspace {
   static constexpr std::size_t bytes = std::size_t{256} << 20;

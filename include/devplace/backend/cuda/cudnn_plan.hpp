@@ -17,8 +17,7 @@
 
 namespace devplace::detail {
 
-/// The addresses that a cuDNN call uses: those of the plan's tensors in the order of their numbers, then that of the
-/// workspace.
+/// The addresses in a cuDNN call: the plan's tensors in the order of their numbers, then the workspace.
 using cudnn_addresses = std::array<void*, 14>;
 
 /// An operation that is prepared once with a fixed engine, so that repeated calls give the same bits.
@@ -151,7 +150,7 @@ inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const con
   return parts.back().finalize(caller);
 }
 
-/// Returns whether tensor cores take the operands unrounded (all types but float), or may round them to TF32.
+/// Returns whether tensor cores read the operands unrounded (all types but float), or may round them to TF32.
 inline bool may_use_tensor_cores(const convolution_key& key) {
   return key.element != product_element::float32 || key.math == product_math::tf32;
 }
@@ -246,8 +245,8 @@ inline void choose_engine(cudnn_plan& result, cudnnHandle_t handle,
 }
 
 /// Makes the plan of a convolution. A weight gradient of 16-bit operands is written in 16 bits and then converted, so
-/// its sums are float and rounded once. Writing float needs engines that cuDNN 9.19 has on an H100 only if channels are
-/// the last axis of images and a pointwise operation follows.
+/// its sums are float and rounded once. For writing float, cuDNN 9.19 has engines on an H100 only if channels are the
+/// last axis of images and a pointwise operation follows.
 inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const convolution_key& key, std::size_t limit, int ordinal) {
   const cudnn_caller caller(ordinal, key);
   cudnn_plan result;

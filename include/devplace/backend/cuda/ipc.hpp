@@ -18,8 +18,8 @@
 namespace devplace {
 
 /// CUDA's interprocess handles of memory and of an event. The memory is allocated by cudaMalloc, because pool memory
-/// has no such handles. Every process that has opened the memory holds a lock of the segment; the exporting process
-/// frees the memory when no other process holds one, since CUDA leaves the opposite order undefined.
+/// has no such handles. Every process that has opened the memory holds a lock of the segment. The exporting process
+/// frees the memory when no other process holds a lock, since CUDA leaves the opposite order undefined.
 template <>
 struct implementation<backend::cuda, op::ipc> {
   static std::string device(int ordinal) {
@@ -86,7 +86,7 @@ struct implementation<backend::cuda, op::ipc> {
     cudaEvent_t written = nullptr;
   };
 
-  /// Rounds up to 2 MiB, because CUDA shares whole pages, and with them other memory of this process.
+  /// Rounds up to 2 MiB, because CUDA shares whole pages, including other memory of this process on them.
   static std::size_t whole_pages(std::size_t bytes) {
     constexpr std::size_t page = std::size_t{2} << 20;
     return bytes == 0 ? page : (bytes + page - 1) / page * page;

@@ -137,8 +137,8 @@ class quiet_cuda_device_guard {
   bool changed_ = false;
 };
 
-/// Orders all future work of `later` after the present work of `earlier`, a stream of the same (current) device. Waits
-/// on the host instead if CUDA cannot create the event.
+/// Orders all future work of `later` after the present work of `earlier`, a stream of the same (current) device. If
+/// CUDA cannot create the event, waits on the host instead.
 inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
   cudaEvent_t reached = nullptr;
   const bool ordered = cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess &&

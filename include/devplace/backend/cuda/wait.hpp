@@ -25,9 +25,9 @@ inline std::int64_t in_seconds(int seconds) {
   return monotonic_nanoseconds() + std::int64_t{1000000000} * seconds;
 }
 
-/// Polls `query()`, which is cudaStreamQuery or cudaEventQuery, until the work is done or has failed, or until the
-/// clock reaches `end`; then it returns cudaErrorNotReady. Between polls it calls `meanwhile()` and sleeps, longer each
-/// time, but never long enough to delay a training step noticeably.
+/// Polls `query()`, which is cudaStreamQuery or cudaEventQuery, until the work is done or has failed. Returns
+/// cudaErrorNotReady once the clock reaches `end`. Between polls, calls `meanwhile()` and sleeps, longer each time, but
+/// never long enough to delay a training step noticeably.
 template <class Query, class Meanwhile = void (*)()>
 cudaError_t poll_cuda(
     const Query& query, std::int64_t end, const Meanwhile& meanwhile = [] {}) {

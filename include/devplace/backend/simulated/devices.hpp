@@ -47,8 +47,8 @@ class simulated_devices {
     return scoped == nullptr ? own : *static_cast<simulated_device*>(scoped);
   }
 
-  /// Takes and returns an additional worker of a device, which runs concurrently with the others. Workers are reused
-  /// and never destroyed, because other devices' work may still refer to them.
+  /// Takes and returns an additional worker of a device, which runs concurrently with the others. Reuses workers and
+  /// never destroys them, because other devices' work may still refer to them.
   ///@{
   static simulated_device& take_worker(int ordinal) {
     static_cast<void>(at(ordinal));
@@ -138,7 +138,7 @@ class simulated_devices {
     return *started.load(std::memory_order_relaxed);
   }
 
-  /// Returns `make()`, which starts a thread of the device, and translates the error if it cannot.
+  /// Returns `make()`, which starts a thread of the device; translates the error if the thread cannot start.
   template <class Make>
   static simulated_device* start_thread(int ordinal, const Make& make) {
     try {

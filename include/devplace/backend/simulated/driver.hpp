@@ -110,7 +110,7 @@ class simulated_driver {
   }
 
  private:
-  /// Explains CUDA's parsing if a list yields fewer devices than it has entries.
+  /// Explains CUDA's parsing if a list has more entries than the devices it selects.
   std::string explained_end() const {
     const auto entries = 1 + std::count(visible_text_.begin(), visible_text_.end(), ',');
     if (visible_text_.empty() || entries == visible_count()) return {};

@@ -43,7 +43,8 @@ class simulated_guard {
     } else {
       top_ += pages;
     }
-    // Either a device that starts to work sees in_use_ and opens the region, or this thread sees its working_.
+    // Either a device that starts to work reads in_use_ and opens the region, or this thread reads the device's
+    // working_.
     in_use_.store(true);
     if (open_)
       static_cast<void>(::mprotect(begin, pages, PROT_READ | PROT_WRITE));
@@ -58,7 +59,7 @@ class simulated_guard {
     return region_ != nullptr && data >= region_ && data < region_ + top_;
   }
 
-  /// Frees `data`, which allocate() returned for `bytes`. Blocks of as many pages reuse the address range.
+  /// Frees `data`, which allocate() returned for `bytes`. Blocks of equally many pages reuse the address range.
   void release(void* data, std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     const std::size_t pages = in_pages(bytes);

@@ -9,8 +9,8 @@
 #include <devplace/ops/detail/broadcast.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 
-// Broadcasting over several places happens only within the local tensors. Split operands have the split axis of the
-// result in full extent; other operands have no such axis, or extent 1 along it.
+// Over several places, only local tensors broadcast. Split operands have the split axis of the result in full extent;
+// other operands have no such axis, or extent 1 along it.
 namespace devplace::detail {
 
 template <class Result, class Extents, class Operand>
@@ -39,7 +39,7 @@ constexpr void check_split_axis() {
 }
 
 /// Throws unless each place's local tensor of `operand` has all elements that the place's part of the result needs.
-/// `like` is a tensor that is distributed like the result.
+/// `like` is a tensor distributed like the result.
 template <class Result, class Extents, class Operand, class Like>
 void require_local_operand(const Extents& extents, const Operand& operand, const Like& like) {
   constexpr std::size_t axis = rules_of<Result>::axis;

@@ -15,7 +15,7 @@
 #include <devplace/tensor/dtype.hpp>
 
 // Functors of the elementwise operations, for host and devices. Every case is defined: integers wrap around, an integer
-// divided by 0 is 0, and NaN is treated as each functor says.
+// divided by 0 is 0, and each functor states its treatment of NaN.
 namespace devplace::detail::elementary {
 
 /// The type in which sums, differences and products of integers are computed: unsigned, so that wrapping is defined.

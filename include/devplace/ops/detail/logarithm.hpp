@@ -28,8 +28,8 @@ template <class T>
 }
 
 /// log(x) within 1 ulp, also of subnormal numbers; -infinity for 0 and -0, NaN for negative numbers and NaN. x = 2^k m
-/// with m from sqrt(1/2) to sqrt(2), and log m = f - (f^2 / 2 - s (f^2 / 2 + r)) with f = m - 1, s = f / (2 + f) and r
-/// = 2 artanh(s) / s - 2: in this arrangement, from FreeBSD's e_log.c, everything but f is small. Without branches and
+/// with m from sqrt(1/2) to sqrt(2). With f = m - 1, s = f / (2 + f) and r = 2 artanh(s) / s - 2, log m = f - (f^2 / 2
+/// - s (f^2 / 2 + r)). In this arrangement, from FreeBSD's e_log.c, all terms except f are small. Without branches and
 /// calls, like exponential.hpp.
 template <floating_element T>
 [[gnu::always_inline]] DEVPLACE_HD inline T fast_log(T x) {

@@ -9,8 +9,9 @@
 
 namespace devplace::detail {
 
-/// Constants of the normal distribution's tail for a floating-point format. The coefficients are those of p in
-/// Phi(-a) = exp(-a^2 / 2) p(q) / (a + 5), q = (a - 5) / (a + 5); tests/reference/fit_normal_tail.py prints them.
+/// Constants of the normal distribution's tail for a floating-point format. The coefficients are those of the
+/// polynomial p in Phi(-a) = exp(-a^2 / 2) p(q) / (a + 5), q = (a - 5) / (a + 5). tests/reference/fit_normal_tail.py
+/// prints them.
 template <floating_element T>
 struct normal_constants;
 

@@ -78,7 +78,7 @@ using result_like_t = result_beside_t<X, operand_element_t<X>, operand_extents_t
                     sizes_text(b) + "; they must have the same extents.");
 }
 
-/// Throws unless all views are on one device; checks only what the types do not imply.
+/// Throws unless all views are on one device; checks only what their types do not imply.
 template <class First, class... Rest>
 void require_one_device(const char* operation, const First& first, const Rest&... rest) {
   if (((rest.ordinal() != first.ordinal()) || ...)) throw_other_devices(operation);

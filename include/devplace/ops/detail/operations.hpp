@@ -13,8 +13,8 @@
 
 namespace devplace::detail {
 
-// Expressions of one or two arguments. They assert one call below the public functions, so that compilers show the
-// user's line within few lines.
+// Expressions of one or two arguments. The assertions are one call below the public functions, so that compilers need
+// few lines to reach the user's line.
 
 /// Whether a function takes elements of a type: some are defined for floating-point numbers only.
 template <class F, class Element>
@@ -55,7 +55,7 @@ struct function_of<elementary::convert<To>, T> {
 template <class F, class T>
 using function_of_t = typename function_of<F, T>::type;
 
-/// The type of an argument's elements beside elements of type T: a number is not rounded to 16 bits.
+/// The element type of an argument beside elements of type T: a number is not rounded to 16 bits.
 template <class X, class T>
 using element_beside_t = std::conditional_t<number<X>, computed_t<T>, T>;
 

@@ -57,7 +57,7 @@ struct operand_precision<A> {
   using type = own_precision<void, operand_element_t<A>>;
 };
 
-/// Whether a result of elements `C` is one of operands with elements `T`.
+/// Whether a product of elements `T` may have elements `C`.
 template <class C, class T>
 inline constexpr bool result_of_product = std::is_same_v<C, T> || (short_element<T> && std::is_same_v<C, float>);
 

@@ -14,8 +14,8 @@
 
 // Functors that turn random words into numbers, in CPU loops and, `several` elements at a time, in GPU threads.
 //
-// No compiler can contract a product and a sum differently: the arithmetic uses std::fma, or the product is exact. The
-// bits are therefore the same with and without FMA instructions, on CPUs and GPUs.
+// The arithmetic uses std::fma, or its products are exact, so no compiler can contract products and sums differently.
+// The bits are therefore the same with and without FMA instructions, on CPUs and GPUs.
 namespace devplace::detail {
 
 /// Number of random elements that justify a thread.
@@ -25,7 +25,7 @@ inline constexpr std::size_t random_grain = 4096;
 template <class T>
 inline constexpr std::size_t words_of = sizeof(T) / sizeof(std::uint32_t);
 
-/// The leading 53 of 64 random bits as an exact number. Converts signed integers, which compilers vectorise.
+/// The leading 53 of 64 random bits as an exact number. Converts signed integers, because compilers vectorise this.
 DEVPLACE_HD constexpr double leading_bits(std::uint32_t low, std::uint32_t high) {
   const double upper = static_cast<double>(static_cast<std::int32_t>(high ^ 0x8000'0000)) + 0x1p31;
   return upper * 0x1p21 + static_cast<double>(static_cast<std::int32_t>(low >> 11));
@@ -143,7 +143,7 @@ DEVPLACE_HD inline cosine_and_sine portable_cosine_and_sine(double turns) {
                                   1.};
   const auto sine = same_bits<std::uint64_t>(x * polynomial(square, of_sine));
   const auto cosine = same_bits<std::uint64_t>(polynomial(square, of_cosine));
-  // A quarter turn later the cosine is -sine and the sine is the cosine.
+  // A quarter turn later, the cosine is -sine and the sine is the cosine.
   const auto quarters = static_cast<std::uint64_t>(static_cast<std::uint32_t>(quarter));
   const std::uint64_t exchanged = (cosine ^ sine) & (0 - (quarters & 1));
   const std::uint64_t cosine_sign = ((quarters + 1) & 2) << 62, sine_sign = (quarters & 2) << 62;

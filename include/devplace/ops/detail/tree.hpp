@@ -95,7 +95,7 @@ template <class F, class Indices, class... Children>
 inline constexpr std::size_t strided_leaves<node<F, Indices, Children...>> = (std::size_t{0} + ... +
                                                                               strided_leaves<Children>);
 
-/// Whether a tree has a function, such as exp, that takes much longer than to load and store an element.
+/// Whether a tree has a function, such as exp, that takes much longer than loading and storing an element.
 template <class Tree>
 inline constexpr bool computes_much = false;
 template <class F, class Indices, class... Children>

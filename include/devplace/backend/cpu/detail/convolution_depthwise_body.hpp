@@ -4,7 +4,7 @@
 // Included by convolution_kernels.hpp only.
 //
 // Convolutions whose groups have few channels, mainly depthwise ones. Vectors hold consecutive pixels of one output
-// channel: the sum over taps of a weight times the vector of the padded image where the tap reads
+// channel. A vector is the sum over taps of a weight times the padded image's vector at the tap
 // (depthwise_convolution).
 
 /// Computes sums[i] = then(bias + sum over p of weights[p] image[offsets[p] + i]) for `Vectors` vectors of elements.
@@ -35,7 +35,7 @@ template <class T, std::size_t Vectors>
   }
 }
 
-/// Computes n such elements, rounded up to whole vectors.
+/// Computes n elements like tap_sum_tile, rounded up to whole vectors.
 template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tap_sums(T* sums, const T* image, const std::size_t* offsets,
                                                        const T* weights, std::size_t depth, T bias, bool relu,
@@ -175,7 +175,8 @@ DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_
   }
 }
 
-/// Joins the sums of the phases of one padded row into `to`, without the padding; `otherwise` where no window reads.
+/// Joins the sums of the phases of one padded row into `to`, without the padding; elements that no window reads become
+/// `otherwise`.
 template <class T>
 DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, const window_axis& a, const T* sums,
                                         T otherwise) {
@@ -185,7 +186,7 @@ DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, c
     return fill_run(to + read, otherwise, a.in - read);
   }
   if (a.stride == 2 && d.column_phases == 2) {
-    // Whole pairs, except one that the padding may divide.
+    // Processes whole pairs; the padding may divide the first.
     const std::size_t skip = a.padding % 2, first = (a.padding + 1) / 2;
     const std::size_t pairs = first < d.pitch ? smaller((a.in - smaller(skip, a.in)) / 2, d.pitch - first) : 0;
     if (skip != 0) to[0] = a.padding / 2 < d.pitch ? sums[d.plane + a.padding / 2] : otherwise;
@@ -206,7 +207,7 @@ DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, c
 }
 
 /// Computes the input's gradient for segments [begin, end) of rows of phases, in the order of convolve_depthwise. For
-/// each phase, the output's gradient is convolved with the taps that read the phase.
+/// each phase, convolves the output's gradient with the taps that read the phase.
 template <class T>
 DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_arguments<T, computed_t<T>>& g,
                                              const depthwise_convolution& d, std::size_t begin, std::size_t end,

@@ -4,7 +4,7 @@
 // Included by convolution_kernels.hpp only.
 //
 // Convolutions whose vectors hold output channels: each element of an image is multiplied by vectors of weights, so
-// patches are never stored. Images are only copied with their padding (direct_convolution). The scheme is that of
+// patches are never stored. Images are only copied, with their padding (direct_convolution). The scheme follows
 // Georganas et al., "Anatomy of high-performance deep learning convolutions on SIMD architectures" (2018), with the
 // users' layout.
 

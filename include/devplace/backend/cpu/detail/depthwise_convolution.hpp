@@ -15,13 +15,13 @@ inline constexpr std::size_t depthwise_channels = 4;
 inline constexpr std::size_t depthwise_depth = 256;
 ///@}
 
-/// How convolutions whose groups have few channels (convolution_depthwise_body.hpp) divide a shape. The division and
-/// the order of all sums depend on the extents alone.
+/// The division of a shape for convolutions whose groups have few channels (convolution_depthwise_body.hpp). The
+/// division and the order of all sums depend only on the extents.
 ///
 /// Images are copied with their padding, in segments of rows. Strides split a padded image into phases, each with every
 /// stride-th row and column, so that consecutive outputs read consecutive elements. Rows of a phase have `pitch`
-/// elements and are contiguous. Outputs are computed for rows of `pitch` elements, in vectors that continue across
-/// rows; outputs that belong to no window are dropped.
+/// elements and are contiguous. Output rows also have `pitch` elements, in vectors that continue across rows; outputs
+/// without a window are dropped.
 struct depthwise_convolution {
   std::size_t row_phases, column_phases;
   std::size_t more_rows, more_columns;  ///< rows and columns of a phase minus those of the outputs
@@ -45,7 +45,7 @@ struct depthwise_convolution {
            s.column_of(t) * s.columns.dilation / s.columns.stride;
   }
   ///@}
-  /// The first row of phases outside the padding, and the number of rows from it to the last such row.
+  /// The first row of phases outside the padding, and the number of rows from it to the last row outside.
   ///@{
   static constexpr std::size_t first_row(const convolution_shape& s) { return s.rows.padding / s.rows.stride; }
   static constexpr std::size_t rows_of_input(const convolution_shape& s) {

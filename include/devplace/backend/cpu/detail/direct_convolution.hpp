@@ -10,7 +10,8 @@
 namespace devplace::detail {
 
 /// Sizes of the packed blocks of convolutions, which share a thread's buffer with products. Like gemm_block_depth and
-/// the others, but all blocks together fit a second-level cache of 1 MiB, since images are read again for every block.
+/// the others, except that all blocks together fit a second-level cache of 1 MiB: images are read again for every
+/// block.
 inline constexpr std::size_t convolution_block_depth = 256;
 template <class T>
 inline constexpr std::size_t convolution_block_rows = gemm_block_rows<T>;
@@ -21,8 +22,8 @@ inline constexpr std::size_t convolution_buffer_bytes = gemm_buffer_bytes / 4;
 /// Largest depth (number of elements of a patch) of one product.
 inline constexpr std::size_t direct_depth = convolution_depth;
 
-/// How direct convolutions (convolution_direct_body.hpp) divide a shape. The division and the order of all sums depend
-/// on the extents alone.
+/// The division of a shape for direct convolutions (convolution_direct_body.hpp). The division and the order of all
+/// sums depend only on the extents.
 ///
 /// Images are copied with their padding, in segments of rows. With stride s, a padded row is split into s phases; phase
 /// f holds elements f, f + s, f + 2s, ..., so that consecutive outputs read consecutive elements.
@@ -45,7 +46,7 @@ struct direct_convolution {
     const std::size_t column = s.column_of(t) * s.columns.dilation;
     return s.row_of(t) * s.rows.dilation * row + column % s.columns.stride * phase + column / s.columns.stride;
   }
-  /// Returns the rows of padded images that `n` rows of outputs read.
+  /// Returns the number of rows of padded images that `n` rows of outputs read.
   static constexpr std::size_t span(const convolution_shape& s, std::size_t n) {
     return (n - 1) * s.rows.stride + (s.rows.size - 1) * s.rows.dilation + 1;
   }
@@ -56,7 +57,7 @@ constexpr std::size_t tiles_of(std::size_t n, std::size_t width) {
   return (n + width - 1) / width;
 }
 
-/// Returns the width, among those of an instruction set's register tiles, with which `n` columns take the least time.
+/// Returns the width of a register tile, one of `widths`, with which `n` columns take the least time.
 constexpr std::size_t tile_width(std::size_t n, const unsigned char* widths) {
   std::size_t best = *widths;
   for (; *widths != 0; ++widths)

@@ -3,9 +3,9 @@
 
 // Included by instruction_sets.hpp only.
 //
-// The scheme is that of Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): blocks of
-// op(B) and op(A) stay in the second-level cache, and a register tile holds rows x columns of C. Every element of C is
-// a sum over p in ascending order in any tile, so results do not depend on how threads divide the matrix.
+// The scheme follows Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): blocks of op(B)
+// and op(A) stay in the second-level cache, and a register tile holds rows x columns of C. Every element of C is a sum
+// over p in ascending order in any tile, so results do not depend on how threads divide the matrix.
 
 /// How a tile stores its sums: C = then(alpha sum + beta C + bias).
 template <class T>
@@ -128,8 +128,8 @@ struct edge_of_tile {
   }
 };
 
-/// Returns the width of a panel of A: tile_rows, or narrower if only a few rows are left, because products with few
-/// rows (inference, 10 classes) would otherwise mostly multiply zeros. Likewise for the columns of B.
+/// Returns the width of a panel of A: tile_rows, or less if only a few rows are left, because products with few rows
+/// (inference, 10 classes) would otherwise mostly multiply zeros. Columns of B likewise.
 constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_t narrow) {
   return left > narrow ? full : narrow;
 }
@@ -175,14 +175,14 @@ DEVPLACE_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range
   // Blocks of equal depth: 784 is 2 x 392, not 512 + 272.
   const std::size_t depths = (g.k + gemm_block_depth - 1) / gemm_block_depth;
   const bool far = g.m * g.n * sizeof(T) > std::size_t{2} << 20U;
-  // Packing does not pay for matrices in the first-level cache, nor if few tiles read each element. Rows of A stay in
-  // the cache from one p to the next, whereas each p of a column is another cache line; so the limit for A is higher.
+  // Packing does not pay for matrices in the first-level cache, nor if few tiles read each element. The limit for A is
+  // higher: rows of A stay in the cache from one p to the next, whereas each p of a column is another cache line.
   const auto is_small = [&](std::size_t stride) { return stride * g.k * sizeof(T) <= std::size_t{16} << 10U; };
   const bool unpacked_a = g.transpose_a ? is_small(g.lda) || all_columns <= tile_columns  //
                                         : all_columns <= 8 * tile_columns;
   const bool unpacked_b = !g.transpose_b && (is_small(g.ldb) || all_rows <= 2 * tile_rows);
-  // Columns of B are packed just before their first use. If only one block of rows uses them, the next columns
-  // overwrite them, so that packed elements stay in the cache.
+  // Packs columns of B just before their first use. If only one block of rows uses them, the next columns overwrite
+  // them, so that packed elements stay in the cache.
   const bool one_block = all_rows <= block_rows;
   const std::size_t packed_together = g.transpose_b ? tile_columns : 4 * tile_columns;
 

@@ -13,10 +13,11 @@
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/detail/parallel_ranges.hpp>
 
-// Code that is compiled for each instruction set. The <name>_body.hpp are included in one namespace per instruction
-// set. DEVPLACE_TARGET is the attribute that selects it, DEVPLACE_ROOT its instruction for square roots (undefined:
+// Code that is compiled for each instruction set: includes the <name>_body.hpp in one namespace per instruction set.
+// DEVPLACE_TARGET is the attribute that selects the set, DEVPLACE_ROOT its instruction for square roots (undefined:
 // scalar ones). Every function with vector operations needs the attribute, which cannot depend on a template argument,
-// or is always inlined into one that has it; otherwise its vector operations are lowered for the baseline processor.
+// or must always be inlined into a function with the attribute. Otherwise its vector operations are lowered for the
+// baseline processor.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
@@ -78,7 +79,7 @@ inline constexpr std::size_t tile_rows = 8;
   #undef DEVPLACE_ROOT
 #endif
 
-/// Returns `f(code)` with the code for an instruction set, by default the best one that this process may use.
+/// Returns `f(code)` for the code of an instruction set, by default the best one that this process may use.
 template <class F>
 decltype(auto) with_instruction_set(const F& f, cpu_isa isa = current_isa()) {
   switch (isa) {

@@ -90,7 +90,7 @@ DEVPLACE_DEVICE auto read_tree(const Read& read, const node<F, std::index_sequen
   return result{{read_tree(read, static_cast<const branch<I, Children>&>(tree).child)}..., tree.function};
 }
 
-/// Whether packs of N elements can be used to read every tensor in the tree and to write the destination.
+/// Whether packs of N elements can read every tensor in the tree and write the destination.
 template <unsigned N>
 struct wide_leaves {
   template <class Leaf>

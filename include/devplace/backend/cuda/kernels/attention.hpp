@@ -110,7 +110,7 @@ class attention_tile {
     return x;
   }
 
-  /// Applies dropout to x, the probability of a query for a key, or its gradient.
+  /// Applies dropout to x, the probability of a query for a key or the gradient of this probability.
   DEVPLACE_DEVICE T drop(const attention_dropout<T>& dropout, std::size_t sequence, std::size_t query, std::size_t key,
                          T x) const {
     if (!dropout.drops()) return x;

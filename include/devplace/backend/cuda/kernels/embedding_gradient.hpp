@@ -12,8 +12,8 @@
 namespace devplace::detail {
 
 /// One warp per row of the table. It reads 32 indices at a time and adds, in order, the rows of dy whose index is the
-/// warp's row; no atomics, and the same bits in every run. Each lane handles adjacent columns and reads them with one
-/// access where memory is aligned and rows are a multiple of them.
+/// warp's row: no atomics, and the same bits in every run. Each lane handles adjacent columns and reads them with one
+/// access if memory is aligned and rows consist of whole accesses.
 template <class T, class Gradient, class Index>
 struct embedding_gradient_kernel {
   static constexpr unsigned threads = 256;

@@ -13,9 +13,9 @@
 #include <devplace/tensor/dtype.hpp>
 
 // Pooling of 16-bit elements in adjacent windows of 2 x 2. A thread reads 16 bytes of two rows: 8 columns, 4 windows.
-// This needs rows of a multiple of 8 elements; rows of other lengths begin at any address. Other windows overlap or
-// leave gaps; for them, adjacent threads take adjacent windows, whose elements share cache lines, because packs per
-// thread would spread a warp's accesses over more cache lines.
+// Rows must be a multiple of 8 elements, because other rows begin at unaligned addresses. Other windows overlap or
+// leave gaps; there adjacent threads take adjacent windows, whose elements share cache lines. Packs per thread would
+// spread a warp's accesses over more cache lines.
 
 namespace devplace::detail {
 
@@ -50,7 +50,7 @@ inline bool in_squares(const pooling_shape& s) {
   return in_twos(s.rows) && in_twos(s.columns) && s.columns.in % 8 == 0;
 }
 
-/// Loads what windows `i` to `i` + 3 read.
+/// Loads the elements that windows `i` to `i` + 3 read.
 template <class T, class Thread>
 DEVPLACE_DEVICE four_squares<T> squares_of_windows(const Thread& t, const pooling_shape& s, const T* x, std::size_t i) {
   const std::size_t row = quotient(i, s.columns.out), plane = quotient(row, s.rows.out);
@@ -100,7 +100,7 @@ struct wide_average_pool {
   }
 };
 
-/// Computes 8 adjacent input gradients from those of 4 windows; 0 in a last row that no window contains.
+/// Computes 8 adjacent input gradients from the gradients of 4 windows; 0 in a last row that no window contains.
 template <class T, class F>
 struct wide_pool_gradient {
   static constexpr unsigned width = 8;

@@ -55,7 +55,7 @@ random_kernel<normal_body<T>> make_kernel(std::size_t, const normal_body<T>& bod
 }
 
 /// Applies dropout to `rows` samples. A thread handles the four elements of a sample that share a block of random
-/// words, or eight 16-bit elements with two blocks; accesses are wide if all such groups are aligned.
+/// words, or eight 16-bit elements with two blocks. Accesses are wide if all such groups are aligned.
 template <class T>
 struct dropout_kernel {
   static constexpr unsigned threads = 256;

@@ -65,7 +65,7 @@ DEVPLACE_HD auto elements_of_result(const Source& source, std::size_t result) {
 }
 
 /// The arrays of a source: how many elements a thread takes (16 bytes of the smallest type, but 4 elements of 1 byte),
-/// whether arrays are aligned for that, and how a pack is read. Other sources are read one by one.
+/// whether arrays are aligned for such accesses, and how a pack is read. Other sources are read one by one.
 template <class Inputs>
 struct reduced_inputs {
   static constexpr unsigned width = 1;
@@ -103,7 +103,7 @@ struct reduced_source {
   using inputs = reduced_inputs<decltype(inputs_of(std::declval<const elements&>()))>;
 };
 
-/// Reads N elements of an array, or only those of them that are reduced.
+/// Reads N elements of an array, or only the reduced ones among them.
 template <unsigned N, class Thread>
 struct pack_reader {
   const Thread& t;
@@ -121,7 +121,7 @@ struct pack_reader {
   }
 };
 
-/// Reads a pack of a source's elements. `wide`: with wide accesses; packs are then at multiples of their size.
+/// Reads a pack of a source's elements. `wide`: with wide accesses; packs then begin at multiples of their size.
 template <unsigned N, class Thread, class Elements>
 DEVPLACE_DEVICE auto read_elements(const Thread& t, const Elements& of, const reduced_pack& which, bool wide) {
   if constexpr (requires { of.inputs(); }) {

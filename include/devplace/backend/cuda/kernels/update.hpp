@@ -13,7 +13,8 @@
 
 namespace devplace::detail {
 
-/// Number of elements that a thread updates together: 16 bytes of the rounded parameters if any, otherwise the others.
+/// Number of elements that a thread updates together: 16 bytes of the rounded parameters if any, otherwise of the
+/// others.
 template <class T, class Working>
 inline constexpr unsigned width_of_update = width_of_sizes(sizeof(Working), sizeof(T));
 template <class T>

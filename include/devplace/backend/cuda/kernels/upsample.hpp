@@ -12,9 +12,9 @@
 #include <devplace/ops/upsample.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Doubles rows and columns of 16-bit elements: a thread handles 4 elements and the 8 columns of two rows that they
-// become, in accesses of 16 bytes to the larger side. With other factors, and if rows are not a multiple of 4, threads
-// have one element each.
+// Doubles rows and columns of 16-bit elements. A thread handles 4 elements and their 8 columns in two rows of the
+// result, in accesses of 16 bytes to the larger side. With other factors, and if rows are not a multiple of 4, a thread
+// handles one element.
 
 namespace devplace::detail {
 

@@ -16,7 +16,7 @@
 
 namespace devplace::detail {
 
-/// Writes patches 8 pixels at a time where matrix rows are aligned to 16 bytes. Reads elements one by one, because
+/// Writes patches 8 pixels at a time if matrix rows are aligned to 16 bytes. Reads elements one by one, because
 /// adjacent taps read overlapping, unaligned ranges.
 template <class T>
 struct wide_unfold {
