@@ -240,8 +240,8 @@ dlpack_unversioned_handle to_dlpack_unversioned(const view<T, Extents, P, Layout
 /// `stream<cuda<0>>::current().native_handle()` to Python's `__dlpack__(stream=...)`.
 ///
 /// The elements must be `T`, row-major, aligned, on the place's device (on<cpu> also takes pinned memory) and writable,
-/// with the rank and the static extents of `Extents`. DLPack's major version must be 1. Otherwise throws
-/// argument_error or shape_error, naming what was found and what to do, and gives the handle back.
+/// with the rank and the static extents of `Extents`. DLPack's major version must be 1. Otherwise throws argument_error
+/// or shape_error, with the difference and the fix, and gives the handle back.
 template <class T = void, class Extents = void, class P = on<cpu>, class Managed>
 auto from_dlpack(std::unique_ptr<Managed, dlpack::give_back> handle) {
   if constexpr (detail::may_be_imported<T, Extents, P>()) {

@@ -11,7 +11,7 @@
 #include <devplace/ops/for_each.hpp>
 
 // The functors of batch normalisation (Ioffe and Szegedy 2015): y = w (x - mean) / sqrt(variance + epsilon) + b with
-// the statistics of each channel. X is the type of activations, F that of weights and statistics, float or double.
+// the statistics of each channel. Activations have type X; weights and statistics have type F, float or double.
 
 namespace devplace::detail {
 

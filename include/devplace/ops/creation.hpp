@@ -58,7 +58,8 @@ struct creation {
     return everywhere(write, Extents(sizes...));
   }
 
-  /// Draws random elements: the same on every place, or, for parts, those of a tensor on one place, in host memory.
+  /// Draws random elements: the same on every place, or, for parts, the elements of a tensor on one place, in host
+  /// memory.
   template <class Write>
   static type once(const Write& write, const Extents& extents) {
     constexpr form how = form_of<Where>;

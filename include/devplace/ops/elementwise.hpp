@@ -120,7 +120,7 @@ constexpr auto lazy(X&& x) {
 
 namespace devplace::detail {
 
-/// Arguments of where(), of which at least one has elements; where() checks the rest.
+/// Arguments of where(), at least one of them with elements; where() checks the rest.
 template <class Condition, class A, class B>
 concept choice = accepted_argument<Condition> && accepted_argument<A> && accepted_argument<B> &&
     (operand_type<Condition> || operand_type<A> || operand_type<B>);

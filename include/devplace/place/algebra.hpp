@@ -48,7 +48,7 @@ struct refused {
 template <mismatch Why, class Where>
 using result_unless = std::conditional_t<Why == mismatch::none, placed_on<Where>, refused<Why>>;
 
-/// Properties of a kind of placement. Numbers and views at here<...> have those of whole values.
+/// Properties of a kind of placement. Numbers and views at here<...> have the properties of whole values.
 template <class Kind>
 struct kind_rules {
   static constexpr bool whole = true, split = false, partial = false, linear = false;

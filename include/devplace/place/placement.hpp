@@ -76,7 +76,7 @@ struct devices {
   static constexpr std::size_t size = sizeof...(P);
 };
 
-/// The mesh of a placement across processes, each of which has the places of `Local`.
+/// The mesh of a placement across processes; each process has the places of `Local`.
 template <class Local>
 struct processes_times {};
 

@@ -22,7 +22,7 @@ constexpr std::size_t tasks_per_thread(std::size_t work) {
   return work >= gemm_least_work ? 1 : gemm_least_work / (work + 1) + 1;
 }
 
-/// Adds the gradients of all chunks after the first to those of the first, in order.
+/// Adds the gradients of all chunks to the first chunk's, in order.
 template <class T>
 struct chunk_adder {
   T* to;

@@ -145,7 +145,7 @@ class cudnn_descriptor {
     set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, others.size(), others.data(), caller);
   }
 
-  /// Returns false if cuDNN does not support what the attributes describe.
+  /// Returns false if cuDNN does not support the described operation.
   bool finalize(const cudnn_caller& caller) {
     return caller.offers(cudnnBackendFinalize(get()), "cudnnBackendFinalize");
   }

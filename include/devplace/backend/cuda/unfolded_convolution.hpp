@@ -29,7 +29,7 @@ struct cuda_unfolding_workspace {
   static constexpr std::size_t zeroed = 0;
 };
 
-/// Returns the mutex that keeps other threads from enqueueing kernels between those of a range.
+/// Returns the mutex that keeps other threads from enqueueing kernels between a range's kernels.
 inline std::mutex& unfolding_mutex_of(int ordinal) {
   static auto& mutexes = *new std::array<std::mutex, counted_ordinals>;
   return mutexes[static_cast<std::size_t>(ordinal)];

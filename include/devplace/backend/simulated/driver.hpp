@@ -125,7 +125,7 @@ class simulated_driver {
   bool peers_;
 };
 
-/// Returns the number of cuda places: the visible devices, or those that the device map binds. Freezes the map.
+/// Returns the number of cuda places: of visible devices, or of devices in the device map. Freezes the map.
 inline int simulated_device_count(const char* used_by = "a query of the devices") {
   return device_map::of_process().use(simulated_driver::of_process().visible_count(), used_by,
                                       device_map::devices::of_process);

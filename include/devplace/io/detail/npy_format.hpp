@@ -233,7 +233,7 @@ inline std::string npy_header(const stored_type& type, std::span<const std::size
     if (i + 1 < extents.size() || extents.size() == 1) text += ",";
   }
   text += "), }";
-  // NumPy reserves space for the first extent to grow to 21 characters, those of the largest integer.
+  // NumPy reserves space for the first extent to grow to 21 characters, the length of the largest integer.
   if (!extents.empty()) text.append(21 - std::to_string(extents[0]).size(), ' ');
   constexpr std::size_t prefix = 10;
   const std::size_t unpadded = prefix + text.size() + 1;

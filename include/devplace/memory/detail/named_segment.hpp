@@ -125,7 +125,7 @@ class named_segment {
   std::int64_t process() const { return head_.process; }
   const extents_type& extents() const { return head_.extents; }
   ///@}
-  /// Whether the calling process was forked from the one that created or opened the segment.
+  /// Whether the calling process was forked from the process that created or opened the segment.
   bool inherited() const { return ::getpid() != user_; }
   const std::string& name() const { return name_; }
   /// The first byte of the data.

@@ -42,7 +42,7 @@ inline std::string system_error_text(int number = errno) {
   return std::generic_category().message(number);
 }
 
-/// Throws out_of_memory for shared memory. `limit` names what is exhausted, and `remedy` the fix.
+/// Throws out_of_memory for shared memory. `limit` names the exhausted resource, and `remedy` the fix.
 [[noreturn]] inline void throw_no_shared_memory(std::size_t bytes, const std::string& limit,
                                                 const std::string& remedy) {
   throw out_of_memory(out_of_memory_text(

@@ -176,7 +176,7 @@ template <class X>
 concept distributed_operand = operand_type<X> && over_several_places<placement_type_of<X>>;
 ///@}
 
-/// The extents of an argument; those of a scalar for a number.
+/// The extents of an argument; of a number, the extents of a scalar.
 template <class X>
 struct extents_of_argument {
   using type = devplace::extents<>;

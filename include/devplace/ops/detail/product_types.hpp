@@ -16,7 +16,7 @@
 
 namespace devplace::detail {
 
-/// A precision, or void for that of the operands' element type.
+/// A precision, or void for the precision of the operands' element type.
 template <class P>
 concept precision_or_own = std::is_void_v<P> || precision<P>;
 

@@ -47,7 +47,7 @@ struct single_leaf {
   }
 };
 
-/// A tensor whose elements are in the same order as those of the result.
+/// A tensor with elements in the result's order.
 template <class T>
 struct linear_leaf {
   const T* data;

@@ -44,7 +44,7 @@
 
 namespace devplace::detail {
 
-/// Whether an expression's extents equal or broadcast to those of the destination; defined with assign().
+/// Whether an expression's extents equal or broadcast to the destination's; defined with assign().
 template <class Extents, class Expression>
 struct assigned_extents;
 

@@ -135,7 +135,8 @@ constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_
 }
 inline constexpr std::size_t few_rows = 2;
 
-/// Computes a tile of which `rows` x `columns` lie in C; at the edges of C, computes a full tile in a local buffer.
+/// Computes the `rows` x `columns` elements of a tile that lie in C; at C's edges, computes a full tile in a local
+/// buffer.
 template <class T, std::size_t Rows, std::size_t Vectors>
 DEVPLACE_TARGET inline void tile_within(std::size_t depth, const panel_view<T>& a, const panel_view<T>& b, T* c,
                                         std::size_t ldc, const tile_update<T>& update, std::size_t rows,

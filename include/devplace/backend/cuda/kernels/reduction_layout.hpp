@@ -41,8 +41,8 @@ constexpr std::size_t divided_up(std::size_t a, std::size_t b) {
   return (a + b - 1) / b;
 }
 
-/// Returns the layout for outer x count x inner elements, of which a thread takes `width` adjacent ones at a time:
-/// along the reduced axis if inner is 1, otherwise columns; then inner is a multiple of `width`.
+/// Returns the layout for outer x count x inner elements. A thread takes `width` adjacent elements at a time: along the
+/// reduced axis if inner is 1, otherwise columns; then inner is a multiple of `width`.
 constexpr reduction_layout reduction_layout_of(std::size_t outer, std::size_t count, std::size_t inner,
                                                unsigned width) {
   constexpr std::size_t warp = 32, few_per_lane = 8, enough_sets = most_partial_blocks / 2;

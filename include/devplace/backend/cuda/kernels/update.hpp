@@ -21,7 +21,7 @@ template <class T>
 inline constexpr unsigned width_of_update<T, void> = widest_access<T>;
 
 /// An optimizer's update of n elements: `groups` of `width` elements with wide accesses, the rest one by one. The last
-/// block writes the numbers of the next step after all blocks have read those of this step.
+/// block writes the numbers of the next step after all blocks have read the current numbers.
 template <class Rule, class T, std::size_t Arrays, class Update = runtime::update<Rule, T, Arrays>>
 struct update_kernel {
   static constexpr unsigned threads = 256;
