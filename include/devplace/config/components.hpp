@@ -75,9 +75,10 @@
   #define DEVPLACE_CUDA_IPC <devplace/backend/none/kernels.hpp>
 #endif
 
-// Real and simulated CUDA in one program would violate the ODR. Object files of both kinds define this absolute symbol
-// with different values, and the linker rejects duplicate definitions unless their values agree. With link-time
-// optimisation one assembler run processes all files and would silently keep the last value: `.error` reports that.
+// Real and simulated CUDA in one program would violate the ODR. Object files of the two kinds define this absolute
+// symbol with different values, and the linker rejects duplicate definitions unless their values agree. With link-time
+// optimisation, one assembler run processes all files and would silently keep the last value; `.error` reports the
+// conflict there.
 #if (defined(DEVPLACE_WITH_CUDA) || defined(DEVPLACE_WITH_SIMULATED_CUDA)) && !defined(__CUDA_ARCH__)
   #if defined(DEVPLACE_WITH_CUDA)
     #define DEVPLACE_DETAIL_KIND "1"

@@ -44,7 +44,7 @@
   #define DEVPLACE_LIFETIMEBOUND
 #endif
 
-/// After the declaration of a function: clang rejects calls whose arguments make the condition true at compile time,
+/// Follows the declaration of a function: clang rejects calls whose arguments make the condition true at compile time,
 /// and prints the sentence at the user's line.
 #if defined(__clang__)
   #define DEVPLACE_REFUSED_IF(condition, sentence)                                        \

@@ -199,7 +199,7 @@ auto make_loader(Features&& features, Targets&& targets, const loader_options& o
     return detail::refusal{};
   }
 }
-// For two variables: clang warns if the loader outlives one. Views and moved tensors need no warning.
+// Overloads for two variables: clang warns if the loader outlives one. Views and moved tensors need no warning.
 template <placement Where, floating_element T = float, class X, class Y, class... Transform>
   requires(detail::is_tensor<std::remove_const_t<X>>&& detail::is_tensor<std::remove_const_t<Y>> &&
            sizeof...(Transform) <= 1)

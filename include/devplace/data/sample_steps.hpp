@@ -39,7 +39,7 @@ void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff
   const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(width + right, 0, width);
   for (std::size_t channel = 0; channel != image.channels; ++channel)
     for (std::ptrdiff_t k = 0; k != height; ++k) {
-      const std::ptrdiff_t y = down > 0 ? height - 1 - k : k;  // a row is read before it is written
+      const std::ptrdiff_t y = down > 0 ? height - 1 - k : k;  // reads a row before writing it
       T* const to = image.row(channel, static_cast<std::size_t>(y));
       const std::ptrdiff_t from_y = y - down;
       if (from_y < 0 || from_y >= height || begin >= end) {
@@ -218,12 +218,12 @@ struct cutout {
 /// the other sample too. Only as the last step, and with floating-point targets; for classes, give tensors of
 /// probabilities.
 struct mixup {
-  double alpha = 0.2;  ///< above 0, up to 4; the larger, the nearer to halves
+  double alpha = 0.2;  ///< above 0, up to 4; large values mix more evenly
 
   /// Returns the index of the other sample and the weight of the first one.
   std::pair<std::size_t, double> partner(std::size_t samples, sample_random& random) const {
     const std::size_t other = random.below(samples);
-    // Jöhnk's method. Logarithms, because powers of 1 / alpha would be zero for a small alpha.
+    // Jöhnk's method with logarithms, because powers of 1 / alpha would be zero for a small alpha.
     for (;;) {
       const double a = std::log(1 - random.unit()) / alpha, b = std::log(1 - random.unit()) / alpha;
       const double larger = std::max(a, b), sum = larger + std::log(std::exp(a - larger) + std::exp(b - larger));

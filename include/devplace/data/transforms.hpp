@@ -98,7 +98,7 @@ class transforms {
     });
   }
 
-  /// Returns the sample with which a sample is mixed in an epoch, and the weight.
+  /// Returns the other sample of a sample's mix in an epoch, and the weight.
   detail::sample_mix partner(std::size_t index, int epoch, std::size_t samples) const requires(mixes) {
     sample_random random(seed_, epoch, index, count - 1);
     const auto [other, weight] = std::get<count - 1>(steps_).partner(samples, random);

@@ -36,7 +36,7 @@ struct dlpack_consumer {
 
 namespace detail {
 
-/// A tensor for a consumer, with the memory that it refers to.
+/// A tensor for a consumer, with the owner of its memory.
 template <class Managed, class Owner, std::size_t Rank>
 struct exported_dlpack {
   Managed managed{};

@@ -38,9 +38,9 @@ namespace devplace {
 struct load_options {
   bool convert = false;        ///< converts float, double, half and bf16 to the parameters' type, rounded to nearest
   bool ignore_others = false;  ///< skips tensors that the model does not have
-  /// Renames the file's tensors: `{.renames = {{"features.", ""}, {"classifier.1.weight", "8.weight"}}}`. The first
-  /// entry that applies to a name is used. Entries that apply to no name, and two tensors that get one name, are
-  /// errors.
+  /// Renames the file's tensors: `{.renames = {{"features.", ""}, {"classifier.1.weight", "8.weight"}}}`. Uses the
+  /// first entry that applies to a name. Throws file_error for an entry that applies to no name, and for two tensors
+  /// that get one name.
   std::vector<parameter_rename> renames = {};
 };
 

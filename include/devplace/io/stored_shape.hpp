@@ -46,8 +46,8 @@ struct stored_array {
   const stored_type* type = nullptr;
   std::vector<std::size_t> extents;
   std::size_t bytes = 0;      ///< of its elements
-  bool swapped = false;       ///< whether the byte order is not this machine's
-  bool column_major = false;  ///< whether the first index changes fastest and several extents exceed 1
+  bool swapped = false;       ///< true if the byte order differs from this machine's
+  bool column_major = false;  ///< true if the first index changes fastest and several extents exceed 1
 };
 
 /// Returns the size in bytes of an array with these extents, or nothing if no machine can address it. The overflow

@@ -65,8 +65,8 @@ class device_pointer {
   DEVPLACE_HD friend constexpr auto operator<=>(device_pointer, device_pointer) = default;
   ///@}
 
-  /// Do not compile: the host cannot reach the elements. Not templates, so that an algorithm gives one error for all
-  /// its uses.
+  /// Does not compile, because the host cannot reach the elements. Not templates, so that an algorithm gives one error
+  /// for all its uses.
   ///@{
   T& operator*() const {
     constexpr bool reachable = sizeof(T) == 0;
@@ -85,7 +85,7 @@ class device_pointer {
 
 namespace detail {
 
-/// The result of `data()` on a placement. A view on `here<Backend>`, which layers, losses and operations work on,
+/// The result of `data()` on a placement. A view on `here<Backend>`, the views of layers, losses and operations,
 /// returns a `T*` on every backend.
 template <class T, class Where>
 using data_pointer = std::conditional_t<place<Where> && !host_accessible<Where>, device_pointer<T>, T*>;

@@ -91,8 +91,8 @@ class stream<P> {
     return stream(detail::streams_of<backend_of_t<P>>().own(place_traits<P>::ordinal));
   }
 
-  /// This thread's current stream for the place, as torch.cuda.current_stream: the innermost stream_scope's, or the
-  /// place's own. A non-owning handle, which a scope's stream must outlive.
+  /// This thread's current stream for the place, as torch.cuda.current_stream: the stream of the innermost
+  /// stream_scope, or the place's own. A non-owning handle, which a scope's stream must outlive.
   DEVPLACE_CONFIGURED static stream current() {
     if constexpr (std::is_same_v<backend_of_t<P>, backend::cuda>)
       if (void* const scoped = detail::current_stream(place_traits<P>::ordinal); scoped != nullptr)
@@ -131,11 +131,11 @@ class stream<P> {
 };
 
 /// RAII: makes a stream the current one of its place for this thread, as `with torch.cuda.stream(s)`. Affects
-/// operations, copies, recording and waiting for events, and allocations, which are later freed in this stream's order.
-/// The same thread must destroy scopes, in reverse order of construction; the stream must outlive the scope.
+/// operations, copies, events, and allocations, which are later freed in this stream's order. The same thread must
+/// destroy scopes, in reverse order of construction; the stream must outlive the scope.
 class stream_scope {
  public:
-  /// From a stream in a variable. Affects neither other places nor other threads.
+  /// Takes a stream in a variable. Affects neither other places nor other threads.
   template <class Stream>
   [[nodiscard]] explicit stream_scope(Stream&& s) : change_(detail::change_to<Stream>(s)) {}
 

@@ -18,7 +18,7 @@ struct replica_failure {
   std::size_t replica = 0;
 };
 
-/// The index of the replica on device `ordinal`; `otherwise` if there is none.
+/// Returns the index of the replica on device `ordinal`; `otherwise` if there is none.
 inline std::size_t replica_of(int ordinal, std::span<const int> ordinals, std::size_t otherwise) {
   for (std::size_t k = 0; k < ordinals.size(); ++k)
     if (ordinals[k] == ordinal) return k;

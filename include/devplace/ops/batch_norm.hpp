@@ -85,7 +85,7 @@ struct moment_terms {
   DEVPLACE_HD F shift(std::size_t c) const { return static_cast<F>(x[c * extent]); }
 };
 
-/// Statistics for predictions, from the running ones.
+/// Computes the scales for predictions from the running statistics.
 template <class F>
 struct running_scales_functor {
   channel_scales<F> scales;

@@ -60,7 +60,7 @@ struct range_terms : largest_keys {
   DEVPLACE_HD summand of_channel(std::size_t) const { return {x}; }
 };
 
-/// The middle of a channel's range, from its keys, and the scale of the differences from it.
+/// The middle of a channel's range, from its keys, and the scale of the differences from the middle.
 template <class F>
 struct channel_range {
   F shift;

@@ -97,7 +97,7 @@ struct cross_entropy_row {
                                            : std::log(static_cast<T>(sum)) - target;
     T loss = sharp * weight * negative_log;
     if (smooth != 0) {
-      // Not negative_log + target: that cancels, or is NaN, if the target's logit is far below the largest.
+      // Not negative_log + target, which cancels, or is NaN, if the target's logit is far below the largest.
       loss += smooth * static_cast<T>(all_weights * std::log(sum) - weighted_logits);
     }
     losses[row] = loss;

@@ -141,12 +141,12 @@ auto make_distributed_product(const A& a, const B& b) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The matrix product a b of distributed tensors, one product per place without communication: replicated by replicated
-/// is replicated; split along rows by replicated is split along rows like a; transposed(a) b of two tensors that are
-/// split along rows is partial, a summand on each place; partial by replicated, in either order, is partial. Shapes of
-/// the wholes: a [m, k], b [k, n], the result [m, n]; a and b may be transposed(x). Asynchronous, in the order of each
-/// place's current stream. In the precision of the element type, or in another, `matmul<tf32>(a, b)`. Different
-/// run-time extents, and different splits, throw shape_error.
+/// The matrix product a b of distributed tensors, one product per place without communication. Replicated by replicated
+/// is replicated. Split along rows by replicated is split along rows like a. transposed(a) b, both split along rows, is
+/// partial, a summand on each place. Partial by replicated, in either order, is partial. Shapes of the wholes: a [m,
+/// k], b [k, n], the result [m, n]; a and b may be transposed(x). Asynchronous, in the order of each place's current
+/// stream. In the precision of the element type, or in another, `matmul<tf32>(a, b)`. Different run-time extents, and
+/// different splits, throw shape_error.
 template <detail::precision_or_own P = void, class A, class B>
   requires(detail::distributed_matrix_pair<A, B>)
 auto matmul(const A& a, const B& b) {

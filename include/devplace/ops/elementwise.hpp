@@ -44,7 +44,7 @@ DEVPLACE_DETAIL_BINARY(operator*, detail::binary<detail::elementary::times>);
 DEVPLACE_DETAIL_BINARY(operator/, detail::binary<detail::elementary::divide>);
 ///@}
 
-/// The larger and the smaller of two elements; NaN if either is NaN. For +0 and -0, either of them.
+/// The larger and the smaller of two elements; NaN if either is NaN. Of +0 and -0, the result may be either.
 ///@{
 DEVPLACE_DETAIL_BINARY(maximum, detail::binary<detail::elementary::maximum>);
 DEVPLACE_DETAIL_BINARY(minimum, detail::binary<detail::elementary::minimum>);

@@ -31,8 +31,8 @@ namespace devplace {
 /// Applied to each element of a product: `epilogue::none` or `epilogue::relu`.
 using detail::epilogue;
 
-/// c = then(alpha a b + beta c + bias), in precision P: that of the operands' element type (float, double; `mixed<T>`
-/// for bf16 and half, whose products are summed in float), or `tf32` for float operands.
+/// c = then(alpha a b + beta c + bias) in precision P: the operands' element type (float, double; `mixed<T>` for bf16
+/// and half, whose products are summed in float), or `tf32` for float operands.
 template <precision P>
 struct matmul_options {
   /// The element type of the matrices.
@@ -147,7 +147,7 @@ auto with_dynamic_extents(const view<T, Extents, Where, Layout>& x) {
   return view<T, dextents<Extents::rank>, Where, Layout>(x);
 }
 
-/// matmul_into after the checks of static extents.
+/// Runs matmul_into after the checks of static extents.
 template <class C, class A, class B, class P>
 void multiply(const C& c, const A& a, const B& b, const matmul_options<P>& options) {
   require_one_device("matmul", c, a, b);

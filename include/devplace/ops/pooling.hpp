@@ -88,7 +88,7 @@ struct max_pool_gradient_functor {
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  /// For each of `count` windows, keeps the larger of best and a tap, and its position.
+  /// For each of `count` windows, keeps the larger of `best` and a tap, and the position of the larger one.
   template <class Step>
   static void compare(const T* taps, std::uint32_t origin, std::uint32_t count, Step step, T* __restrict best,
                       std::uint32_t* __restrict found) {

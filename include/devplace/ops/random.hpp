@@ -31,7 +31,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Constants that a stream's number is combined with ("uniform" and "normal" in ASCII); permutations use the number
+/// Constants that are combined with a stream's number ("uniform" and "normal" in ASCII); permutations use the number
 /// itself.
 inline constexpr std::uint64_t uniform_streams = 0x756e'6966'6f72'6d00, normal_streams = 0x6e6f'726d'616c'0000;
 
@@ -60,7 +60,7 @@ template <class T>
 computed_t<T> rounded_up(computed_t<T> x) {
   const T nearest{x};
   if constexpr (short_element<T>)
-    if (nearest < x)  // the next bits: away from 0 for a positive number, towards 0 for a negative one
+    if (nearest < x)  // the next bits are away from 0 for a positive number, towards 0 for a negative one
       return T::from_bits(static_cast<std::uint16_t>(nearest.bits() + (x > 0 ? 1 : -1)));
   return nearest;
 }
@@ -120,7 +120,7 @@ void normal_into(To&& destination, seed start, std::uint64_t stream, detail::com
 
 namespace devplace {
 
-/// Together with an element's position, determines whether a dropout keeps it.
+/// Determines, together with an element's position, whether a dropout keeps the element.
 struct dropout_key {
   std::uint64_t seed = 0;   ///< seed of the random numbers
   std::uint64_t layer = 0;  ///< distinguishes the dropouts of a network

@@ -59,7 +59,7 @@ concept reduction_call = (reducible<X> && ((axis_argument<Axes> || accepted_argu
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The view of a tensor or view; an expression is evaluated into a tensor.
+/// Returns the view of a tensor or view; evaluates an expression into a tensor.
 template <reducible X>
 auto evaluated(const X& x) {
   if constexpr (tensor_like<X>)
@@ -69,7 +69,7 @@ auto evaluated(const X& x) {
         x.borrowed());
 }
 
-/// Reduces the axes of a view that are true in `reduced`. `MayBeScattered`: whether these may be non-adjacent.
+/// Reduces the axes of a view that are true in `reduced`. `MayBeScattered`: whether these axes may be non-adjacent.
 template <bool MayBeScattered, class X, class Reducer>
 void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Reducer& reducer) {
   using source = element_source<typename X::value_type>;
@@ -271,7 +271,7 @@ auto reduced(X&& x, const Axes&... axes) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Sums, of x's element type, or int64 for integers. 0 without elements.
+/// Sums of x's element type, or int64 for integers. 0 without elements.
 template <class X, class... Axes>
   requires detail::reduction_call<X, Axes...>
 auto sum(X&& x, const Axes&... axes) {

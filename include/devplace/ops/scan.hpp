@@ -20,7 +20,7 @@ constexpr std::size_t scan_chunks(std::size_t size) {
   return (size + scan_chunk - 1) / scan_chunk;
 }
 
-/// Number of elements for the sums of chunks on all levels.
+/// Number of doubles for the sums of chunks on all levels.
 constexpr std::size_t scan_workspace(std::size_t size) {
   std::size_t all = 0;
   while (size > scan_chunk) {

@@ -73,7 +73,7 @@ struct operand_rules : kind_rules<void> {};
 template <placement Where>
 struct operand_rules<Where> : rules_of<Where> {};
 
-/// Whether two placements have the same places; one place and a mesh of one place are different.
+/// Whether two placements have the same places. One place and a mesh of this one place differ.
 template <class A, class B>
 inline constexpr bool same_places = false;
 template <placement A, placement B>

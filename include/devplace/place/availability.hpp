@@ -46,7 +46,7 @@ inline constexpr bool skipped = configuration::cuda == cuda_support::none&& uses
 template <class Where>
 inline constexpr bool wrong_language = configuration::cuda == cuda_support::host_only&& uses<Where, backend::cuda>;
 
-/// Explains at compile time why `first_available` and `select` cannot choose; otherwise `usable`.
+/// Explains at compile time why `first_available` and `select` cannot choose; `usable` if they can.
 template <class... Where>
 struct candidates {
   static constexpr bool named = sizeof...(Where) != 0;

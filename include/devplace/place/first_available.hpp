@@ -48,7 +48,7 @@ constexpr bool takes() {
     return std::is_invocable_v<F&, Where>;
 }
 
-/// Explains at compile time why a function cannot be called with a list of candidates; otherwise `valid`.
+/// Explains at compile time why a function cannot be called with a list of candidates; `valid` if it can.
 template <class F, class List>
 struct candidate_call;
 template <class F, class... Where>
@@ -66,7 +66,7 @@ struct candidate_call<F, candidate_list<Where...>> : candidates<Where...> {
   static constexpr bool valid = callable && one_type;
 };
 
-/// Calls `f` with the first available candidate; `reasons` lists why the previous ones are not available.
+/// Calls `f` with the first available candidate; `reasons` lists why the previous candidates are not available.
 template <class Result, class Where, class... Rest, class F>
 Result attempt_candidates(F& f, std::string reasons) {
   std::string reason = why_unavailable<Where>();

@@ -172,7 +172,7 @@ template <class Kind, class Mesh>
 auto placement_on(Kind kind, processes_times<Mesh>) -> across<decltype(placement_on(kind, Mesh{}))>;
 template <class P>
 across<P> placement_on(copies, processes_times<devices<P>>);
-/// The placement of another kind on the same places.
+/// The placement of kind `Kind` on the places of `Where`.
 template <class Where, class Kind>
 using with_kind_t = decltype(placement_on(Kind{}, typename placement_traits<Where>::mesh{}));
 
@@ -209,8 +209,8 @@ constexpr std::size_t participant_count(std::size_t processes) {
 }
 ///@}
 
-/// This process's participants of a placement: consecutive ranks from `first`, one for each of its places, of `count`
-/// in total. Ranks are ordered by process, and within a process by the placement's places.
+/// This process's participants of a placement: consecutive ranks from `first`, one per place, of `count` ranks in
+/// total. Ranks are ordered by process, and within a process by the placement's places.
 struct participants {
   std::size_t first;  ///< rank of this process's first participant
   std::size_t count;  ///< number of participants of all processes

@@ -52,7 +52,7 @@ inline constexpr bool is_up_to = false;
 template <int N>
 inline constexpr bool is_up_to<up_to<N>> = true;
 
-/// The placements that a list of candidates stands for.
+/// The placements of a list of candidates.
 template <class... Candidate>
 using expanded_t = decltype((candidate_list<>{} + ... + typename expansion<Candidate>::type{}));
 

@@ -86,7 +86,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     requires(detail::list_of_values<Extents, Value...> && (!detail::is_distributed_expression<Value> && ...))
   explicit(!detail::converts_to_tensor<Value...>) tensor(const Value&...) { detail::reject_elements<Value...>(); }
 
-  /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into this one's elements.
+  /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into this tensor's elements.
   ///@{
   template <class Expression>
     requires(std::remove_cvref_t<Expression>::is_distributed_expression)

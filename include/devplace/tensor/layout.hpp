@@ -19,7 +19,7 @@ namespace devplace {
 
 namespace detail {
 
-/// The device of a view: part of the type for a place, a stored ordinal for `here<Backend>`.
+/// The device of a view: part of the type if `Where` is a place, a stored ordinal for `here<Backend>`.
 template <class Where>
 struct device_of;
 
@@ -50,7 +50,7 @@ concept view_placement = requires {
 
 /// Layout of views with contiguous elements in row-major order, like a tensor's.
 struct row_major {};
-/// Layout of transposed(): the matrix of the last two axes, or each matrix of an array of them, is column-major.
+/// Layout of transposed(): the last two axes are a column-major matrix.
 struct column_major {};
 /// Layout of views with a stride per axis, in elements: slices, permuted axes, broadcast elements, the user's memory.
 struct strided {};
@@ -155,7 +155,7 @@ constexpr bool broadcast_strides(std::span<const std::size_t> extents, std::span
 /// Computes strides that give the same elements, in the same order, another shape of equal size; false if none exist.
 constexpr bool reshape_strides(std::span<const std::size_t> extents, std::span<const std::size_t> strides,
                                std::span<const std::size_t> shape, std::span<std::size_t> result) {
-  // From the last axis to the first: `left` elements, `step` apart, remain for axes of the new shape.
+  // Goes from the last axis to the first: `left` elements, `step` apart, remain for axes of the new shape.
   std::size_t axis = extents.size(), left = 1, step = 1;
   bool empty = false;
   for (const std::size_t extent : extents)

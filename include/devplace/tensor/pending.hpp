@@ -147,7 +147,7 @@ class [[nodiscard]] pending {
     if constexpr (on_device) return (value_);
   }
   template <class... Stream>
-  void after(const Stream&...) && = delete;  // nobody keeps the copy; give it a name first, or call get()
+  void after(const Stream&...) && = delete;  // nothing would own the copy; give it a name first, or call get()
   ///@}
 
   /// Fails to compile; without this operator, compilers would list every other one.

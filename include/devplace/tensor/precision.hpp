@@ -31,13 +31,13 @@ namespace detail {
 template <class T>
 struct uniform_roles {
   using input = T;       ///< samples at a network's input; the model rounds them to activations
-  using parameter = T;   ///< what optimizers update, and buffers
+  using parameter = T;   ///< updated by optimizers; also buffers
   using working = T;     ///< the copy of the parameters that layers read; no copy if it is `parameter`
   using activation = T;  ///< outputs of layers and their gradients
   using gradient = T;    ///< gradients of the parameters
   using state = T;       ///< state of the optimizer
   using accumulator =
-      T;              ///< sums, losses with their gradients, and what layers compute with or save besides activations
+      T;              ///< sums, losses with their gradients, and data that layers compute or save, except activations
   using wire = T;     ///< reductions of gradients over several places
   using storage = T;  ///< precisions with the same `storage` share the code of models' arenas
 };

@@ -61,7 +61,7 @@ inline std::string printed_slice(std::size_t axis, std::size_t begin, std::size_
   return text.append(std::to_string(begin)).append(":").append(std::to_string(end)).append("]");
 }
 
-/// The line between the head line and the places' summands.
+/// The line between the head line and the summands of the places.
 inline std::string printed_note(reduction op) {
   switch (op) {
     case reduction::sum:

@@ -17,7 +17,7 @@ class row_position {
  public:
   constexpr row_position(const View& x, std::size_t index) : x_(x), index_(index) {}
 
-  /// The element if the array has one axis and the host can access it; otherwise a view of the row.
+  /// Returns the element if the array has one axis and the host can access it; otherwise a view of the row.
   constexpr decltype(auto) operator*() const {
     if constexpr (View::rank == 1 && host_accessible<typename View::placement_type>)
       return x_(index_);

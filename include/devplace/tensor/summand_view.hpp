@@ -33,7 +33,7 @@ class summand_view {
   constexpr std::size_t extent(std::size_t axis) const { return elements_.extent(axis); }
   /// Number of elements.
   constexpr std::size_t size() const { return elements_.size(); }
-  /// Element access, if the host can access the memory; checked as a view's.
+  /// Element access, if the host can access the memory; checked like a view's.
   template <class... Index>
   constexpr value_type operator()(Index... indices) const {
     constexpr bool reachable = host_accessible<typename View::placement_type>;

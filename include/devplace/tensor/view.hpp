@@ -161,8 +161,8 @@ class DEVPLACE_NODISCARD view {
       return *data_;
     }
   }
-  /// Index `index` of an axis, which is removed: `x.select(axis<1>{}, 0)`; `x[index]` uses the first axis. Throws
-  /// argument_error for an index out of range. Along the first axis of a row-major view the result is row-major,
+  /// Selects index `index` of an axis and removes the axis: `x.select(axis<1>{}, 0)`; `x[index]` uses the first axis.
+  /// Throws argument_error for an index out of range. Along the first axis of a row-major view the result is row-major,
   /// otherwise strided.
   ///@{
   template <class Axis>
@@ -181,9 +181,9 @@ class DEVPLACE_NODISCARD view {
   constexpr auto operator[](std::size_t index) const requires(rank > 0) { return select(axis<0>{}, index); }
   ///@}
 
-  /// Indices `first` to `last` (exclusive) of an axis, each or every `step`-th: `x.slice(axis<1>{}, 0, 2)`; without an
-  /// axis, of the first one. Throws argument_error for indices out of range. Along the first axis and without a step
-  /// the result has the view's layout, otherwise it is strided.
+  /// Selects indices `first` to `last` (exclusive) of an axis, or every `step`-th of them: `x.slice(axis<1>{}, 0, 2)`.
+  /// Without an axis, slices the first one. Throws argument_error for indices out of range. Along the first axis and
+  /// without a step the result has the view's layout, otherwise it is strided.
   ///@{
   template <class Axis>
   constexpr auto slice(Axis, std::size_t first, std::size_t last, std::size_t step) const {
@@ -281,7 +281,7 @@ class DEVPLACE_NODISCARD view {
     return view<Element, Other, Placement, L>(data, extents, strides, device);
   }
 
-  /// A view of some of the axes, starting at an element.
+  /// Returns a view of some of the axes, starting at an element.
   template <class L, std::size_t... Axis>
   constexpr auto of_axes(T* first, std::index_sequence<Axis...> axes) const {
     detail::layout_strides<L, sizeof...(Axis)> by;
@@ -289,7 +289,7 @@ class DEVPLACE_NODISCARD view {
     return window<L>(first, detail::extents_of_axes(extents_, axes), by, device_);
   }
 
-  /// A view of every `step`-th index of an axis from `first` on.
+  /// Returns a view of every `step`-th index of an axis from `first` on.
   template <std::size_t N, class L>
   constexpr auto cut(std::size_t first, std::size_t last, std::size_t step) const {
     const std::size_t count = detail::extent_of_slice(first, last, step, N, extents_.extent(N));
@@ -306,7 +306,7 @@ class DEVPLACE_NODISCARD view {
     if (index >= extents_.extent(axis)) detail::throw_past_end(index, axis, extents_.extent(axis));
   }
 
-  /// Null stays null: a view without elements may have no memory.
+  /// Keeps null, because a view without elements may have no memory.
   constexpr T* at_offset(std::size_t elements) const { return data_ == nullptr ? data_ : data_ + elements; }
 
   template <class... Index>

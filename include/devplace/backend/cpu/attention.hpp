@@ -45,7 +45,6 @@ constexpr std::size_t attention_grain(std::size_t work) {
   return 1 + gemm_least_work / (work + 1);
 }
 
-/// Computes the results of a block of queries of one sequence.
 template <class T>
 void attend(const attention_arguments<T>& g, std::size_t sequence, std::size_t query) {
   const attention_shape& s = g.shape;

@@ -85,7 +85,7 @@ struct gemm_cblas {
   }
 
  private:
-  /// Granularity of the split: about a multiple of the register tiles of all libraries.
+  /// Granularity of the split, close to a multiple of every library's register tiles.
   static constexpr std::size_t tile = 16;
 
   template <class T>

@@ -31,7 +31,7 @@ inline bool has_attention(const cuda_scope& device, int ordinal) {
 inline std::size_t samples_at_once(const attention_shape& s,
                                    std::size_t room = cuda_cudnn_workspace::bytes - (std::size_t{1} << 20)) {
   const std::size_t padded = (s.length + 127) / 128 * 128;
-  if (padded > (std::size_t{1} << 14)) return 1;  // the workspace holds not even one sample
+  if (padded > (std::size_t{1} << 14)) return 1;  // the workspace cannot hold even one sample
   return std::clamp(room / (2 * padded * padded * s.heads), std::size_t{1}, std::max(s.samples, std::size_t{1}));
 }
 
@@ -100,7 +100,7 @@ class cudnn_attention {
     return cache_.plan_of(cache_.attention, key_of(samples, gradient), ordinal_);
   }
 
-  /// `by_number`: addresses in the order of attention_tensor. The addresses of the scalars are added.
+  /// `by_number`: addresses in the order of attention_tensor. Adds the addresses of the scalars.
   bool run_part(bool gradient, std::size_t samples, const cudnn_addresses& by_number) const {
     const attention_key key = key_of(samples, gradient);
     const cudnn_caller caller(ordinal_, key);

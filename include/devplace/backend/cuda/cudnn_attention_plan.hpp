@@ -24,7 +24,7 @@ enum class attention_tensor : std::int64_t {
   log_sums,
   scale,
   minus_infinity,  ///< for causal attention only
-  dresults,        ///< from here on for the gradient only
+  dresults,        ///< this and the following ones for the gradient only
   dqueries,
   dkeys,
   dvalues,

@@ -22,7 +22,7 @@ using cudnn_addresses = std::array<void*, 14>;
 
 /// An operation that is prepared once with a fixed engine, so that repeated calls give the same bits.
 struct cudnn_plan {
-  /// The most address sets with a kept descriptor: layers of one shape times the buffers that batches rotate through.
+  /// The largest number of address sets with a kept descriptor: layers of one shape times the buffers of batches.
   static constexpr std::size_t most_packs = 128;
 
   std::vector<cudnn_descriptor> parts;     ///< descriptors that the plan was made from
@@ -30,7 +30,7 @@ struct cudnn_plan {
   std::unique_ptr<const float[]> factors;  ///< values of the scalar tensors
   cudnn_descriptor plan;                   ///< empty if cuDNN has no engine for the operation
   std::size_t workspace = 0;               ///< bytes that the engine needs
-  std::size_t before = 0;                  ///< workspace bytes before the engine's, for a result to be converted
+  std::size_t before = 0;                  ///< bytes of the workspace before the engine's part, for a result in 16 bits
   std::uint64_t last_use = 0;              ///< the cache's clock at the last use
 
   /// Returns the descriptor of these addresses, made at their first use, because a finalised descriptor cannot be
@@ -155,8 +155,8 @@ inline bool may_use_tensor_cores(const convolution_key& key) {
   return key.element != product_element::float32 || key.math == product_math::tf32;
 }
 
-/// Returns whether an engine computes as devplace promises: the same bits in every run, sums of products of unrounded
-/// operands, and NaN and infinity only in outputs that have one among their operands.
+/// Returns whether an engine keeps devplace's promises: the same bits in every run, sums of products of unrounded
+/// operands, and NaN and infinity only in outputs that depend on one.
 inline bool keeps_promises(std::span<const cudnnBackendNumericalNote_t> notes, bool tensor_cores) {
   return std::none_of(notes.begin(), notes.end(), [tensor_cores](cudnnBackendNumericalNote_t note) {
     switch (note) {

@@ -42,7 +42,7 @@ inline cuda_exit_report::~cuda_exit_report() {
       if (cuda_device_lost(ordinal) && !thrown_loss_of_cuda_device(visible).exchange(true))
         write_failure_at_exit(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
     }
-  } catch (...) {  // no memory for the sentence
+  } catch (...) {  // if memory for the sentence is missing
   }
 }
 

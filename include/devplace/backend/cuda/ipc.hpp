@@ -113,7 +113,7 @@ struct implementation<backend::cuda, op::ipc> {
     }
   }
 
-  // A forked process has neither the memory nor a lock of its own: its destructors leave the parent's memory alone.
+  // A forked process has neither the memory nor a lock of its own, so its destructors leave the parent's memory alone.
   static void release_exported(const detail::block_record& block) noexcept {
     const std::unique_ptr<exported> owner(static_cast<exported*>(block.owner));
     if (owner->segment->inherited()) return;

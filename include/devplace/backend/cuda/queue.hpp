@@ -149,7 +149,7 @@ inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
 }
 
 /// Records a launched kernel's name for later error messages; call it after a launch on a place's stream. With
-/// DEVPLACE_SYNC_LAUNCH=1 it waits, so that an error is reported at the kernel that caused it.
+/// DEVPLACE_SYNC_LAUNCH=1 waits for the kernel, so that its errors are reported here.
 inline void after_launch(const cuda_scope& scope, int ordinal, const char* name) {
   last_launch(ordinal).store(name, std::memory_order_relaxed);
   if (sync_launches()) scope.wait();

@@ -215,7 +215,7 @@ class simulated_device {
       lock.unlock();
       std::exception_ptr failed = run_on_serial_team(current.run, current.closure);
       lock.lock();
-      // Later errors are consequences of the first one, which has not been reported yet.
+      // Later errors are consequences of the first error, which has not been reported yet.
       if (failed && !failing()) failed_.push_back({{std::move(failed), ordinal_}, finished_ + 1});
     }
     if (finished_ + 1 == submitted_) simulated_guard::of_process().leave();  // before the device appears idle
@@ -281,9 +281,9 @@ class simulated_device {
   std::uint64_t finished_ = 0;
   int waiting_ = 0;
   bool stopped_ = false;
-  std::vector<failed_call> failed_;  // all failures; work is skipped from each until it is reported
+  std::vector<failed_call> failed_;  // all failures; the device skips its work after each until drain() reports it
   std::size_t reported_ = 0;
-  std::size_t thrown_ = 0;  // failures before this one were thrown to the program
+  std::size_t thrown_ = 0;  // failures before this index were thrown to the program
   device_failure lost_;     // why the device is lost, if it is
   std::array<command, pending_limit> ring_;
   std::thread worker_;

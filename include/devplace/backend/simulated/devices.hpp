@@ -91,7 +91,7 @@ class simulated_devices {
         one.worker.stop();
       devices.for_each_started([this](int ordinal, const simulated_device& device) {
         report(place_name(backend::cuda{}, ordinal), device.unthrown_failure([this](const std::exception_ptr& failure) {
-          bool thrown = false;  // a failure is copied to the devices that needed the failed device's results
+          bool thrown = false;  // by another device that needed this one's results and got a copy
           devices.for_each_started(
               [&](int, const simulated_device& other) { thrown = thrown || other.was_thrown(failure); });
           return thrown;

@@ -79,7 +79,7 @@ class simulated_guard {
     if (!open_) open();
   }
 
-  /// Ends enter(); called when a simulated device becomes idle, before it appears idle to others.
+  /// Ends enter(); called when a simulated device becomes idle, before other threads see it idle.
   void leave() noexcept {
     if (working_.fetch_sub(1) != 1 || !in_use_.load()) return;
     const std::lock_guard lock(mutex_);
@@ -110,7 +110,7 @@ class simulated_guard {
   }
 
   std::atomic<int> working_{0};                  // number of working devices
-  std::atomic<bool> in_use_{false};              // whether there has ever been a block
+  std::atomic<bool> in_use_{false};              // true once a block was allocated
   mutable std::mutex mutex_;                     // guards the members below
   std::multimap<std::size_t, std::byte*> free_;  // freed ranges by their size, in whole pages
   std::byte* region_ = nullptr;

@@ -91,7 +91,7 @@ class simulated_pool {
     }
   }
 
-  /// Returns the cache of one logical device to the host, and the number of bytes to the caller.
+  /// Returns the cache of one logical device to the host; returns the number of bytes.
   std::size_t trim(int ordinal, memory_counters& counters) {
     const std::lock_guard lock(mutex_);
     return drop(ordinal, counters);

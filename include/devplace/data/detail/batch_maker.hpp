@@ -31,11 +31,11 @@ namespace devplace {
 
 namespace detail {
 
-/// Extents of a batch of samples from a tensor with extents `Extents`: the first one is dynamic.
+/// Extents of a batch of samples from a tensor with extents `Extents`: the first extent is dynamic.
 template <extents_like Extents>
 using batch_extents_t = typename with_dynamic_axis<Extents>::type;
 
-/// Integer features, unless they are uint8, keep their type; others get the network's element type.
+/// Integer features, except uint8, keep their type; others get the network's element type.
 template <floating_element T, class Features>
 using batch_feature_t =
     std::conditional_t<numbering_element<typename Features::value_type>, typename Features::value_type, T>;

@@ -31,7 +31,7 @@ class device_batches {
  public:
   using batch_type = labelled_batch<tensor<T, FeaturesExtents, Where>, tensor<Target, TargetsExtents, Where>>;
 
-  /// For the batches of a maker, split over several places by the rule of its share.
+  /// Takes the batches of a maker, split over several places by the rule of its share.
   template <class Maker>
   DEVPLACE_CONFIGURED explicit device_batches(const Maker& maker)
       : share_(maker.share()),
@@ -106,7 +106,7 @@ class device_batches {
     }
   }
 
-  /// Enqueues a copy of a part's rows of the whole.
+  /// Enqueues a copy of a part's rows from the whole.
   template <class Part, class Whole>
   DEVPLACE_CONFIGURED static void copy_rows(const Part& part, const Whole& whole, std::size_t first) {
     const void* const from = whole.data() + first * whole.extents().stride(0);
@@ -138,7 +138,7 @@ class device_batches {
   std::array<copy_lane, places> lanes_;
 };
 
-/// Replaces device_batches where the maker's memory is on the batches' place.
+/// Replaces device_batches if the maker's memory is on the batches' place.
 struct no_device_batches {
   template <class Maker>
   explicit no_device_batches(const Maker&) {}

@@ -128,7 +128,7 @@ class prefetcher {
   }
 
   void work() {
-    const thread_team_scope inline_operations(the_serial_team);  // leaves the process's team to the model
+    const thread_team_scope inline_operations(the_serial_team);  // the process's team stays free for the model
     std::unique_lock lock(mutex_);
     for (;;) {
       work_.wait(lock, [this] { return ending_ || (next_ < batches_ && next_ < released_ + results_.size()); });
@@ -163,7 +163,7 @@ class prefetcher {
   std::size_t batches_ = 0;   // of the current epoch
   std::size_t next_ = 0;      // first batch that no worker has taken
   std::size_t released_ = 0;  // batches that the reader has released
-  std::size_t read_ = 0;      // batches that the reader has been given
+  std::size_t read_ = 0;      // batches that the reader has received
   std::size_t making_ = 0;    // workers that are making a batch now
   bool ending_ = false;
   std::vector<result> results_;  // one for each slot

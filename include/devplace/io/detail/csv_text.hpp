@@ -46,7 +46,7 @@ class csv_text {
     choose();
   }
 
-  /// Numbers of chosen columns and of lines with numbers.
+  /// Number of chosen columns, and number of lines with numbers.
   std::size_t columns() const { return chosen_.size(); }
   std::size_t rows() {
     restart(start_);

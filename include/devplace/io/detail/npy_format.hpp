@@ -62,7 +62,7 @@ inline std::string npy_advice(std::string_view kind) {
   return "Save an array of one of these types";
 }
 
-/// Parses the dict literal of a header: the three keys in any order, either kind of quotes, any white space.
+/// Parses the dict literal of a header: the three keys in any order, quotes of either kind, and any white space.
 class npy_header_parser {
  public:
   npy_header_parser(std::string_view text, const npy_origin& from) : text_(text), from_(from) {}

@@ -83,7 +83,7 @@ class zip_directory_reader {
 
  private:
   struct place_of_directory {
-    std::uint64_t entries, bytes, offset, before;  ///< the directory ends at `before` or earlier
+    std::uint64_t entries, bytes, offset, before;  ///< `before`: an upper bound for the directory's end
   };
   static constexpr std::size_t header_bytes = 46, end_bytes = 22, locator_bytes = 20, end64_bytes = 56;
   static constexpr std::size_t longest_comment = 0xffff;

@@ -35,8 +35,8 @@ struct segment_words {
 };
 
 /// Shared memory that other processes of this user open by name. The name appears when the contents are complete, and
-/// the last process that has the segment removes it. Segments of killed processes are removed by the next call of
-/// create() in any program of this user.
+/// the last process that has the segment removes the name. The next call of create() in any program of this user
+/// removes segments of killed processes.
 class named_segment {
  public:
   /// Number of extents that a segment can store.
@@ -146,7 +146,7 @@ class named_segment {
     if (again.number() >= 0 && lock_file(again.number(), LOCK_EX)) remove_locked_segment(again.number(), path_);
   }
 
-  /// A block of `bytes` at `offset` in the data; keeps the segment alive. Counted for this process.
+  /// Returns a block of `bytes` at `offset` in the data, which keeps the segment alive. Counted for this process.
   static memory_block part(const std::shared_ptr<named_segment>& segment, std::size_t offset, std::size_t bytes,
                            memory_purpose purpose) {
     auto owner = std::make_unique<std::shared_ptr<named_segment>>(segment);

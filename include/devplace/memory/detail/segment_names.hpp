@@ -69,8 +69,8 @@ inline int open_segment_file(const std::string& path, struct ::stat& found) noex
   return opened;
 }
 
-/// Why a file must not be locked, mapped or removed as a segment of this user; null if it may. Other users who can open
-/// a segment could lock it for ever, or truncate it while it is mapped.
+/// Why a file must not be locked, mapped or removed as a segment of this user; null if none of this applies. Other
+/// users who can open a segment could lock it for ever, or truncate it while it is mapped.
 inline const char* foreign_file(const struct ::stat& found) noexcept {
   if (found.st_mode == 0) return nullptr;
   if (found.st_uid != ::geteuid()) return "is another user's file";

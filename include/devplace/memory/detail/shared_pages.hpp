@@ -27,7 +27,7 @@ class file_descriptor {
   ~file_descriptor() { reset(-1); }
 
   int number() const noexcept { return number_; }
-  /// Closes the descriptor and takes over another one.
+  /// Closes the descriptor and takes ownership of another one.
   void reset(int number) noexcept {
     if (number_ >= 0) ::close(number_);
     number_ = number;
@@ -59,8 +59,8 @@ inline void require_free_pages(std::size_t bytes) {
                            "Share less, or free memory (see free -h)");
 }
 
-/// Sets the size of a file of shared memory and allocates its pages. Allocated later, they could be missing at the
-/// first access, which would raise SIGBUS. Returns 0 or the error's number.
+/// Sets the size of a file of shared memory and allocates its pages. Without this, a page could be missing at its first
+/// access, which would raise SIGBUS. Returns 0 or the error's number.
 inline int take_pages(int descriptor, std::size_t bytes) noexcept {
   if (::ftruncate(descriptor, static_cast<::off_t>(bytes)) != 0) return errno;
   int result = 0;
@@ -80,8 +80,8 @@ inline void* map_pages(int descriptor, std::size_t bytes) noexcept {
 
 namespace devplace {
 
-/// Memory without a name that this process shares with the processes that it forks later. The system frees it when they
-/// have ended, however they end.
+/// Memory without a name that this process shares with the processes that it forks later. The system frees it when all
+/// of them have ended, by any cause.
 template <>
 struct implementation<backend::cpu, op::shared_pages> {
   static detail::memory_block allocate(std::size_t bytes, memory_purpose purpose) {

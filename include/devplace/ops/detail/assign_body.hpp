@@ -77,7 +77,7 @@ void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from, cons
     part(column, std::integral_constant<std::size_t, 1>{});
 }
 
-/// The axis along which rows follow each other; with one axis there is one row.
+/// The axis along which rows follow each other. An array of one axis has one row.
 template <std::size_t Rank>
 inline constexpr std::size_t axis_of_rows = Rank > 1 ? Rank - 2 : 0;
 

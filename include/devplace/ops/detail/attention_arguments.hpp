@@ -38,7 +38,7 @@ template <class T>
 struct attention_dropout {
   philox_key key{};
   std::uint64_t first_sample = 0;  ///< index, in the whole batch, of sample 0
-  std::uint64_t threshold = 0;     ///< a random 32-bit word below it drops its probability; 0: no dropout
+  std::uint64_t threshold = 0;     ///< random 32-bit words below it drop their probability; 0: no dropout
   T scale = 1;
 
   DEVPLACE_HD constexpr bool drops() const { return threshold != 0; }

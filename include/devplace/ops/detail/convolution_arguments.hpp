@@ -16,7 +16,7 @@ struct window_axis {
 
   /// Position of tap `t` of window `o` in the input, plus `padding`.
   DEVPLACE_HD constexpr std::size_t padded(std::size_t o, std::size_t t) const { return o * stride + t * dilation; }
-  /// Whether a position of padded() is in the input, not in the padding.
+  /// Whether a position from padded() is in the input, not in the padding.
   DEVPLACE_HD constexpr bool inside(std::size_t at) const { return at >= padding && at - padding < in; }
   /// The windows [first_inside, end_inside) whose tap `t` is not in the padding.
   ///@{

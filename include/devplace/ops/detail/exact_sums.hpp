@@ -37,7 +37,7 @@ constexpr double exact_unit(std::size_t count) {
   return static_cast<double>(std::uint64_t{1} << (bits < 50 ? bits : 50));
 }
 
-/// A power of two of about the largest absolute value of all summands, and its inverse.
+/// A power of two near the largest absolute value of all summands, and its inverse.
 class exact_scale {
  public:
   /// `largest` is the largest absolute value; if it is infinite or NaN, summands are zeros, and scaled() is NaN.

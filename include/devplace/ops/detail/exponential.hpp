@@ -91,7 +91,7 @@ struct exponent_parts {
   using unsigned_bits = std::make_unsigned_t<typename constants::bits>;
 
   T r;
-  unsigned_bits k;  ///< modulo 2^32 or 2^64; arbitrary for NaN, hence unsigned: it may overflow
+  unsigned_bits k;  ///< modulo 2^32 or 2^64; unsigned, because it is arbitrary for NaN and may overflow
 
   [[gnu::always_inline]] DEVPLACE_HD inline explicit exponent_parts(T x) {
     const T shifted = DEVPLACE_AS_WRITTEN(x * static_cast<T>(1.44269504088896340736) + constants::rounder);
@@ -111,7 +111,7 @@ template <floating_element T>
   using unsigned_bits = typename exponent_parts<T>::unsigned_bits;
   const exponent_parts<T> parts(limited_to(constants::limit, x));
   const T series = exponential_series<0, constants::degree>(parts.r);
-  // 2^k may be outside the normal range although the result is not, so it is applied as two factors.
+  // 2^k may be outside the normal range although the result is inside, so it is applied as two factors.
   const auto doubled = static_cast<unsigned_bits>(parts.k + 2u * constants::bias);
   const auto half = static_cast<unsigned_bits>(doubled >> 1);
   return DEVPLACE_AS_WRITTEN(series * power_of_two<T>(half)) *

@@ -60,7 +60,7 @@ auto product_extents(const A& a, const B& b) {
                     sizes_text(b) + " is " + sizes_text(product) + ".");
 }
 
-/// The elements of a product's result or of an operand, `element` bytes each.
+/// The memory of a product's result or operand, with elements of `element` bytes.
 struct matrix_memory {
   const void* data;
   std::size_t element;

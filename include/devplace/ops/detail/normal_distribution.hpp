@@ -18,7 +18,7 @@ struct normal_constants;
 template <>
 struct normal_constants<float> {
   static constexpr float limit = 14.43f;  // exp(-limit^2 / 2) and Phi(-limit) round to 0
-  static constexpr int low_bits = 12;     // without these, a number's square is exact
+  static constexpr int low_bits = 12;     // without these bits, a number's square is exact
   static constexpr int erf_terms = 7;     // (1/2)^14 / (7! 15) < 2^-29
   static constexpr float coefficients[] = {7.69193051e-1f,  -6.65382472e-1f, 4.95305464e-1f, -3.13534464e-1f,
                                            1.65022509e-1f,  -6.91023254e-2f, 2.07922791e-2f, -3.07144216e-3f,

@@ -129,7 +129,7 @@ struct cosine_and_sine {
 /// Cosine and sine of an angle in turns, in [0, 1).
 DEVPLACE_HD inline cosine_and_sine portable_cosine_and_sine(double turns) {
   const int quarter = static_cast<int>(std::fma(turns, 4., 0.5));
-  const double x = (turns - quarter * 0.25) * 6.28318530717958648, square = x * x;  // |x| <= pi / 4; exact difference
+  const double x = (turns - quarter * 0.25) * 6.28318530717958648, square = x * x;  // |x| <= pi / 4, exact difference
   constexpr double of_sine[] = {-1. / 1307674368000, 1. / 6227020800, -1. / 39916800, 1. / 362880,
                                 -1. / 5040,          1. / 120,        -1. / 6,        1.};
   constexpr double of_cosine[] = {1. / 20922789888000,
@@ -150,9 +150,9 @@ DEVPLACE_HD inline cosine_and_sine portable_cosine_and_sine(double turns) {
   return {same_bits<double>((cosine ^ exchanged) ^ cosine_sign), same_bits<double>((sine ^ exchanged) ^ sine_sign)};
 }
 
-/// The square of the radius of a pair of standard normal numbers, from the first two words of its block.
+/// The square of the radius of a pair of standard normal numbers, from the first two words of the pair's block.
 DEVPLACE_HD inline double squared_radius(std::uint32_t low, std::uint32_t high) {
-  return -2 * portable_log((leading_bits(low, high) + 0.5) * 0x1p-53);  // of a number in (0, 1]
+  return -2 * portable_log((leading_bits(low, high) + 0.5) * 0x1p-53);  // the argument of the logarithm is in (0, 1]
 }
 
 /// A normal distribution (Box and Muller 1958). Index i generates the elements 2 i and 2 i + 1 from block i.
@@ -214,7 +214,7 @@ struct dropout_body {
   std::size_t columns;
   std::uint64_t first_sample;
   philox_key key;
-  std::uint64_t threshold;  // a random 32-bit word below it drops its element
+  std::uint64_t threshold;  // random 32-bit words below it drop their element
   computed_t<T> scale;
 
   DEVPLACE_HD constexpr T element(T x, std::uint32_t word) const {

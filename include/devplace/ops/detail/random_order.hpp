@@ -10,7 +10,7 @@
 #include <devplace/ops/detail/philox.hpp>
 
 // A random permutation is the order of random keys: the index with the smallest key comes first. Every place can
-// compute it, with the same result.
+// compute the permutation, with the same result.
 namespace devplace::detail {
 
 /// The key of an index: half of a random block.

@@ -119,7 +119,7 @@ class builtin_thread_team {
  private:
   friend struct detail::process_team_owner;
 
-  /// The last generation in which a member's parts were begun; on a cache line of its own.
+  /// The last generation in which a member's parts were begun; has its own cache line.
   struct alignas(64) last_begun {
     std::atomic<unsigned> generation = 0;
   };
@@ -302,16 +302,16 @@ class builtin_thread_team {
   bool oversubscribed_ = false;
   bool stopping_ = false;
   std::atomic<int> size_ = 1;
-  std::atomic<int> awake_ = 0;                   // calls of keep_awake(true) less those with false
+  std::atomic<int> awake_ = 0;                   // calls of keep_awake(true) minus calls of keep_awake(false)
   std::atomic<int> asleep_ = 0;                  // workers that sleep
   std::atomic<const void*> prepared_ = nullptr;  // tag of the last prepare_workers()
-  std::atomic<unsigned> busy_ = 0;  // fork_count() of the process whose thread has the workers; 0: they are free
-  unsigned started_in_ = 0;         // fork_count() of the process that has the workers
+  std::atomic<unsigned> busy_ = 0;  // fork_count() of the process whose thread has the workers; 0 if they are free
+  unsigned started_in_ = 0;         // fork_count() of the process in which the workers run
   std::chrono::steady_clock::time_point interval_begin_;
-  std::chrono::nanoseconds move_interval_{};  // 0: in the last run the leader did not wait for workers
+  std::chrono::nanoseconds move_interval_{};  // 0 if the leader did not wait for workers in the last run
   std::vector<std::thread> workers_;
   std::unique_ptr<last_begun[]> begun_;  // of each member
-  // On separate cache lines: workers spin on the first while others that have finished write the second.
+  // On separate cache lines: workers spin on the first while workers that have finished write the second.
   alignas(64) std::atomic<unsigned> generation_ = 0;
   alignas(64) std::atomic<int> pending_ = 0;
 

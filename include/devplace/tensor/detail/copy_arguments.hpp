@@ -26,7 +26,7 @@ inline constexpr form form_of_kind<split_along<Axis>> = form::parts;
 template <reduction Op>
 inline constexpr form form_of_kind<summands<Op>> = form::summands;
 
-/// The form of a placement; a view's is one_place.
+/// The form of a placement; one_place for the placement of a view.
 template <class Where>
 inline constexpr form form_of = form::nowhere;
 template <placement Where>

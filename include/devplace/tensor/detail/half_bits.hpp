@@ -13,10 +13,10 @@
 
 namespace devplace::detail {
 
-inline constexpr std::uint32_t half_rebias = (127u - 15u) << 23;                 // between the two types' exponents
-inline constexpr std::uint32_t smallest_normal_half = half_rebias + (1u << 23);  // 2^-14, as a float's bits
+inline constexpr std::uint32_t half_rebias = (127u - 15u) << 23;                 // difference of the exponents' biases
+inline constexpr std::uint32_t smallest_normal_half = half_rebias + (1u << 23);  // 2^-14, in float's bits
 
-/// The float with the value of these bits; a NaN becomes a quiet one with the same sign and payload.
+/// Returns the float with the value of these bits; a NaN becomes a quiet NaN with the same sign and payload.
 DEVPLACE_HD constexpr float float_of_half(std::uint16_t bits) {
 #if defined(__CUDA_ARCH__)
   if (!__builtin_is_constant_evaluated()) {
@@ -35,8 +35,8 @@ DEVPLACE_HD constexpr float float_of_half(std::uint16_t bits) {
   return __builtin_bit_cast(float, sign | chosen_bits(magnitude >= 0x7c00, special, finite));
 }
 
-/// The bits of the half nearest to a float, ties to even. Numbers that are too large become infinity; a NaN becomes a
-/// quiet one with the same sign and the upper bits of its payload.
+/// Returns the bits of the half nearest to a float, ties to even. Numbers that are too large become infinity; a NaN
+/// becomes a quiet NaN with the same sign and the upper bits of its payload.
 DEVPLACE_HD constexpr std::uint16_t half_of_float(float value) {
 #if defined(__CUDA_ARCH__)
   if (!__builtin_is_constant_evaluated()) {

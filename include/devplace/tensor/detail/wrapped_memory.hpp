@@ -36,7 +36,7 @@ inline constexpr bool is_device_pointer = false;
 template <class T>
 inline constexpr bool is_device_pointer<device_pointer<T>> = true;
 
-/// Addresses of elements, in memory of unknown size.
+/// Pointers to elements in memory of unknown size.
 template <class T>
 inline constexpr bool is_address = is_device_pointer<T>;
 template <class T>

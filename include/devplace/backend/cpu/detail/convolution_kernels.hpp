@@ -19,7 +19,7 @@ namespace devplace::detail {
 template <class T>
 inline constexpr std::size_t convolution_weight_columns = convolution_block_columns<T> / 2;
 
-/// The functions of convolution_body.hpp and the other bodies for one instruction set, and its register tiles.
+/// The functions of the *_body.hpp of convolutions, and the register tiles, for one instruction set.
 template <class T>
 struct convolution_kernels {
   using sum_type = computed_t<T>;  ///< type of sums, and of the weights and biases read

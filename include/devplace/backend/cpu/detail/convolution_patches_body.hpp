@@ -199,7 +199,7 @@ inline constexpr std::size_t most_unfolded =
                                                                : convolution_block_columns<T> / 2;
 
 /// Packs a panel of patches [depth][Width]: row p holds element p0 + p of the patches of `count` pixels from q0 on.
-/// `image` is the first channel of a group of a sample. Elements beyond `count` are zeros.
+/// `image` is the first channel of a sample's group. Elements beyond `count` are zeros.
 template <class T, std::size_t Width, class From>
 DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, const From* image, std::size_t q0,
                                          std::size_t count, std::size_t p0, std::size_t depth) {

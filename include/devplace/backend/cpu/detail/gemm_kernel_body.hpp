@@ -23,7 +23,8 @@ struct panel_view {
   std::size_t step, across = 1;
 };
 
-/// Computes one register tile of C, Rows x (Vectors * lanes). Panels of B are contiguous across.
+/// Computes one register tile of C, Rows x (Vectors * lanes). In panels of B, a row of the tile's columns is
+/// contiguous.
 template <class T, std::size_t Rows, std::size_t Vectors>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tile(std::size_t depth, const T* __restrict a, std::size_t across_a,
                                                    std::size_t step_a, const T* __restrict b, std::size_t step_b,
@@ -104,7 +105,7 @@ template <class T, std::size_t Rows, std::size_t Vectors>
   }
 }
 
-/// A full-size local buffer for a tile at the edge of C, with the bias there.
+/// A full-size local buffer, with the bias, for a tile at the edge of C.
 template <class T>
 struct edge_of_tile {
   static constexpr std::size_t lanes = vector_bytes / sizeof(T);

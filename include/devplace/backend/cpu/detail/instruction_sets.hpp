@@ -52,7 +52,7 @@ inline constexpr std::size_t tile_rows = 4;
 #if defined(__x86_64__)
   #define DEVPLACE_ROOT "vsqrt"
 
-// Of 16 registers: 12 accumulators of 32 bytes, 2 vectors of B and one broadcast element of A.
+// Uses 15 of 16 registers: 12 accumulators of 32 bytes, 2 vectors of B and one broadcast element of A.
 namespace avx2 {
 
 inline constexpr std::size_t vector_bytes = 32;
@@ -64,7 +64,7 @@ inline constexpr std::size_t tile_rows = 6;
 
 }  // namespace avx2
 
-// Of 32 registers: 16 accumulators of 64 bytes, 2 vectors of B and one broadcast element of A.
+// Uses 19 of 32 registers: 16 accumulators of 64 bytes, 2 vectors of B and one broadcast element of A.
 namespace avx512 {
 
 inline constexpr std::size_t vector_bytes = 64;

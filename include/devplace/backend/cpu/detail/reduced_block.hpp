@@ -54,7 +54,7 @@ struct reduced_block {
   const reduction_plan<Source, Reducer>& plan;
   const reduced_groups& groups;
   std::size_t begin, end;
-  accumulator* results;  ///< results of the range's only group; null: the plan's reducer stores results
+  accumulator* results;  ///< results of the range's only group; null: the plan's reducer stores the results
 
   void range(std::size_t first, std::size_t last) const {
     const Source source = plan.source;  // a local copy, which no store can alias

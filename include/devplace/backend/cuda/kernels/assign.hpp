@@ -13,7 +13,7 @@
 namespace devplace::detail {
 
 // Assignments with accesses of up to 16 bytes. The formula is evaluated per element on values in registers, so the bits
-// equal those of single-element accesses. Where element sizes differ, as in a cast from float to bf16, the smallest
+// equal the bits of single-element accesses. If element sizes differ, as in a cast from float to bf16, the smallest
 // type uses one access of 16 bytes and the others use two.
 
 /// Sizes in bytes of the smallest and the largest element type.

@@ -34,7 +34,7 @@ struct embedding_gradient_kernel {
   }
 
  private:
-  /// The columns of a lane: adjacent ones, or every 32nd.
+  /// A lane's columns: adjacent ones, or every 32nd.
   struct lane_columns {
     std::size_t first;
     unsigned next;

@@ -136,8 +136,8 @@ struct wide_pool_gradient {
   static bool begins(const max_pool_gradient_functor<T>& of) { return begins_wide<width>(of.x); }
   static bool begins(const average_pool_gradient_functor<T>&) { return true; }
 
-  /// Calls take(w, left, right, divisor) for each window w of 4. `left` and `right` say which of its elements in the
-  /// row (upper or `lower`) receive its gradient; `divisor` divides the gradient.
+  /// Calls take(w, left, right, divisor) for each window w of 4. `left` and `right` tell whether its two elements in
+  /// the row (the upper or the `lower` one) receive its gradient; `divisor` divides the gradient.
   template <class Thread, class Take>
   DEVPLACE_DEVICE static void each_share(const Thread& t, const max_pool_gradient_functor<T>& of, std::size_t at,
                                          unsigned lower, const Take& take) {

@@ -89,7 +89,7 @@ struct reduce_kernel {
   static constexpr unsigned results = Along ? 1 : Width;                             // per thread
   static constexpr unsigned accumulators = Along ? (Width < 4 ? Width : 4) : Width;  // per thread
   static constexpr unsigned at_once =
-      Width < 8 ? 4 : 1;  // packs of a thread in flight together: 16 bytes of short types
+      Width < 8 ? 4 : 1;  // packs of a thread in flight together: 16 bytes of 16-bit types
   using elements = typename reduced_source<Source>::elements;
 
   /// The elements of a thread's results.

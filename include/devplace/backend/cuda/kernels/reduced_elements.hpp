@@ -16,7 +16,7 @@
 
 namespace devplace::detail {
 
-/// The reduced elements of a pack: [first, last) of the elements from index `at` on. The element at `at` has number
+/// A pack of which the elements [first, last), counted from index `at`, are reduced. The element at `at` has number
 /// `position` among the elements of its result.
 struct reduced_pack {
   std::size_t at, position;
@@ -91,7 +91,7 @@ struct reduced_inputs<two_inputs<A, B>> {
   }
 };
 
-/// Returns the arrays of a source's elements; void if the elements are computed otherwise.
+/// Returns the arrays of a source's elements; void if the elements do not come from arrays.
 template <class Elements>
 auto inputs_of(const Elements& elements) {
   if constexpr (requires { elements.inputs(); }) return elements.inputs();

@@ -21,7 +21,7 @@ inline constexpr std::size_t most_block_columns = 32;
 /// type. It determines the order of summation, so the bits depend neither on the GPU nor on addresses.
 ///
 /// A group of columns * lanes threads computes adjacent results: one result, or one pack of results, per column; its
-/// lanes share the elements. A block holds as many groups as fit, its set. If there are too few sets to fill a GPU, the
+/// lanes share the elements. A block's groups, as many as fit, are a set. If there are too few sets to fill a GPU, the
 /// elements are cut into chunks, one per block, and the last block of a set merges the results of the chunks.
 struct reduction_layout {
   unsigned columns = 1;    ///< a power of two

@@ -82,7 +82,7 @@ class row_values {
     }
   }
 
-  /// Calls f(column, element, element of each other row) for each of the thread's columns.
+  /// Calls f(column, element, other rows' elements...) for each of the thread's columns.
   template <class F, class... Others>
   DEVPLACE_DEVICE void each(const F& f, const Others*... others) const {
     const bool packs = columns_.are_packs(others...);

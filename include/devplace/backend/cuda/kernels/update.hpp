@@ -29,7 +29,7 @@ struct update_kernel {
 
   static constexpr unsigned least_blocks = 3;  // because Adam in double needs 70 registers
 
-  /// Fills a GPU several times over. Limited because every block takes a ticket at the end.
+  /// Enough to fill a GPU several times over. Limited because every block takes a ticket at the end.
   static constexpr std::size_t most_blocks = 2048;
 
   std::size_t n;
