@@ -16,7 +16,6 @@
 
 namespace devplace::detail {
 
-/// A row-major matrix view for attention on the CPU.
 template <class T>
 struct attention_matrix {
   T* data;

@@ -57,7 +57,6 @@ struct implementation<backend::cpu, op::reduce> {
       chunks = (p.count + chunk - 1) / chunk;
     }
 
-    /// Reduces groups [first, last).
     void whole(std::size_t first, std::size_t last) const {
       if (plan.count <= groups.block())
         return detail::run_range(block{plan, groups, 0, plan.count, nullptr}, first, last);

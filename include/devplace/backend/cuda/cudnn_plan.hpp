@@ -211,7 +211,6 @@ inline std::vector<cudnn_descriptor> engine_configurations(const cudnn_descripto
   return heuristic_results(heuristic, caller);
 }
 
-/// Returns the workspace bytes of a finalised plan.
 inline std::size_t workspace_of(const cudnn_descriptor& plan, const cudnn_caller& caller) {
   std::array<std::int64_t, 1> bytes{};
   plan.read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, bytes, caller);

@@ -126,7 +126,6 @@ inline bool cuda_device_lost(int ordinal) noexcept {
          loss_of_cuda_device(visible).load(std::memory_order_acquire) != nullptr;
 }
 
-/// Throws device_lost if the device behind the place `ordinal` is lost.
 inline void require_cuda_device_usable(int ordinal) {
   if (cuda_device_lost(ordinal)) [[unlikely]] {
     thrown_loss_of_cuda_device(device_map::of_process().visible(ordinal)) = true;

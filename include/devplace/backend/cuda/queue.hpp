@@ -99,7 +99,6 @@ class cuda_scope {
   cudaStream_t stream() const { return stream_; }
   cudaMemPool_t pool() const { return queue_.pool; }
 
-  /// Waits for the work enqueued so far on the current stream.
   void wait() const { wait_for_cuda_stream(stream_, ordinal_); }
 
   /// Waits for the work enqueued so far on all streams of the place.

@@ -80,14 +80,12 @@ void wait_for_cuda(int ordinal, const char* wait_call, const Wait& wait, const c
   check_cuda(code, query_call, ordinal);
 }
 
-/// Waits for the work of a stream of the current device.
 inline void wait_for_cuda_stream(cudaStream_t stream, int ordinal) {
   wait_for_cuda(
       ordinal, "cudaStreamSynchronize", [stream] { return cudaStreamSynchronize(stream); }, "cudaStreamQuery",
       [stream] { return cudaStreamQuery(stream); });
 }
 
-/// Waits for an event of the current device.
 inline void wait_for_cuda_event(cudaEvent_t event, int ordinal) {
   wait_for_cuda(
       ordinal, "cudaEventSynchronize", [event] { return cudaEventSynchronize(event); }, "cudaEventQuery",

@@ -97,7 +97,6 @@ class batch_maker {
   /// Number of the epoch that was started last.
   int epoch() const { return epoch_; }
 
-  /// Starts an epoch at batch `first`.
   void start(int epoch, std::size_t first = 0) {
     if (first > batches_)
       throw argument_error("loader: an epoch of " + std::to_string(batches_) + " batches cannot begin at batch " +

@@ -10,7 +10,6 @@
 
 namespace devplace::detail {
 
-/// The batches of one epoch of `Loader`.
 template <class Loader>
 class epoch_range {
   using batch_type = typename Loader::batch_type;

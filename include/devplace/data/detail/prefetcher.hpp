@@ -150,7 +150,6 @@ class prefetcher {
     }
   }
 
-  /// Starts no threads yet.
   prefetcher(make_function make, void* object, std::size_t workers, std::size_t slots)
       : wanted_(workers), make_(make), object_(object), results_(slots) {}
 

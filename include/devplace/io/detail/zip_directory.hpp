@@ -44,7 +44,6 @@ struct zip_entry {
   unsigned method = 0, flags = 0;
 };
 
-/// Returns the number stored in `Bytes` bytes at `at`.
 template <int Bytes>
 std::uint64_t zip_number(const unsigned char* at) {
   std::uint64_t number = 0;

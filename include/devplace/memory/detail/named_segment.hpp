@@ -130,7 +130,6 @@ class named_segment {
   const std::string& name() const { return name_; }
   /// The first byte of the data.
   void* data() const { return data_ + head_.data_begin; }
-  /// Throws argument_error for a header that does not fit its file.
   [[noreturn]] void refuse_header() const {
     throw argument_error(subject() + " has a header that does not fit its file: another program made or changed " +
                          path_ + ". Choose another name, or remove the file.");

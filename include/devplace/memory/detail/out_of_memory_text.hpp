@@ -23,7 +23,6 @@ inline std::string purposes_text(const memory_usage& usage) {
   return text;
 }
 
-/// An allocation that failed.
 struct failed_request {
   std::string place;        ///< includes the device behind it if its number differs
   std::size_t bytes;        ///< requested

@@ -21,7 +21,6 @@ inline constexpr bool is_distributed_tensor = false;
 template <class T, class E, class W>
 inline constexpr bool is_distributed_tensor<tensor<T, E, W>> = !single_place<W>;
 
-/// A tensor over several places.
 template <class X>
 concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove_cvref_t<X>>;
 

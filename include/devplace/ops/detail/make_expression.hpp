@@ -9,7 +9,6 @@
 #include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/detail/placement_check.hpp>
 
-// Expressions from the arguments of elementwise operations.
 namespace devplace::detail {
 
 template <class... Placements>

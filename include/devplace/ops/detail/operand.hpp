@@ -198,7 +198,6 @@ inline constexpr bool same_placements = true;  // a number has no place
 template <elementwise_operand A, elementwise_operand B>
 inline constexpr bool same_placements<A, B> = std::is_same_v<placement_type_of<A>, placement_type_of<B>>;
 
-/// An operand or a number.
 template <class X>
 concept operand_or_number = operand_type<X> || number<X>;
 

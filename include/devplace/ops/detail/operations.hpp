@@ -39,7 +39,6 @@ inline constexpr bool takes_elements = !std::is_integral_v<Element> || !requires
   "devplace: elementwise: a floating-point number cannot stand beside integer elements, which would cut off its " \
   "fraction; convert the tensor first, cast<float>(x), or write an integer."
 
-/// The functor for function F of elements of type T.
 template <class F, class T>
 struct function_of {
   using type = F;

@@ -17,7 +17,6 @@ struct pooling_shape {
 
   DEVPLACE_HD constexpr std::size_t plane() const { return rows.in * columns.in; }
   DEVPLACE_HD constexpr std::size_t windows() const { return rows.out * columns.out; }
-  /// Taps of a window.
   DEVPLACE_HD constexpr std::size_t taps() const { return rows.size * columns.size; }
 };
 

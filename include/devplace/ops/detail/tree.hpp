@@ -25,7 +25,6 @@ struct position {
   }
 };
 
-/// A number.
 template <class T>
 struct scalar_leaf {
   T value;
@@ -88,7 +87,6 @@ struct node<F, std::index_sequence<I...>, Children...> : branch<I, Children>... 
   }
 };
 
-/// The number of strided leaves of a tree.
 template <class Tree>
 inline constexpr std::size_t strided_leaves = is_strided_leaf<Tree> ? 1 : 0;
 template <class F, class Indices, class... Children>

@@ -45,7 +45,6 @@ struct form_across {
 template <class Local>
 inline constexpr form form_of<across<Local>> = form_across<Local>::value;
 
-/// The form of a tensor or view.
 template <class X>
 inline constexpr form form_of_tensor = form_of<typename std::remove_cvref_t<X>::placement_type>;
 

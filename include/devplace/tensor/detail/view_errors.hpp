@@ -48,21 +48,18 @@ namespace devplace::detail {
 template <class Extents, class Expression>
 struct assigned_extents;
 
-/// An elementwise expression on one place.
 template <class X>
 inline constexpr bool is_local_expression = false;
 template <class X>
   requires(X::is_expression)
 inline constexpr bool is_local_expression<X> = true;
 
-/// An elementwise expression over several places.
 template <class X>
 inline constexpr bool is_distributed_expression = false;
 template <class X>
   requires(X::is_distributed_expression)
 inline constexpr bool is_distributed_expression<X> = true;
 
-/// One integer for each axis.
 template <std::size_t Rank, class... Index>
 inline constexpr bool is_index_list = sizeof...(Index) == Rank && (std::is_integral_v<Index> && ...);
 
@@ -85,12 +82,10 @@ inline constexpr std::size_t axis_number<axis<N>> = N;
 template <std::size_t Rank, std::size_t... Axis>
 inline constexpr bool is_order_of_axes = sizeof...(Axis) == Rank && ((Axis < Rank) && ...) && all_different<Axis...>();
 
-/// Extents of at least `Rank` axes.
 template <class Shape, std::size_t Rank>
 inline constexpr bool has_axes = false;
 template <extents_like Shape, std::size_t Rank>
 inline constexpr bool has_axes<Shape, Rank> = Shape::rank >= Rank;
-/// Extents of `Rank` axes.
 template <class Shape, std::size_t Rank>
 inline constexpr bool has_rank = has_axes<Shape, Rank> && !has_axes<Shape, Rank + 1>;
 

@@ -137,7 +137,6 @@ DEVPLACE_DEVICE void store_several(const Thread& t, T* to, const Tree& tree) {
   t.store(to, result);
 }
 
-/// The body of wide_kernel for an assignment.
 template <class Body>
 struct wide_assignment;
 

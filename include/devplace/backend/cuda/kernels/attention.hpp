@@ -200,7 +200,6 @@ struct attention_results_kernel : attention_kernel<attention_results_kernel<T, C
   }
 };
 
-/// Launches the kernel with `launch(blocks, kernel)`.
 template <unsigned Columns, class T, class Launch>
 void launch_attention(const attention_arguments<T>& g, const Launch& launch) {
   const attention_results_kernel<T, Columns> kernel{{}, g};

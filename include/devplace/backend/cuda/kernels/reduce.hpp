@@ -26,7 +26,6 @@ struct reduced_runs {
     const bool at_packs = count * results == 1 || length % width == 0;
     return {count, results, length, divided_up(at_packs || length == 0 ? length : length + width - 1, width)};
   }
-  /// Returns pack number k of a result.
   template <unsigned Width>
   DEVPLACE_HD reduced_pack pack(std::size_t result, std::size_t k) const {
     const std::size_t run = count == 1 ? 0 : quotient(k, packs);
@@ -92,7 +91,6 @@ struct reduce_kernel {
       Width < 8 ? 4 : 1;  // packs of a thread in flight together: 16 bytes of 16-bit types
   using elements = typename reduced_source<Source>::elements;
 
-  /// The elements of a thread's results.
   struct thread_elements {
     elements of_result[results];
 

@@ -9,7 +9,6 @@
 
 namespace devplace::detail {
 
-/// Threads per block of a reduction.
 inline constexpr unsigned reduction_threads = 256;
 /// Largest number of blocks that pass partial results to a last block: as many as an H100 runs concurrently. A
 /// constant, so that the order of summation is equal on every GPU.
