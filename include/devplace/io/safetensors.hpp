@@ -109,7 +109,7 @@ class safetensors_file {
   }
 
   [[noreturn]] void fail_type(const safetensors_entry& entry, const char* asked, std::string_view dtype) const {
-    std::string advice = "these are no elements of tensors; convert them before they are saved, or use read_elements";
+    std::string advice = "tensors have no such elements; convert them before saving them, or use read_elements";
     for (const detail::safetensors_type& type : detail::safetensors_types)
       if (type.name == entry.dtype && !type.element.empty()) advice = "read it as " + std::string(type.element);
     detail::fail_safetensors(path_ + ':' + entry.name, "holds elements of type " + std::string(entry.dtype) + " and " +

@@ -93,7 +93,7 @@ enum class copy_kind : unsigned char { in, out, within };
 template <class Backend>
 constexpr auto memory_of() {
   static_assert(computes<Backend> || provided<Backend, op::memory>,
-                "devplace: a tensor on pinned needs the component cuda, for whose devices that memory is; add "
+                "devplace: a tensor on pinned needs the component cuda, which allocates pinned memory; add "
                 "devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
   static_assert(!computes<Backend> || provided<Backend, op::memory>,
                 "devplace: a tensor on a cuda place needs the component cuda; add devplace::cuda (or "

@@ -71,7 +71,7 @@ class device_pointer {
   T& operator*() const {
     constexpr bool reachable = sizeof(T) == 0;
     static_assert(reachable,
-                  "devplace: the host does not reach a device's memory; get() is the address for kernels and "
+                  "devplace: the host cannot reach a device's memory; get() is the address for kernels and "
                   "libraries, and to<cpu>(x) copies the elements to the host.");
     return *address_;
   }

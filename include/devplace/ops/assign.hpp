@@ -211,8 +211,8 @@ auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& exp
   static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
   constexpr bool computed = detail::computes<typename view<T, Extents, Where>::backend_type>;
   static_assert(computed,
-                "devplace: nothing is computed in pinned memory, it is for copies from and to devices; move the tensor "
-                "to a place that computes first, with to<cpu>(x).");
+                "devplace: nothing is computed in pinned memory, which is for copies from and to devices; first move "
+                "the tensor to a place that computes, with to<cpu>(x).");
   if constexpr (written && same_type && same_place && fits && computed) {
     if constexpr (detail::is_view<source>)
       detail::evaluate(destination, detail::viewed(expression));

@@ -89,8 +89,8 @@ constexpr void require_equal_elements() {
   constexpr bool one_value = form_of<Where> != form::summands || std::is_same_v<kind, summands<reduction::max>> ||
                              std::is_same_v<kind, summands<reduction::min>>;
   static_assert(one_value,
-                "devplace: full: the value of a partial tensor is its operation over the summands, and equal "
-                "summands make another value; make zeros, or a replicated tensor.");
+                "devplace: full: the value of a partial tensor is the reduction of its summands, and equal summands "
+                "reduce to another value; make zeros, or a replicated tensor.");
 }
 
 /// Checks the template arguments and sizes of functions that make tensors.

@@ -101,7 +101,7 @@ auto make_distributed_product(const A& a, const B& b) {
   static_assert(one_kind, DEVPLACE_DETAIL_SUMMANDS_AND_PARTS);
   static_assert(contracted,
                 "devplace: matmul: the axis that is summed over is split in one operand and not in the other; "
-                "all_gather(x) the split one first. Of two that are split along rows, matmul(transposed(a), b) is "
+                "all_gather(x) the split one first. If both are split along rows, matmul(transposed(a), b) is "
                 "partial.");
   if constexpr (why != mismatch::none) {
     return refusal{};

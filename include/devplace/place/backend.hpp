@@ -28,8 +28,8 @@ void dispatch(int ordinal, const Arguments&... arguments) {
     implementation<Backend, Op>::run(ordinal, arguments...);
   } else {
     static_assert(computes<Backend>,
-                  "devplace: nothing is computed in pinned memory, it is for copies from and to devices; move the "
-                  "tensor to a place that computes first, with to<on<cpu>>(x) or to<on<cuda<0>>>(x).");
+                  "devplace: nothing is computed in pinned memory, which is for copies from and to devices; first move "
+                  "the tensor to a place that computes, with to<on<cpu>>(x) or to<on<cuda<0>>>(x).");
     static_assert(!computes<Backend> || configuration::cuda != cuda_support::none,
                   "devplace: this operation runs on a cuda place, and the target links no component that provides one; "
                   "add devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");

@@ -117,7 +117,7 @@ struct placement_traits<across<Local>> : detail::kind_on_mesh<typename placement
 };
 template <class P>
 struct placement_traits<across<replicated_on<P>>> {
-  static_assert(sizeof(P) == 0, "devplace: a copy on one place of each process is across<on<P>>; write that.");
+  static_assert(sizeof(P) == 0, "devplace: write across<on<P>> for a copy on one place of each process.");
 };
 template <class Local>
 struct placement_traits<across<across<Local>>> {

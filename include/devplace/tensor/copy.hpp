@@ -74,7 +74,7 @@ auto to(From&& source, const Other&...) {
 /// Rejects a number in place of a placement.
 template <int Ordinal, class From>
 detail::refusal to(const From&) {
-  static_assert(detail::accepted<From>, "devplace: to: a number is no place; write to<cuda<0>>(x).");
+  static_assert(detail::accepted<From>, "devplace: to: a number is not a place; write to<cuda<0>>(x).");
   return {};
 }
 

@@ -43,7 +43,7 @@ struct sizes {
   template <class Size>
   static constexpr std::size_t checked(Size size) {
     if constexpr (std::is_signed_v<Size>) {
-      if (size < 0) throw argument_error("split::sizes: " + std::to_string(size) + " is no size; sizes count from 0.");
+      if (size < 0) throw argument_error("split::sizes: " + std::to_string(size) + " is negative; sizes count from 0.");
     }
     return static_cast<std::size_t>(size);
   }

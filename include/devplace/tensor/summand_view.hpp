@@ -38,7 +38,7 @@ class summand_view {
   constexpr value_type operator()(Index... indices) const {
     constexpr bool reachable = host_accessible<typename View::placement_type>;
     static_assert(reachable,
-                  "devplace: the host does not reach this summand's elements; print it, or copy it there with "
+                  "devplace: the host cannot reach this summand's elements; print it, or copy it there with "
                   "to<cpu>(x.only_on(k)).");
     if constexpr (reachable) return elements_(indices...);
     return {};

@@ -72,8 +72,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
     constexpr bool matrix = rank == 2, fits = !matrix || detail::lists<Columns...>::template fit<Extents>;
     static_assert(matrix, "devplace: nested lists make a matrix; a tensor of one axis takes a list, {1, 2, 3}.");
     static_assert(fits,
-                  "devplace: the nested list does not have the tensor's extents; give extents<rows, columns> as many "
-                  "rows, each with as many values, as it says.");
+                  "devplace: the nested list does not have the tensor's extents; for extents<rows, columns> give that "
+                  "many rows, each with that many values.");
     std::size_t row = 0;
     ((detail::copy_in<backend_type>(place_traits<P>::ordinal, memory<false>() + row * Columns, rows, sizeof rows),
       ++row),

@@ -217,7 +217,7 @@ class dlpack_checks {
     if (first == nullptr) return nullptr;
     void* const data = first + given_.byte_offset;
     if (reinterpret_cast<std::uintptr_t>(data) % asked_.alignment != 0 && !empty)
-      fail("starts at an address that is no multiple of " + std::to_string(asked_.alignment) +
+      fail("starts at an address that is not a multiple of " + std::to_string(asked_.alignment) +
            " bytes, the alignment " + "of " + asked_.type_name + ". Let the producer copy it, as x.copy() in NumPy.");
     return data;
   }

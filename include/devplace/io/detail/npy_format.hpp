@@ -165,7 +165,7 @@ class npy_header_parser {
   }
 
   [[noreturn]] void fail_expected(const std::string& what) const {
-    fail("has a header that is no valid dict: " + what + " is missing at its character " + std::to_string(at_) +
+    fail("has a header that is not a valid dict: " + what + " is missing at its character " + std::to_string(at_) +
          ". Write the file again with np.save");
   }
 

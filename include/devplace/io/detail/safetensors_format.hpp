@@ -175,7 +175,7 @@ class safetensors_parser {
       fail_tensor(entry, "has elements that do not fill its last byte. Write the file again.");
     entry.bytes = *bytes / type.elements;
     if (offsets.size() != 2)
-      fail_tensor(entry, "has " + std::to_string(offsets.size()) + " offsets; they are two, begin and end.");
+      fail_tensor(entry, "has " + std::to_string(offsets.size()) + " offsets instead of two, begin and end.");
     if (offsets[0] > offsets[1] || offsets[1] - offsets[0] != entry.bytes)
       fail_tensor(entry, "of shape " + sizes_text(entry.extents) + " and type " + std::string(type.name) + " has " +
                              bytes_text(entry.bytes) + ", but its offsets are " + std::to_string(offsets[0]) + " and " +
@@ -223,7 +223,7 @@ class safetensors_parser {
   }
 
   [[noreturn]] void fail_tensor(const safetensors_entry& entry, const std::string& found) const {
-    fail("is no valid file: its tensor " + json_string(entry.name) + " " + found);
+    fail("is not a valid file: its tensor " + json_string(entry.name) + " " + found);
   }
   [[noreturn]] void fail(const std::string& found) const { fail_safetensors(path_, found); }
 

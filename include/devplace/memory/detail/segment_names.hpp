@@ -74,7 +74,7 @@ inline int open_segment_file(const std::string& path, struct ::stat& found) noex
 inline const char* foreign_file(const struct ::stat& found) noexcept {
   if (found.st_mode == 0) return nullptr;
   if (found.st_uid != ::geteuid()) return "is another user's file";
-  if (!S_ISREG(found.st_mode)) return "is no regular file";
+  if (!S_ISREG(found.st_mode)) return "is not a regular file";
   return (found.st_mode & 0077) != 0 ? "is a file that other users may open" : nullptr;
 }
 

@@ -24,7 +24,7 @@ inline constexpr bool is_tensor<tensor<T, E, W>> = true;
 template <class Function>
 consteval bool declared_function() {
   static_assert(accepted<Function>,
-                "devplace: the name is of a function and not of a tensor, because a declaration with parentheses, "
+                "devplace: the name is a function's and not a tensor's, because a declaration with parentheses, "
                 "tensor<...> y(extents<dyn>(n)), declares a function; write braces: tensor<...> y{extents<dyn>{n}}.");
   return false;
 }

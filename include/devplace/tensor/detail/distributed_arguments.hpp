@@ -32,8 +32,8 @@ constexpr auto check_assigned_number() {
                 "devplace: a tensor over several places is assigned an expression, a number, or a tensor of the same "
                 "type by std::move; scatter and broadcast bring elements from one place.");
   static_assert(sets_value,
-                "devplace: the value of a partial tensor is its operation over the summands, which a number cannot "
-                "set; assign to x.only_on(k), a summand, or make a replicated tensor.");
+                "devplace: a number cannot set the value of a partial tensor, the reduction of its summands; assign to "
+                "one summand, x.only_on(k), or make a replicated tensor.");
   return is_number && sets_value;
 }
 

@@ -24,7 +24,7 @@
 #define DEVPLACE_DETAIL_ONE_INDEX_PER_AXIS \
   "devplace: an element is named by one integer for each axis, x(i, j) of a matrix, of which x[i] is a row."
 #define DEVPLACE_DETAIL_NOT_REACHABLE \
-  "devplace: the host does not reach these elements; copy them first, with to<cpu>(x), or item(x) of one."
+  "devplace: the host cannot reach these elements; copy them first, with to<cpu>(x), or read one with item(x)."
 #define DEVPLACE_DETAIL_PERMUTE \
   "devplace: permute(axis<1>{}, axis<0>{}): name every axis once, from axis<0>{} to axis<rank - 1>{}."
 #define DEVPLACE_DETAIL_BROADCAST_TO \

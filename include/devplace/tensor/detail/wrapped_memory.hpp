@@ -62,7 +62,7 @@ constexpr auto check_wrap() {
                 "elements (float, double, std::int32_t, std::int64_t, std::uint8_t, bf16, half), then the extents, "
                 "then, if the rows are not packed, a stride for each axis in braces.");
   static_assert(named_device,
-                "devplace: wrap: the pointer is of a device's memory, which the host does not reach; name the device, "
+                "devplace: wrap: the pointer is of a device's memory, which the host cannot reach; name the device, "
                 "as in wrap<cuda<0>>(pointer, extents).");
   static_assert(kept, "devplace: wrap: a temporary would be gone before the view; give it a name first.");
   static_assert(reached,
