@@ -8,7 +8,7 @@
 template <class T, std::size_t Bytes = vector_bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(T* __restrict to, const T* __restrict from, std::size_t n) {
   constexpr std::size_t lanes = Bytes / sizeof(T);
-  if constexpr (Bytes < 16) {  // At most 3 elements; compilers would turn a loop into a call.
+  if constexpr (Bytes < 16) {  // at most 3 elements; compilers would turn a loop into a call.
     if (n > 1) to[0] = from[0], to[1] = from[1];
     if (n % 2 != 0) to[n - 1] = from[n - 1];
   } else {
@@ -25,7 +25,7 @@ template <class Short, std::size_t Lanes = vector_bytes / sizeof(float)>
   requires short_element<Short>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(float* __restrict to, const Short* __restrict from,
                                                             std::size_t n) {
-  if constexpr (Lanes < 4) {  // At most 3 elements; two or three of the stores may go to one address.
+  if constexpr (Lanes < 4) {  // at most 3 elements; two or three of the stores may go to one address.
     if (n == 0) return;
     const Short some[4] = {from[0], from[n / 2], from[n - 1], from[0]};
     float wide[4];
@@ -182,10 +182,16 @@ DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_
     const std::size_t begin = x > low ? x : low, end = x + n < high ? x + n : high;
     const std::size_t from = s.rows.padded(y, row);
     if (begin < end && s.rows.inside(from)) {
-      runs[found++] = {at + begin - x,
-                       (from - s.rows.padding) * s.columns.in + s.columns.padded(begin, column) - s.columns.padding,
-                       end - begin};
-      read += end - begin;
+      const pixel_run run{at + begin - x,
+                          (from - s.rows.padding) * s.columns.in + s.columns.padded(begin, column) - s.columns.padding,
+                          end - begin};
+      read += run.n;
+      pixel_run* const before = found == 0 ? nullptr : runs + found - 1;
+      if (before != nullptr && before->at + before->n == run.at && before->from + before->n == run.from &&
+          s.columns.stride == 1)
+        before->n += run.n;  // whole rows, which are many if they are short
+      else
+        runs[found++] = run;
     }
     at += n;
   }

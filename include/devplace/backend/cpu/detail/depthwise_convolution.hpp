@@ -9,11 +9,14 @@
 
 namespace devplace::detail {
 
-/// Limits of depthwise convolutions: channels and outputs of a group, and taps of all its channels or outputs.
+/// Limits of depthwise convolutions: channels and outputs of a group, and taps of all channels or outputs of a group.
 ///@{
 inline constexpr std::size_t depthwise_channels = 4;
 inline constexpr std::size_t depthwise_depth = 256;
 ///@}
+
+/// Largest number of elements of a padded row for which all rows are cleared together before elements are copied.
+inline constexpr std::size_t depthwise_narrow = 16;
 
 /// The division of a shape for convolutions whose groups have few channels (convolution_depthwise_body.hpp). The
 /// division and the order of all sums depend only on the extents.
