@@ -45,10 +45,9 @@ inline bool folder_synced_to_disk(const char* path) {
 /// follows a symbolic link. Without commit() the unfinished file is removed and the old one is kept. The writer locks
 /// its unfinished file. The next writer of the path removes unfinished files without a lock, which are left over from
 /// programs that ended.
-class file_written_aside {
+class output_file {
  public:
-  file_written_aside(std::string path, std::string operation)
-      : path_(std::move(path)), operation_(std::move(operation)) {
+  output_file(std::string path, std::string operation) : path_(std::move(path)), operation_(std::move(operation)) {
     struct stat old;
     if (::lstat(path_.c_str(), &old) == 0 && S_ISLNK(old.st_mode)) follow_link();
     mode_t mode = 0666;  // less the umask
@@ -66,10 +65,10 @@ class file_written_aside {
     }
   }
 
-  file_written_aside(const file_written_aside&) = delete;
-  file_written_aside& operator=(const file_written_aside&) = delete;
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
 
-  ~file_written_aside() {
+  ~output_file() {
     if (file_ >= 0) discard();
   }
 
@@ -87,7 +86,8 @@ class file_written_aside {
   /// Syncs the file, renames it to its destination and syncs the folder.
   void commit() {
     if (!synced_to_disk(file_)) fail_unchanged("cannot be written", errno);
-    if (std::rename(aside_.c_str(), path_.c_str()) != 0) fail_unchanged("cannot be renamed to its final name", errno);
+    if (std::rename(temporary_path_.c_str(), path_.c_str()) != 0)
+      fail_unchanged("cannot be renamed to its final name", errno);
     ::close(std::exchange(file_, -1));
     if (!folder_synced_to_disk(folder_.c_str()))
       fail("was written, but its folder cannot be synced to the disk: " + std::string(std::strerror(errno)) +
@@ -116,8 +116,8 @@ class file_written_aside {
     for (int number = 0; number < most_writers; ++number)
       remove_left_over(numbered(number).c_str());
     for (int number = 0; number < most_writers; ++number) {
-      aside_ = numbered(number);
-      file_ = ::open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      temporary_path_ = numbered(number);
+      file_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
       if (file_ < 0 && errno == EEXIST) continue;
       if (file_ < 0) fail_unchanged("cannot be created", errno);
       // Before it is locked, another writer may remove it as left over. File systems without locks give another error.
@@ -142,7 +142,7 @@ class file_written_aside {
   }
 
   void discard() {
-    ::unlink(aside_.c_str());
+    ::unlink(temporary_path_.c_str());
     ::close(std::exchange(file_, -1));
   }
 
@@ -151,7 +151,7 @@ class file_written_aside {
   }
 
   [[noreturn]] void fail_unchanged(const char* what, int reason) const {
-    throw file_error(operation_ + ": " + in_quotes(aside_) + " " + what + ": " + std::strerror(reason) + ". " +
+    throw file_error(operation_ + ": " + in_quotes(temporary_path_) + " " + what + ": " + std::strerror(reason) + ". " +
                      in_quotes(path_) +
                      " is unchanged; free space, check that its folder exists and is writable, or choose another "
                      "path.");
@@ -160,7 +160,7 @@ class file_written_aside {
   std::string path_;
   std::string operation_;
   std::string folder_;
-  std::string aside_;
+  std::string temporary_path_;
   int file_ = -1;
 };
 

@@ -30,8 +30,8 @@ struct ipc_handle {
 
 namespace detail {
 
-inline constexpr segment_words words_of_export{"exported"};
-inline constexpr segment_words words_of_open_ipc{
+inline constexpr segment_error_texts texts_of_export{"exported"};
+inline constexpr segment_error_texts texts_of_open_ipc{
     "open_ipc",
     "the process that exported the tensor has freed it or has ended. Keep its exported<...> until the others "
     "have opened it.",
@@ -113,7 +113,7 @@ class exported<tensor<T, Extents, P>> {
     } else {
       constexpr int ordinal = place_traits<P>::ordinal;
       const std::size_t bytes = x.size() * sizeof(T);
-      segment = detail::named_segment::create(detail::words_of_export, detail::exported_name(),
+      segment = detail::named_segment::create(detail::texts_of_export, detail::exported_name(),
                                               detail::exported_text<P, T>(x.extents()), detail::sizes_of(x.extents()),
                                               functions::message_bytes(bytes));
       auto block = functions::allocate(ordinal, bytes, segment);
@@ -145,7 +145,7 @@ DEVPLACE_CONFIGURED [[nodiscard]] tensor<T, Extents, P> open_ipc(const ipc_handl
     std::string name(handle.name, sizeof handle.name);
     name.resize(name.find_last_not_of('\0') + 1);
     const auto segment =
-        detail::named_segment::open(detail::words_of_open_ipc, name, [&](const detail::named_segment& found) {
+        detail::named_segment::open(detail::texts_of_open_ipc, name, [&](const detail::named_segment& found) {
           extents = detail::stored_extents<Extents>(found);
           return std::pair{detail::exported_text<P, T>(extents), functions::message_bytes(extents.size() * sizeof(T))};
         });

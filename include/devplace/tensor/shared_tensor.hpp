@@ -22,8 +22,8 @@ namespace devplace {
 
 namespace detail {
 
-inline constexpr segment_words words_of_create{"create_shared"};
-inline constexpr segment_words words_of_open{
+inline constexpr segment_error_texts texts_of_create{"create_shared"};
+inline constexpr segment_error_texts texts_of_open{
     "open_shared",
     "a process of the same user on this host must create it by create_shared and keep it until it has been opened.",
     "Open it as the type with which it was created, with the same version of the program."};
@@ -72,7 +72,7 @@ struct shared_form<tensor<T, Extents, shared_memory>> {
   }
   static value_type open(std::string_view name) {
     Extents extents;
-    const auto segment = named_segment::open(words_of_open, name, [&](const named_segment& found) {
+    const auto segment = named_segment::open(texts_of_open, name, [&](const named_segment& found) {
       extents = stored_extents<Extents>(found);
       return std::pair{text(extents), extents.size() * sizeof(T)};
     });
@@ -83,7 +83,7 @@ struct shared_form<tensor<T, Extents, shared_memory>> {
   template <class Fill>
   static value_type create(std::string_view name, const Extents& extents, const Fill& fill) {
     const auto segment =
-        named_segment::create(words_of_create, name, text(extents), sizes_of(extents), extents.size() * sizeof(T));
+        named_segment::create(texts_of_create, name, text(extents), sizes_of(extents), extents.size() * sizeof(T));
     value_type made = at(segment, extents);
     fill(made);
     segment->publish();

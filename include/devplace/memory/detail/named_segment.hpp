@@ -28,7 +28,7 @@ namespace devplace::detail {
 
 /// Texts of a segment's errors: the calling function, the cause and fix if the segment does not exist, and the fix if
 /// its contents differ.
-struct segment_words {
+struct segment_error_texts {
   const char* caller;
   const char* absent = "";
   const char* different = "";
@@ -44,10 +44,10 @@ class named_segment {
   using extents_type = std::uint64_t[most_extents];
 
   /// Creates a segment with `bytes` of zeroed data, which has no name yet. `text` describes it, one property per line.
-  static std::shared_ptr<named_segment> create(const segment_words& words, std::string_view name,
+  static std::shared_ptr<named_segment> create(const segment_error_texts& texts, std::string_view name,
                                                const std::string& text, std::span<const std::size_t> sizes,
                                                std::size_t bytes) {
-    const auto segment = std::make_shared<named_segment>(words, name);
+    const auto segment = std::make_shared<named_segment>(texts, name);
     remove_abandoned_segments();
     require_space(bytes);
     header& head = segment->head_;
@@ -82,8 +82,9 @@ class named_segment {
   /// equal the result of `needs(segment)`, and unless all data lies in the file. If another program of this user
   /// truncates the file later, access to the data raises SIGBUS.
   template <class Needs>
-  static std::shared_ptr<named_segment> open(const segment_words& words, std::string_view name, const Needs& needs) {
-    const auto segment = std::make_shared<named_segment>(words, name);
+  static std::shared_ptr<named_segment> open(const segment_error_texts& texts, std::string_view name,
+                                             const Needs& needs) {
+    const auto segment = std::make_shared<named_segment>(texts, name);
     struct ::stat found = {};
     segment->file_.reset(open_segment_file(segment->path_, found));
     const int file = segment->file_.number();
@@ -92,7 +93,7 @@ class named_segment {
     const bool used = file >= 0 && !remove_unused_segment(segment->path_);
     if (used && !share_lock(file)) segment->refuse_lock();
     if (!used || ::fstat(file, &found) != 0 || found.st_nlink == 0)
-      throw argument_error(segment->subject() + " does not exist; " + words.absent);
+      throw argument_error(segment->subject() + " does not exist; " + texts.absent);
     if (static_cast<std::size_t>(found.st_size) < sizeof(header)) segment->refuse_header();
     segment->map(static_cast<std::size_t>(found.st_size));
     std::memcpy(&segment->head_, segment->data_, sizeof(header));
@@ -108,8 +109,8 @@ class named_segment {
   }
 
   /// Opens no file yet.
-  named_segment(const segment_words& words, std::string_view name)
-      : words_(words), name_(name), path_(segment_path(name, words.caller)), file_(-1) {}
+  named_segment(const segment_error_texts& texts, std::string_view name)
+      : texts_(texts), name_(name), path_(segment_path(name, texts.caller)), file_(-1) {}
   named_segment(const named_segment&) = delete;
   named_segment& operator=(const named_segment&) = delete;
   /// Releases the lock before it tests for other locks, because forked processes share the lock.
@@ -190,10 +191,10 @@ class named_segment {
     if (own == text) return;
     const first_difference<> differ(text, own);
     throw argument_error(subject() + " differs from the type that is opened. First difference, opened and created: \"" +
-                         differ.in_first + "\" and \"" + differ.in_second + "\". " + words_.different);
+                         differ.in_first + "\" and \"" + differ.in_second + "\". " + texts_.different);
   }
   /// The beginning of every message.
-  std::string subject() const { return std::string(words_.caller) + ": the shared memory \"" + name_ + "\""; }
+  std::string subject() const { return std::string(texts_.caller) + ": the shared memory \"" + name_ + "\""; }
 
   void map(std::size_t bytes) {
     data_ = static_cast<std::byte*>(map_pages(file_.number(), bytes));
@@ -230,7 +231,7 @@ class named_segment {
     count_release(counters(backend::cpu{}, block.ordinal), block.bytes, block.purpose);
   }
 
-  segment_words words_;
+  segment_error_texts texts_;
   ::pid_t user_ = ::getpid();
   std::string name_, path_;
   file_descriptor file_;
