@@ -68,13 +68,13 @@ std::pair<const computed_t<T>*, const computed_t<T>*> wide_parameters(const Argu
   }
 }
 
-/// Runs a depthwise convolution, or its input gradient, if d.pays, and returns whether it did. `rows` are the rows of
-/// each group of a sample; a task is a segment of them.
+/// If d.is_faster, runs a depthwise convolution, or its input gradient; returns whether it did. `rows` are the rows of
+/// each group of a sample; a task is a segment of these rows.
 template <class Arguments, class Compute>
 bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& d, std::size_t rows,
                                const Compute& compute) {
   const convolution_shape& s = g.shape;
-  if (!d.pays) return false;
+  if (!d.is_faster) return false;
   parallel_ranges(
       s.samples * s.groups * tiles_of(rows, d.rows), tasks_per_thread(s.outputs * s.depth() * d.rows * s.columns.out),
       [&](std::size_t begin, std::size_t end) { compute(g, d, begin, end, gemm_buffer::of_this_thread()); });
@@ -85,7 +85,7 @@ bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& 
 template <class T, class Direct, class Range>
 void convolve_on_cpu(convolution_arguments<T, computed_t<T>> g, const convolution_kernels<T>& kernels,
                      const Direct& direct, const Range& compute) {
-  if (const direct_convolution d = kernels.direct_of(g.shape); d.pays) {
+  if (const direct_convolution d = kernels.direct_of(g.shape); d.is_faster) {
     const convolution_shape& s = g.shape;
     return parallel_ranges(
         s.groups * s.samples * s.rows.out, tasks_per_thread(s.outputs * s.depth() * s.columns.out),
@@ -185,12 +185,12 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
         }
       });
     };
-    if (const depthwise_convolution thin = kernels.depthwise_of(s); thin.pays) {
+    if (const depthwise_convolution thin = kernels.depthwise_of(s); thin.is_faster) {
       for_blocks(
           1, [&](std::size_t group, std::size_t, std::size_t first, std::size_t last, sum_type* sum, sum_type beta) {
             kernels.depthwise_weight_gradient(g, thin, group, first, last, sum, beta, gemm_buffer::of_this_thread());
           });
-    } else if (const direct_convolution d = kernels.direct_of(s); d.gradient_pays) {
+    } else if (const direct_convolution d = kernels.direct_of(s); d.gradient_is_faster) {
       const std::size_t blocks = tiles_of(s.channels, d.channels);
       for_blocks(blocks, [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, sum_type* sum,
                              sum_type beta) {

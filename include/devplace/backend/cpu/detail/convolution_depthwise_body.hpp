@@ -144,19 +144,19 @@ DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_ar
     for (std::size_t tap = 0; tap < s.taps(); ++tap) {
       if (d.phase_of(s, tap) != phase) continue;
       for (std::size_t o = 0; o < s.outputs; ++o, ++found) {
-        offsets[found] = o * d.plane + d.more_rows * d.pitch + d.more_columns - d.shift_of(s, tap);
+        offsets[found] = o * d.plane + d.extra_rows * d.pitch + d.extra_columns - d.shift_of(s, tap);
         phases[found] = phase;
         sources[found] = o * s.depth() + tap;
       }
     }
   for (std::size_t o = 0; o < s.outputs; ++o)
-    fill_run(gradients + o * d.plane, sum_type{0}, d.more_columns);
+    fill_run(gradients + o * d.plane, sum_type{0}, d.extra_columns);
   for (std::size_t task = begin; task < end; ++task) {
     const std::size_t index = task / segments, group = index % s.groups;
     const std::size_t r0 = task % segments * d.rows, rows = smaller(d.rows, count - r0);
     for (std::size_t o = 0; o < s.outputs; ++o)
-      copy_gradient(gradients + o * d.plane + d.more_columns, d, s, g.dy + (index * s.outputs + o) * s.pixels(),
-                    first_row + r0, rows + d.more_rows, d.more_rows);
+      copy_gradient(gradients + o * d.plane + d.extra_columns, d, s, g.dy + (index * s.outputs + o) * s.pixels(),
+                    first_row + r0, rows + d.extra_rows, d.extra_rows);
     for (std::size_t c = 0; c < s.channels; ++c) {
       const sum_type bias = g.bias == nullptr ? 0 : g.bias[group * s.channels + c];
       const sum_type* const weight = g.weight + group * s.outputs * s.depth() + c * s.taps();

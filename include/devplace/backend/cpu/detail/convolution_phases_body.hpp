@@ -34,7 +34,7 @@ DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, c
                                         const From* image, std::size_t y0, std::size_t n) {
   const window_axis& a = s.columns;
   if (a.stride == 1 && s.rows.stride == 1 && d.pitch <= depthwise_narrow && a.padding + a.in <= d.pitch) {
-    const std::size_t rows = n + d.more_rows, padding = s.rows.padding;
+    const std::size_t rows = n + d.extra_rows, padding = s.rows.padding;
     const std::size_t begin = y0 < padding ? smaller(padding - y0, rows) : 0;
     const std::size_t end = y0 < s.rows.in + padding ? smaller(s.rows.in + padding - y0, rows) : 0;
     fill_run(to, T{0}, rows * d.pitch + d.slack);
@@ -50,7 +50,7 @@ DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, c
     std::size_t end = a.in + a.padding > f ? (a.in + a.padding - f + a.stride - 1) / a.stride : 0;
     end = end < begin ? begin : smaller(end, d.pitch);
     T* row = to;
-    for (std::size_t r = 0; r < n + d.more_rows; ++r, row += d.pitch) {
+    for (std::size_t r = 0; r < n + d.extra_rows; ++r, row += d.pitch) {
       const std::size_t at = (y0 + r) * s.rows.stride + phase / d.column_phases;
       if (begin == end || !s.rows.inside(at)) {
         fill_run(row, T{0}, d.pitch);

@@ -28,8 +28,8 @@ inline constexpr std::size_t direct_depth = convolution_depth;
 /// Images are copied with their padding, in segments of rows. With stride s, a padded row is split into s phases; phase
 /// f holds elements f, f + s, f + 2s, ..., so that consecutive outputs read consecutive elements.
 struct direct_convolution {
-  /// The columns of a register tile: of an output's row (`of_pixels`), and of the weight's gradient (`of_patches`).
-  std::size_t of_pixels, of_patches;
+  /// Widths of register tiles: in pixels of an output row, and in patch elements of the weight's gradient.
+  std::size_t pixel_tile_width, patch_tile_width;
   std::size_t phases, phase, row, plane;  ///< phases of a row; elements of a phase, of a row and of a channel
   std::size_t channels;                   ///< channels copied at a time
   std::size_t rows;                       ///< output rows per segment
@@ -37,8 +37,8 @@ struct direct_convolution {
   std::size_t gradient_segments;          ///< segments copied at a time with the gradient of the output
   /// Whether such segments fit and more than half of the elements of the register tiles are used.
   ///@{
-  bool pays;
-  bool gradient_pays;
+  bool is_faster;
+  bool gradient_is_faster;
   ///@}
 
   /// Returns the offset that tap `t` reads, relative to the first tap.
@@ -73,29 +73,29 @@ inline direct_convolution direct_convolution_of(const convolution_shape& s, std:
   d.phases = smaller(s.columns.stride, reach + 1);
   d.phase = s.columns.out + reach / s.columns.stride;
   d.row = d.phases * d.phase;
-  d.of_pixels = tile_width(s.columns.out, widths);
+  d.pixel_tile_width = tile_width(s.columns.out, widths);
   if (s.pixels() == 0 || s.channels == 0 || s.taps() > direct_depth) return d;
 
   const std::size_t blocks = (s.depth() + direct_depth - 1) / direct_depth;
   d.channels = (s.channels + blocks - 1) / blocks;
   while (d.channels * s.taps() > direct_depth)
     --d.channels;
-  d.of_patches = tile_width(d.channels * s.taps(), widths);
+  d.patch_tile_width = tile_width(d.channels * s.taps(), widths);
   const std::size_t panel = 2 * lanes * (direct_depth + 1);
   const std::size_t room = convolution_buffer_bytes / size - panel;
-  const auto segment = [&](std::size_t rows) { return d.channels * (d.span(s, rows) * d.row + d.of_pixels); };
+  const auto segment = [&](std::size_t rows) { return d.channels * (d.span(s, rows) * d.row + d.pixel_tile_width); };
   const auto with_gradient = [&](std::size_t rows) { return segment(rows) + rows * s.columns.out * 2 * lanes; };
   d.rows = s.rows.out;
   while (d.rows > 1 && with_gradient(d.rows) > room)
     d.rows = (d.rows + 1) / 2;
   if (with_gradient(d.rows) > room) return d;
-  d.plane = d.span(s, d.rows) * d.row + d.of_pixels;
+  d.plane = d.span(s, d.rows) * d.row + d.pixel_tile_width;
   d.segments = room / segment(d.rows);
   d.gradient_segments = room / with_gradient(d.rows);
-  const std::size_t pixels = tiles_of(s.columns.out, d.of_pixels) * d.of_pixels;
+  const std::size_t pixels = tiles_of(s.columns.out, d.pixel_tile_width) * d.pixel_tile_width;
   const std::size_t outputs = tiles_of(s.outputs, lanes) * lanes;
-  d.pays = 2 * s.columns.out * s.outputs > pixels * outputs;
-  d.gradient_pays = 2 * s.outputs > outputs;
+  d.is_faster = 2 * s.columns.out * s.outputs > pixels * outputs;
+  d.gradient_is_faster = 2 * s.outputs > outputs;
   return d;
 }
 

@@ -48,8 +48,8 @@ template <class Source, class Reducer>
 struct reduced_block {
   using accumulator = typename Reducer::accumulator;
   static constexpr std::size_t lanes = reduced_groups::lanes, tile = reduced_groups::tile;
-  static constexpr std::size_t short_lanes = 8;  // for few elements, so that merging takes less time than adding
-  static constexpr std::size_t few = 15;         // groups of up to this many elements are faster side by side
+  static constexpr std::size_t short_lanes = 8;    // for few elements, so that merging takes less time than adding
+  static constexpr std::size_t few_elements = 15;  // groups of up to this many elements are faster side by side
 
   const reduction_plan<Source, Reducer>& plan;
   const reduced_groups& groups;
@@ -58,7 +58,7 @@ struct reduced_block {
 
   void range(std::size_t first, std::size_t last) const {
     const Source source = plan.source;  // a local copy, which no store can alias
-    if (plan.inner == 1 && plan.count <= few && results == nullptr) return short_rows(source, first, last);
+    if (plan.inner == 1 && plan.count <= few_elements && results == nullptr) return short_rows(source, first, last);
     for (std::size_t group = first; group != last; ++group) {
       accumulator stored[tile];
       accumulator* const to = results == nullptr ? stored : results;

@@ -36,7 +36,7 @@ static_assert(4 * ((192 + 256) * 256 + 192 * 256) <= gemm_buffer_bytes);
 
 /// Computes the rows and columns of `range`, with `buffer` (gemm_buffer_bytes, 64-byte aligned) for packed blocks.
 /// `Kernel` packs and multiplies for one instruction set:
-/// - `rows`, `columns`: size of a tile; `few`: height of a smaller tile for the last rows of C;
+/// - `rows`, `columns`: size of a tile; `few_rows`: height of a smaller tile for the last rows of C;
 /// - `pairs`: numbers in a unit; `depth_step`: zeros pad packed units along k to a multiple of it;
 /// - `pack_rows<Rows>(to, from, stride_i, stride_p, count, depth)`, `pack_columns<Columns>(...)`: `count` rows of A or
 ///   columns of B, `depth` numbers along k;
@@ -77,7 +77,7 @@ struct short_product {
   }
 
  private:
-  static constexpr std::size_t pairs = Kernel::pairs, tile_rows = Kernel::rows, few_rows = Kernel::few,
+  static constexpr std::size_t pairs = Kernel::pairs, tile_rows = Kernel::rows, few_rows = Kernel::few_rows,
                                tile_columns = Kernel::columns;
   static_assert(64 >= tile_rows && 256 % Kernel::depth_step == 0 && 256 % tile_columns == 0);
 
