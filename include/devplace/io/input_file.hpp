@@ -23,10 +23,10 @@ namespace devplace::detail {
 /// A sequence of bytes that is read once, such as a file or a decompressed file.
 class byte_source {
  public:
-  /// An upper bound of the bytes that follow.
-  struct rest {
-    std::uint64_t most;
-    bool exact;  ///< whether exactly `most` follow
+  /// The number of bytes that follow, or an upper bound.
+  struct remaining_bytes {
+    std::uint64_t count;
+    bool exact;  ///< whether exactly `count` bytes follow
   };
 
   byte_source() = default;
@@ -36,8 +36,8 @@ class byte_source {
   /// Reads the next `bytes` bytes, fewer only at the end; returns their number. Throws file_error.
   virtual std::size_t read(void* to, std::size_t bytes) = 0;
 
-  /// Returns what is known about the rest without reading it.
-  virtual rest following() const = 0;
+  /// Returns the number of remaining bytes, without reading them.
+  virtual remaining_bytes remaining() const = 0;
 
  protected:
   ~byte_source() = default;
@@ -71,7 +71,7 @@ class input_file final : public byte_source {
   std::size_t read(void* to, std::size_t bytes) override {
     const std::size_t used =
         repeated(to, bytes, [&](char* at, std::size_t left, std::size_t) { return ::read(file_, at, left); });
-    if (rest_.exact) rest_.most -= std::min<std::uint64_t>(rest_.most, used);
+    if (rest_.exact) rest_.count -= std::min<std::uint64_t>(rest_.count, used);
     return used;
   }
 
@@ -83,7 +83,7 @@ class input_file final : public byte_source {
     });
   }
 
-  rest following() const override { return rest_; }
+  remaining_bytes remaining() const override { return rest_; }
 
   /// Whether anything has this name.
   static bool exists(const std::string& path) {
@@ -111,7 +111,7 @@ class input_file final : public byte_source {
   std::string path_;
   std::string operation_;
   int file_ = -1;
-  rest rest_ = {std::numeric_limits<std::uint64_t>::max(), false};
+  remaining_bytes rest_ = {std::numeric_limits<std::uint64_t>::max(), false};
 };
 
 }  // namespace devplace::detail

@@ -93,7 +93,7 @@ class safetensors_file {
 
  private:
   detail::safetensors_header read_header() {
-    if (!file_.following().exact) detail::fail_safetensors(path_, "is a folder. Give the path of a file.");
+    if (!file_.remaining().exact) detail::fail_safetensors(path_, "is a folder. Give the path of a file.");
     return detail::read_safetensors_header(file_, path_);
   }
 

@@ -205,7 +205,7 @@ inline stored_array read_npy_header(byte_source& source, const npy_origin& from)
   std::size_t length = 0;
   for (std::size_t i = 0; i < length_bytes; ++i)
     length |= static_cast<std::size_t>(start[8 + i]) << (8 * i);
-  if (const byte_source::rest rest = source.following(); rest.most < length) fail_inside(got + rest.most);
+  if (const byte_source::remaining_bytes rest = source.remaining(); rest.count < length) fail_inside(got + rest.count);
   if (length > longest_npy_header)
     fail("announces a header of " + bytes_text(length) +
          "; devplace reads headers of at most 64 KiB. Save each field " +

@@ -248,7 +248,7 @@ inline safetensors_header read_safetensors_header(byte_source& source, std::stri
   if (length > longest_safetensors_header)
     fail("is not a safetensors file: its first 8 bytes announce a header of " + bytes_text(length) +
          ", and headers have at most 100 MB.");
-  if (const std::uint64_t most = source.following().most; most < length)
+  if (const std::uint64_t most = source.remaining().count; most < length)
     fail("ends inside its header, which should have " + bytes_text(length) + " and has " + bytes_text(most) +
          ". Copy it again, or give a safetensors file.");
   std::string text(length, '\0');
@@ -256,7 +256,7 @@ inline safetensors_header read_safetensors_header(byte_source& source, std::stri
   if (!text.starts_with('{')) fail("is not a safetensors file: its header does not start with '{'.");
   if (const std::size_t valid = valid_utf8(text); valid < text.size())
     fail("has a header that is not UTF-8 at its byte " + std::to_string(valid) + ". Write or copy the file again.");
-  return safetensors_parser(text, path).parse(source.following().most);
+  return safetensors_parser(text, path).parse(source.remaining().count);
 }
 
 }  // namespace devplace::detail

@@ -42,7 +42,7 @@ class zip_bytes final : public byte_source {
     left_ -= count;
     return count;
   }
-  rest following() const override { return {left_, true}; }
+  remaining_bytes remaining() const override { return {left_, true}; }
 
  private:
   const zip_file& file_;
@@ -81,7 +81,7 @@ class zip_member final : public byte_source {
     if (left_ == 0 && !checked_) check_end();
     return got;
   }
-  rest following() const override { return {left_, true}; }
+  remaining_bytes remaining() const override { return {left_, true}; }
 
  private:
   static constexpr unsigned stored = 0, deflated = 8;
