@@ -72,7 +72,7 @@ class memory_block {
   void* owner() const { return record_.owner; }
 
   /// Frees the block in the order of `stream` from now on; `stream` must be ordered after all work that uses the block.
-  void give_back_on(void* stream) { record_.stream = stream; }
+  void free_on(void* stream) { record_.stream = stream; }
 
   /// Delays the release until all work enqueued on `stream` before the block is freed has been executed.
   void record_stream(void* stream) const {

@@ -217,14 +217,14 @@ auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& exp
     if constexpr (detail::is_view<source>)
       detail::evaluate(destination, detail::viewed(expression));
     else
-      detail::evaluate(destination, detail::unmarked(std::as_const(expression)));
+      detail::evaluate(destination, detail::without_lazy(std::as_const(expression)));
   }
 }
 
 /// Sets every element to `value`, in the order of the device's current stream.
 template <tensor_like To>
 void fill(To&& destination, detail::computed_t<typename std::remove_cvref_t<To>::value_type> value) {
-  const auto to = detail::as_window(destination);
+  const auto to = detail::as_any_view(destination);
   using view_type = std::remove_const_t<decltype(to)>;
   constexpr bool written = !std::is_const_v<typename view_type::element_type>;
   static_assert(written,

@@ -113,7 +113,7 @@ constexpr auto lazy(X&& x) {
   if constexpr (std::is_lvalue_reference_v<X>)
     return lazy_expression(x.borrowed());
   else
-    return lazy_expression(detail::unmarked(std::move(x)));
+    return lazy_expression(detail::without_lazy(std::move(x)));
 }
 
 }  // namespace devplace

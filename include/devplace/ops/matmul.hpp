@@ -207,9 +207,9 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
                   "devplace: matmul: the result, which is the first argument, must have the rows of the first operand "
                   "and the columns of the second.");
     if constexpr (together && written && same && fits)
-      detail::multiply(detail::with_dynamic_extents(detail::as_window(c).erased()),
-                       detail::with_dynamic_extents(detail::as_window(a).erased()),
-                       detail::with_dynamic_extents(detail::as_window(b).erased()), options);
+      detail::multiply(detail::with_dynamic_extents(detail::as_any_view(c).erased()),
+                       detail::with_dynamic_extents(detail::as_any_view(a).erased()),
+                       detail::with_dynamic_extents(detail::as_any_view(b).erased()), options);
   }
 }
 

@@ -63,7 +63,7 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 template <reducible X>
 auto evaluated(const X& x) {
   if constexpr (tensor_like<X>)
-    return as_window(x);
+    return as_any_view(x);
   else
     return tensor<typename X::value_type, std::remove_cvref_t<decltype(x.extents())>, typename X::placement_type>(
         x.borrowed());
@@ -102,7 +102,7 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
 template <class Operation, class X, class... Axes>
 auto reduced_on_place(const X& operand, Axes... axes) {
   const auto x = evaluated(operand);
-  const auto window = as_window(x);
+  const auto window = as_any_view(x);
   using view_type = std::remove_const_t<decltype(window)>;
   using value = typename view_type::value_type;
   constexpr std::size_t rank = view_type::rank;

@@ -23,8 +23,8 @@ template <class To, class From>
 void copy(To&& destination, const From& source) {
   using to_type = std::remove_cvref_t<To>;
   if constexpr (detail::check_operands<to_type, From>() && detail::check_ends_of_copy<to_type, From>()) {
-    const auto to = detail::as_window(destination);
-    const auto from = detail::as_window(source);
+    const auto to = detail::as_any_view(destination);
+    const auto from = detail::as_any_view(source);
     using to_view = std::remove_const_t<decltype(to)>;
     using from_view = std::remove_const_t<decltype(from)>;
     if constexpr (detail::check_copy<to_view, from_view>()) {

@@ -18,7 +18,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 template <class X>
 auto item(const X& x) {
   if constexpr (detail::check_operands<X>() && detail::check_item<X>()) {
-    const auto source = detail::as_window(x);
+    const auto source = detail::as_any_view(x);
     using source_type = std::remove_const_t<decltype(source)>;
     if (source.size() != 1)
       throw shape_error("item: a tensor of " + detail::to_string(source.extents()) +

@@ -165,7 +165,7 @@ class [[nodiscard]] pending {
       if (std::exchange(used_, true))
         block.record_stream(stream);
       else
-        block.give_back_on(stream);
+        block.free_on(stream);
     }
   }
 

@@ -51,7 +51,7 @@ constexpr auto begin(X&& x) {
   static_assert(on_one_place,
                 "devplace: rows of a tensor over several places are those of x.local(k), or of gather<cpu>(x).");
   if constexpr (on_one_place)
-    return detail::row_position(detail::as_window(x), 0);
+    return detail::row_position(detail::as_any_view(x), 0);
   else
     return static_cast<const detail::refusal*>(nullptr);
 }
@@ -59,7 +59,7 @@ template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)
 constexpr auto end(X&& x) {
   if constexpr (detail::has_rows<std::remove_cvref_t<X>>)
-    return detail::row_position(detail::as_window(x), x.extent(0));
+    return detail::row_position(detail::as_any_view(x), x.extent(0));
   else
     return static_cast<const detail::refusal*>(nullptr);
 }

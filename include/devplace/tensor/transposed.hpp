@@ -30,7 +30,7 @@ constexpr auto transposed(X&& x) {
   static_assert(!is_matrix || kept,
                 "devplace: transposed: a temporary tensor would be gone before the product; give it a name first.");
   if constexpr (is_matrix && kept) {
-    const auto window = detail::as_window(x);
+    const auto window = detail::as_any_view(x);
     constexpr std::size_t rank = std::remove_const_t<decltype(window)>::rank;
     using window_type = std::remove_const_t<decltype(window)>;
     const auto exchanged = [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {

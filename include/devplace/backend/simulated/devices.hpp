@@ -72,7 +72,7 @@ class simulated_devices {
   ///@}
 
   /// Returns whether this process is a child of fork() and the devices stayed in its parent.
-  static bool in_parent() { return of_process().lost_by_fork(); }
+  static bool stayed_in_parent() { return of_process().lost_by_fork(); }
 
  private:
   struct extra_worker {

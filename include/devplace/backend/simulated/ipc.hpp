@@ -49,7 +49,7 @@ struct implementation<backend::cuda, op::ipc> {
   template <bool Exported>
   static void release(const detail::block_record& block) noexcept {
     const std::unique_ptr<owner_type> segment(static_cast<owner_type*>(block.owner));
-    if (detail::simulated_devices::in_parent()) return;
+    if (detail::simulated_devices::stayed_in_parent()) return;
     try {
       detail::simulated_devices::at(block.ordinal).wait();
     } catch (...) {

@@ -133,11 +133,11 @@ inline constexpr bool is_expression_type<lazy_expression<Expression>> = true;
 /// Removes the wrapper of lazy().
 ///@{
 template <class Where, class F, class... Operands>
-constexpr const expression<Where, F, Operands...>& unmarked(const expression<Where, F, Operands...>& x) {
+constexpr const expression<Where, F, Operands...>& without_lazy(const expression<Where, F, Operands...>& x) {
   return x;
 }
 template <class Where, class F, class... Operands>
-constexpr expression<Where, F, Operands...>&& unmarked(expression<Where, F, Operands...>&& x) {
+constexpr expression<Where, F, Operands...>&& without_lazy(expression<Where, F, Operands...>&& x) {
   return std::move(x);
 }
 ///@}
@@ -252,7 +252,7 @@ constexpr auto make_operand(X&& x) {
     if constexpr (std::is_lvalue_reference_v<X>)
       return x.borrowed();
     else
-      return std::remove_cvref_t<decltype(unmarked(std::move(x)))>(unmarked(std::move(x)));
+      return std::remove_cvref_t<decltype(without_lazy(std::move(x)))>(without_lazy(std::move(x)));
   } else {
     if constexpr (std::is_lvalue_reference_v<X>)
       return referred(x);

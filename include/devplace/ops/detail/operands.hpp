@@ -18,7 +18,7 @@ namespace detail {
 
 /// The view of an operand, which is a tensor or a view.
 template <class X>
-using operand_view_t = std::remove_const_t<decltype(as_window(std::declval<std::remove_reference_t<X>&>()))>;
+using operand_view_t = std::remove_const_t<decltype(as_any_view(std::declval<std::remove_reference_t<X>&>()))>;
 
 template <class X>
 using operand_element_t = typename operand_view_t<X>::value_type;

@@ -144,7 +144,7 @@ auto compound(To& destination, X&& x) {
         if constexpr (!std::is_same_v<result, refusal>) binary<F>(destination, std::forward<X>(x)).into(destination);
       }
     } else {
-      const auto window = as_window(destination);
+      const auto window = as_any_view(destination);
       constexpr bool written = !std::is_const_v<typename std::remove_const_t<decltype(window)>::element_type>;
       static_assert(written, DEVPLACE_DETAIL_ASSIGNED_CONST);
       if constexpr (stored && whole && fits && written) assign(window, binary<F>(window, std::forward<X>(x)));

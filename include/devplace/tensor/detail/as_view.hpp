@@ -63,7 +63,7 @@ struct block_access {
 
 /// Returns a view of a tensor, with const elements for a const tensor. Returns a view of any layout unchanged.
 template <class X>
-constexpr auto as_window(X&& x) {
+constexpr auto as_any_view(X&& x) {
   if constexpr (is_view<std::remove_cvref_t<X>>)
     return x;
   else
@@ -82,7 +82,7 @@ constexpr auto as_row_major(const view<T, E, W, L>& x) {
 /// Returns a row-major view of a tensor or view; rejects views with strides.
 template <class X>
 constexpr auto as_view(X&& x) {
-  return as_row_major(as_window(x));
+  return as_row_major(as_any_view(x));
 }
 
 }  // namespace detail

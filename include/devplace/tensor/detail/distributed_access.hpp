@@ -52,19 +52,19 @@ inline namespace DEVPLACE_CONFIGURATION {
 
 /// Returns the k-th place's elements as an erased view of any layout; for a value on one place, its elements.
 template <class X>
-auto local_window(X&& x, std::size_t k) {
+auto erased_local_view(X&& x, std::size_t k) {
   if constexpr (requires { x.only_on(k); }) {
     return x.only_on(k);
   } else {
     static_cast<void>(k);
-    return as_window(x).erased();
+    return as_any_view(x).erased();
   }
 }
 
 /// Returns the k-th place's elements as a row-major view; rejects views with strides.
 template <class X>
 auto local_part(X&& x, std::size_t k) {
-  return as_row_major(local_window(x, k));
+  return as_row_major(erased_local_view(x, k));
 }
 
 }  // namespace DEVPLACE_CONFIGURATION

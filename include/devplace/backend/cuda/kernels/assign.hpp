@@ -99,7 +99,7 @@ struct wide_leaves {
   }
   template <class T>
   static bool in(const linear_leaf<T>& leaf) {
-    return begins_wide<N>(leaf.data);
+    return is_aligned<N>(leaf.data);
   }
   template <class T, std::size_t Rank>
   static bool in(const strided_leaf<T, Rank>& leaf) {
@@ -107,7 +107,7 @@ struct wide_leaves {
   }
   template <class T, std::size_t Rank>
   static bool in(const row_major_target<T, Rank>& target) {
-    return begins_wide<N>(target.data);
+    return is_aligned<N>(target.data);
   }
   template <class T, std::size_t Rank>
   static bool in(const strided_target<T, Rank>& target) {
@@ -121,7 +121,7 @@ struct wide_leaves {
  private:
   template <std::size_t Rank, class T>
   static bool has_wide_rows(const T* data, const std::size_t* strides) {
-    bool wide = strides[Rank - 1] == 1 && begins_wide<N>(data);
+    bool wide = strides[Rank - 1] == 1 && is_aligned<N>(data);
     for (std::size_t axis = 0; axis + 1 < Rank; ++axis)
       wide = wide && strides[axis] % N == 0;
     return wide;
@@ -145,7 +145,7 @@ struct wide_assignment<assign_linear<T, Tree>> {
   static constexpr unsigned width = sizes_of_all(element_sizes::of(sizeof(T)), sizes_in_tree<Tree>).width();
   assign_linear<T, Tree> body;
 
-  bool is_wide() const { return begins_wide<width>(body.destination) && wide_leaves<width>::in(body.tree); }
+  bool is_wide() const { return is_aligned<width>(body.destination) && wide_leaves<width>::in(body.tree); }
 
   DEVPLACE_DEVICE void one(std::size_t i) const { body(i); }
   template <class Thread>

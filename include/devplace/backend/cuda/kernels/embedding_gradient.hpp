@@ -46,7 +46,7 @@ struct embedding_gradient_kernel {
     const unsigned lane = t.thread_index() % 32;
     const bool neighbours = g.columns % columns_per_lane == 0;
     const lane_columns mine{begin + (neighbours ? lane * columns_per_lane : lane), neighbours ? 1u : 32u};
-    const bool packs = neighbours && begins_wide<columns_per_lane>(g.dy) && begins_wide<columns_per_lane>(g.gradient);
+    const bool packs = neighbours && is_aligned<columns_per_lane>(g.dy) && is_aligned<columns_per_lane>(g.gradient);
     Gradient* const to = g.gradient + row * g.columns;
     pack<Gradient, columns_per_lane> sums{};
     if (g.accumulate) each(mine, [&](unsigned k, std::size_t column) { sums.value[k] = to[column]; });

@@ -63,7 +63,7 @@ struct wide_max_pool {
   static constexpr unsigned width = 4;
   max_pool_functor<T> f;
 
-  bool is_wide() const { return in_squares(f.s) && begins_wide<8>(f.x) && begins_wide<width>(f.to); }
+  bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
@@ -74,7 +74,7 @@ struct wide_max_pool {
     for (unsigned w = 0; w < width; ++w) {
       best.value[w] = lowest_element<T>;
       squares.each(w, [&](T x, unsigned) {
-        if (takes_place(x, best.value[w])) best.value[w] = x;
+        if (replaces(x, best.value[w])) best.value[w] = x;
       });
     }
     t.store(f.to + i, best);
@@ -86,7 +86,7 @@ struct wide_average_pool {
   static constexpr unsigned width = 4;
   average_pool_functor<T> f;
 
-  bool is_wide() const { return in_squares(f.s) && begins_wide<8>(f.x) && begins_wide<width>(f.to); }
+  bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
@@ -107,7 +107,9 @@ struct wide_pool_gradient {
   static constexpr unsigned least_blocks = 1;  // with more blocks nvcc 13.0 spills registers
   F f;
 
-  bool is_wide() const { return in_squares(f.s) && begins(f) && begins_wide<4>(f.dy) && begins_wide<width>(f.dx); }
+  bool is_wide() const {
+    return in_squares(f.s) && input_is_aligned(f) && is_aligned<4>(f.dy) && is_aligned<width>(f.dx);
+  }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
@@ -133,8 +135,8 @@ struct wide_pool_gradient {
   }
 
  private:
-  static bool begins(const max_pool_gradient_functor<T>& of) { return begins_wide<width>(of.x); }
-  static bool begins(const average_pool_gradient_functor<T>&) { return true; }
+  static bool input_is_aligned(const max_pool_gradient_functor<T>& of) { return is_aligned<width>(of.x); }
+  static bool input_is_aligned(const average_pool_gradient_functor<T>&) { return true; }
 
   /// Calls take(w, left, right, divisor) for each window w of 4. `left` and `right` tell whether its two elements in
   /// the row (the upper or the `lower` one) receive its gradient; `divisor` divides the gradient.
@@ -147,7 +149,7 @@ struct wide_pool_gradient {
       T best = squares.upper.value[2 * w];
       unsigned found = 0;
       squares.each(w, [&](T x, unsigned k) {
-        const bool takes = k != 0 && takes_place(x, best);
+        const bool takes = k != 0 && replaces(x, best);
         best = takes ? x : best;
         found = takes ? k : found;
       });

@@ -190,7 +190,7 @@ reduce_kernel<Along, Source, Reducer, Width> make_reduce_kernel(const reduction_
   const std::size_t count = Along ? runs.count * runs.packs * Width : plan.count;
   bool wide = false;
   if constexpr (Width > 1)
-    wide = reduced_source<Source>::inputs::begin_wide(elements_of_result(plan.source, 0).inputs());
+    wide = reduced_source<Source>::inputs::are_aligned(elements_of_result(plan.source, 0).inputs());
   return {plan, runs, count, reduction_layout_of(plan.outer, count, plan.inner, Width), wide, nullptr, nullptr};
 }
 

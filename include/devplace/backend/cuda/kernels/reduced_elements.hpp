@@ -74,7 +74,7 @@ template <class A>
 struct reduced_inputs<one_input<A>> {
   static constexpr unsigned width = sizeof(A) == 1 ? 4 : widest_access<A>;
 
-  static bool begin_wide(const one_input<A>& x) { return begins_wide<width>(x.a); }
+  static bool are_aligned(const one_input<A>& x) { return is_aligned<width>(x.a); }
   template <unsigned N, class Read>
   DEVPLACE_DEVICE static read_pack<A, N> read(const one_input<A>& x, const Read& read) {
     return {read(x.a)};
@@ -84,7 +84,7 @@ template <class A, class B>
 struct reduced_inputs<two_inputs<A, B>> {
   static constexpr unsigned width = width_of_sizes(std::min(sizeof(A), sizeof(B)), std::max(sizeof(A), sizeof(B)));
 
-  static bool begin_wide(const two_inputs<A, B>& x) { return begins_wide<width>(x.a) && begins_wide<width>(x.b); }
+  static bool are_aligned(const two_inputs<A, B>& x) { return is_aligned<width>(x.a) && is_aligned<width>(x.b); }
   template <unsigned N, class Read>
   DEVPLACE_DEVICE static read_packs<A, B, N> read(const two_inputs<A, B>& x, const Read& read) {
     return {read(x.a), read(x.b)};

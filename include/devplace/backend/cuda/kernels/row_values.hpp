@@ -34,7 +34,7 @@ class row_columns {
   /// Returns whether the steps of these rows can be read and written as packs.
   template <class... T>
   DEVPLACE_DEVICE bool are_packs(const T*... row) const {
-    return neighbours_ && (begins_wide<Width>(row) && ...);
+    return neighbours_ && (is_aligned<Width>(row) && ...);
   }
 
   /// Reads step k, which must exist, of a row; columns past the end are 0.

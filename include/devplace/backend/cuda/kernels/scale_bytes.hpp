@@ -53,7 +53,7 @@ template <class T>
 scale_bytes_kernel<T> make_kernel(std::size_t n, const byte_scaler<T>& body) {
   using kernel = scale_bytes_kernel<T>;
   static_assert(sizeof(kernel) <= 4096, "a kernel's arguments are 4 KiB at most");
-  const bool wide = begins_wide<kernel::width>(body.to) && begins_wide<kernel::group>(body.from);
+  const bool wide = is_aligned<kernel::width>(body.to) && is_aligned<kernel::group>(body.from);
   return {n, wide ? n / kernel::group : 0, body};
 }
 

@@ -82,10 +82,10 @@ template <template <class, class, std::size_t, class> class Update, class Rule, 
           class Working>
 auto make_update_kernel(std::size_t n, const Update<Rule, T, Arrays, Working>& update) {
   using kernel = update_kernel<Rule, T, Arrays, Update<Rule, T, Arrays, Working>>;
-  bool wide = begins_wide<kernel::width>(update.source.gradients);
+  bool wide = is_aligned<kernel::width>(update.source.gradients);
   for (const T* const array : update.arrays)
-    wide = wide && begins_wide<kernel::width>(array);
-  if constexpr (!std::is_void_v<Working>) wide = wide && begins_wide<kernel::width>(update.working.data);
+    wide = wide && is_aligned<kernel::width>(array);
+  if constexpr (!std::is_void_v<Working>) wide = wide && is_aligned<kernel::width>(update.working.data);
   return kernel{n, wide ? n / kernel::width : 0, update};
 }
 

@@ -13,7 +13,7 @@ namespace devplace::detail {
 
 /// Returns whether N elements from `data` on can be read or written as a pack.
 template <unsigned N, class T>
-DEVPLACE_HD inline bool begins_wide(const T* data) {
+DEVPLACE_HD inline bool is_aligned(const T* data) {
   return reinterpret_cast<std::uintptr_t>(data) % alignof(pack<T, N>) == 0;
 }
 
