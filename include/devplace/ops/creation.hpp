@@ -62,15 +62,15 @@ struct creation {
   /// memory.
   template <class Write>
   static type once(const Write& write, const Extents& extents) {
-    constexpr form how = form_of<Where>;
+    constexpr form distribution = form_of<Where>;
     static_assert(is_floating_or_short<T>,
                   "devplace: random: random numbers are float, double, bf16 or half; convert them with cast<T>(x).");
-    static_assert(how != form::summands,
+    static_assert(distribution != form::summands,
                   "devplace: random numbers as summands would add up to another distribution; make them on one place, "
                   "or replicated.");
-    if constexpr (!is_floating_or_short<T> || how == form::summands) {
+    if constexpr (!is_floating_or_short<T> || distribution == form::summands) {
       return type(extents);
-    } else if constexpr (how == form::parts) {
+    } else if constexpr (distribution == form::parts) {
       tensor<T, Extents, on<cpu>> whole(extents);
       write(whole.view());
       type result(extents);

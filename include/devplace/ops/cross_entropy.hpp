@@ -232,15 +232,15 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
 template <tensor_like Logits, tensor_like Labels>
 auto cross_entropy(const Logits& logits, const Labels& labels,
                    const cross_entropy_options<detail::operand_element_t<Logits>>& options = {},
-                   reduction how = reduction::mean) {
+                   reduction mode = reduction::mean) {
   using value = detail::operand_element_t<Logits>;
-  detail::loss_workspace<Logits, value> work("cross_entropy", logits.extent(0), how);
+  detail::loss_workspace<Logits, value> work("cross_entropy", logits.extent(0), mode);
   const view<value, detail::operand_extents_t<Logits>, detail::operand_placement_t<Logits>> no_gradient(
       nullptr, logits.extents(), detail::as_view(logits).device());
   if constexpr (detail::check_cross_entropy_types<decltype((work.sums)), decltype((no_gradient)),
                                                   decltype((work.row_losses)), Logits, Labels>())
     cross_entropy_into(work.sums, no_gradient, work.row_losses, logits, labels, options);
-  return work.result(how);
+  return work.result(mode);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

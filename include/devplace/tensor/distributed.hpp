@@ -70,16 +70,18 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
                   "tensor(extents, split::even, participants{first, count}).");
   }
 
-  /// Uninitialised elements; `how` divides the split axis. Throws argument_error if sizes do not add up to its extent.
+  /// Uninitialised elements; `parts` divides the split axis. Throws argument_error if sizes do not add up to its
+  /// extent.
   template <split_rule Split>
     requires(divided && !mesh::spans_processes)
-  DEVPLACE_CONFIGURED tensor(const Extents& extents, const Split& how) : tensor(extents, divided_by(extents, how)) {}
+  DEVPLACE_CONFIGURED tensor(const Extents& extents, const Split& parts)
+      : tensor(extents, divided_by(extents, parts)) {}
 
   /// Uninitialised elements of a tensor split across processes. `extents` are the whole's; allocates only the parts of
   /// `of`, this process's participants. Throws argument_error if `of` has too few participants.
-  DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule how,
+  DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule rule,
                              const devplace::participants& of) requires(divided&& mesh::spans_processes)
-      : tensor(extents, divided_by(extents, how, of)) {}
+      : tensor(extents, divided_by(extents, rule, of)) {}
 
   /// Rejects lists, values and other tensors.
   template <class... Value>
@@ -221,10 +223,10 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   }
 
   template <class Split, class... Of>
-  static division_type divided_by([[maybe_unused]] const Extents& extents, [[maybe_unused]] const Split& how,
+  static division_type divided_by([[maybe_unused]] const Extents& extents, [[maybe_unused]] const Split& parts,
                                   const Of&... of) {
     if constexpr (divided)
-      return {detail::divide<places>(extents.extent(axis), how, of...), detail::rule_of(how), of...};
+      return {detail::divide<places>(extents.extent(axis), parts, of...), detail::rule_of(parts), of...};
     else
       return {};
   }
