@@ -11,7 +11,7 @@
   #define DEVPLACE_UNROLL _Pragma("GCC unroll 32")
 #endif
 
-/// Keeps g++ from unrolling a loop around a vectorised one, whose operations would become scalar.
+/// Keeps g++ from unrolling a loop around a vectorised loop, whose operations would become scalar.
 #if defined(__clang__)
   #define DEVPLACE_NO_UNROLL
 #else
@@ -61,9 +61,9 @@ inline T opaque(T x) {
 #endif
 
 /// Attributes that compile a function for AVX-512 without fused multiply-adds, so that results are rounded as on other
-/// processors. g++ fuses only where the function into which code is inlined allows it. clang decides by the line of the
-/// code, which may be the user's, so the attributes do not exist there. Nor do they where the compilation's own flags
-/// allow fused multiply-adds, which every processor then uses.
+/// processors. g++ fuses only where the function into which code is inlined allows it. With clang the inlined code
+/// decides, so the attributes do not exist. Nor do they if the compilation itself allows fused multiply-adds, because
+/// every processor then uses them.
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__FMA__) && !defined(__AVX512F__)
   #define DEVPLACE_AVX512_WITHOUT_FMA \
     gnu::target("avx512f,avx512vl,avx512dq,avx512bw"), gnu::optimize("fp-contract=off")

@@ -85,8 +85,8 @@ class device_pointer {
 
 namespace detail {
 
-/// The result of `data()` on a placement. A view on `here<Backend>`, the views of layers, losses and operations,
-/// returns a `T*` on every backend.
+/// The result of `data()` on a placement. Views on `here<Backend>`, which layers, losses and operations use, return a
+/// `T*` on every backend.
 template <class T, class Where>
 using data_pointer = std::conditional_t<place<Where> && !host_accessible<Where>, device_pointer<T>, T*>;
 

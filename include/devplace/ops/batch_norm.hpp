@@ -15,8 +15,8 @@
 
 namespace devplace::detail {
 
-/// Maps elements of each channel to normalised values: (x - shift - rest) * scale. The mean is shift + rest, so that
-/// its rounding does not matter if it is large compared with the deviations.
+/// Maps elements of each channel to normalised values: (x - shift - rest) * scale. The mean is shift + rest, two
+/// numbers, so that a large mean is not rounded.
 template <class F>
 struct channel_scales {
   F* shift;

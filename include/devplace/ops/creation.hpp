@@ -58,8 +58,7 @@ struct creation {
     return everywhere(write, Extents(sizes...));
   }
 
-  /// Draws random elements: the same on every place, or, for parts, the elements of a tensor on one place, in host
-  /// memory.
+  /// Draws random elements: the same on every place, or the parts of one tensor, which the host draws.
   template <class Write>
   static type once(const Write& write, const Extents& extents) {
     constexpr form distribution = form_of<Where>;
@@ -116,7 +115,7 @@ constexpr bool can_draw() {
   return shaped && can_create<T, Where, Extents>();
 }
 
-/// `creation` with a function's template arguments and the types of its sizes.
+/// `creation` for a function's template arguments and the types of its sizes.
 template <class T, class Where, class... Size>
 using creation_of = creation<T, typename extents_of_sizes<Size...>::type, Where>;
 

@@ -16,8 +16,8 @@ namespace devplace::detail {
 // Row functors of normalisations: if Centred, y = w (x - mean) / sqrt(variance + epsilon) + b, layer normalisation (Ba,
 // Kiros and Hinton 2016); otherwise y = w x / sqrt(mean of x^2 + epsilon) (Zhang and Sennrich 2019).
 
-/// Maps an element of a row to its normalised value: (x - shift - rest) * scale. The mean is shift + rest; its rounding
-/// thus does not matter if it is large compared with the deviations.
+/// Maps an element of a row to its normalised value: (x - shift - rest) * scale. The mean is shift + rest, two numbers,
+/// so that a large mean is not rounded.
 template <class T, bool Centred>
 struct row_scale {
   T shift, rest, scale;

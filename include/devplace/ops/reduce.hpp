@@ -211,7 +211,7 @@ template <class Operation, placement Where, std::size_t... N>
 inline constexpr mismatch why_not_reduced<Operation, Where, axis<N>...> =
     reduction_result<Operation::kind, Where, N...>::why;
 
-/// Asserts one call below the public functions, so that compilers need few lines to reach the user's line. `X` is
+/// Asserts one call below the public functions, so that a compiler's message soon reaches the user's line. `X` is
 /// deduced from a forwarding reference.
 template <class Operation, class X, class... Axes>
 auto reduced(X&& x, const Axes&... axes) {

@@ -124,8 +124,7 @@ class device_map {
   }
 
  private:
-  /// Binds an equal number of consecutive devices to each process of the host; if devices are too few, processes share
-  /// one.
+  /// Binds an equal number of consecutive devices to each process of the host. Too few devices are shared by processes.
   void bind_share(int visible_count) {
     if (visible_count == 0) return;
     const int each = visible_count < local_size_ ? 1 : visible_count / local_size_;

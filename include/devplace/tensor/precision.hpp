@@ -31,7 +31,7 @@ namespace detail {
 template <class T>
 struct uniform_roles {
   using input = T;       ///< samples at a network's input; the model rounds them to activations
-  using parameter = T;   ///< updated by optimizers; also buffers
+  using parameter = T;   ///< parameters, which optimizers update, and buffers
   using working = T;     ///< the copy of the parameters that layers read; no copy if it is `parameter`
   using activation = T;  ///< outputs of layers and their gradients
   using gradient = T;    ///< gradients of the parameters

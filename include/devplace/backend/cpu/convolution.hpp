@@ -13,7 +13,7 @@
 #include <devplace/place/detail/parallel_ranges.hpp>
 
 // Convolutions always use the built-in engine, even if matrix products use a CBLAS library: a library needs a whole
-// matrix, and the patches of a convolution are never stored as one.
+// matrix, and the patches of a convolution are never stored as a matrix.
 
 namespace devplace::detail {
 
@@ -22,7 +22,7 @@ constexpr std::size_t tasks_per_thread(std::size_t work) {
   return work >= gemm_least_work ? 1 : gemm_least_work / (work + 1) + 1;
 }
 
-/// Adds the gradients of all chunks to the first chunk's, in order.
+/// Adds the gradients of the later chunks to the first chunk's gradient, in order.
 template <class T>
 struct chunk_adder {
   T* to;

@@ -30,8 +30,8 @@ struct implementation<backend::cpu, op::update> {
         if constexpr (std::is_void_v<typename Update::working_type>) {
           update_part(begin, end);
         } else {
-          // One part at a time, which is still in the cache when it is rounded. A multiple of the vector width and of
-          // groups.
+          // Updates and rounds one part at a time, while the part is in the cache. A multiple of the vector width and
+          // of groups.
           constexpr std::size_t most = 2048;
           for (std::size_t first = begin; first < end; first += most) {
             const std::size_t last = end - first < most ? end : first + most;

@@ -25,9 +25,8 @@ inline bool has_attention(const cuda_scope& device, int ordinal) {
   return major == 8 || major == 9;
 }
 
-/// Returns the number of samples whose gradients are computed at once. As many as fit their score gradients, in
-/// matrices padded to multiples of 128 rows and columns, into `room` bytes of the workspace. The default leaves 1 MiB
-/// for other uses.
+/// Returns the number of samples whose gradients are computed at once. Their score gradients, in matrices padded to
+/// multiples of 128 rows and columns, fit into `room` bytes of the workspace. The default leaves 1 MiB for other uses.
 inline std::size_t samples_at_once(const attention_shape& s,
                                    std::size_t room = cuda_cudnn_workspace::bytes - (std::size_t{1} << 20)) {
   const std::size_t padded = (s.length + 127) / 128 * 128;

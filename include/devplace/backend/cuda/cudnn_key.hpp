@@ -13,7 +13,7 @@
 
 namespace devplace::detail {
 
-/// The tensor of y = x * weight, dx and dweight that is computed, from the other two tensors.
+/// The tensor of a convolution y = x * weight that is computed from the other two: y, dx or dweight.
 enum class convolution_pass : unsigned char { output, input_gradient, weight_gradient };
 
 /// All inputs of the choice of cuDNN's engine.

@@ -43,8 +43,8 @@ class simulated_guard {
     } else {
       top_ += pages;
     }
-    // Either a device that starts to work reads in_use_ and opens the region, or this thread reads the device's
-    // working_.
+    // A device that starts to work either reads in_use_ and opens the region, or has set working_, which this thread
+    // reads.
     in_use_.store(true);
     if (open_)
       static_cast<void>(::mprotect(begin, pages, PROT_READ | PROT_WRITE));

@@ -214,7 +214,7 @@ class batch_maker {
       if (transform_.mixes()) mix_rows(batch.images, batch.labels, number);
   }
 
-  /// Mixes samples and targets with those of their partners, which are made a second time for this.
+  /// Mixes samples and targets with their partners', which are made a second time.
   template <class Rows>
   void mix_rows(Rows& samples, labels_type& labels, std::size_t number) const {
     thread_local std::vector<T> partner;  // grows once in each thread that makes batches

@@ -57,7 +57,7 @@ inline std::string json_string(std::string_view text) {
 }
 
 /// Reads JSON token by token for a format of known structure. Unexpected values are errors, so nesting is never deeper
-/// than the caller's. The text must be UTF-8.
+/// than the format's. The text must be UTF-8.
 class json_text {
  public:
   /// `subject` begins the messages of the errors.

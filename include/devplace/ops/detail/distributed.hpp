@@ -40,8 +40,8 @@ constexpr bool takes_on_one_place() {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Makes an uninitialised tensor on Where for a result. If split, it takes the division of the operand `source` and its
-/// rule for dividing later extents.
+/// Makes an uninitialised tensor on Where for a result. A split tensor takes the division of the operand `source` and
+/// its rule for dividing later extents.
 template <class T, class Where, class Extents, class Source>
 auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
   using result = tensor<T, Extents, Where>;

@@ -17,7 +17,8 @@
 
 namespace devplace::detail {
 
-/// Maps numbers to integers of the same order, NaN to the largest, for reductions that find the largest number.
+/// Maps numbers to integers of the same order, NaN to the largest, so that reductions of integers find the largest
+/// number.
 ///@{
 DEVPLACE_HD inline std::int64_t order_key(double x) {
   constexpr std::int64_t highest = highest_number<std::int64_t>;

@@ -50,7 +50,7 @@ class DEVPLACE_NODISCARD expression {
   /// Number of axes.
   static constexpr std::size_t rank = extents_type::rank;
 
-  /// Throws shape_error if run-time extents cannot be broadcast, or cannot be without crossing places.
+  /// Throws shape_error if run-time extents cannot be broadcast, or only by moving elements between places.
   constexpr explicit expression(const F& function, Operands... operands)
       : extents_(detail::broadcast_extents<extents_type>(operands.extents()...)),
         function_(function),

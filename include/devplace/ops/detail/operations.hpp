@@ -13,8 +13,8 @@
 
 namespace devplace::detail {
 
-// Expressions of one or two arguments. The assertions are one call below the public functions, so that compilers need
-// few lines to reach the user's line.
+// Expressions of one or two arguments. The assertions are one call below the public functions, so that a compiler's
+// message soon reaches the user's line.
 
 /// Whether a function takes elements of a type: some are defined for floating-point numbers only.
 template <class F, class Element>

@@ -5,7 +5,7 @@
 #include <devplace/place/algebra.hpp>
 
 // Messages for operands that the algebra of placements rejects. Public functions often assert them in their own bodies,
-// so that compilers need few lines to reach the user's line.
+// so that a compiler's message soon reaches the user's line.
 
 #define DEVPLACE_DETAIL_OTHER_PLACES                                                    \
   "devplace: the operands lie on different places; bring them to one placement first: " \

@@ -14,8 +14,8 @@
 
 namespace devplace::detail {
 
-// The axes of a reduction as its caller gives them: types, `axis<1>{}, axis<2>{}`, for a result with an extents type,
-// or numbers.
+// The axes of a reduction, given as types, `axis<1>{}, axis<2>{}`, or as numbers. Only types determine the static
+// extents of the result.
 
 template <class A>
 inline constexpr bool is_axis = false;

@@ -171,7 +171,7 @@ class builtin_thread_team {
       for (int member = 1; member < size; ++member) {
         workers_.emplace_back([this, member, seen] { work(member, seen); });
       }
-    } catch (const std::system_error& refusal) {  // A team of one instead of an incomplete one.
+    } catch (const std::system_error& refusal) {  // leaves a team of one thread, not an incomplete team
       const std::size_t started = workers_.size() + 1;
       stop();
       throw error("the operating system refused to start thread " + std::to_string(started + 1) + " of " +

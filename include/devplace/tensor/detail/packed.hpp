@@ -10,7 +10,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Returns the view on a backend that computes: for pinned memory, a view on the CPU.
+/// Returns the view on a backend that computes: a view of pinned memory becomes a view on the CPU.
 template <class T, class E, class W, class L>
 constexpr auto computable(const view<T, E, W, L>& x) {
   using given = typename view<T, E, W, L>::backend_type;

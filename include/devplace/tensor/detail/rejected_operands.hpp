@@ -13,7 +13,7 @@ enum class rejection : unsigned char { none, summand, pending };
 template <class X>
 inline constexpr rejection rejection_of = rejection::none;
 
-/// Whether these are operands. Fails to compile with the fix for summands and pending copies.
+/// Whether all arguments are operands. Fails to compile with the fix for summands and pending copies.
 template <class... X>
 consteval bool check_operands() {
   constexpr bool whole = ((rejection_of<X> != rejection::summand) && ...);

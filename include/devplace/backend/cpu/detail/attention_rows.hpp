@@ -97,8 +97,8 @@ struct attention_quotients {
   }
 };
 
-/// Replaces scores by probabilities after dropout. Replaces their gradients dp by scale p (dp - product), the gradients
-/// of the scores before the factor `scale`. Here p is the probability before dropout and dp includes dropout.
+/// Replaces scores by probabilities after dropout. Replaces the probabilities' gradients dp by scale p (dp - product),
+/// the gradients of the unscaled scores. Here p is the probability before dropout and dp includes dropout.
 template <class T>
 struct attention_gradients {
   static constexpr bool computes_much = true;

@@ -38,9 +38,9 @@ DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t
   }
 }
 
-/// Packs rows [begin, begin + rows) of the weights of a transposed convolution in the same layout. `s` is its shape:
-/// its channels are the outputs of the original one, with taps in reverse order. Element (i, p) belongs to output p /
-/// taps.
+/// Packs rows [begin, begin + rows) of the weights of a transposed convolution in the same layout. `s` is the
+/// transposed convolution's shape: its channels are the original's outputs, with taps in reverse order. Element (i, p)
+/// belongs to output p / taps.
 template <class T>
 DEVPLACE_TARGET inline void pack_mirrored_rows(T* packed, const convolution_shape& s, const T* weight,
                                                std::size_t begin, std::size_t rows, std::size_t p0, std::size_t depth,
@@ -79,8 +79,8 @@ DEVPLACE_TARGET inline void multiply_panel(const T* packed_a, const T* panel, st
 }
 
 /// Computes rows [row_begin, row_end) of each group's outputs for the panels [begin, end) of pixels. Panels are
-/// numbered from sample 0 of group 0, sample 1, and so on to the last group. The bias is one more element of each
-/// weight row; the patches' element is 1 there. `Mirrored`: uses the weights of pack_mirrored_rows.
+/// numbered from sample 0 of group 0, sample 1, and so on to the last group. A bias is the last element of each weight
+/// row, times 1 as the last element of each patch. `Mirrored`: uses the weights of pack_mirrored_rows.
 template <class T, bool Mirrored>
 DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>>& g, std::size_t row_begin,
                                     std::size_t row_end, std::size_t begin, std::size_t end, void* buffer) {

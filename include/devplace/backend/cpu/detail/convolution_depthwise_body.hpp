@@ -4,7 +4,7 @@
 // Included by convolution_kernels.hpp only.
 //
 // Convolutions whose groups have few channels, mainly depthwise ones. Vectors hold consecutive pixels of one output
-// channel. A vector is the sum over taps of a weight times the padded image's vector at the tap
+// channel. They are sums over the taps: a weight times the vector that the tap reads from the padded image
 // (depthwise_convolution).
 
 /// Computes sums[i] = then(bias + sum over p of weights[p] image[offsets[p] + i]) for `Vectors` vectors of elements.
@@ -82,7 +82,7 @@ template <class T, std::size_t Taps>
   }
 }
 
-/// The numbers of taps that tap_products is compiled for.
+/// The numbers of taps for which tap_products is compiled.
 inline constexpr unsigned char tap_widths[] = {9, 7, 5, 3, 0};
 
 template <class T>

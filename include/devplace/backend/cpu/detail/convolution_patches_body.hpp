@@ -189,7 +189,7 @@ DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_
       pixel_run* const before = found == 0 ? nullptr : runs + found - 1;
       if (before != nullptr && before->at + before->n == run.at && before->from + before->n == run.from &&
           s.columns.stride == 1)
-        before->n += run.n;  // whole rows, which are many if they are short
+        before->n += run.n;  // joins whole rows; short images have many
       else
         runs[found++] = run;
     }

@@ -15,7 +15,7 @@ inline constexpr std::size_t depthwise_channels = 4;
 inline constexpr std::size_t depthwise_depth = 256;
 ///@}
 
-/// Largest number of elements of a padded row for which all rows are cleared together before elements are copied.
+/// Largest length of padded rows that are all cleared together before elements are copied.
 inline constexpr std::size_t depthwise_narrow = 16;
 
 /// The division of a shape for convolutions whose groups have few channels (convolution_depthwise_body.hpp). The

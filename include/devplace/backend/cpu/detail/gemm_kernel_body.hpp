@@ -23,8 +23,7 @@ struct panel_view {
   std::size_t step, across = 1;
 };
 
-/// Computes one register tile of C, Rows x (Vectors * lanes). In panels of B, a row of the tile's columns is
-/// contiguous.
+/// Computes one register tile of C, Rows x (Vectors * lanes). In panels of B, the elements of one p are contiguous.
 template <class T, std::size_t Rows, std::size_t Vectors>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tile(std::size_t depth, const T* __restrict a, std::size_t across_a,
                                                    std::size_t step_a, const T* __restrict b, std::size_t step_b,

@@ -18,7 +18,7 @@ template <class T, std::size_t Piece>
   }
 }
 
-/// Packs the rest after pack_panel: rows [begin, count) of a panel of `width`, and zeros for rows from `count` on. One
+/// Packs the rest of a panel of `width` after pack_panel: rows [begin, count), and zeros for rows from `count` on. One
 /// function serves panels of all widths.
 template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void pack_rest(T* __restrict target, std::size_t width,
