@@ -3,8 +3,7 @@
 #pragma once
 
 // Tensors and models in memory shared by several processes: place shared_memory, and handles for memory of GPUs. Not in
-// all.hpp, because only programs of several processes need it. (parallel/shared_memory.hpp is a transport for
-// messages.)
+// all.hpp, because only programs of several processes need it.
 #include <devplace/memory/detail/shared_pages.hpp>
 #include <devplace/nn/shared_model.hpp>
 #include <devplace/tensor/ipc.hpp>
