@@ -48,7 +48,7 @@ struct depthwise_convolution {
            s.column_of(t) * s.columns.dilation / s.columns.stride;
   }
   ///@}
-  /// The first row of phases outside the padding, and the number of rows from it to the last row outside.
+  /// The first row of phases outside the padding, and the number of rows from it to the last row outside the padding.
   ///@{
   static constexpr std::size_t first_row(const convolution_shape& s) { return s.rows.padding / s.rows.stride; }
   static constexpr std::size_t rows_of_input(const convolution_shape& s) {

@@ -66,7 +66,7 @@ class attention_tile {
     }
   }
 
-  /// Adds to to[r] the sum over all lanes of factors[r] times the lane's position of `others`.
+  /// Computes to[r] += sum over all lanes of factors[r] times the row of `others` at the lane's position.
   DEVPLACE_DEVICE void add(sums& to, const T (&factors)[warp_rows], const T* others, std::size_t stride,
                            std::size_t first_other) const {
     for (unsigned k = 0; k < 32; ++k) {
