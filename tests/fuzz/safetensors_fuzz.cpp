@@ -28,11 +28,11 @@ detail::safetensors_header read_header_of(std::span<const unsigned char> bytes) 
   detail::safetensors_header header = detail::read_safetensors_header(source, "input");
   std::size_t data = 0;
   for (const devplace::safetensors_entry& entry : header.tensors) {
-    require(entry.bytes <= bytes.size() && entry.offset >= bytes.size() - source.following().most &&
+    require(entry.bytes <= bytes.size() && entry.offset >= bytes.size() - source.remaining().count &&
             entry.offset <= bytes.size() - entry.bytes);
     data += entry.bytes;
   }
-  require(data == source.following().most);
+  require(data == source.remaining().count);
   return header;
 }
 

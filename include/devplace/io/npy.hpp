@@ -41,11 +41,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// `auto x = dp::read_npy<float, dp::extents<dp::dyn, 784>>("x.npy")`.
 ///
 /// The file's element type must be `T` (float, double, half, int32, int64 or uint8, in either byte order), and its
-/// shape must have the rank and the static extents of `Extents`. Fortran order becomes C order. Reads format
-/// versions 1.0, 2.0 and 3.0 with headers of at most 64 KiB. Header and file size are checked before memory is
-/// allocated. Throws file_error, naming what was found and what was expected, for anything else and for an unreadable,
-/// truncated or overlong file. Pipes and devices are read only if all extents are static. Use `to<Where>` to bring the
-/// tensor to another place.
+/// shape must have the rank and the static extents of `Extents`. Fortran order becomes C order. Reads format versions
+/// 1.0, 2.0 and 3.0 with headers of at most 64 KiB. Checks header and file size before it allocates memory. Otherwise,
+/// and for an unreadable, truncated or overlong file, throws file_error with what was found and what was expected.
+/// Pipes and devices are read only if all extents are static. Use `to<Where>` to bring the tensor to another place.
 template <class T = void, class Extents = void, class... Other>
 auto read_npy(const std::string& path) try {
   constexpr bool is_type = detail::is_element<T>, is_shape = extents_like<Extents>, only = sizeof...(Other) == 0;
@@ -87,7 +86,7 @@ void write_npy(const std::string& path, const Source& source) try {
   detail::fail_without_memory("the file of write_npy");
 }
 
-/// Rejects arguments that are no tensor.
+/// Rejects arguments other than tensors.
 template <class Path, class X>
   requires(!tensor_like<X>)
 void write_npy(const Path&, const X&) {

@@ -25,13 +25,12 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// A safetensors file open for reading: `const dp::safetensors_file file("model.safetensors")`, then
-/// `auto w = file.read<float, dp::extents<128, 784>>("fc1.weight")`.
+/// A safetensors file open for reading: `const dp::safetensors_file file("model.safetensors")`, then `auto w =
+/// file.read<float, dp::extents<128, 784>>("fc1.weight")`.
 ///
-/// The constructor checks the whole header, as the reference implementation does. It has at most 100 MB of JSON and
-/// known element types, and its tensors cover the file to its end without holes and overlaps. Unlike the reference, the
-/// constructor also rejects duplicate names and keys other than dtype, shape and data_offsets. Threads may read
-/// concurrently.
+/// The constructor checks the whole header, as the reference implementation does: at most 100 MB of JSON, known element
+/// types, and tensors that cover the file to its end without holes and overlaps. Unlike the reference, the constructor
+/// also rejects duplicate names and keys other than dtype, shape and data_offsets. Threads may read concurrently.
 class safetensors_file {
  public:
   /// Opens a regular file and reads its header. Throws file_error, naming what was found and what was expected.
@@ -85,8 +84,8 @@ class safetensors_file {
     detail::fail_without_memory("the tensor of safetensors_file");
   }
 
-  /// Reads the elements of a tensor unchanged, `entry.bytes` bytes, for example of a type that tensors do not have.
-  /// Throws file_error.
+  /// Reads the elements of a tensor unchanged, `entry.bytes` bytes, even if tensors do not have their type. Throws
+  /// file_error.
   void read_elements(const safetensors_entry& entry, void* to) const {
     if (file_.read_at(entry.offset, to, entry.bytes) < entry.bytes)
       detail::fail_safetensors(path_, "was truncated after it was opened. Write it under another name and rename it.");
@@ -94,7 +93,7 @@ class safetensors_file {
 
  private:
   detail::safetensors_header read_header() {
-    if (!file_.following().exact) detail::fail_safetensors(path_, "is a folder. Give the path of a file.");
+    if (!file_.remaining().exact) detail::fail_safetensors(path_, "is a folder. Give the path of a file.");
     return detail::read_safetensors_header(file_, path_);
   }
 
@@ -110,7 +109,7 @@ class safetensors_file {
   }
 
   [[noreturn]] void fail_type(const safetensors_entry& entry, const char* asked, std::string_view dtype) const {
-    std::string advice = "these are no elements of tensors; convert them before they are saved, or use read_elements";
+    std::string advice = "tensors have no such elements; convert them before saving them, or use read_elements";
     for (const detail::safetensors_type& type : detail::safetensors_types)
       if (type.name == entry.dtype && !type.element.empty()) advice = "read it as " + std::string(type.element);
     detail::fail_safetensors(path_ + ':' + entry.name, "holds elements of type " + std::string(entry.dtype) + " and " +

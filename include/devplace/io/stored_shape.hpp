@@ -46,8 +46,8 @@ struct stored_array {
   const stored_type* type = nullptr;
   std::vector<std::size_t> extents;
   std::size_t bytes = 0;      ///< of its elements
-  bool swapped = false;       ///< whether the byte order is not this machine's
-  bool column_major = false;  ///< whether the first index changes fastest and several extents exceed 1
+  bool swapped = false;       ///< true if the byte order differs from this machine's
+  bool column_major = false;  ///< true if the first index changes fastest and several extents exceed 1
 };
 
 /// Returns the size in bytes of an array with these extents, or nothing if no machine can address it. The overflow
@@ -79,8 +79,7 @@ std::string extents_text() {
   return text + ">";
 }
 
-/// Converts a stored array's extents to `Extents`. Throws file_error naming both if the rank or a static extent
-/// differs.
+/// Converts a stored array's extents to `Extents`. Throws file_error with both if the rank or a static extent differs.
 template <extents_like Extents>
 Extents checked_extents(std::span<const std::size_t> stored, std::string_view operation, std::string_view path) {
   bool fits = stored.size() == Extents::rank;

@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// Everything that the choice of cuDNN's engine for attention depends on.
+/// All inputs of the choice of cuDNN's engine for attention.
 struct attention_key {
   attention_shape shape;
   product_element element;  ///< bfloat16 or float16

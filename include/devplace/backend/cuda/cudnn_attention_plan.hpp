@@ -24,7 +24,7 @@ enum class attention_tensor : std::int64_t {
   log_sums,
   scale,
   minus_infinity,  ///< for causal attention only
-  dresults,        ///< from here on for the gradient only
+  dresults,        ///< this and the following ones for the gradient only
   dqueries,
   dkeys,
   dvalues,
@@ -34,8 +34,8 @@ enum class attention_tensor : std::int64_t {
 
 /// Describes attention or its gradient to cuDNN as products, reductions and pointwise operations, in the order that its
 /// engines recognise: that of NVIDIA's cudnn-frontend. One product writes the gradient of the queries. cuDNN's engines
-/// then store score gradients in their workspace and add them in a fixed order, instead of by atomic additions, whose
-/// order differs from run to run.
+/// then store score gradients in their workspace and add them in a fixed order, instead of by atomic additions in
+/// varying order.
 class attention_graph {
   using handle = cudnnBackendDescriptor_t;
   using name = attention_tensor;

@@ -14,10 +14,10 @@
 
 namespace devplace::detail {
 
-/// The one of y = x * weight, dx and dweight that is computed, from the other two tensors.
+/// The tensor of a convolution y = x * weight that is computed from the other two: y, dx or dweight.
 enum class convolution_pass : unsigned char { output, input_gradient, weight_gradient };
 
-/// Everything that the choice of cuDNN's engine depends on.
+/// All inputs of the choice of cuDNN's engine.
 struct convolution_key {
   convolution_shape shape;
   convolution_pass pass;

@@ -20,7 +20,7 @@ namespace devplace::detail {
 
 /// cuBLASLt on one place, with the plans of its products, since every step computes the same few products. A call holds
 /// the mutex because it modifies the plan (the epilogue's vector). Operations of several kernels that share a stream's
-/// workspace also hold it, so that no other thread enqueues kernels between them.
+/// workspace also hold it, so that no other thread enqueues kernels between theirs.
 struct product_cache {
   /// For comparison: a network of 20 linear layers has 60 products per batch size.
   static constexpr std::size_t capacity = 512;

@@ -31,8 +31,8 @@ constexpr std::uint64_t bytes_of(product_element element) {
   return element == product_element::float64 ? 8 : element == product_element::float32 ? 4 : 2;
 }
 
-/// Everything that the choice of an algorithm depends on. Excludes alpha and beta: descriptors do not contain them, and
-/// an algorithm works for any values.
+/// All inputs of the choice of an algorithm. Excludes alpha and beta: descriptors do not contain them, and an algorithm
+/// works for any values.
 struct product_key {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t lda = 0, ldb = 0, ldc = 0;

@@ -72,7 +72,7 @@ inline void set_product_vector(product_plan& plan, const void* vector, int ordin
   plan.vector = vector;
 }
 
-/// Returns the compute type: that of the elements, float for bf16 and half, and TF32 only if requested.
+/// Returns the compute type: the elements' type, float for bf16 and half, and TF32 only if requested.
 inline cublasComputeType_t compute_type(const product_key& key) {
   if (key.operand == product_element::float64) return CUBLAS_COMPUTE_64F;
   return key.math == product_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
@@ -144,7 +144,7 @@ inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key
   set_product_attribute(plan, CUBLASLT_MATMUL_DESC_TRANSA, transposition(key.transpose_b), ordinal, key);
   set_product_attribute(plan, CUBLASLT_MATMUL_DESC_TRANSB, transposition(key.transpose_a), ordinal, key);
   if (key.epilogue != library_epilogue::none) {
-    // The bias has as many elements as cuBLASLt's D has rows, C's columns. BGRADB sums op(B), which is A here, over k.
+    // The bias has as many elements as cuBLASLt's D has rows, which are C's columns. BGRADB sums op(B), here A, over k.
     const cublasLtEpilogue_t epilogue =
         key.epilogue == library_epilogue::bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_BGRADB;
     set_product_attribute(plan, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue, ordinal, key);

@@ -161,8 +161,8 @@ class dlpack_checks {
       fail_shape("has the shape " + shape + ", which no machine can address; its producer is wrong.");
   }
 
-  /// Reads the strides. Those of axes with fewer than two indices have no meaning and become row-major. Returns whether
-  /// the tensor is empty.
+  /// Reads the strides. Axes with fewer than two indices get row-major strides, because their own have no meaning.
+  /// Returns whether the tensor is empty.
   bool read_strides(std::span<const std::size_t> extents, std::span<std::size_t> strides) const {
     bool empty = false;
     std::size_t packed = 1, last = 0;
@@ -184,7 +184,7 @@ class dlpack_checks {
     return empty;
   }
 
-  /// Throws if positions share an element, as in broadcast tensors: such elements cannot be written one by one.
+  /// Throws if several positions share an element, as in broadcast tensors: such elements cannot be written one by one.
   void check_distinct(std::span<const std::size_t> extents, std::span<const std::size_t> strides) const {
     for (std::size_t axis = 0; axis != extents.size(); ++axis)
       if (strides[axis] == 0 && extents[axis] > 1)
@@ -193,7 +193,7 @@ class dlpack_checks {
                    "or let the producer copy it.");
     check_nested(extents, strides);
   }
-  /// Requires each stride to exceed the reach of all axes with smaller strides, which makes the elements distinct.
+  /// Requires each stride to exceed the range of all axes with smaller strides; then no two positions share an element.
   void check_nested(std::span<const std::size_t> extents, std::span<const std::size_t> strides) const {
     const auto before = [&](std::size_t a, std::size_t b) {
       return strides[a] != strides[b] ? strides[a] < strides[b] : a < b;
@@ -217,7 +217,7 @@ class dlpack_checks {
     if (first == nullptr) return nullptr;
     void* const data = first + given_.byte_offset;
     if (reinterpret_cast<std::uintptr_t>(data) % asked_.alignment != 0 && !empty)
-      fail("starts at an address that is no multiple of " + std::to_string(asked_.alignment) +
+      fail("starts at an address that is not a multiple of " + std::to_string(asked_.alignment) +
            " bytes, the alignment " + "of " + asked_.type_name + ". Let the producer copy it, as x.copy() in NumPy.");
     return data;
   }

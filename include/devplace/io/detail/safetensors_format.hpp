@@ -45,7 +45,7 @@ static_assert(std::endian::native == std::endian::little,
               "devplace: safetensors files are read and written on little-endian machines only; this machine is "
               "big-endian, so do not include devplace/io/safetensors.hpp.");
 
-/// An element type of safetensors files: `elements` of them lie in `bytes`.
+/// An element type of safetensors files: `elements` of them take `bytes` bytes.
 struct safetensors_type {
   std::string_view name;
   std::size_t elements, bytes;
@@ -175,7 +175,7 @@ class safetensors_parser {
       fail_tensor(entry, "has elements that do not fill its last byte. Write the file again.");
     entry.bytes = *bytes / type.elements;
     if (offsets.size() != 2)
-      fail_tensor(entry, "has " + std::to_string(offsets.size()) + " offsets; they are two, begin and end.");
+      fail_tensor(entry, "has " + std::to_string(offsets.size()) + " offsets instead of two, begin and end.");
     if (offsets[0] > offsets[1] || offsets[1] - offsets[0] != entry.bytes)
       fail_tensor(entry, "of shape " + sizes_text(entry.extents) + " and type " + std::string(type.name) + " has " +
                              bytes_text(entry.bytes) + ", but its offsets are " + std::to_string(offsets[0]) + " and " +
@@ -223,7 +223,7 @@ class safetensors_parser {
   }
 
   [[noreturn]] void fail_tensor(const safetensors_entry& entry, const std::string& found) const {
-    fail("is no valid file: its tensor " + json_string(entry.name) + " " + found);
+    fail("is not a valid file: its tensor " + json_string(entry.name) + " " + found);
   }
   [[noreturn]] void fail(const std::string& found) const { fail_safetensors(path_, found); }
 
@@ -235,7 +235,7 @@ class safetensors_parser {
 };
 
 /// Reads and checks the header, up to the data. Allocates memory only for a header that the file can contain. Throws
-/// file_error naming `path`, what was found and what was expected.
+/// file_error with `path`, what was found and what was expected.
 inline safetensors_header read_safetensors_header(byte_source& source, std::string_view path) {
   const auto fail = [&](const std::string& found) { fail_safetensors(path, found); };
   unsigned char start[8];
@@ -248,7 +248,7 @@ inline safetensors_header read_safetensors_header(byte_source& source, std::stri
   if (length > longest_safetensors_header)
     fail("is not a safetensors file: its first 8 bytes announce a header of " + bytes_text(length) +
          ", and headers have at most 100 MB.");
-  if (const std::uint64_t most = source.following().most; most < length)
+  if (const std::uint64_t most = source.remaining().count; most < length)
     fail("ends inside its header, which should have " + bytes_text(length) + " and has " + bytes_text(most) +
          ". Copy it again, or give a safetensors file.");
   std::string text(length, '\0');
@@ -256,7 +256,7 @@ inline safetensors_header read_safetensors_header(byte_source& source, std::stri
   if (!text.starts_with('{')) fail("is not a safetensors file: its header does not start with '{'.");
   if (const std::size_t valid = valid_utf8(text); valid < text.size())
     fail("has a header that is not UTF-8 at its byte " + std::to_string(valid) + ". Write or copy the file again.");
-  return safetensors_parser(text, path).parse(source.following().most);
+  return safetensors_parser(text, path).parse(source.remaining().count);
 }
 
 }  // namespace devplace::detail

@@ -42,8 +42,8 @@ inline void check_json_keys(std::vector<std::string_view> names, const char* wha
     fail(std::string(what) + " " + json_string(*twice) + " twice. Give each a name of its own.");
 }
 
-/// Lays the tensors out; `subject` begins the messages of errors. The header keeps the given order. The data are sorted
-/// stably by element size, largest first, as in the reference implementation, so that all elements are aligned.
+/// Lays out the tensors; `subject` begins error messages. The header keeps the given order. The data are sorted stably
+/// by element size, largest first, as in the reference implementation, so that all elements are aligned.
 inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_source>& tensors,
                                               const safetensors_metadata& metadata, const std::string& subject) {
   std::vector<std::string_view> names, keys;

@@ -8,11 +8,11 @@
 
 namespace devplace::detail {
 
-/// What elements of type T are computed in: float for the 16-bit types, else T itself.
+/// The type in which elements of type T are computed: float for the 16-bit types, otherwise T.
 template <class T>
 using computed_t = std::conditional_t<short_element<T>, float, T>;
 
-/// Elements that are floating-point numbers, those of 16 bits included.
+/// Floating-point element types, including the 16-bit types.
 template <class T>
 inline constexpr bool is_floating_or_short = floating_element<T> || (element<T> && !std::is_integral_v<T>);
 
