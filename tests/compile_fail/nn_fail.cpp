@@ -358,8 +358,8 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   { dp::trainer wrong{model, nn::cross_entropy{}, dp::optim::scheduled{dp::optim::sgd{}, 0.1}}; }
 #endif
 
-#if defined(SEQUENCE_WITHOUT_A_SCHEDULE)  // expect: devplace: sequence: it takes a schedule, its number of steps and
-                                          // the next schedule
+#if defined(SEQUENCE_WITHOUT_A_SCHEDULE)  // expect: devplace: sequence: its arguments are a schedule, its number of steps
+                                          // and the next schedule
   { static_cast<void>(dp::optim::linear{.steps = 5}.then(0.1)); }
 #endif
 

@@ -15,8 +15,8 @@
 namespace devplace::nn::detail {
 
 /// Formula of -(p t log s + (1 - t) log(1 - s)) with the weight p of positive targets and s = 1 / (1 + exp(-x)).
-/// Computes the logarithms from x, so that neither overflows, and s and 1 - s without differences of nearly equal
-/// numbers. Without `Weighted` all weights are 1; with it, a null pointer stands for weights of 1.
+/// Computes both logarithms from x, which avoids overflow and cancellation. All weights are 1 if `Weighted` is false or
+/// the pointer is null.
 template <class T, bool Weighted>
 struct binary_cross_entropy {
   const T* positive;

@@ -27,7 +27,7 @@ struct layer_summary {
 
 namespace detail {
 
-/// Removes devplace's namespaces from a type's name. A program's namespaces may end like these and stay.
+/// Removes devplace's namespaces from a type's name, but no namespaces of the program that end in the same letters.
 inline std::string short_type_text(std::string text) {
   const auto in_name = [](char c) {
     return c == '_' || c == ':' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');

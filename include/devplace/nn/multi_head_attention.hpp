@@ -47,7 +47,7 @@ struct multi_head_attention {
   static constexpr std::size_t head_width = Width / (Heads == 0 ? 1 : Heads);
 
  public:
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
+  /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
   template <class X>
   using takes = detail::sequence_fit<X, Width>;
@@ -185,8 +185,8 @@ struct multi_head_attention {
     return result;
   }
 
-  /// Compute attention of 16-bit elements by a library, if the backend has one for this shape. Return whether they did;
-  /// backward then reads what forward left in 16 bits.
+  /// Compute attention of 16-bit elements by a library, if the backend has one for this shape, and return whether it
+  /// has. Backward then reads forward's 16-bit results.
   ///@{
   template <class Call>
   using library = implementation<typename Call::backend_type, op::short_attention>;

@@ -12,7 +12,7 @@ namespace devplace::nn {
 
 namespace detail {
 
-/// `To`; samples `In` must have as many elements.
+/// `type` is `To`, which must have as many elements as the samples `In`.
 template <class In, class To>
 struct reshaped {
   static constexpr bool has_as_many_elements = sample_size<In> == sample_size<To>;

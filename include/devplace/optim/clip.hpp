@@ -30,7 +30,7 @@ struct clip_arguments {
   double* workspace = nullptr;            ///< clip_workspace_size(n) elements
   runtime::loss_scale* scaler = nullptr;  ///< the factor of the gradients, which is updated (null: 1)
   runtime::scaling_rule scaling = {};     ///< how the scale is updated
-  double unscaled = 1;                    ///< the divisor that was applied together with the scale
+  double unscaled = 1;                    ///< the loss scaling's divisor of the gradients
   runtime::norm_statistics* statistics = nullptr;  ///< also receive the norm (null: not wanted)
 };
 

@@ -232,7 +232,8 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     return whole;
   }
   /// Continues from a state that state() returned for an optimizer of this rule, network and precision on any
-  /// placement. Throws argument_error for a state of other sizes and for invalid hyperparameters, without a change.
+  /// placement. Throws argument_error for a state of other sizes and for invalid hyperparameters, and then changes
+  /// nothing.
   DEVPLACE_CONFIGURED void restore(const optim::optimizer_state<Rule, T>& from) {
     from.rule.validate();
     constexpr std::size_t memory = options::count * optim::step_memory_bytes;

@@ -15,7 +15,7 @@
 namespace devplace::optim {
 
 /// Groups a network's parameters by the options that a rule applies to them: the factor of the learning rate, and
-/// whether they decay.
+/// whether weights decay.
 template <class Net, class Rule>
 struct option_groups {
  private:

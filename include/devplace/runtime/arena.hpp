@@ -12,11 +12,11 @@
 
 namespace devplace::runtime {
 
-/// Number of elements after the gradients in their arena that are reduced with the gradients: the sums of the samples'
-/// weights and losses, and four by which processes compare their steps (train/detail/step_mark.hpp).
+/// Number of elements behind the gradients in their arena, reduced together with the gradients: the sums of the
+/// samples' weights and losses, and four elements by which processes compare their steps (train/detail/step_mark.hpp).
 inline constexpr std::size_t gradient_tail = element_alignment;
 
-/// Bytes of the two sums of a replica's last loss and of the flag for differing processes behind them: a cache line.
+/// Bytes of the sums of a replica's last loss and weights, and of a flag for differing processes: a cache line.
 inline constexpr std::size_t loss_sums_bytes = devplace::detail::alignment;
 
 /// Sets elements to zero.

@@ -27,9 +27,8 @@ struct loss_scale {
   std::int64_t growth_tracker;  ///< steps with finite gradients since the scale changed or gradients were not finite
   std::int64_t skipped_steps;   ///< since the start
 
-  /// Decides about the step, between its gradients and its update. `finite`: whether all gradients are. `undone`:
-  /// whether the factor that undoes the scale is finite. The reciprocal of a very small scale is not, and the step is
-  /// skipped.
+  /// Decides, between a step's gradients and its update, whether to skip the step. `finite`: whether all gradients are.
+  /// `undone`: whether the factor that undoes the scale is finite; the reciprocal of a very small scale is not.
   DEVPLACE_HD void decide(const scaling_rule& rule, bool finite, bool undone = true) {
     skips = finite && undone ? 0 : 1;
     skipped_steps += skips;

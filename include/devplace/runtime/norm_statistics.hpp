@@ -7,7 +7,8 @@
 
 namespace devplace::runtime {
 
-/// Statistics of the norms of gradients on a place, since the last reset. All of one type, to be copied as an array.
+/// Statistics of the norms of gradients on a place since the last reset. All members have one type, to be copied as an
+/// array.
 struct norm_statistics {
   static constexpr int numbers = 5;
 

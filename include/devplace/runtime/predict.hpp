@@ -136,8 +136,8 @@ void check_output(Output& output, const Batch& samples) {
     devplace::detail::require_same_split("predict_into", output, samples);
 }
 
-/// Computes the outputs of `Model` for `samples` in tiles of `tile` rows on each place. `tile` 0: of tile_rows, at most
-/// of as many as there are samples.
+/// Computes the outputs of `Model` for `samples` in tiles of `tile` rows on each place. `tile` 0 means tile_rows, but
+/// at most the number of samples.
 template <class Model, class State, class Output, class Batch>
 void predict_tiles(State& state, Output& outputs, const Batch& samples, std::size_t tile = 0) {
   using backend_type = placement_backend_t<typename Model::placement_type>;

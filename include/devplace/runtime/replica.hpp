@@ -56,7 +56,7 @@ template <class S>
 struct model_state {
   std::vector<replica<S>> replicas;
   std::vector<int> ordinals;         ///< of their devices
-  std::size_t trained_elements = 0;  ///< of each arena of parameters: those that have gradients
+  std::size_t trained_elements = 0;  ///< of each arena of parameters, without frozen ones
   std::uint64_t seed = 0;
   std::uint64_t step = 0;             ///< number of training passes so far; keys random layers
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
@@ -72,8 +72,8 @@ struct model_state {
   std::atomic<const char*> unusable = nullptr;     ///< why the model can no longer be used; null if it can
 };
 
-/// Lock of a call that trains or changes a model; throws if another thread's call holds it. Calls that only read
-/// parameters, such as predict, do not take it.
+/// Lock of a call that trains or changes a model; throws if a call of another thread holds the lock. Calls that only
+/// read parameters, such as predict, do not lock.
 class sole_use {
  public:
   template <class S>

@@ -45,7 +45,7 @@ struct unequal_outputs
     : first_fault<std::conditional_t<Join::template fits<First, Others>(), void,
                                      unequal<path<>, typename Join::rule, gives<First>, gives<Others>>>...> {};
 
-/// The plan `Base` of branches with the faults that the branch_fits `Fits` find, or else `Unequal`.
+/// `Base`, the plan of branches, with the first faults that the branch_fits `Fits` found, or else with `Unequal`.
 template <class Base, class Unequal, class... Fits>
 struct checked_branches : Base {
   using wrong_layer = typename first_fault<typename Fits::wrong_layer...>::type;

@@ -28,7 +28,7 @@ using accumulator_of = typename precision_traits<P>::accumulator;
 template <class Layer, class P, class X>
 using output_element_t = std::conditional_t<reshapes_only<Layer>(), X, element_of_t<P>>;
 
-/// An activation that a layer does not keep, for backward: extents without elements.
+/// Extents without elements, in place of an activation that the layer does not keep for backward.
 template <class View>
 class not_kept : View {
  public:
@@ -182,7 +182,7 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
         accumulate(add),
         gradients_(gradients) {}
 
-  typename base::template samples_of<const T, out> output_gradient;     ///< of the loss's sum
+  typename base::template samples_of<const T, out> output_gradient;     ///< of the sum of losses
   typename base::template samples_of<T, In> input_gradient;             ///< null if not needed
   static constexpr bool needs_parameter_gradients = !is_frozen<Layer>;  ///< false in nn::frozen
   bool needs_input_gradient;

@@ -11,7 +11,7 @@
 
 namespace devplace::nn::detail {
 
-/// The samples that a layer for images of any extents takes when it receives `X`; see window_fit.
+/// The input extents of a layer for images of any size: `X` if they fit, else a stand-in as in window_fit.
 template <class X>
 struct image_fit {
   using type = extents<1, 1, 1>;
@@ -32,8 +32,8 @@ struct image_or_series_fit<extents<C, L>> {
   using expected = type;
 };
 
-/// The samples that a transposed convolution of `Channels` channels takes when it receives `X`, and the axes of the
-/// convolution in the other direction, whose `in` is the layer's output.
+/// The input extents of a transposed convolution of `Channels` channels: `X` if they fit, else a stand-in. Also the
+/// axes of the convolution in the other direction, whose `in` is the layer's output.
 template <class Options, std::size_t Channels, class X>
 struct transposed_fit {
   /// The axis for an input extent, `out`, and the options.

@@ -31,7 +31,7 @@ struct pooling_layer {
                 "devplace: a pooling's padding is at most half its kernel, or a window would have no element.");
 
  public:
-  /// The samples that the layer takes when it receives extents X, and its output.
+  /// The check of the input's extents X, and the extents of the output.
   ///@{
   template <class X>
   using takes = window_fit<options, Axes, 0, X>;
