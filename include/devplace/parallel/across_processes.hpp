@@ -27,7 +27,7 @@ namespace devplace::parallel {
 template <class Backend, summation Order>
 class across_processes {
  public:
-  /// Connects these devices of this process with those of the transport's other processes, which have the same number.
+  /// Connects these devices of this process with as many devices of each other process of the transport.
   across_processes(std::span<const int> ordinals, std::shared_ptr<transport> via) try
       : work_(ordinals, std::move(via)) {
     work_.via->require_for_tensors();

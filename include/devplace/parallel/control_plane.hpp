@@ -148,7 +148,7 @@ namespace detail {
 /// Reports the calls of a part of a control plane's processes. Keeps the plane alive.
 class monitor_of_calls_of_part final : public group_monitor {
  public:
-  /// For the `split`th part of the group or part with the number `of`. `members` are ranks of the whole group.
+  /// Monitors part number `split` of the group, or part, with the number `of`. `members` are ranks of the whole group.
   monitor_of_calls_of_part(std::shared_ptr<control_plane> whole, std::vector<int> members, std::uint64_t of,
                            std::uint64_t split)
       : whole_(std::move(whole)), members_(std::move(members)) {

@@ -18,8 +18,8 @@ struct collective_call {
   std::size_t element_bytes;  ///< size of an element
 };
 
-/// Watches the processes of a group, so that a process that ended, stopped or makes other calls than the rest is named
-/// instead of being waited for. The function that makes a group makes its monitor; a group of one process has none.
+/// Watches the processes of a group, to report a process that ended, stopped or makes different calls instead of
+/// waiting for it. The function that makes a group makes its monitor; a group of one process has none.
 class group_monitor : public std::enable_shared_from_this<group_monitor> {
  public:
   virtual ~group_monitor() = default;
@@ -28,8 +28,7 @@ class group_monitor : public std::enable_shared_from_this<group_monitor> {
   ///@{
   virtual void enter(const collective_call& call) noexcept = 0;
   virtual void leave() noexcept = 0;
-  ///@}
-  /// Notes that the process waits again in its last call, which it had left to do other work. leave() ends this.
+  /// @} Notes that the process waits again in its last call, which it had left to do other work. leave() ends the wait.
   virtual void resume() noexcept {}
 
   /// Throws communication_error if the present call cannot complete. Called repeatedly, by the communicating thread,

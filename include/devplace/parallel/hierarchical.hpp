@@ -31,7 +31,7 @@ namespace parallel {
 template <class Backend>
 class hierarchical {
  public:
-  /// Connects these devices of this process with those of the group's other processes, which have the same number.
+  /// Connects these devices of this process with as many devices of each other process of the group.
   hierarchical(std::span<const int> ordinals, const process_group& processes) try
       : local_(ordinals),
         between_(ordinals.first(1), processes.transport()),

@@ -57,8 +57,9 @@ inline std::string job_token(const launch_variables& variables, const launch_env
     const ::ssize_t bytes = file && ::fstat(file.get(), &status) == 0 ? ::read(file.get(), text, sizeof text) : -1;
     if (bytes < 0 || status.st_uid != ::geteuid() || (status.st_mode & 077) != 0)
       throw file_error("launched_processes: DEVPLACE_JOB_TOKEN_FILE=\"" + path + "\" " +
-                       (bytes < 0 ? std::string("cannot be read: ") + std::strerror(errno)
-                                  : "is another user's, or other users can read or write it, who may know the token") +
+                       (bytes < 0
+                            ? std::string("cannot be read: ") + std::strerror(errno)
+                            : "belongs to another user, or other users can read or write it and may know the token") +
                        ". Make a file with a new token, the same on each host: (umask 077; echo <token> > <file>).");
     token.assign(text, static_cast<std::size_t>(bytes));
     token.erase(token.find_last_not_of(" \r\n") + 1);
@@ -80,8 +81,8 @@ inline std::string job_name(const launch_environment& launched, const control_en
   if (!where.address.empty()) return name + " " + job_token(variables, launched);
   if (launched.started_by() == launcher::by_hand && !variables.has("DEVPLACE_PORT") && !variables.has("MASTER_PORT"))
     throw argument_error(
-        "launched_processes: the processes were started by hand without a port, by which those of one job would be "
-        "told from those of another. Set MASTER_PORT to a number below 65535, the same for all processes of the job "
+        "launched_processes: the processes were started by hand without a port, which tells the processes of "
+        "different jobs apart. Set MASTER_PORT to a number below 65535, the same for all processes of the job "
         "and another one for each job: export MASTER_PORT=$((20000 + $$ % 10000)). This process is " +
         launched.describe() + ".");
   // MPICH's mpirun does not number its jobs, but starts a helper process for each, to which PMI_FD is a socket.

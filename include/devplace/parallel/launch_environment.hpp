@@ -14,7 +14,7 @@
 namespace devplace {
 
 /// This process's launcher and rank, read from the environment variables of mpirun, srun or torchrun; rank 0 of 1 if
-/// there are none. A value: reading it sets and connects nothing.
+/// there are none. Only reads variables: sets and connects nothing.
 ///
 /// If variables of several launchers are set, the innermost one counts: torchrun, then mpirun, then srun, which starts
 /// the helpers of both on each host. RANK and WORLD_SIZE that torchrun has not set must equal those of mpirun or srun,

@@ -34,19 +34,19 @@ namespace parallel {
 /// All processes get the same bits from libraries that compute each element once, as most do; the standard only
 /// recommends it.
 ///
-/// If a process has several places, the device of the first one reduces over them before, and the others copy its
-/// result afterwards. If an element is NaN, the maximum is what MPI returns. The calling thread waits for the devices
-/// and for the other processes. On the CPU, collectives may be started; they advance during calls of progress() and of
-/// MPI. MPI cannot cancel them: after a failure it may still use the buffers, so the program must not continue to use
-/// MPI.
+/// If a process has several places, the first place's device reduces over them first, and the other places copy the
+/// result at the end. The maximum of elements with NaN is whatever MPI returns. The calling thread waits for the
+/// devices and for the other processes. On the CPU, collectives may be started; they advance during calls of progress()
+/// and of MPI. MPI cannot cancel them: after a failure it may still use the buffers, so the program must not continue
+/// to use MPI.
 template <class Backend>
 class mpi_collectives {
  public:
   /// Maximum number of elements of one call of MPI, whose counts are ints.
   static constexpr std::size_t most_elements = std::size_t{1} << 30;
 
-  /// Connects these devices of this process with those of the group's other processes, which have the same number. MPI
-  /// must have made the group. `most` is for tests.
+  /// Connects these devices of this process with as many devices of each other process of the group. MPI must have made
+  /// the group. `most` is for tests.
   mpi_collectives(std::span<const int> ordinals, const process_group& processes, mpi_access access,
                   std::size_t most = most_elements)
       : local_(ordinals),

@@ -35,8 +35,8 @@ class ring : public detail::rank_devices<Backend>, public detail::streamed_colle
         received_(ordinals.size()) {}
   using detail::rank_devices<Backend>::size;
 
-  /// Allocates memory for one chunk of `count` elements on each device, unless it has enough. Reductions do this
-  /// themselves if it was not done before.
+  /// Allocates memory for one chunk of `count` elements on each device, unless it has enough. Otherwise the first
+  /// reduction allocates it.
   void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
 
   /// The collectives of parallel/communicator.hpp.

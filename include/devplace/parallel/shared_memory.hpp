@@ -35,8 +35,9 @@ class shared_memory_transport final : public transport {
  public:
   /// Connects the processes, which all call it. `all_gather(own, bytes, all)` gathers `bytes` bytes from `own` of each
   /// process in `all`, in the order of their ranks; it is called twice. `watch` may be null. `portion` is the maximum
-  /// number of bytes of a call, of which the first process's counts; each process has 4 times as much shared memory. 0:
-  /// 1 MiB, less for more than 8 processes. Throws communication_error in all processes if they cannot share memory.
+  /// number of bytes of a call, as the first process gives it; each process has 4 times as much shared memory. 0
+  /// selects 1 MiB, or less for more than 8 processes. Throws communication_error in all processes if they cannot share
+  /// memory.
   template <class AllGather>
   static std::shared_ptr<shared_memory_transport> connect(const process_ranks& ranks, AllGather&& all_gather,
                                                           std::shared_ptr<group_monitor> watch,

@@ -178,7 +178,7 @@ concept epoch_like = requires(std::remove_cvref_t<X>& batches) {
   batches.begin();
 };
 
-/// Selected by the argument `{}`, which converts better to this than to the option structs.
+/// Overload for the argument `{}`, which converts better to this type than to the option structs.
 enum empty_braces : unsigned char {};
 
 }  // namespace devplace::detail
@@ -282,7 +282,7 @@ double accuracy(const Model& m, const image_set& data, detail::empty_braces) {
   return accuracy(m, data);
 }
 
-/// Rejects other arguments and orders, for which compilers list all overloads otherwise.
+/// Rejects other arguments and orders, for which compilers would otherwise list all overloads.
 template <class First, class Second, class... More>
   requires(!(detail::is_model<First> && (std::is_same_v<Second, image_set> || detail::epoch_like<Second>)) ||
            (std::is_arithmetic_v<More> || ...))

@@ -20,8 +20,7 @@ namespace devplace {
 namespace train::detail {
 
 /// Adds a step's changes to elements that others change concurrently, without locks: by a relaxed atomic load and store
-/// each, which compile to ordinary instructions. An element that nobody has changed since it was read becomes exactly
-/// `after`.
+/// each, which compile to ordinary instructions. An element unchanged since it was read becomes exactly `after`.
 template <class T>
 struct hogwild_functor {
   T* shared;
@@ -107,7 +106,7 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
       "without locks, and a collective policy combines copies; leave the policy out.");
 
  public:
-  /// The model that it trains.
+  /// The type of the model.
   using model_type = model<Net, shared_memory, P>;
 
   /// Throws argument_error for invalid options of the loss or the rule.

@@ -179,7 +179,7 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes
   static constexpr std::size_t gradients = 0;
   /// The workspace of a tile.
   static constexpr std::size_t activations = runtime::tile_bytes<Net, P>(base::rows);
-  /// Sums of losses; every model has them.
+  /// Sums of losses, which every model has.
   static constexpr std::size_t sums = runtime::loss_sums_bytes;
   /// The total.
   static constexpr std::size_t bytes = base::parameters + base::working_copy + base::buffers + activations + sums;

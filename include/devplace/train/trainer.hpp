@@ -56,11 +56,11 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using training_type = train::detail::training<Net, Where, P, Loss, Rule, policy_type, Batches>;
 
  public:
-  /// The model that it trains.
+  /// The type of the model.
   using model_type = model<Net, Where, P>;
   /// The result of a step.
   using loss_type = step_loss<typename roles::storage, Where>;
-  /// The optimizer, of all places, of their shares or of the first place.
+  /// The optimizer: on all places, on their shares, or on the first place.
   using optimizer_type = typename training_type::optimizer_type;
 
   /// Throws argument_error for invalid options of the loss or the rule.
@@ -80,7 +80,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   ///@}
 
   /// Allocates the memory for batches of up to `samples` samples, split evenly, and makes the libraries' plans for
-  /// batches of exactly `samples`; call it for each size of batches. Optional: steps do what is missing.
+  /// batches of exactly `samples`; call it for each size of batches. Optional, since steps allocate and plan what is
+  /// missing.
   DEVPLACE_CONFIGURED void prepare(std::size_t samples) { training_.prepare(samples); }
 
   /// Scales gradients with a norm above `rule.max_norm` down to it before each further update.
@@ -143,8 +144,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   DEVPLACE_CONFIGURED bool flush() { return training_.flush(); }
 
   /// Returns the loss over all samples since the start or the last reset, without steps that threw, on the host; waits
-  /// for the places and throws their failures. Across processes returns the loss over all of them, without
-  /// communication, of the batches whose gradients were used.
+  /// for the places and throws their failures. Across processes, covers the batches of all processes that updates have
+  /// used, without communication.
   DEVPLACE_CONFIGURED double mean_loss() const { return training_.mean_loss(); }
   /// Restarts the mean loss, for example at the start of an epoch; waits for the places and throws their failures.
   /// Across processes batches that wait for their update count after the reset: call flush() first.

@@ -106,7 +106,7 @@ class control_role {
       std::uint64_t ignored = 0;
       static_cast<void>(!::read(wake_.get(), &ignored, sizeof ignored));
       const double now = monotonic_seconds();
-      // If this process was stopped itself, the others have not been silent in that time.
+      // If this process itself was stopped, the others were not silent during that time.
       if (now - last > 2 * options_.heartbeat) {
         call_since_ += now - last;
         parts.exclude_stop(now - last);

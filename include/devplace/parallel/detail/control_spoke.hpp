@@ -170,8 +170,8 @@ class control_spoke final : public control_role {
     hub_.close();
   }
 
-  /// Binds a name of the host, so that one process prints for all: the first to ask on the first host that is not
-  /// process 0's or, if there is no other, on process 0's. Returns an empty descriptor in all other processes.
+  /// Selects one process to print for all, by binding a socket's name: the first to bind it on the first host other
+  /// than process 0's, or on process 0's host if there is no other. Returns an empty descriptor in all other processes.
   descriptor claim_printing() {
     const auto on_other_host = [&](const watched_process& one) { return one.from.host != all_[0].from.host; };
     const auto found = std::find_if(all_.begin(), all_.end(), on_other_host);

@@ -28,7 +28,7 @@ enum class control_message : std::uint16_t {
   part
 };
 
-/// Precedes every message. Its layout and a refusal, which is a text, are the same in all versions of the protocol.
+/// Precedes every message. The layouts of this header and of refusals, which are texts, are equal in all versions.
 struct control_header {
   std::uint32_t magic = magic_number;
   std::uint16_t protocol = current_protocol;

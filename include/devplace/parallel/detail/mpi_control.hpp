@@ -187,8 +187,8 @@ class mpi_rendezvous {
       tried += (tried.empty() ? "" : ", ") + candidates[i].address.str();
     }
     throw communication_error(
-        "the processes of this group are watched over a TCP connection to process 0's host, and "
-        "not all hosts can make one to any of its addresses (" +
+        "the processes of this group are watched over a TCP connection to process 0's host, which "
+        "has no address to which all hosts can connect (" +
         tried +
         "). Allow it in the firewall, or give process_options{.heartbeat = 0} for a group that "
         "is not watched.");

@@ -24,8 +24,8 @@ namespace devplace::parallel::detail {
 /// the ranks.
 class mpi_transport final : public transport {
  public:
-  /// Makes a transport that owns the communicator `made`. All its processes call this function, which throws in all of
-  /// them if it does in one. `watch(ranks)` makes the monitor, or returns null; all processes call it together.
+  /// Makes a transport that owns the communicator `made`. All its processes call this function; if it throws in one, it
+  /// throws in all. `watch(ranks)` makes the monitor, or returns null; all processes call it together.
   template <class Watch>
   static std::shared_ptr<mpi_transport> connect(MPI_Comm made, const Watch& watch) {
     mpi_communicator communicator(made);
@@ -236,8 +236,8 @@ class mpi_transport final : public transport {
                              ". Call it for at most portion() bytes at a time.");
     if (failed_)
       throw communication_error(
-          "process_group: an earlier collective call of this group failed in this process, so the others wait for "
-          "something else. End the program.");
+          "process_group: an earlier collective call of this group failed in this process, so the others wait in "
+          "another call. End the program.");
     if (open_ || (kind != call_kind::collective && !messages_.empty()))
       throw error(
           "process_group: another call was made before one that was started has ended. End that one first, by wait() "

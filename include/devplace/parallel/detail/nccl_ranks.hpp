@@ -53,7 +53,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     if (!failed()) abort();
   }
 
-  /// Marks the point after all work that device `k` has been given so far.
+  /// Marks the point after all work enqueued on device `k` so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
     on_device(k, [&] {

@@ -39,7 +39,8 @@ struct shared_call {
 
 /// A process's progress in shared memory: the number of the call that it has entered, after it has written the call's
 /// data. Calls have consecutive numbers, which wrap around; no process is ahead of another by more than one call, so
-/// the sign of the difference tells which number is earlier. The first number makes every program pass the wrap-around.
+/// the sign of the difference tells which number is earlier. The first number is close to the wrap-around, so that
+/// every program passes it.
 struct alignas(128) shared_arrival {
   static constexpr std::uint32_t no_call = 0xffff'ff00U;
 

@@ -25,7 +25,7 @@ class side_streams {
       lanes_[k].ordinal = ordinals[k];
   }
 
-  /// Marks the point after all work that device `k` of these has been given so far.
+  /// Marks the point after all work enqueued on device `k` so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
     if (!std::exchange(l.made, true))

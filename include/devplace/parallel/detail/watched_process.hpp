@@ -11,7 +11,7 @@
 
 namespace devplace::parallel::detail {
 
-/// What one process knows of another.
+/// The state of a process, as another process knows it.
 struct watched_process {
   int rank = 0;
   control_address from{};

@@ -46,7 +46,7 @@ class connection {
   static constexpr bool connects = parallel::can_connect<Policy, Where>;
   static constexpr bool communicates = connects && (spans_processes<Where> || local_place_count<Where> > 1);
   static constexpr bool updates_shares = communicates && collective::updates_shares<Policy>;
-  /// Whether one place of one process updates.
+  /// Whether only one place in all processes runs the optimizer.
   static constexpr bool updates_in_one = communicates && spans_processes<Where> && !Policy::every_place_updates;
   using bucket_shares = parallel::bucket_shares<Net, typename roles::wire, Policy>;
   using update = update_of<updates_shares, Policy, bucket_shares>;

@@ -31,8 +31,8 @@
 
 namespace devplace::train::detail {
 
-/// Stores a batch's sums of losses and weights on its place in one launch: for the update behind the gradients, with
-/// the step's mark; for the mean loss in `pending`. `add`: adds to the sums of earlier batches since the last update.
+/// Stores a batch's sums of losses and weights in one launch: behind the gradients, with the step's mark, for the
+/// update, and in `pending` for the mean loss. `add`: adds to the sums of earlier batches since the last update.
 /// `counts`: first adds the pending sums to the totals, since an update has used their batches.
 template <class Gradient, class Sum>
 struct loss_functor {
@@ -173,9 +173,9 @@ struct reset_totals_functor {
   }
 };
 
-/// Takes an update's sums of losses and weights, which were reduced with the gradients, for the mean loss and, if the
-/// update has one batch, as the batch's loss (otherwise `sums` is null). Sets `differs`, which is null in one process,
-/// if the processes took different steps.
+/// Adds an update's reduced sums of losses and weights to the mean loss. If the update has one batch, also stores them
+/// in `sums` as the batch's loss; otherwise `sums` is null. Sets `differs` if the processes took different steps; it is
+/// null in one process.
 template <class Gradient, class Sum>
 struct reduced_loss_functor {
   const Gradient* tail;
