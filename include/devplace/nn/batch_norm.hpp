@@ -47,10 +47,10 @@ namespace detail {
 
 /// Computes w (x - mean) / sqrt(variance + epsilon) + b for each of `Channels` channels, a sample's first axis:
 /// torch.nn.BatchNorm1d of samples [C] and [C, L], BatchNorm2d of [C, H, W], BatchNorm3d. Training uses mean and
-/// variance of the batch, over samples and positions, and changes the buffers, `running_mean` and `running_var`, to (1
-/// - momentum) running + momentum new, with the unbiased new variance; prediction uses the buffers. `weight` w starts
-///   as ones and `bias` b as zeros, both [Channels]; momentum and epsilon are std::ratio. Sums statistics in double, in
-///   an order independent of the number of threads.
+/// variance of the batch, over samples and positions. It changes the buffers `running_mean` and `running_var` to
+/// (1 - momentum) running + momentum new, with the unbiased new variance; prediction uses the buffers. `weight` w
+/// starts as ones and `bias` b as zeros, both [Channels]; momentum and epsilon are std::ratio. Sums statistics in
+/// double, in an order independent of the number of threads.
 ///
 /// Training with one element of each channel on a place (or over all places), such as a single sample [C], normalises
 /// by the running statistics, as prediction does, and leaves them unchanged; backward treats them as constants. With

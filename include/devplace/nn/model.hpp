@@ -149,8 +149,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   }
   ///@}
 
-  /// Returns the outputs for a batch and what backward needs: `auto [out, saved] = model.forward(x)`. `saved` keeps a
-  /// temporary batch; any other batch must exist unchanged until backward.
+  /// Returns the outputs for a batch, and the data for backward: `auto [out, saved] = model.forward(x)`. `saved` keeps
+  /// a temporary batch; any other batch must exist unchanged until backward.
   template <class Batch>
   DEVPLACE_CONFIGURED auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
@@ -177,7 +177,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
     }
   }
 
-  /// Computes the gradients of the parameters from what forward saved and the gradient of a loss; consumes `saved`.
+  /// Computes the gradients of the parameters from forward's `saved` and the gradient of a loss; consumes `saved`.
   /// Throws while another lease of this model's gradients exists, and argument_error if the loss was not computed of
   /// forward's output; gradients of `nn::output_gradient` are not checked. A split batch gives partial gradients, for
   /// `synchronize`; a replicated one gives whole gradients, bitwise equal on every place.

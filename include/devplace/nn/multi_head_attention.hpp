@@ -23,14 +23,14 @@ namespace devplace::nn {
 /// Width] of any length: torch.nn.MultiheadAttention(Width, Heads, batch_first=True)(x, x, x). Parameters:
 /// `in_proj_weight` [3 Width, Width] of queries, keys and values, xavier_uniform; `in_proj_bias` [3 Width], zeros;
 /// `out_proj.weight` [Width, Width], as in linear; `out_proj.bias` [Width], zeros. Options are types, in any order:
-/// `causal`, for positions that attend only to themselves and earlier ones, and `attention_dropout<std::ratio<1, 10>>`,
-/// dropout of the probabilities in training, which depends on the sample's index in the whole batch and not on places
-/// or threads.
+/// `causal`, for positions that attend only to themselves and earlier positions, and `attention_dropout<std::ratio<1,
+/// 10>>`, dropout of the probabilities in training. Dropout depends on the sample's index in the whole batch, not on
+/// places or threads.
 ///
 /// Computes probabilities block by block, in backward again, and does not store them: memory is proportional to the
 /// length (ops/attention.hpp). Keeps queries, keys, values, results and one number for each head and position. In mixed
-/// precision the projections are products of 16 bits, rounded to 16 bits, and attention itself is in float or, on GPUs
-/// with component cudnn, in products of 16 bits with scores, probabilities and sums in float (docs/cuda.md).
+/// precision the projections are products of 16 bits, rounded to 16 bits. Attention itself is computed in float or, on
+/// GPUs with component cudnn, by products of 16 bits with scores, probabilities and sums in float (docs/cuda.md).
 template <std::size_t Width, std::size_t Heads, class... Options>
 struct multi_head_attention {
  private:

@@ -25,8 +25,8 @@ struct nothing {};
 
 }  // namespace detail
 
-/// What forward saves for backward: move-only, used once. The type names the network, its placement and precision, and
-/// the placement of the batch.
+/// The data that forward saves for backward: move-only, used once. The type names the network, its placement and
+/// precision, and the placement of the batch.
 template <class Net, placement Where, precision P, placement Batch, class Held>
 class [[nodiscard]] saved {
   using state_type = runtime::model_state<typename precision_traits<P>::storage>;

@@ -42,8 +42,8 @@ constexpr std::size_t clip_workspace_size(std::size_t n) {
 /// Computes factor = min(1, max_norm / (norm + 1e-6)), where norm = |gradients / divisor| is the 2-norm, 0 if the
 /// divisor is 0. Asynchronous; does not allocate; one launch on a GPU. Sums in double, in an order that depends only on
 /// `n` and the backend. Non-finite gradients make the norm infinite or NaN, and the parameters NaN after the step, as
-/// in PyTorch by default. With a `scaler` the norm is that of the unscaled gradients, the factor also undoes the scale,
-/// and a non-finite gradient or factor skips the step.
+/// in PyTorch by default. With a `scaler`, computes the norm of the unscaled gradients; the factor also undoes the
+/// scale, and a non-finite gradient or factor skips the step.
 template <class Backend, class T>
 void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
   const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor,   a.norm,

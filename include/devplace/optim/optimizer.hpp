@@ -124,8 +124,8 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
       : optimizer(m, rule, [](std::size_t, std::size_t) {
           return optim::detail::part{0, elements};
         }) {}
-  /// For shares: `part(k, i)` is the range, `first` and `count`, of elements that place k updates as its i-th part. A
-  /// process without the first place updates none if only that place updates, and has no state.
+  /// For shares: `part(k, i)` is the range, `first` and `count`, of elements that place k updates as its i-th part. If
+  /// only the first place updates, a process without it updates nothing and has no state.
   template <class PartOf>
     requires(std::is_invocable_v<const PartOf&, std::size_t, std::size_t>)
   DEVPLACE_CONFIGURED optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {

@@ -27,7 +27,7 @@ class schedule_function {
   /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const { return base * call_(function_.get(), step); }
 
-  /// Calls f(name, value) for what processes compare: the function's first factor.
+  /// Calls f(name, value) with the function's first factor, which processes compare.
   void for_each_option(auto&& f) const { f("schedule's first factor", rate(1, 0)); }
 
  private:

@@ -35,7 +35,7 @@ class across_processes {
     devplace::detail::fail_without_memory("a communicator");
   }
 
-  /// The participants of all processes, and those of this process.
+  /// The numbers of participants in all processes and in this process, and this process's first rank.
   ///@{
   int size() const { return static_cast<int>(work_.parts.participants()); }
   int first_rank() const { return static_cast<int>(work_.parts.process() * work_.parts.local()); }

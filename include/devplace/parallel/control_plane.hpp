@@ -29,8 +29,8 @@ class monitor_of_calls_of_part;
 }
 
 /// A control connection between the processes of a group, beside the one that carries data. Over it the processes
-/// rendezvous, exchange what they need to connect, and learn at once that one of them ended, stopped, or makes other
-/// collective calls than the rest. process_options::failure says what then happens.
+/// rendezvous and exchange addresses. They learn at once that one of them ended, stopped, or makes other collective
+/// calls than the rest. process_options::failure says what then happens.
 ///
 /// Process 0 listens, the others connect; all messages go through process 0. It refuses processes of other users (on
 /// one host), with another token, or with another version of the library. Over a network it stops listening when the

@@ -35,9 +35,8 @@ class group_monitor : public std::enable_shared_from_this<group_monitor> {
   /// while a collective call waits for other processes.
   virtual void check() = 0;
 
-  /// Waits for a short time for the cause of a failure that a transport has detected, and then throws a
-  /// communication_error that names the cause, or ends the process; returns if the cause remains unknown. Called before
-  /// the transport throws.
+  /// Waits briefly for the cause of a failure that a transport has detected. Then throws a communication_error that
+  /// names the cause, or ends the process; returns if the cause remains unknown. Called before the transport throws.
   virtual void explain() {}
 
   /// Makes the monitor of a part of the processes, made by split(). `members` are their ranks in this group, in the

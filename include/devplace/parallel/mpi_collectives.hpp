@@ -30,7 +30,7 @@ namespace parallel {
 
 /// A communicator that calls MPI's own non-blocking collectives, such as MPI_Iallreduce, and polls them and the group's
 /// monitor until they complete. MPI chooses the order of summation: it may depend on the number of elements, the
-/// processes' hosts and the library, so the bits may differ from those of other engines and other numbers of processes.
+/// processes' hosts and the library. The bits may therefore differ from other engines and between numbers of processes.
 /// All processes get the same bits from libraries that compute each element once, as most do; the standard only
 /// recommends it.
 ///
@@ -54,7 +54,7 @@ class mpi_collectives {
         elements_(ordinals.front(), ordinals.size(), access, via_->portion(), most),
         counts_(devplace::detail::naming_bad_alloc("a communicator", [&] { return new_counts(); })) {}
 
-  /// The participants of all processes, and those of this process.
+  /// The numbers of participants in all processes and in this process, and this process's first rank.
   ///@{
   int size() const { return via_->size() * local_count(); }
   int first_rank() const { return via_->ranks().rank * local_count(); }

@@ -26,9 +26,9 @@
 namespace devplace::parallel {
 
 /// The communicator of CUDA devices of one or several processes, by NVIDIA's NCCL, over NVLink, PCIe or the network. It
-/// computes sums, and extrema of integers. NCCL does not document the order of sums, so their bits may differ from
-/// those of `direct` and between numbers of devices; all participants get the same bits. devplace computes sums of bf16
-/// and half itself, in float and in the order of the ranks, and rounds once: their bits are those of `direct`.
+/// computes sums, and extrema of integers. NCCL does not document the order of sums, so the bits may differ from
+/// `direct` and between numbers of devices; all participants get the same bits. devplace computes sums of bf16 and half
+/// itself, in float and in the order of the ranks, and rounds once: their bits are those of `direct`.
 ///
 /// A call returns when NCCL has enqueued the collective. Each device executes it on a separate stream, after its
 /// earlier work and before its later work. A missing rank is detected while the calling thread enqueues a collective or
@@ -56,7 +56,7 @@ class nccl_communicator {
   explicit nccl_communicator(std::span<const int> ordinals, const process_group& processes = process_group())
       : sums_(std::make_unique<detail::nccl_short_sums>(ordinals, processes)) {}
 
-  /// The participants of all processes, and those of this process.
+  /// The numbers of participants in all processes and in this process, and this process's first rank.
   ///@{
   int size() const { return ranks().size(); }
   int first_rank() const { return ranks().first_rank(); }
@@ -216,8 +216,8 @@ namespace devplace::collective {
 
 /// The engine that sums by NVIDIA's NCCL, for CUDA devices of one or several processes: `all_reduce<nccl>`,
 /// `reduce_and_broadcast<nccl>`, `sharded_all_reduce<nccl>`. NCCL chooses the order of summation: all places get the
-/// same bits, which may differ from those of `direct`, and between `sharded_all_reduce` and `all_reduce`. With
-/// `wire<bf16, nccl>` NCCL moves gradients in 16 bits, and the sums have the bits of `wire<bf16>`.
+/// same bits, which may differ from `direct`, and between `sharded_all_reduce` and `all_reduce`. With `wire<bf16,
+/// nccl>` NCCL moves gradients in 16 bits, and the sums have the bits of `wire<bf16>`.
 struct nccl {
   /// The name in output.
   static constexpr std::string_view name = "nccl";

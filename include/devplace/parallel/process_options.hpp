@@ -29,8 +29,8 @@ struct process_options {
   /// on one host. Time in which the watching process itself did not run, such as suspension, does not count. 0 switches
   /// this off, for example to stop a process in a debugger.
   double heartbeat_timeout = 5;
-  /// Time that the process which detects a failure waits for the others to end or, at the start, to connect and be
-  /// refused.
+  /// Time that the process which detects a failure waits for the other processes to end or, at the start, to connect
+  /// and be refused.
   double exit_grace = 5;
   /// What happens after a failure.
   on_failure failure = on_failure::terminate;

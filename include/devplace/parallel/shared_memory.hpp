@@ -28,8 +28,8 @@ namespace devplace::parallel {
 ///
 /// Each process writes its data to its own memory and then publishes the number of its call; the others read the data
 /// there. Every call waits for all other processes, so no process is ahead by more than one call, and the memory of the
-/// call before the last can be reused: a call waits once, and an all_reduce of a portion twice. The transport detects
-/// at once a process that makes another call than the rest or has destroyed its transport; the monitor detects other
+/// call before the last can be reused. A call waits once, an all_reduce of a portion twice. The transport detects at
+/// once a process that makes another call than the rest or has destroyed its transport; the monitor detects other
 /// failures.
 class shared_memory_transport final : public transport {
  public:

@@ -78,8 +78,8 @@ void reduce_sums(Communicator& communicator, const runtime::model_state<S>& stat
 }
 
 /// Sums the gradient arenas, including the sums that follow the gradients, over the replicas, bucket by bucket, on
-/// every place or on the first one. Replaces the buffers, which forward has computed from each place's own samples, by
-/// those of the first place, as nn.DataParallel and DistributedDataParallel do.
+/// every place or on the first one. Replaces the layers' buffers, computed by forward from each place's own samples, by
+/// the first place's, as nn.DataParallel and DistributedDataParallel do.
 template <class Net, class Policy, class Communicator, class S>
 void reduce_gradients(Communicator& communicator, const runtime::model_state<S>& state) {
   using wire = typename precision_traits<S>::wire;
@@ -190,8 +190,8 @@ concept can_be_reduced =
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Reduces the gradients of a batch by `Policy`: turns partial gradients over several places into replicated ones, and
-/// returns those on one place unchanged, so that generic code has one line for all placements. Under
+/// Reduces the gradients of a batch by `Policy`: turns partial gradients over several places into replicated ones.
+/// Returns gradients on one place unchanged, so that generic code has one line for all placements. Under
 /// `collective::scatter_gather` the sums are computed on the first place and broadcast. Replaces layers' buffers by
 /// those of the first place. Across processes, all processes of this thread's process_scope call it. Asynchronous in
 /// one process. Makes the policy's communicator in each call, while a trainer keeps it.

@@ -39,7 +39,7 @@ class transport {
   struct collected {
     /// The parts of each buffer of each process, in the order of ranks and then of buffers. Valid until the next call.
     std::span<const std::byte* const> summands;
-    /// Memory for the result, from which distribute() need not copy. It may be this process's part of its first buffer,
+    /// Memory for the result. distribute() need not copy from there. It may be this process's part of its first buffer,
     /// which is a summand; no other summand overlaps it. Valid until distribute() returns.
     std::byte* result;
   };
@@ -110,8 +110,8 @@ class transport {
 
   /// Whether this process is a child of fork() of the one that made the transport.
   bool inherited() const noexcept { return made_in_ != devplace::detail::fork_count(); }
-  /// Throws communication_error in a child of fork(), whose calls would be those of a second process with its parent's
-  /// rank. Never throws in a group of one process. The message names `what`.
+  /// Throws communication_error in a child of fork(), whose calls would reach the other processes as a second process
+  /// of its parent's rank. Never throws in a group of one process. The message names `what`.
   void require_own(const char* what) const {
     if (size() == 1 || !inherited()) return;
     throw communication_error(std::string(what) + ": this process was made by fork() in rank " +

@@ -190,7 +190,7 @@ struct accuracy_options {
   /// A label is right if it is among this number of largest outputs, from 1 to the number of classes. Of equal outputs
   /// the first is chosen first; NaN counts as largest.
   std::size_t top = 1;
-  /// A label that does not count, such as that of padding; give the loss's `ignore_index`.
+  /// A label that does not count, such as the label of padding; give the loss's `ignore_index`.
   std::optional<std::int64_t> ignore_index = {};
 };
 

@@ -219,8 +219,9 @@ DEVPLACE_CONFIGURED void save_checkpoint(const trainer<model<Net, Where, P>, Los
 /// accumulation.
 ///
 /// `extras` are further objects with state, such as moving_average and early_stopping. Classes of your own need
-/// `for_checkpoint(of_model, of_number)`, which calls of_model(m) for its models and of_number(name, number) for its
-/// numbers, all references to members, and `follow(updates)` if the object remembers the model's number of updates.
+/// `for_checkpoint(of_model, of_number)`. It calls of_model(m) for the object's models and of_number(name, number) for
+/// its numbers, all references to members. They also need `follow(updates)` if the object remembers the model's number
+/// of updates.
 template <class Trainer, class... Extras>
 DEVPLACE_CONFIGURED void save_checkpoint(Trainer& step, const training_position& at, const std::string& path,
                                          Extras&... extras) try {

@@ -79,8 +79,8 @@ class norms_on_place {
 }  // namespace train::detail
 
 /// The norms of gradients up to the trainer's call of gradient_norms(). item() waits only for the updates before that
-/// call, while the place continues with later steps. On several places reads the first one's norms; the others' are
-/// equal. Valid until the trainer's next gradient_norms(). One thread at a time.
+/// call, while the place continues with later steps. On several places reads the first place's norms, which equal the
+/// others. Valid until the trainer's next gradient_norms(). One thread at a time.
 template <place P>
 class [[nodiscard]] unread_gradient_norms {
  public:

@@ -235,8 +235,8 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   static constexpr std::size_t activations = layout::workspace(rows);
   /// Sums of losses of the last step and over steps, and the results of clipping.
   static constexpr std::size_t sums = runtime::loss_sums_bytes + train::detail::scalar_bytes;
-  /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`,
-  /// the gradients in 16 bits for `collective::wire`. Across processes that of `direct` and `ring` is the host's.
+  /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`, the
+  /// gradients in 16 bits for `collective::wire`. Across processes `direct` and `ring` use host memory instead.
   static constexpr std::size_t reduction_buffer = [] {
     using engine = typename policy_type::engine_type;
     constexpr bool rounds = requires {

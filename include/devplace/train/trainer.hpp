@@ -42,8 +42,8 @@ namespace devplace {
 /// unchanged, and the next step can run; accumulated gradients are lost, and buffers of layers, as batch_norm's, may
 /// include the batch. An exception while the update is being enqueued makes the model unusable. Across processes an
 /// exception must leave the scope of the group: the other processes are still in the step. Failures belong to a device:
-/// of two threads that use one device, either may receive the other's. Only one thread at a time may use the trainers
-/// of a model; concurrent steps throw.
+/// if two threads use one device, either may receive the other thread's failure. Only one thread at a time may use the
+/// trainers of a model; concurrent steps throw.
 template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using plan = runtime::network_plan<Net>;
@@ -140,7 +140,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   }
 
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
-  /// whose number of batches is no multiple of k. Returns whether there were any.
+  /// with a remainder of batches. Returns whether there were any.
   DEVPLACE_CONFIGURED bool flush() { return training_.flush(); }
 
   /// Returns the loss over all samples since the start or the last reset, without steps that threw, on the host; waits

@@ -43,9 +43,8 @@ struct parts_of_one_size;
 struct residual_of_one_size;
 ///@}
 
-/// Faults with their paths, of which a plan holds the first: a layer that does not take what the previous one gives,
-/// and branches whose outputs do not fit each other.
-///@{
+/// Faults with their paths; a plan holds the first one. Either a layer does not take the previous layer's output, or
+/// branches have outputs that do not fit each other.
 template <class Path, class Layer, class Expects, class Receives>
 struct misfit;
 template <class Path, class Rule, class First, class Other>

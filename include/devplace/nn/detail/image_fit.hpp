@@ -43,7 +43,7 @@ struct transposed_fit {
     return {whole > 2 * padding ? whole - 2 * padding : 0, out, size, stride, padding, dilation};
   }
   static constexpr std::size_t rank = X::rank;
-  /// An extent of X, or, if X is no image, the smallest for which the padding leaves an output.
+  /// An extent of X or, if X is no image, the smallest extent for which the padding leaves an output.
   static constexpr std::size_t extent(std::size_t which, std::size_t reach, std::size_t stride, std::size_t padding) {
     if constexpr (rank == 3)
       return X::static_extent(which);

@@ -43,7 +43,7 @@ inline constexpr bool is_loss_gradient = false;
 template <class T, class Extents, class Batch>
 inline constexpr bool is_loss_gradient<T, loss_gradient<T, Extents, Batch>> = true;
 
-/// The placement of the gradients that a model computes from what it saved.
+/// The placement of the gradients that `Model::backward` computes from `Saved`.
 template <class Model, class Saved>
 using gradient_placement_of =
     gradient_placement_from_t<typename Model::placement_type, typename Saved::batch_placement_type>;

@@ -52,8 +52,8 @@ class mpi_transport final : public transport {
       : transport(position.ranks), messages_(position.oversubscribed) {
     communicator_ = std::move(communicator);
   }
-  /// Frees the communicator, as all processes must do together. After a failure, when this process cannot know
-  /// whether the others do, MPI_Finalize frees it. A child of fork() leaves it to its parent.
+  /// Frees the communicator, as all processes must do together. After a failure this process cannot know whether the
+  /// others free it, so MPI_Finalize does. A child of fork() leaves it to its parent.
   ~mpi_transport() override {
     if (failed_ || inherited() || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
   }
@@ -186,7 +186,7 @@ class mpi_transport final : public transport {
   }
 
   /// Sends the bytes [begins[r * stride], begins[r * stride + 1]) of the buffers to process r, and receives this
-  /// process's bytes from the others.
+  /// process's bytes from all other processes.
   void start_exchange(std::span<std::byte* const> buffers, const std::size_t* begins, std::size_t stride) {
     const auto begin = [&](std::size_t r) { return begins[r * stride]; };
     const auto size = [&](std::size_t r) { return begins[r * stride + 1] - begins[r * stride]; };
@@ -261,7 +261,7 @@ class mpi_transport final : public transport {
     if (!messages_.abandon()) leak(std::move(received_));
   }
 
-  /// Completes a started call that has ended: copies what this process distributes to its own buffers.
+  /// Completes a started call that has ended: copies the data that this process distributes to its own buffers.
   void end() {
     open_ = false;
     const std::span<std::byte* const> buffers = std::exchange(buffers_, {});

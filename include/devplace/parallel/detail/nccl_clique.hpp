@@ -47,7 +47,7 @@ class nccl_clique {
   nccl_clique& operator=(const nccl_clique&) = delete;
   virtual ~nccl_clique() = default;
 
-  /// The participants of all processes, and those of this process.
+  /// The numbers of participants in all processes and in this process, and ranks of this process.
   ///@{
   int size() const { return via_->size() * local_count(); }
   int first_rank() const { return via_->ranks().rank * local_count(); }

@@ -90,8 +90,8 @@ inline void require_nccl(int version) {
                               ", which is older. Put the newer library's folder first in LD_LIBRARY_PATH.");
 }
 
-/// Checks that NCCL can connect the processes' places, with the same result in all processes, so that none waits for
-/// one that has thrown. Returns the unique id of process 0.
+/// Checks that NCCL can connect the processes' places, with the same result in all processes, so that no process waits
+/// for a process that has thrown. Returns the unique id of process 0.
 inline ncclUniqueId agree_on_nccl(std::span<const int> ordinals, const process_group& processes) {
   int version = 0;
   check_nccl(ncclGetVersion(&version), "ncclGetVersion");

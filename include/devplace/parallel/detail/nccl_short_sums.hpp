@@ -55,7 +55,8 @@ class nccl_short_sums {
   nccl_ranks& ranks() { return ranks_; }
   const nccl_ranks& ranks() const { return ranks_; }
 
-  /// Maximum number of elements that a rank receives for a sum of `count`, in equal parts or in those of share_begin().
+  /// Maximum number of elements that a rank receives for a sum of `count`, in equal parts or in shares by
+  /// share_begin().
   static constexpr std::size_t received_elements(std::size_t ranks, std::size_t count) {
     const std::size_t lines = (count + line - 1) / line;
     return (ranks - 1) * (lines - (ranks - 1) * (lines / ranks)) * line;

@@ -63,7 +63,7 @@ class side_streams {
   /// Whether a call of run() or enqueue() is being executed.
   bool running() const { return running_; }
 
-  /// Orders the current streams' later work after that of the side streams, and discards all marks.
+  /// Orders later work of the current streams after the work of the side streams, and discards all marks.
   void join() {
     for (lane& l : lanes_)
       l.marked = 0;

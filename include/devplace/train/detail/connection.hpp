@@ -36,7 +36,7 @@ struct update_of<true, Policy, Shares> {
   using shares = std::optional<Shares>;
 };
 
-/// The communicator by which a trainer's policy reduces gradients; does nothing for one participant. Determines which
+/// The communicator with which a trainer's policy reduces gradients; does nothing for one participant. Determines which
 /// places update which parameters.
 template <class Net, class Where, class P, class Policy>
 class connection {
@@ -60,7 +60,8 @@ class connection {
  public:
   /// The places that run the optimizer.
   using who_updates = typename update::who;
-  /// Whether the processes compare their trainings: those of a process_scope do, those of an engine such as MPI do not.
+  /// Whether the processes compare their trainings: processes of a process_scope do, those of an engine such as MPI do
+  /// not.
   static constexpr bool compares =
       connects && spans_processes<Where> && !parallel::spans_processes<typename Policy::engine_type>;
 
