@@ -14,7 +14,7 @@ namespace dp = devplace;
 namespace nn = devplace::nn;
 using cpu = dp::on<dp::cpu>;
 
-// nvcc takes layers of types that are refused for none, and names other extents.
+// If a layer's type is rejected, nvcc's message names other extents.
 template <class... Layers>
 using model_of = dp::model<nn::sequential<nn::input<6>, Layers...>, cpu>;
 

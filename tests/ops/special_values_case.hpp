@@ -19,8 +19,8 @@
 #include "support/catch.hpp"
 #include "support/values_on.hpp"
 
-// Results of operations for NaN, infinities, -0 and subnormal numbers, on any backend. The expected values are those of
-// PyTorch 2.x on its CPU for these numbers (torch.relu(x) and so on), unless noted otherwise.
+// Results of operations for NaN, infinities, -0 and subnormal numbers, on any backend. Unless noted otherwise, the
+// expected values are the results of PyTorch 2.x on its CPU (torch.relu(x) and so on).
 
 namespace devplace::test::special_values {
 

@@ -76,7 +76,7 @@ void check_policy() {
         train<Where, Policy<after_backward<Engine>, Buckets>, Batches>());
 }
 
-/// What the host does in a step, in order.
+/// The host's calls, in order.
 struct diary {
   names lines;
   std::string fails_at;  ///< the line at which an exception is thrown
@@ -181,7 +181,7 @@ using one_of_several = dp::across<dp::on<dp::cpu>>;
 }  // namespace
 
 // Each pair of a policy, an engine, buckets and places occurs; all their combinations would take minutes to compile.
-TEST_CASE("reducing buckets during backward and after it gives the same bits", "[train]") {
+TEST_CASE("reducing buckets during and after backward gives the same bits", "[train]") {
   using namespace devplace::collective;
   using two = dp::replicated<0, 1>;
   using three = dp::replicated<2, 0, 1>;

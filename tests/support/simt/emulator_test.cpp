@@ -168,7 +168,7 @@ TEST_CASE("detected: lanes of a warp at different shuffles, and a lane that does
   CHECK_THAT(finding([](simt::thread& t) { t.shuffle_xor(1, 32); }), ContainsSubstring("asks for lane"));
 }
 
-TEST_CASE("a warp's barrier orders its own threads and no others", "[simt]") {
+TEST_CASE("a warp's barrier orders its own threads only", "[simt]") {
   const auto neighbours = [](unsigned distance) {
     return [distance](simt::thread& t) {
       const auto numbers = t.shared<unsigned, 64>();

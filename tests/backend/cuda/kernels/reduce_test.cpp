@@ -195,7 +195,7 @@ TEST_CASE("no reduction layout exceeds the workspace, and each covers its elemen
         }
 }
 
-TEST_CASE("the reduction kernel's sums are those of a loop, for any shape and number of blocks", "[cuda]") {
+TEST_CASE("the reduction kernel's sums equal a loop's, for any shape and number of blocks", "[cuda]") {
   scratch memory;
   for (const auto& [o, c, i] : {shape{1, 1, 1},
                                 {3, 5, 1},
