@@ -116,7 +116,7 @@ struct batch_norm {
     const auto shape = detail::shape_of_channels(c);
     const auto scales = scales_of(c);
     if (c.mode == mode::train && elements_of(c, shape) != 1) {
-      if (!summed(c, shape, scales)) return;
+      if (!compute_statistics(c, shape, scales)) return;
     } else {
       if (refuses_one && c.mode == mode::train) detail::throw_one_element_per_channel();
       if (c.phase() != meetings) return;
@@ -134,7 +134,7 @@ struct batch_norm {
   static void backward(const Call& c) {
     using T = typename Call::value_type;
     const auto shape = detail::shape_of_channels(c);
-    if (!gradients_summed(c, shape) || !c.needs_input_gradient) return;
+    if (!compute_gradients(c, shape) || !c.needs_input_gradient) return;
     devplace::detail::for_each_index<typename Call::backend_type>(
         c.ordinal(), shape.size(), 16384,
         devplace::detail::batch_norm_gradient_functor<T, statistic<Call>>{
@@ -172,7 +172,7 @@ struct batch_norm {
 
   /// Computes the statistics of a training batch. Returns false while a reduction over the places is pending.
   template <class Call>
-  static bool summed(const Call& c, const devplace::detail::channel_shape& shape, const auto& scales) {
+  static bool compute_statistics(const Call& c, const devplace::detail::channel_shape& shape, const auto& scales) {
     using T = typename Call::value_type;
     using F = statistic<Call>;
     using Backend = typename Call::backend_type;
@@ -206,7 +206,7 @@ struct batch_norm {
   /// Computes the sums of backward, and the gradients of weight and bias. If joint, the first place's gradients are the
   /// sums over all places, and the others' are zeros. Returns false while a reduction over the places is pending.
   template <class Call>
-  static bool gradients_summed(const Call& c, const devplace::detail::channel_shape& shape) {
+  static bool compute_gradients(const Call& c, const devplace::detail::channel_shape& shape) {
     using T = typename Call::value_type;
     using F = statistic<Call>;
     using G = typename Call::gradient_type;

@@ -26,9 +26,9 @@ struct binary_cross_entropy {
 
   DEVPLACE_HD T loss(T x, T t, std::size_t i) const {
     const T tail = devplace::detail::log_of_one_plus(devplace::detail::fast_exp(-std::fabs(x)));
-    const T of_one = tail + chosen(x < 0, -x, T{0});  // -log s
-    const T of_zero = tail + chosen(x < 0, T{0}, x);  // -log(1 - s)
-    return scaled(product(factor_of_positive(i) * t, of_one) + product(1 - t, of_zero), i);
+    const T minus_log_s = tail + chosen(x < 0, -x, T{0});    // -log s
+    const T minus_log_rest = tail + chosen(x < 0, T{0}, x);  // -log(1 - s)
+    return scaled(product(factor_of_positive(i) * t, minus_log_s) + product(1 - t, minus_log_rest), i);
   }
   DEVPLACE_HD T derivative(T x, T t, std::size_t i) const {
     const T e = devplace::detail::fast_exp(-std::fabs(x));

@@ -43,7 +43,7 @@ struct multi_head_attention {
   static_assert(divides,
                 "devplace: multi_head_attention<Width, Heads>: the width is divided among the heads, so it must be a "
                 "multiple of their number, and not 0.");
-  static constexpr std::size_t room_to_round = (Width + 1) / 2;  // elements of scratch for each position
+  static constexpr std::size_t rounding_scratch = (Width + 1) / 2;  // elements of scratch for each position
   static constexpr std::size_t head_width = Width / (Heads == 0 ? 1 : Heads);
 
  public:
@@ -58,7 +58,7 @@ struct multi_head_attention {
   template <class X>
   static constexpr std::size_t saved = (4 * Width + Heads) * takes<X>::length;
   template <class X>
-  static constexpr std::size_t scratch = saved<X> + room_to_round* takes<X>::length;
+  static constexpr std::size_t scratch = saved<X> + rounding_scratch* takes<X>::length;
   template <class X>
   static constexpr std::size_t multiply_adds = (4 * Width + 2 * takes<X>::length) * Width* takes<X>::length;
   ///@}
@@ -74,7 +74,7 @@ struct multi_head_attention {
   template <class Call>
   static void forward(const Call& c) {
     using T = typename Call::accumulator_type;
-    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), room_to_round);
+    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
     const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
     if (forward_in_library(c, a)) return;
     if constexpr (is_mixed<Call>) {
@@ -92,7 +92,7 @@ struct multi_head_attention {
   static void backward(const Call& c) {
     using T = typename Call::accumulator_type;
     using P = typename Call::precision_type;
-    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), room_to_round);
+    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
     const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
     const auto [in_weight_gradient, in_bias_gradient, out_weight_gradient, out_bias_gradient] = c.parameter_gradients();
     const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing parameter gradients

@@ -167,11 +167,11 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   }
 
   /// Makes one step on a model's arenas, for callers that reduced the gradients there. `factors` are elements on each
-  /// place that multiply the gradients and that can skip the step. Calls `spread()` after enqueuing the updates, to
-  /// copy the parameters to the other places.
+  /// place that multiply the gradients and that can skip the step. Calls `send_updates()` after enqueuing the updates,
+  /// to copy the parameters to the other places.
   DEVPLACE_CONFIGURED void update(state_type& state, bool divide,
                                   const std::array<runtime::step_factors<T>, places>& factors,
-                                  detail::function_view<> spread) {
+                                  detail::function_view<> send_updates) {
     if (&state != model_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     validate();
@@ -190,7 +190,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
           rounded[k] = optim::detail::update<options, !has_shares, Rule, T, backend_type>(
               rule_, r, part, tables_[k], divide ? r.gradient_data() + elements : nullptr, factors[k], steps_);
       });
-      spread();
+      send_updates();
       // Rounds the other replicas whole: leaving out a share would save less than the launches for the rest cost.
       if constexpr (runtime::replica<typename roles::storage>::has_working_copy)
         if (!stay_old)

@@ -79,7 +79,7 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
   using mesh = typename detail::mesh_of<where>::local;
   constexpr bool split = std::is_same_v<typename placement_traits<where>::kind, split_along<0>>;
   constexpr bool on_mesh = parallel::detail::are_on_mesh<mesh, First, Rest...>;
-  constexpr bool alike = parallel::detail::have_equal_outputs<model_type, Rest...>;
+  constexpr bool equal_outputs = parallel::detail::have_equal_outputs<model_type, Rest...>;
   static_assert(
       split,
       "devplace: parallel_apply: the inputs are one tensor that is not split along axis 0, so that its places "
@@ -87,10 +87,10 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
   static_assert(!split || on_mesh,
                 "devplace: parallel_apply: the models do not lie on the places of the inputs, in their order; "
                 "replicate<replicated<0, 1>>(model) and scatter<sharded<axis<0>, 0, 1>>(x) name the same ones.");
-  static_assert(!on_mesh || alike,
+  static_assert(!on_mesh || equal_outputs,
                 "devplace: parallel_apply: the models' outputs differ in type or extents, so they are no parts of one "
                 "tensor; give the inputs as a tuple.");
-  if constexpr (split && on_mesh && alike) {
+  if constexpr (split && on_mesh && equal_outputs) {
     auto outputs = detail::make_like<typename model_type::output_type, where>(
         runtime::batch_extents<typename model_type::output_extents>(inputs.extent(0)), inputs);
     [&]<class... P, std::size_t... I>(devices<P...>, std::index_sequence<I...>) {

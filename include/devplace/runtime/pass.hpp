@@ -48,7 +48,7 @@ inline constexpr std::size_t sample_size = Extents{}.size();
 /// The numbers that the passes of all places reduce at a synchronisation point: `count` numbers of each place at this
 /// address are replaced by their reduction `op` over the places. Integers, so that the results do not depend on the
 /// order of the places. `count` 0: nothing to reduce.
-struct meeting {
+struct reduction_request {
   std::int64_t* numbers = nullptr;
   std::size_t count = 0;
   reduction op = reduction::sum;
@@ -76,7 +76,7 @@ struct pass {
   std::size_t phase = 0;                                         ///< phases of the network, or in a layer of the layer
   std::size_t samples = 0;                                       ///< of all places that synchronise
   bool first = true;                                             ///< whether this is the first of these places
-  meeting* reduced = nullptr;                                    ///< null on one place
+  reduction_request* reduced = nullptr;                          ///< null on one place
   std::size_t frozen = 0;  ///< elements from `parameters` to the frozen parameters
   bool planning = false;   ///< whether operations only make plans; layers without products are then skipped
 };

@@ -108,17 +108,17 @@ class label_counts {
   label_counts() {
     const numbers none{};
     for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-      copy_in<backend_type>(of(k).ordinal(), of(k).data(), none.data(), sizeof none);
+      copy_in<backend_type>(numbers_on(k).ordinal(), numbers_on(k).data(), none.data(), sizeof none);
   }
-  std::int64_t* right(std::size_t k) { return of(k).data(); }
-  std::int64_t* counted(std::size_t k) { return of(k).data() + 1; }
+  std::int64_t* right(std::size_t k) { return numbers_on(k).data(); }
+  std::int64_t* counted(std::size_t k) { return numbers_on(k).data() + 1; }
 
   /// Returns the sums over the places; waits for them.
   numbers sums() {
     numbers result{};
     for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
       numbers here;
-      copy_out<backend_type>(of(k).ordinal(), here.data(), of(k).data(), sizeof here);
+      copy_out<backend_type>(numbers_on(k).ordinal(), here.data(), numbers_on(k).data(), sizeof here);
       for (std::size_t i = 0; i < here.size(); ++i)
         result[i] += here[i];
     }
@@ -126,7 +126,7 @@ class label_counts {
   }
 
  private:
-  auto of(std::size_t k) { return local_part(numbers_, k); }
+  auto numbers_on(std::size_t k) { return local_part(numbers_, k); }
 
   tensor<std::int64_t, extents<2>, gradient_placement_t<Where>> numbers_{extents<2>{}};
 };

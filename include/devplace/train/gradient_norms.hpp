@@ -92,13 +92,13 @@ class [[nodiscard]] unread_gradient_norms {
   DEVPLACE_CONFIGURED bool ready() const { return norms_->ready(); }
   /// Returns the norms. Throws the place's failure, and error after the trainer's next gradient_norms().
   DEVPLACE_CONFIGURED gradient_norms item() const {
-    const runtime::norm_statistics& of = norms_->wait(copy_);
+    const runtime::norm_statistics& statistics = norms_->wait(copy_);
     gradient_norms result;
-    result.updates = static_cast<std::int64_t>(of.finite + of.others);
-    result.not_finite = static_cast<std::int64_t>(of.others);
-    result.largest = of.largest;
-    if (result.updates != 0) result.last = of.last;
-    if (of.finite != 0) result.mean = of.sum / of.finite;
+    result.updates = static_cast<std::int64_t>(statistics.finite + statistics.others);
+    result.not_finite = static_cast<std::int64_t>(statistics.others);
+    result.largest = statistics.largest;
+    if (result.updates != 0) result.last = statistics.last;
+    if (statistics.finite != 0) result.mean = statistics.sum / statistics.finite;
     return result;
   }
 

@@ -244,17 +244,17 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
     };
     constexpr std::size_t largest = bucket_plan<model<Net, Where, P>, policy_type>::largest;
     constexpr std::size_t bucket = rounds ? plan::parameter_elements : largest;
-    constexpr std::size_t meeting = rounds ? 0 : plan::meeting_numbers;
+    constexpr std::size_t reduced_integers = rounds ? 0 : plan::meeting_numbers;
     if constexpr (participants == 1)
       return std::size_t{0};
     else if constexpr (requires { engine::bucket_workspace_bytes(participants, largest); })
       return engine::workspace_bytes_across(bucket) + engine::bucket_workspace_bytes(participants, largest);
     else if constexpr (spans_processes<Where>)
       return std::max(collective::workspace_bytes_across<policy_type>(bucket),
-                      collective::workspace_bytes_across<policy_type>(meeting));
+                      collective::workspace_bytes_across<policy_type>(reduced_integers));
     else
       return std::max(engine::workspace_bytes(participants, bucket, sizeof(typename roles::wire)),
-                      engine::workspace_bytes(participants, meeting, sizeof(std::int64_t)));
+                      engine::workspace_bytes(participants, reduced_integers, sizeof(std::int64_t)));
   }();
   /// Additional if the trainer clips: the workspace of the norm. In mixed<half> every trainer needs it, to detect
   /// gradients that are not finite, and `bytes` includes it.

@@ -78,8 +78,8 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
   static constexpr chain_layout<n> training = lay_out(facts(), mode::train);
   static constexpr chain_layout<n> predicting = lay_out(facts(), mode::predict);
   static constexpr std::size_t find_largest_gradient() {
-    const std::array<std::size_t, n> of{sample_size<typename Plans::output>...};
-    return n == 1 ? 0 : *std::max_element(of.begin(), of.end() - 1);
+    const std::array<std::size_t, n> output_sizes{sample_size<typename Plans::output>...};
+    return n == 1 ? 0 : *std::max_element(output_sizes.begin(), output_sizes.end() - 1);
   }
   static constexpr std::size_t largest_gradient = find_largest_gradient();
 

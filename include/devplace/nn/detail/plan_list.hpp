@@ -57,10 +57,10 @@ struct plan_list {
   static constexpr std::array<std::size_t, n> plan_buffers{Plans::buffer_elements...};
   static constexpr std::array<std::size_t, n> plan_layers{Plans::layers...};
   static constexpr std::array<std::size_t, n> plan_meetings{Plans::meetings...};
-  static constexpr std::size_t sum_before(const std::array<std::size_t, n>& of, std::size_t index) {
+  static constexpr std::size_t sum_before(const std::array<std::size_t, n>& values, std::size_t index) {
     std::size_t total = 0;
     for (std::size_t i = 0; i < index; ++i)
-      total += of[i];
+      total += values[i];
     return total;
   }
 

@@ -118,7 +118,7 @@ class control_spoke final : public control_role {
       hub_.send(control_message::heartbeat, self().state);
     }
     if (hub_.open() && is_silent(all_[0], now))
-      lose_hub(silent_text(all_[0], self(), options_.heartbeat_timeout), true);
+      handle_hub_failure(silent_text(all_[0], self(), options_.heartbeat_timeout), true);
     return true;
   }
 
@@ -139,9 +139,9 @@ class control_spoke final : public control_role {
         handle_failure(text_of(body, sizeof(control_failure)), control_read<control_failure>(body.data()).printed != 0);
     }
     if (found == control_link::found::malformed)
-      lose_hub(all_[0].name() + " sent an invalid message over the control connection.");
+      handle_hub_failure(all_[0].name() + " sent an invalid message over the control connection.");
     else if (!open)
-      lose_hub(ended_text(all_[0], self()));
+      handle_hub_failure(ended_text(all_[0], self()));
   }
 
   /// Ends this process or notes the failure that process 0 has sent.
@@ -155,7 +155,7 @@ class control_spoke final : public control_role {
   }
 
   /// Handles the end of process 0, or kills it if it is stopped.
-  void lose_hub(const std::string& sentence, bool stopped = false) {
+  void handle_hub_failure(const std::string& sentence, bool stopped = false) {
     if (leave_state() == leaving::no && !has_failed()) {
       const descriptor printer_lock = terminates() ? claim_printing() : descriptor();
       if (printer_lock) print_final(sentence);

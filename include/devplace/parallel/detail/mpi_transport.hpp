@@ -92,12 +92,12 @@ class mpi_transport final : public transport {
 
   bool poll() override {
     bool arrived = false;
-    or_unusable([&] { arrived = messages_.progress(monitor()); });
+    fail_on_exception([&] { arrived = messages_.progress(monitor()); });
     if (arrived) end();
     return arrived;
   }
   void wait() override {
-    or_unusable([&] { messages_.wait(monitor()); });
+    fail_on_exception([&] { messages_.wait(monitor()); });
     end();
   }
   collected summands() noexcept override { return {summands_, result_}; }
@@ -243,11 +243,11 @@ class mpi_transport final : public transport {
           "process_group: another call was made before one that was started has ended. End that one first, by wait() "
           "or a poll() that returns true.");
     choose_tag(kind, begins);
-    or_unusable(f);
+    fail_on_exception(f);
     open_ = kind != call_kind::collective;
   }
   template <class F>
-  void or_unusable(const F& f) {
+  void fail_on_exception(const F& f) {
     try {
       f();
     } catch (...) {

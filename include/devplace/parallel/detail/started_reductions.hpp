@@ -66,7 +66,7 @@ class started_reductions {
     via->require_own(name(what.what));
     if (started_ == entries_.size()) entries_.emplace_back();
     entry& e = entries_[started_];
-    e.of = what;
+    e.collective = what;
     e.buffers.assign(buffers.begin(), buffers.end());
     e.step = &started_reductions::step<T>;
     ++started_;
@@ -88,7 +88,7 @@ class started_reductions {
 
   /// An entry of the queue. Entries are reused, so that starting a collective does not allocate.
   struct entry {
-    call of;
+    call collective;
     std::vector<void*> buffers;
     bool (started_reductions::*step)(entry&, bool blocking) = nullptr;  ///< step() for the type of the elements
   };
@@ -96,7 +96,7 @@ class started_reductions {
   /// Advances one collective; returns whether it has ended. Reports the call to the monitor only while it waits.
   template <class T>
   bool step(entry& e, bool blocking) {
-    call& c = e.of;
+    call& c = e.collective;
     std::optional<announced_call> announced;
     if (c.at == stage::queued) {
       host.follow_mark();

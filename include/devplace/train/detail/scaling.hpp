@@ -38,7 +38,7 @@ struct scaling {
   std::size_t divisor = 1;
 
   template <class T>
-  static runtime::loss_scale* of(const step_memory<T>&) {
+  static runtime::loss_scale* scale_of(const step_memory<T>&) {
     return nullptr;
   }
 };
@@ -65,7 +65,7 @@ struct scaling<true> {
   }
 
   template <class T>
-  static runtime::loss_scale* of(const step_memory<T>& memory) {
+  static runtime::loss_scale* scale_of(const step_memory<T>& memory) {
     return memory.scale();
   }
   runtime::scaling_rule rule() const {

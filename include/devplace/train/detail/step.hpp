@@ -152,7 +152,7 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   arguments.statistics = statistics;
   arguments.workspace = static_cast<double*>(memory.clipping.data());
   if constexpr (requires { scaled.rule(); }) {
-    arguments.scaler = scaled.of(memory);
+    arguments.scaler = scaled.scale_of(memory);
     arguments.scaling = scaled.rule();
     arguments.unscaled = scaled.divisor == 0 ? 1 : static_cast<double>(scaled.divisor);  // 0: without samples
   }

@@ -39,7 +39,7 @@ void gather_arena(const runtime::model_state<S>& state, Connection& connection, 
     to.parameters = devplace::detail::allocate<Backend>(r.ordinal, bytes, memory_purpose::workspace);
     devplace::detail::copy_in<Backend>(r.ordinal, to.parameters.data(), arena.data(), bytes);
   }
-  connection.spread(gathered);
+  connection.send_updates(gathered);
   devplace::detail::wait_for_replicas<Backend>(gathered.ordinals);
   devplace::detail::copy_out<Backend>(gathered.ordinals.front(), arena.data(),
                                       gathered.replicas.front().parameters.data(), bytes);
