@@ -64,8 +64,8 @@ std::string difference(const Model& model) {
 }
 
 const std::string advice =
-    ". Every place must do the same to its copy: look for writes to one replica alone, or go on from the first place's "
-    "copy with to<Where>(to<on<cpu>>(model)).";
+    ". All places must change their copies equally: look for writes to a single replica, or continue from the first "
+    "place's copy with to<Where>(to<on<cpu>>(model)).";
 
 }  // namespace
 

@@ -85,8 +85,8 @@ TEST_CASE("processes of several hosts need a token", "[parallel][launch]") {
                ContainsSubstring(std::string("caught: devplace: launched_processes: the processes of the job are on "
                                              "several hosts and meet over the network, where a token proves that a "
                                              "process belongs to the job, and ") +
-                                 (is_short ? "the one that is set has fewer than 16 characters" : "none is set") +
-                                 ". Set the same one on all hosts before the launcher starts: export "
+                                 (is_short ? "the token that is set has fewer than 16 characters" : "no token is set") +
+                                 ". Set the same token on all hosts before the launcher starts: export "
                                  "DEVPLACE_JOB_TOKEN=$(openssl rand -hex 16). Open MPI's mpirun passes it on with -x "
                                  "DEVPLACE_JOB_TOKEN. This process is rank "));
     CHECK(one.text.find("fifteen letters") == std::string::npos);
@@ -134,7 +134,7 @@ TEST_CASE("a token may be in a file readable only by the user", "[parallel][laun
   }
   ::chmod(file.c_str(), 0600);
   std::ofstream(file) << "\n";
-  CHECK_THAT(refusal_of(file), ContainsSubstring("and none is set. Set the same one on all hosts"));
+  CHECK_THAT(refusal_of(file), ContainsSubstring("and no token is set. Set the same token on all hosts"));
   ::unlink(file.c_str());
   CHECK(refusal_of(file) == beginning(file) + "cannot be read: No such file or directory." + fix);
   ::mkdir(file.c_str(), 0700);

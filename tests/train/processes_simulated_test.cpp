@@ -394,7 +394,7 @@ TEST_CASE("without a process_scope a trainer over processes throws an error that
   dp::model<net, dp::across<dp::on<dp::cpu>>> model{dp::seed{1}};
   CHECK_THROWS_WITH(
       (dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{}}),
-      ContainsSubstring("trainer: its placement lies across processes, and this thread has not said which."));
+      ContainsSubstring("trainer: its placement lies across processes, and this thread has no process_scope."));
   CHECK_THROWS_WITH(dp::to_batch<dp::across<dp::on<dp::cpu>>>(dp::test::square_labels(4, 3)),
                     ContainsSubstring("to_batch: its placement lies across processes"));
 }

@@ -39,8 +39,8 @@ namespace detail {
 [[noreturn]] inline void throw_one_element_per_channel() {
   throw shape_error(
       "batch_norm: training needs more than one element of each channel on a place that has samples, because the "
-      "variance of one is not known; give a larger batch, leave the last one out if it is smaller (.drop_last of a "
-      "loader), or name nn::running_statistics_of_one instead of nn::refuse_one.");
+      "variance of one element is undefined; give a larger batch, drop a smaller last batch (.drop_last of a loader), "
+      "or name nn::running_statistics_of_one instead of nn::refuse_one.");
 }
 
 }  // namespace detail
@@ -83,16 +83,16 @@ struct batch_norm {
   static_assert(Channels > 0, "devplace: batch_norm<Channels> needs at least one channel.");
   static_assert(
       std::is_same_v<Samples, of_each_place> || std::is_same_v<Samples, over_all_places>,
-      "devplace: batch_norm's second argument says whose samples it normalises with: nn::of_each_place, or "
-      "nn::over_all_places. Momentum and epsilon follow it: batch_norm<64, nn::of_each_place, std::ratio<1, 100>>.");
+      "devplace: batch_norm's second argument names the samples that give the statistics: nn::of_each_place or "
+      "nn::over_all_places. Momentum and epsilon follow: batch_norm<64, nn::of_each_place, std::ratio<1, 100>>.");
   static_assert(detail::is_ratio<Momentum> && detail::number_of<Momentum> >= 0 && detail::number_of<Momentum> <= 1,
-                "devplace: batch_norm takes the momentum, the new statistics' share of the running ones, as a ratio "
-                "from 0 to 1: batch_norm<64, nn::of_each_place, std::ratio<1, 10>>.");
+                "devplace: batch_norm takes the momentum, the weight of new statistics in the running statistics, as a "
+                "ratio from 0 to 1: batch_norm<64, nn::of_each_place, std::ratio<1, 10>>.");
   static_assert(detail::is_ratio<Epsilon> && detail::number_of<Epsilon> >= 0,
                 "devplace: batch_norm takes epsilon as a ratio that is not negative: batch_norm<64, "
                 "nn::of_each_place, std::ratio<1, 10>, std::ratio<1, 1000>>.");
   static_assert(refuses_one || std::is_same_v<OfOne, running_statistics_of_one>,
-                "devplace: batch_norm's fifth argument says how it trains with one element of each channel: "
+                "devplace: batch_norm's fifth argument selects how to train with one element of each channel: "
                 "nn::running_statistics_of_one, which is the default, or nn::refuse_one.");
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{

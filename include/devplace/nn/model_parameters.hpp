@@ -157,8 +157,8 @@ class model_parameters {
   auto window(std::size_t k) const {
     constexpr bool is_constant = Index != nn::detail::no_index;
     static_assert(is_constant,
-                  "devplace: parameter: its type depends on the index, a constant: model.parameter<0>(); "
-                  "for_each_parameter(f) calls f(name, view) for all.");
+                  "devplace: parameter: the index is a template argument, because the view's type depends on it: "
+                  "model.parameter<0>(); for_each_parameter(f) calls f(name, view) for all.");
     using entry = typename plan::template parameter_at<is_constant ? Index : 0>;
     return view_of<Element>(k, entry::offset, typename entry::extents{});
   }

@@ -154,9 +154,10 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     static_assert(whole,
                   "devplace: the gradients are partial, a summand on each place; reduce them first: "
                   "opt.step(model, synchronize(std::move(gradients))).");
-    static_assert(updates_replicas,
-                  "devplace: optimizer: this one belongs to a trainer and updates only a part of each replica or only "
-                  "the first replica; for steps by hand make one of the model: optimizer opt{model, rule}.");
+    static_assert(
+        updates_replicas,
+        "devplace: optimizer: this optimizer belongs to a trainer and updates only a part of each replica or only the "
+        "first replica; for steps by hand make an optimizer of the model: optimizer opt{model, rule}.");
     if constexpr (whole && updates_replicas) {
       m.check_lease(gradients);
       const runtime::sole_use use(m.state());
@@ -173,7 +174,8 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
                                   const std::array<runtime::step_factors<T>, places>& factors,
                                   detail::function_view<> send_updates) {
     if (&state != model_.lock().get())
-      throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
+      throw error(
+          "optimizer: it was made for another model and keeps that model's state; make one optimizer for each model.");
     validate();
     runtime::check_failures<backend_type>(state);
     ++state.updates;

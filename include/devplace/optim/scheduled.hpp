@@ -46,8 +46,8 @@ struct scheduled : Rule {
                 "devplace: scheduled: its arguments are an optimizer's rule and then a schedule: optim::scheduled{"
                 "optim::adam{.learning_rate = 1e-3}, optim::cosine{.steps = 1000}}.");
   static_assert(!is_rule || is_schedule,
-                "devplace: scheduled: what follows the rule is neither a schedule, such as optim::cosine{.steps = "
-                "1000}, nor a function of the step, a std::int64_t, that returns the factor of the learning rate.");
+                "devplace: scheduled: the argument after the rule is neither a schedule, such as optim::cosine{.steps "
+                "= 1000}, nor a function of the step, a std::int64_t, that returns the factor of the learning rate.");
   static_assert(!is_rule || has_rate,
                 "devplace: scheduled: the rule has no learning_rate, which a schedule could change.");
 
@@ -82,8 +82,8 @@ struct scheduled : Rule {
     if constexpr (!has_momentum)
       if (detail::needs_momentum(schedule))
         throw argument_error(
-            "scheduled: the schedule changes the momentum, and the rule has neither momentum nor beta1; switch it off, "
-            "in one_cycle by .cycle_momentum = false.");
+            "scheduled: the schedule changes the momentum, and the rule has neither momentum nor beta1; keep the "
+            "momentum constant, in one_cycle by .cycle_momentum = false.");
   }
   /// Called before step number `step`, counted from 1. Also throws for a learning rate or momentum that the rule cannot
   /// take.

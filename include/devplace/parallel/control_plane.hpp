@@ -115,7 +115,7 @@ class control_plane final : public group_monitor {
       throw communication_error("control_plane: call it in the process that made it, not in a child of fork().");
     if (bytes > detail::control_gather_limit)
       throw argument_error("control_plane: an exchange of " + std::to_string(bytes) +
-                           " bytes; it is for at most 65536 of each process. Send data by a process_group.");
+                           " bytes; the maximum is 65536 bytes of each process. Send data by a process_group.");
   }
 
   /// Starts the thread with all signals blocked, so that the program's own threads handle them.

@@ -38,11 +38,11 @@ inline std::int64_t host_of(const launch_environment& launched) {
 inline control_endpoint endpoint_of(const launch_environment& launched) {
   if (launched.local_size() == launched.size()) return {};
   if (launched.main_address().empty())
-    throw communication_error("launched_processes: the " + std::to_string(launched.size()) +
-                              " processes of the job are on several hosts, and which one process 0 is on is not known. "
-                              "Set MASTER_ADDR, or connect the processes by MPI: <devplace/parallel/mpi.hpp>. This "
-                              "process is " +
-                              launched.describe() + ".");
+    throw communication_error(
+        "launched_processes: the " + std::to_string(launched.size()) +
+        " processes of the job are on several hosts, and the host of process 0 is unknown. Set MASTER_ADDR, or connect "
+        "the processes by MPI: <devplace/parallel/mpi.hpp>. This process is " +
+        launched.describe() + ".");
   return {launched.main_address(), launched.port()};
 }
 
@@ -68,9 +68,9 @@ inline std::string job_token(const launch_variables& variables, const launch_env
   throw argument_error(
       "launched_processes: the processes of the job are on several hosts and meet over the network, where a token "
       "proves that a process belongs to the job, and " +
-      std::string(token.empty() ? "none is set" : "the one that is set has fewer than 16 characters") +
-      ". Set the same one on all hosts before the launcher starts: export DEVPLACE_JOB_TOKEN=$(openssl rand -hex 16). "
-      "Open MPI's mpirun passes it on with -x DEVPLACE_JOB_TOKEN. This process is " +
+      std::string(token.empty() ? "no token is set" : "the token that is set has fewer than 16 characters") +
+      ". Set the same token on all hosts before the launcher starts: export DEVPLACE_JOB_TOKEN=$(openssl rand -hex "
+      "16). Open MPI's mpirun passes it on with -x DEVPLACE_JOB_TOKEN. This process is " +
       launched.describe() + ".");
 }
 

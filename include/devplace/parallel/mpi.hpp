@@ -39,14 +39,14 @@ inline process_group mpi_group(const char* what, MPI_Comm communicator, const pr
   if (communicator == MPI_COMM_NULL)
     throw argument_error(
         std::string(what) +
-        ": the communicator is MPI_COMM_NULL, so this process is in no communicator. MPI_Comm_split gives it to "
-        "processes with MPI_UNDEFINED; only the other processes can make a group.");
+        ": the communicator is MPI_COMM_NULL, so this process is in no communicator. MPI_Comm_split gives "
+        "MPI_COMM_NULL to processes with MPI_UNDEFINED; only the other processes can make a group.");
   int between_groups = 0;
   check_mpi("MPI_Comm_test_inter", MPI_Comm_test_inter(communicator, &between_groups));
   if (between_groups != 0)
-    throw argument_error(std::string(what) +
-                         ": the communicator is an intercommunicator, which connects two groups. Make one of both with "
-                         "MPI_Intercomm_merge.");
+    throw argument_error(
+        std::string(what) +
+        ": the communicator is an intercommunicator, which connects two groups. Merge both with MPI_Intercomm_merge.");
   MPI_Comm own = MPI_COMM_NULL;
   check_mpi("MPI_Comm_dup", MPI_Comm_dup(communicator, &own));
   return process_group(mpi_transport::connect(own, [&](const process_ranks& ranks) -> std::shared_ptr<group_monitor> {

@@ -86,10 +86,10 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
       "have no samples of their own; split it with scatter<sharded<axis<0>, 0, 1>>(x).");
   static_assert(!split || on_mesh,
                 "devplace: parallel_apply: the models do not lie on the places of the inputs, in their order; "
-                "replicate<replicated<0, 1>>(model) and scatter<sharded<axis<0>, 0, 1>>(x) name the same ones.");
+                "replicate<replicated<0, 1>>(model) and scatter<sharded<axis<0>, 0, 1>>(x) name the same places.");
   static_assert(!on_mesh || equal_outputs,
-                "devplace: parallel_apply: the models' outputs differ in type or extents, so they are no parts of one "
-                "tensor; give the inputs as a tuple.");
+                "devplace: parallel_apply: the models' outputs differ in type or extents, so they cannot be parts of "
+                "one tensor; give the inputs as a tuple.");
   if constexpr (split && on_mesh && equal_outputs) {
     auto outputs = detail::make_like<typename model_type::output_type, where>(
         runtime::batch_extents<typename model_type::output_extents>(inputs.extent(0)), inputs);
@@ -107,8 +107,8 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
 template <class... X>
 auto parallel_apply(const X&...) {
   static_assert(sizeof...(X) == 0 && sizeof...(X) != 0,
-                "devplace: parallel_apply: the models are a tuple, and the inputs another or one split tensor, as in "
-                "parallel_apply(std::tie(a, b), std::tie(x, y)).");
+                "devplace: parallel_apply: the models are a tuple, and the inputs a second tuple or one split tensor, "
+                "as in parallel_apply(std::tie(a, b), std::tie(x, y)).");
   return 0;
 }
 

@@ -213,8 +213,8 @@ inline process_group current_processes(const char* what) {
   const auto& current = detail::transport_of_scope();
   if (current == nullptr)
     throw error(std::string(what) +
-                ": its placement lies across processes, and this thread has not said which. Make a process_group and a "
-                "scope of it first, in the same thread: process_group processes; process_scope scope{processes};");
+                ": its placement lies across processes, and this thread has no process_scope. Make a process_group and "
+                "a scope first, in the same thread: process_group processes; process_scope scope{processes};");
   current->require_own(what);
   return process_group(current);
 }

@@ -156,8 +156,8 @@ class shared_memory_transport final : public transport {
       throw communication_error("this group of processes cannot be used any more, because a call of it has failed.");
     if (received_ != processes())
       throw error(
-          "shared_memory_transport: another call was made before one that was started has ended. End that one first, "
-          "by wait() or a poll() that returns true.");
+          "shared_memory_transport: another call was made before the started call has ended. End the started call "
+          "first, by wait() or a poll() that returns true.");
     call_ = {kind, static_cast<std::uint32_t>(buffers), 0, 0};
     if (kind != detail::shared_call::barrier) {
       const bool usable = begins.size() == processes() + 1 && begins[0] == 0 &&

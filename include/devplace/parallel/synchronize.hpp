@@ -204,7 +204,7 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
   constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, typename precision_traits<P>::wire>;
   static_assert(is_policy,
                 "devplace: synchronize: this type is not a collective policy; use collective::all_reduce<> or "
-                "collective::scatter_gather, or see parallel/policy.hpp for what one must have.");
+                "collective::scatter_gather, or see parallel/policy.hpp for the requirements.");
   constexpr bool connects = !is_policy || parallel::can_connect<Policy, Where>;
   static_assert(
       connects,
@@ -224,9 +224,9 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
 template <class Policy = collective::all_reduce<>, class Other>
 auto synchronize(const Other&, const Policy& = {}) {
   static_assert(detail::accepted<Other>,
-                "devplace: synchronize takes the gradients that backward returned and uses them up: "
-                "synchronize(model.backward(std::move(saved), gradient)) or synchronize(std::move(gradients)); to wait "
-                "for a place it is synchronize<cuda<0>>().");
+                "devplace: synchronize consumes the gradients that backward returned: "
+                "synchronize(model.backward(std::move(saved), gradient)) or synchronize(std::move(gradients)); "
+                "synchronize<cuda<0>>() waits for a place.");
   return detail::refusal{};
 }
 

@@ -99,8 +99,8 @@ constexpr bool accepts_batch() {
       "loader<Where>), or a copy on each place (broadcast<Where>(batch)).");
   static_assert(of_elements, "devplace: the batch's element type is not the model's; convert it with cast<T>(batch).");
   static_assert(of_input_elements,
-                "devplace: the batch's element type is not the one that the network's first layer takes, its "
-                "input_element; make the batch of that type, or convert it with cast<input_element>(batch).");
+                "devplace: the batch's element type is not the input_element of the network's first layer; make a "
+                "batch of this type, or convert it with cast<input_element>(batch).");
   static_assert(of_samples,
                 "devplace: one sample of the batch has another number of elements than the network's input.");
   return fault == batch_fault::none;

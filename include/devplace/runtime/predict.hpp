@@ -60,7 +60,7 @@ void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_
   if (rows == 0) return;
   if constexpr (X::is_row_major && Y::is_row_major)
     if (devplace::detail::share_memory(y.data(), y.size() * sizeof(*y.data()), x.data(), x.size() * sizeof(input)))
-      throw argument_error("predict_into: the result shares memory with the batch; give it memory of its own.");
+      throw argument_error("predict_into: the result shares memory with the batch; give the result separate memory.");
   constexpr std::size_t from_one = sample_size<typename run::input_extents>;
   constexpr std::size_t to_one = sample_size<typename run::output_extents>;
   const auto packed_input = [](std::size_t n) { return X::is_row_major ? 0 : packed_tile_bytes<Net, P>(n); };
@@ -125,8 +125,7 @@ void check_output(Output& output, const Batch& samples) {
   static_assert(!std::is_const_v<typename decltype(devplace::detail::local_window(output, 0))::element_type>,
                 "devplace: predict_into: the result's elements are const; pass a tensor or view to write to.");
   static_assert(std::is_same_v<typename Output::value_type, typename Model::output_type>,
-                "devplace: predict_into: the result's element type is not the one of the model's outputs, "
-                "model::output_type.");
+                "devplace: predict_into: the result's element type is not that of the outputs, model::output_type.");
   static_assert(devplace::detail::compatible<typename Output::extents_type, extents_type>,
                 "devplace: predict_into: the result must be [n, output extents...] for a batch of n samples.");
   const auto wanted = batch_extents<typename Model::output_extents>(samples.extent(0));

@@ -224,7 +224,7 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& how =
   for (const auto& [images, labels] : batches) {
     using labels_type = std::remove_cvref_t<decltype(labels)>;
     static_assert(std::is_same_v<typename labels_type::placement_type, batch_placement_t<Where>>,
-                  "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> gives "
+                  "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> puts "
                   "both there.");
     static_cast<void>(runtime::accepts_batch<Model, std::remove_cvref_t<decltype(images)>, false>());
     static_assert(

@@ -76,9 +76,9 @@ class checkpoints {
       } catch (const file_error& failure) {
         if (all.size() == 1) throw;
         constexpr std::size_t prefix = std::string_view("devplace: ").size();
-        throw file_error(std::string(failure.what()).substr(prefix) + " The checkpoint before it is " +
-                         detail::in_quotes(all[1]) +
-                         ": move the newest one away to resume from that, or give its path to load_checkpoint.");
+        throw file_error(
+            std::string(failure.what()).substr(prefix) + " The checkpoint before it is " + detail::in_quotes(all[1]) +
+            ": move the newest checkpoint away to resume from the one before, or give its path to load_checkpoint.");
       }
     } else {
       return {};

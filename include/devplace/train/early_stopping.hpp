@@ -51,8 +51,8 @@ template <class Model>
 class early_stopping {
   static constexpr bool in_own_memory = !std::is_same_v<typename Model::placement_type, shared_memory>;
   static_assert(in_own_memory,
-                "devplace: early_stopping: the model is in shared memory, where others change it meanwhile; keep the "
-                "best of a copy of it, to<cpu>(model).");
+                "devplace: early_stopping: the model is in shared memory, where other processes change it meanwhile; "
+                "use a copy, to<cpu>(model).");
 
  public:
   /// Copies the model. Waits for its places and throws their failures; argument_error for invalid options.

@@ -131,11 +131,10 @@ struct model_layout {
   using roles = precision_traits<P>;
   using storage = runtime::replica<typename roles::storage>;
   using plan = runtime::network_plan<Net>;
-  static_assert(
-      spans_processes<Where> == !std::is_void_v<Processes>,
-      "devplace: memory_plan: the number of processes that share a batch is not in the type of a model across "
-      "processes; name the one to plan for last, and for other models none: "
-      "memory_plan<model<Net, across<Local>>, batch<256>, Rule, collective::all_reduce<>, processes<4>>.");
+  static_assert(spans_processes<Where> == !std::is_void_v<Processes>,
+                "devplace: memory_plan: a model across processes needs the number of processes that share a batch as "
+                "the last argument, and other models must not have it: memory_plan<model<Net, across<Local>>, "
+                "batch<256>, Rule, collective::all_reduce<>, processes<4>>.");
   static_assert(process_count<Processes> > 0, "devplace: memory_plan: processes<Count> is at least one process.");
   static constexpr std::size_t participants =
       local_place_count<Where> * std::max(process_count<Processes>, std::size_t{1});

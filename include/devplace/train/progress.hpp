@@ -64,10 +64,9 @@ class progress {
   /// when a line is due; its exceptions propagate.
   template <class Loss>
   void update(int epoch, std::size_t samples, Loss&& loss) {
-    static_assert(
-        std::is_invocable_r_v<double, Loss&>,
-        "devplace: progress takes the loss as a function that reads it, so that it need not be read for every "
-        "batch; write [&] { return step.mean_loss(); }.");
+    static_assert(std::is_invocable_r_v<double, Loss&>,
+                  "devplace: progress takes a function that reads the loss, so that not every batch reads it; write "
+                  "[&] { return step.mean_loss(); }.");
     if (options_.stream == nullptr) return;
     if (epoch != epoch_) begin(epoch);
     done_ += samples;

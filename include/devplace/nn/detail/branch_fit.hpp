@@ -57,10 +57,9 @@ template <class First, class... Rest>
 constexpr bool take_same_elements() {
   constexpr bool same =
       (std::is_same_v<typename input_element<First, void>::type, typename input_element<Rest, void>::type> && ...);
-  static_assert(
-      same,
-      "devplace: the branches of a sum_of or concat_of take the same input, and one of them takes elements of "
-      "its own type (input_element), such as indices, that the others do not.");
+  static_assert(same,
+                "devplace: the branches of a sum_of or concat_of take the same input, but not all require the same "
+                "element type (input_element), such as indices.");
   return same;
 }
 

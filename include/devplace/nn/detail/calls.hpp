@@ -243,8 +243,8 @@ template <class A, class B>
 auto reject_operands() {
   constexpr bool kept = !is_not_kept<A> && !is_not_kept<B>;
   static_assert(kept,
-                "devplace: backward: the layer does not keep this activation; name what backward reads in the layer's "
-                "constant `keeps`, or leave the constant out, which keeps both.");
+                "devplace: backward: the layer does not keep this activation; add the activations that backward reads "
+                "to the layer's constant `keeps`, or remove the constant to keep input and output.");
   return std::conditional_t<kept, no_value, float>{};  // a number, so that the rest of the expression compiles
 }
 

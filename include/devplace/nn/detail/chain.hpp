@@ -63,8 +63,8 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
     return any;
   }
   static_assert(!own_elements(true),
-                "devplace: a layer takes elements of its own type (input_element), such as indices, and stands behind "
-                "layers that compute; put it first in the network.");
+                "devplace: a layer requires its own element type (input_element), such as indices, but stands behind "
+                "layers that compute; put this layer first in the network.");
 
   static constexpr chain_facts<n> facts() {
     chain_facts<n> f;

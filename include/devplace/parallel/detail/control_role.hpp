@@ -85,7 +85,8 @@ class control_role {
     has_result_ = false;
     if (bytes_of_all != 0 && result_.size() != bytes_of_all)
       throw communication_error("the processes gave " + std::to_string(result_.size()) +
-                                " bytes to a collective call, and this one expected " + std::to_string(bytes_of_all) +
+                                " bytes to a collective call, and this process expected " +
+                                std::to_string(bytes_of_all) +
                                 ": all processes of a group must make the same calls, with as many elements.");
     if (!result_.empty()) std::memcpy(all, result_.data(), result_.size());
   }

@@ -240,8 +240,8 @@ class mpi_transport final : public transport {
           "another call. End the program.");
     if (open_ || (kind != call_kind::collective && !messages_.empty()))
       throw error(
-          "process_group: another call was made before one that was started has ended. End that one first, by wait() "
-          "or a poll() that returns true.");
+          "process_group: another call was made before the started call has ended. End the started call first, by "
+          "wait() or a poll() that returns true.");
     choose_tag(kind, begins);
     fail_on_exception(f);
     open_ = kind != call_kind::collective;

@@ -101,7 +101,7 @@ inline ncclUniqueId agree_on_nccl(std::span<const int> ordinals, const process_g
     if (all[r].version != all[0].version)
       throw communication_error("collective::nccl: process 0 has loaded NCCL " + nccl_version_text(all[0].version) +
                                 " and process " + std::to_string(r) + " NCCL " + nccl_version_text(all[r].version) +
-                                ". All must load the same; see LD_LIBRARY_PATH on each host.");
+                                ". All must load the same version; see LD_LIBRARY_PATH on each host.");
     if (all[r].places != all[0].places)
       throw communication_error("collective::nccl: process 0 has " + std::to_string(all[0].places) +
                                 " places and process " + std::to_string(r) + " has " + std::to_string(all[r].places) +

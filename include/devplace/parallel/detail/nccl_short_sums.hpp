@@ -107,7 +107,7 @@ class nccl_short_sums {
     if (started && needed > capacity())
       throw argument_error(
           "communicator: a started collective needs more workspace than prepare(count, element_bytes) has allocated; "
-          "call that with the largest number of elements before the first start.");
+          "call prepare with the largest number of elements before the first start.");
     reserve(needed);
     std::copy(buffers.begin(), buffers.end(), buffers_.begin());
     target_ = target;

@@ -62,7 +62,7 @@ inline std::string ended_text(const watched_process& who, const watched_process&
 }
 
 inline std::string silent_text(const watched_process& who, const watched_process& finder, double seconds) {
-  return who.name() + " has said nothing for " + seconds_text(seconds) + ", " + last_known(who, finder) +
+  return who.name() + " has been silent for " + seconds_text(seconds) + ", " + last_known(who, finder) +
          ": it is stopped, as by SIGSTOP or a debugger, or its host is down or cannot be reached. "
          "process_options::heartbeat_timeout says how long that may take.";
 }

@@ -41,7 +41,7 @@ class norm_of_gradients {
   }
   DEVPLACE_CONFIGURED unread_gradient_norms<P> measured() const {
     if (!measures_)
-      throw error("trainer: gradients are measured from measure_gradients() on; call it once before the steps.");
+      throw error("trainer: gradients are not measured before measure_gradients(); call it once before the steps.");
     if (measured_ == nullptr)
       throw error(
           "trainer: only a process that updates parameters has the norms of gradients, and with this policy that is "
