@@ -25,7 +25,7 @@ namespace devplace {
 
 namespace nn::detail {
 
-/// The index of a parameter that a program chooses at run time, which is an error.
+/// Marks an index that a program chooses at run time, which is an error.
 inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
 }  // namespace nn::detail

@@ -47,8 +47,7 @@ template <placement Where, class Net, precision P>
 
 namespace detail {
 
-/// The segment of a model: parameters, then buffers. The segment keeps seed and number of passes where a tensor's keeps
-/// extents.
+/// The segment of a model: parameters, then buffers. Seed and number of passes take the place of a tensor's extents.
 template <class Net, class P>
 struct shared_form<model<Net, shared_memory, P>> {
   using value_type = model<Net, shared_memory, P>;

@@ -57,8 +57,8 @@ struct grouped_step_arguments : step_arguments<T> {
 };
 
 /// step_arguments or grouped_step_arguments for layers that read a rounded copy of the parameters, the working copy. A
-/// rule whose `step` accepts any arguments type, as the library's rules do, writes the copy in the same pass and sets
-/// `wrote_working`. After other rules the optimizer rounds the parameters.
+/// rule whose `step` is a template over the type of the arguments, like the library's, writes the copy in the same pass
+/// and sets `wrote_working`. After other rules the optimizer rounds the parameters.
 template <class Arguments, class Working>
 struct working_step_arguments : Arguments {
   using working_type = Working;   ///< the type of the copy's elements

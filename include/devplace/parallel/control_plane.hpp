@@ -28,7 +28,7 @@ namespace detail {
 class monitor_of_calls_of_part;
 }
 
-/// A control connection between the processes of a group, beside the one that carries data. Over it the processes
+/// A control connection between the processes of a group, in addition to the data connection. Over it the processes
 /// rendezvous and exchange addresses. They learn at once that one of them ended, stopped, or makes other collective
 /// calls than the rest. process_options::failure says what then happens.
 ///
@@ -38,8 +38,8 @@ class monitor_of_calls_of_part;
 ///
 /// One thread of each process sends and receives, with all signals blocked. The destructor leaves the group and ends
 /// the thread; in process 0 it returns when all processes have left. A destructor that runs because of an exception
-/// ends the group. A process that ends without it, even by exit(0), is a failure. Children of fork() cannot use the
-/// connection.
+/// ends the group. A process that ends without the destructor, even by exit(0), counts as failed. Children of fork()
+/// cannot use the connection.
 class control_plane final : public group_monitor {
  public:
   /// Returns when all processes of the job have connected. Throws communication_error if some do not within
@@ -64,7 +64,7 @@ class control_plane final : public group_monitor {
 
   /// Gathers `bytes` bytes, at most 64 KiB, of each process in `all`, in the order of the ranks. Every process calls
   /// it, from one thread, within init_timeout of the first, or op_timeout inside a collective call. Throws
-  /// communication_error if one does not, or passes another number of bytes.
+  /// communication_error if a process does not call it, or passes another number of bytes.
   void all_gather(const void* own, std::size_t bytes, void* all) {
     require_small(bytes);
     role_->exchange({}, own, bytes, all);

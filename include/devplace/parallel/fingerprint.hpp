@@ -54,8 +54,8 @@ class basic_fingerprint {
           [&](const char* name, const auto& value) { add(std::string(prefix).append(name), value); });
   }
 
-  /// Compares the fingerprints of all processes, which all call it. Throws communication_error in all of them if one
-  /// differs from rank 0's. The message begins with `what` and names the first difference and both ranks.
+  /// Compares the fingerprints of all processes, which all call it. Throws communication_error in every process if a
+  /// fingerprint differs from rank 0's. The message begins with `what` and names the first difference and both ranks.
   void require_equal(const process_group& processes, std::string_view what) const {
     const std::vector<std::uint64_t> hashes = processes.all_gather(hash());
     int other = 0;

@@ -22,8 +22,8 @@ namespace devplace {
 namespace parallel {
 
 /// A communicator that reduces in two levels: over the places of each process, on their devices, and then over the
-/// processes, between their first places. For n processes and S bytes each process receives about 2 S, where
-/// across_processes receives 2 S for each of its places.
+/// processes, between their first places. For n processes and S bytes each process receives about 2 S; with
+/// across_processes it receives 2 S for each of its places.
 ///
 /// With two places in each process a sum is (g0 + g1) + (g2 + g3): the bits depend on the number of places in each
 /// process, not on threads or buckets. With one place in each process they are those of `direct`. Buckets are reduced
@@ -122,9 +122,8 @@ class hierarchical {
 
 namespace collective {
 
-/// The engine for several places in each of several processes that sums over the places of each process first, and then
-/// over the processes. It sends less between processes than `direct` and adds in another order. In one process it is
-/// `direct`.
+/// The engine that sums over the places of each process first, and then over the processes. It sends less between
+/// processes than `direct` and adds in another order. In one process it is `direct`.
 struct hierarchical {
   /// The name in output.
   static constexpr std::string_view name = "hierarchical";

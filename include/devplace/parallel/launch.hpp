@@ -96,8 +96,8 @@ inline std::string job_name(const launch_environment& launched, const control_en
 }  // namespace parallel::detail
 
 /// Connects and watches the processes that torchrun, mpirun or srun has started, as PyTorch's init_process_group does.
-/// Returns a group of this process alone if no launcher started it, or only one process. All processes of the job call
-/// it and wait for each other. Divides each host's GPUs among its processes by bind_devices.
+/// Returns a group of this process alone if no launcher started it or the job has one process. All processes of the job
+/// call it and wait for each other. Divides each host's GPUs among its processes by bind_devices.
 ///
 /// On one host the processes use shared memory. On several hosts they connect to launch_environment::port() on process
 /// 0's host, and the group sends small values only: tensors are reduced between GPUs by collective::nccl, and between

@@ -110,10 +110,10 @@ class mpi_runtime {
 ///
 /// The processes are watched as by launched_processes: by a thread that does not call MPI, over a control connection.
 /// On one host this is an abstract Unix socket, otherwise TCP at the first address of process 0's host that all hosts
-/// can reach; the system chooses the port. A process that ends, stops or makes other calls than the rest ends all of
-/// them, as MPI programs end, or causes an exception: see process_options. All processes therefore destroy the group
-/// together, and process 0 waits for the others; a process that ends earlier counts as failed. The processes are not
-/// watched with `process_options{.heartbeat = 0}` and after MPI_Init, which allows no further thread.
+/// can reach; the system chooses the port. If a process ends, stops or makes other calls than the rest, all processes
+/// end, as is usual for MPI, or throw: see process_options. All processes therefore destroy the group together, and
+/// process 0 waits for the others; a process that ends earlier counts as failed. The processes are not watched with
+/// `process_options{.heartbeat = 0}` and after MPI_Init, which allows no further thread.
 ///
 /// Throws communication_error if MPI is not initialised, is finalized or was initialised for fewer threads, and
 /// argument_error if the communicator is MPI_COMM_NULL or an intercommunicator.

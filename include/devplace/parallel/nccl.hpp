@@ -35,10 +35,10 @@ namespace devplace::parallel {
 /// waits for a device, for example to read a loss: within process_options::op_timeout, or at once if the group knows
 /// that a process has ended. All processes then throw communication_error.
 ///
-/// Parts of equal size need one call of NCCL, others one for each participant, in one NCCL group. Buffers are not
-/// registered: NCCL's registration (ncclCommRegister, symmetric windows) is for memory of ncclMemAlloc or cuMemCreate;
-/// for memory of CUDA's stream-ordered pools, as devplace's arenas, it fails or has no effect. Copies to registered
-/// memory would cost each bucket another read and write.
+/// Parts of equal size need one call of NCCL, unequal parts one call for each participant, in one NCCL group. Buffers
+/// are not registered: NCCL's registration (ncclCommRegister, symmetric windows) is for memory of ncclMemAlloc or
+/// cuMemCreate; for memory of CUDA's stream-ordered pools, as devplace's arenas, it fails or has no effect. Copies to
+/// registered memory would cost each bucket another read and write.
 template <class Backend>
 class nccl_communicator {
   static constexpr bool of_cuda_devices = std::is_same_v<Backend, backend::cuda>;
@@ -50,7 +50,7 @@ class nccl_communicator {
   /// The host does not wait for the devices, so a trainer cannot read the result before it continues.
   static constexpr bool host_goes_on = true;
 
-  /// Connects these devices, and the same number in each of the other processes, which all call it. Throws
+  /// Connects these devices with as many devices of each other process. All processes call it. Throws
   /// communication_error if NCCL cannot connect them within process_options::init_timeout, if the loaded NCCL is older
   /// than that of the compilation, or if two ranks use one GPU.
   explicit nccl_communicator(std::span<const int> ordinals, const process_group& processes = process_group())

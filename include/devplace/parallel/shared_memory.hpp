@@ -181,8 +181,8 @@ class shared_memory_transport final : public transport {
     received_ = 1;
   }
 
-  /// Receives the data of the other processes, in the order of ranks after this one, each when it has arrived at the
-  /// call. Returns false if one has not arrived and `blocking` is false.
+  /// Receives the data of each other process, from the next rank on, when the process has arrived at the call. Returns
+  /// false if one has not arrived and `blocking` is false.
   bool receive(bool blocking) {
     try {
       for (; received_ != processes(); ++received_) {

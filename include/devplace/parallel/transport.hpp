@@ -31,8 +31,8 @@ struct process_ranks {
 /// waiting for other processes, and the call ends in wait(), or in the poll() that returns true. Until then no other
 /// call may be made, and the arguments and the memory they refer to must not change.
 ///
-/// `begins` divides a buffer among the processes: bytes [begins[r], begins[r + 1]) are process r's part; it has
-/// size() + 1 ascending numbers, and the number of buffers times its last one is at most portion().
+/// `begins` divides a buffer among the processes: bytes [begins[r], begins[r + 1]) are process r's part; `begins` has
+/// size() + 1 ascending numbers; the last one times the number of buffers is at most portion().
 class transport {
  public:
   /// The summands of this process's part.

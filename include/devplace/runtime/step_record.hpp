@@ -27,7 +27,7 @@ struct gradient_source {
   const T* gradients;
   const T* divisor;
   const T* gradient_factor;
-  const std::uint32_t* skip = nullptr;  ///< one element: whether the step is skipped; null: it is not
+  const std::uint32_t* skip = nullptr;  ///< one element: nonzero skips the step; null: never skipped
 
   DEVPLACE_HD bool skipped() const { return skip != nullptr && *skip != 0; }
   DEVPLACE_HD T factor() const {

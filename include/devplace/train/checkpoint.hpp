@@ -100,7 +100,7 @@ std::vector<checkpoint_tensor> tensors_of(training_state<Rule, T>& whole) {
   return result;
 }
 
-/// Computes a checkpoint's checksum, of its metadata without the checksum and of its tensors.
+/// Computes a checkpoint's checksum over its tensors and the rest of its metadata.
 inline std::string checksum_of(const safetensors_metadata& metadata, const std::vector<checkpoint_tensor>& tensors) {
   checksum sum;
   for (const auto& [key, value] : metadata) {
@@ -238,7 +238,7 @@ DEVPLACE_CONFIGURED void save_checkpoint(Trainer& step, const training_position&
 /// With the same placement, policy, batches and program, further steps have the bits of a training that was not
 /// interrupted. Throws file_error if the file is damaged (every byte is checked), or with all differences if network,
 /// precision or optimizer differ; the training is unchanged then. All processes call it and each reads the file.
-/// `extras` are the saved ones, in the same order.
+/// `extras` are the objects given to save_checkpoint, in the same order.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras>
 DEVPLACE_CONFIGURED training_position
 load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step, const std::string& path,

@@ -45,8 +45,8 @@ struct early_stopping_state {
 /// Stops a training when a metric of validation data no longer improves, and keeps the best parameters and buffers:
 /// `early_stopping stopping{model, {.patience = 3}}`, then after each epoch `if (stopping(loss, model)) break;`, and at
 /// the end `stopping.restore(model)`. NaN is no improvement. The copy of the best parameters and buffers lies on the
-/// model's places; it is made when the metric improves, and the call waits for it. All processes must pass the same
-/// metrics. One thread at a time.
+/// model's places; a call that improves the metric makes the copy and waits. All processes must pass the same metrics.
+/// One thread at a time.
 template <class Model>
 class early_stopping {
   static constexpr bool in_own_memory = !std::is_same_v<typename Model::placement_type, shared_memory>;

@@ -31,11 +31,11 @@ namespace devplace {
 /// each batch. Combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is
 /// allocated once. After the first batch of the largest size (or `prepare`) steps up to that size do not allocate.
 /// Nothing is read back until a loss is requested. Several places run concurrently, each on its part of the batch.
-/// `Policy` defines how they agree on the update: after the rule give `collective::all_reduce{}` (the default) or
+/// `Policy` defines how the places agree on the update: after the rule give `collective::all_reduce{}` (the default) or
 /// `collective::scatter_gather{}`, and then `accumulate<k>{}`. The trainer shares the model's arenas, so the model may
 /// be moved. All processes of this thread's process_scope make the trainer and call it. Batches are divided among all
-/// participants, and losses are those of whole batches (with `accumulate<k>` a step's own loss is that of this
-/// process's part).
+/// participants, and losses cover whole batches (with `accumulate<k>` a step's own loss covers this process's part
+/// only).
 ///
 /// The next step or waiting call throws a device's failure, with the replica's name; the failure makes every model on
 /// that device unusable. After an exception on the host before the update, parameters and optimizer state are
@@ -120,14 +120,14 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   ///@}
 
   /// Makes one step with a batch: computes the gradients of the loss, reduces them over the places, and updates the
-  /// parameters; with `accumulate<k>` in every k-th call. Asynchronous on devices; the loss stays there until it is
-  /// read. `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement
-  /// with equal splits.
+  /// parameters; with `accumulate<k>` in every k-th call. Asynchronous on devices; the loss stays on the places until
+  /// it is read. `samples` is [n, input extents...] and `targets` are the loss's targets, both on the model's batch
+  /// placement with equal splits.
   ///
-  /// The first step waits for the places and compares their copies of the parameters, and the processes' trainings. It
-  /// throws error if the program changed one copy alone, and communication_error if processes differ. Each later step
-  /// throws communication_error before it changes parameters if a process took another step or has other options or
-  /// parameters. With collective::nccl, for which the host does not wait, reading a loss throws instead, after
+  /// The first step waits for the places and compares their copies of the parameters, and the processes' trainings. The
+  /// step throws error if the program changed a single copy, and communication_error if processes differ. Each later
+  /// step throws communication_error before it changes parameters if a process took another step or has other options
+  /// or parameters. With collective::nccl, for which the host does not wait, reading a loss throws instead, after
   /// parameters have changed.
   template <class Samples, class Targets>
   DEVPLACE_CONFIGURED auto operator()(const Samples& samples, const Targets& targets) {

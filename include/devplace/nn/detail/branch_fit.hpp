@@ -39,7 +39,7 @@ struct first_fault<First, Rest...> {
 template <class... Rest>
 struct first_fault<void, Rest...> : first_fault<Rest...> {};
 
-/// The first output that does not fit the first branch's by `Join::fits`; void if there is none.
+/// The first output that `Join::fits` rejects beside the first branch's output; void if there is none.
 template <class Join, class First, class... Others>
 struct unequal_outputs
     : first_fault<std::conditional_t<Join::template fits<First, Others>(), void,

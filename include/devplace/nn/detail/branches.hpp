@@ -24,8 +24,8 @@ enum class branch_result : unsigned char { input, saved, output, scratch };
 /// The plan of branches, which take the same input `In` and whose results `Join` combines. Overwrites neither the input
 /// nor the output's gradient. Adds the gradients of the input from the last branch to the first.
 ///
-/// Workspace from forward to backward: each branch's result, if its backward reads the result, and what the branch
-/// saves. Scratch memory: a result or its gradient, a gradient of the input, and the branch's own scratch memory.
+/// Workspace from forward to backward: each branch's result, if its backward reads the result, and the branch's saved
+/// data. Scratch memory: a result or its gradient, a gradient of the input, and the branch's own scratch memory.
 template <class Join, class In, class... Plans>
 struct branches : plan_list<Plans...> {
  private:

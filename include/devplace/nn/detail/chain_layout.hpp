@@ -60,7 +60,7 @@ struct chain_layout {
   }
 };
 
-/// Whether a layer works in place: it must declare so, and its output must have its input's size and element type.
+/// Whether a layer works in place: it declares in_place, and its output has its input's size and element type.
 template <std::size_t N>
 constexpr bool works_in_place(const chain_facts<N>& facts, std::size_t i) {
   return facts.in_place[i] && facts.size[i] == facts.size[i + 1] && facts.raw[i] == facts.raw[i + 1];

@@ -24,7 +24,7 @@ inline constexpr char by_position[] = ".";
 constexpr bool has_own_name(const char* name) {
   return *name != *by_position;
 }
-/// Appends a layer's own name, if it has one that is not empty.
+/// Appends a layer's own name, if it has one, unless the name is empty.
 inline std::string child_prefix(std::string prefix, const char* own_name) {
   if (has_own_name(own_name) && *own_name != 0) prefix.append(own_name).append(".");
   return prefix;

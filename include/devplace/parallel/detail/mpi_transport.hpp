@@ -53,7 +53,7 @@ class mpi_transport final : public transport {
     communicator_ = std::move(communicator);
   }
   /// Frees the communicator, as all processes must do together. After a failure this process cannot know whether the
-  /// others free it, so MPI_Finalize does. A child of fork() leaves it to its parent.
+  /// others free the communicator, so MPI_Finalize does. A child of fork() frees nothing.
   ~mpi_transport() override {
     if (failed_ || inherited() || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
   }

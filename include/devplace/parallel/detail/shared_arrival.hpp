@@ -16,7 +16,7 @@
 
 namespace devplace::parallel::detail {
 
-/// Describes a call, so that the other processes can check that they make the same one.
+/// Describes a call, so that processes can check that they make equal calls.
 struct shared_call {
   enum call_kind : std::uint32_t { collect, distribute, barrier, split, everywhere };
 

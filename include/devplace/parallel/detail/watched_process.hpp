@@ -47,7 +47,7 @@ inline std::string seconds_text(double seconds) {
   return devplace::detail::rounded_text(seconds, std::chars_format::general, 6) + " s";
 }
 
-// Descriptions of failures. They begin alike in all processes, so that logs can be searched.
+// Descriptions of failures. All processes begin them with the same words, so that logs can be searched.
 
 /// Describes the last call that `who` reported, and the call that `finder` has reached, if that is a later one.
 inline std::string last_known(const watched_process& who, const watched_process& finder) {

@@ -21,8 +21,8 @@
 
 namespace devplace::train::detail {
 
-/// The norm of all gradients, which a trainer uses to clip and to measure gradients and, where losses are scaled, to
-/// find out whether they are finite.
+/// The norm of all gradients: for clipping, for measuring and, with loss scaling, for detecting gradients that are not
+/// finite.
 template <class Net, place P, bool Scales>
 class norm_of_gradients {
   using backend_type = backend_of_t<P>;
