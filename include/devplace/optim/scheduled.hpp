@@ -29,11 +29,11 @@ concept rate_schedule = std::copyable<Schedule> && detail::has_rate<Schedule>;
 /// trainer step{model, loss,
 ///              optim::scheduled{optim::adam{.learning_rate = 1e-3},
 ///                               optim::linear{.steps = 500}.then(optim::cosine{.steps = 9500})}};
-/// ``` A step is the number of updates before it: with accumulate<k> the schedule advances with each update. In
-/// mixed<half> it also advances with skipped updates, as in a PyTorch program that calls scheduler.step() after each
-/// scaler.step(). The host computes the rate and sends it to the places by a launch when it changes; a step does not
-/// wait for that. Inherits the rule's members; a change of `learning_rate`, or of `schedule`, takes effect in the next
-/// step.
+/// ```
+/// A step is the number of updates before it: with accumulate<k> the schedule advances with each update. In mixed<half>
+/// it also advances with skipped updates, as in a PyTorch program that calls scheduler.step() after each scaler.step().
+/// The host computes the rate and sends it to the places by a launch when it changes; a step does not wait for that.
+/// Inherits the rule's members; a change of `learning_rate`, or of `schedule`, takes effect in the next step.
 template <class Rule, class Schedule>
 struct scheduled : Rule {
   /// Conditions, named in error messages.

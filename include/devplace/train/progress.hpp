@@ -29,7 +29,8 @@ struct progress_options {
 ///     step(images, labels);
 ///     progress.update(epoch, images.extent(0), [&] { return step.mean_loss(); });
 ///   }
-/// ``` With a process_scope, only its process 0 prints.
+/// ```
+/// With a process_scope, only its process 0 prints.
 ///
 /// Reads a loss, which waits for the device, only when a line is printed. Samples per second are those of the current
 /// epoch; the time left is estimated from all the time so far, including time between epochs.

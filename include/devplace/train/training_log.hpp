@@ -50,9 +50,10 @@ struct log_value {
 /// ```
 /// dp::training_log log{"training.csv", {"step", "epoch", "loss", "rate", "seconds"}};
 /// log.append({{"step", 100}, {"loss", step.mean_loss()}, {"rate", 1e-3}});
-/// ``` The first line has the columns' names; cells of columns that a row does not name are empty. The first column
-/// numbers the rows in increasing order. A row is appended by one system call. After `kill -9` the file has every row
-/// whose append returned. The next training_log of the file removes a partial last row. Call flush() for rows that must
+/// ```
+/// The first line has the columns' names; cells of columns that a row does not name are empty. The first column numbers
+/// the rows in increasing order. A row is appended by one system call. After `kill -9` the file has every row whose
+/// append returned. The next training_log of the file removes a partial last row. Call flush() for rows that must
 /// survive a power failure. An existing file with the same columns is continued; a training that is resumed at an
 /// earlier step calls rewind(step). Reading a loss waits for the places, so do not log every step. With a
 /// process_scope, only its process 0 writes.
