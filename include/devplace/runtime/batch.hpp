@@ -18,7 +18,6 @@ template <std::size_t Samples>
 struct batch {
   static_assert(static_cast<std::ptrdiff_t>(Samples) >= 0,
                 "devplace: batch<N>: the size of the largest batch is a static number, not dyn: batch<256>.");
-  /// The number as a value.
   static constexpr std::size_t samples = Samples;
 };
 
@@ -26,7 +25,6 @@ struct batch {
 
 namespace devplace::runtime {
 
-/// Extents of a batch of samples.
 template <class Sample>
 constexpr auto batch_extents(std::size_t samples) {
   return devplace::detail::prepend_t<dyn, Sample>{samples};

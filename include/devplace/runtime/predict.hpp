@@ -36,7 +36,6 @@ constexpr std::size_t rows_of_tile(batch<Samples>, std::size_t places) {
   return (Samples + places - 1) / places;
 }
 
-/// Bytes of the workspace for a tile.
 template <class Net, class P>
 constexpr std::size_t tile_bytes(std::size_t rows) {
   return pass_layout<Net, P>::workspace_bytes(rows, mode::predict);

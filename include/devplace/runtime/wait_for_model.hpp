@@ -11,7 +11,6 @@
 
 namespace devplace::runtime {
 
-/// Returns the number of failures of these devices so far.
 template <class Backend>
 std::uint64_t failures_of(std::span<const int> ordinals) {
   std::uint64_t failures = 0;

@@ -128,7 +128,6 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
   }
 
  private:
-  /// The sizes of the elements of layer `index`.
   static constexpr element_sizes sizes_at(std::size_t index, const element_sizes& e) {
     return {raw[index] ? e.input : e.activation, e.activation, e.accumulator};
   }

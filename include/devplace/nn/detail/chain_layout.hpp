@@ -46,7 +46,6 @@ struct chain_layout {
     return offset(storages - 1, batch, e);
   }
 
-  /// Bytes of one sample in a storage.
   constexpr std::size_t sample_bytes(std::size_t id, const element_sizes& e) const {
     return storage_size[id] * (raw[id] ? e.input : e.activation);
   }

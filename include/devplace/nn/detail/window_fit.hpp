@@ -15,7 +15,6 @@ namespace devplace::nn::detail {
 template <class Options, std::size_t Axes, std::size_t Channels, class X>
 struct window_fit;
 
-/// The larger of two numbers.
 constexpr std::size_t larger(std::size_t a, std::size_t b) {
   return a > b ? a : b;
 }

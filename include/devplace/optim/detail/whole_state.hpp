@@ -23,7 +23,6 @@ void read_part(int ordinal, const replica_state<Rule, T, Groups>& part, optimize
   whole.sent.assign(part.sent.begin(), part.sent.end());
 }
 
-/// Copies a part of the state from the host.
 template <class Backend, class Rule, class T, std::size_t Groups>
 void write_part(int ordinal, replica_state<Rule, T, Groups>& part, const optimizer_state<Rule, T>& whole) {
   if (part.range.count == 0) return;

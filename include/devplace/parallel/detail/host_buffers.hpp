@@ -84,7 +84,6 @@ class host_buffers {
     wait();
     return true;
   }
-  /// Returns when all copies are complete.
   void wait() {
     if (!copying_) return;
     for (std::size_t k = 0; k != copied_.size(); ++k)

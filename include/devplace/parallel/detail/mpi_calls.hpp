@@ -21,7 +21,6 @@
 
 namespace devplace::parallel::detail {
 
-/// The standard error class of an error code.
 inline int mpi_error_class(int code) noexcept {
   int kind = MPI_ERR_UNKNOWN;
   return MPI_Error_class(code, &kind) == MPI_SUCCESS ? kind : MPI_ERR_UNKNOWN;

@@ -101,7 +101,6 @@ class mpi_elements {
 
  private:
   using staging_backend = std::conditional_t<of_host, backend::cpu, backend::pinned>;
-  /// Minimum number of elements per thread.
   static constexpr std::size_t grain = 16384;
 
   std::size_t window(std::size_t element_bytes) const {

@@ -34,7 +34,6 @@ template <class Backend, summation Order>
 class started_reductions {
  public:
   enum class kind : unsigned char { all_reduce, reduce, reduce_scatter };
-  /// The stages of a started collective, for each window.
   enum class stage : unsigned char { queued, window, fetch, collect, distribute };
 
   struct call {
@@ -79,11 +78,9 @@ class started_reductions {
       if (!(this->*entries_[ended_].step)(entries_[ended_], blocking)) return;
   }
 
-  /// Empties the queue.
   void clear() noexcept { started_ = ended_ = 0; }
 
  private:
-  /// Minimum number of elements per thread.
   static constexpr std::size_t grain = 16384;
 
   /// An entry of the queue. Entries are reused, so that starting a collective does not allocate.

@@ -56,7 +56,6 @@ struct no_region {};
 template <class Backend>
 using stay_awake = std::conditional_t<std::is_same_v<Backend, backend::cpu>, team_region, no_region>;
 
-/// A trainer's memory on one place.
 template <class T>
 struct step_memory {
   devplace::detail::memory_block workspace;
@@ -92,7 +91,6 @@ struct step_memory {
   throw error("this trainer was moved from; use the variable that it was moved to.");
 }
 
-/// A place's part of a batch.
 template <class X, class Y>
 struct part_of_batch {
   std::size_t rows;
