@@ -77,8 +77,8 @@ struct bce_with_logits {
   /// The loss on one place, with the weights in its memory.
   template <class T>
   struct bound {
-    detail::placed_weights<T> positive;  ///< of positive targets
-    detail::placed_weights<T> weights;   ///< of all targets
+    detail::placed_weights<T> positive;  ///< weights of positive targets
+    detail::placed_weights<T> weights;   ///< weights of all targets
 
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
     /// argument_error unless there is a weight for each element of a sample, one for all, or none.

@@ -22,7 +22,7 @@ struct layer_summary {
   std::size_t parameters;           ///< number of elements
   std::size_t frozen;               ///< number of elements of `parameters` that are not trained
   std::size_t buffers;              ///< number of elements
-  std::size_t flops;                ///< of products, for one sample: 2 for each multiplication and its addition
+  std::size_t flops;                ///< operations in products for one sample: 2 for each multiply-add
 };
 
 namespace detail {

@@ -90,8 +90,8 @@ struct loss_gradient {
   /// The placement of the batch.
   using batch_placement_type = Batch;
 
-  tensor<T, Extents, Batch> gradient;  ///< of the sum over samples, like the output
-  detail::loss_sums_t<T, Batch> sums;  ///< of the samples' losses and of their weights
+  tensor<T, Extents, Batch> gradient;  ///< gradient of the sum over samples, like the output
+  detail::loss_sums_t<T, Batch> sums;  ///< sums of the samples' losses and of their weights
   reduction how;                       ///< whether the optimizer divides (mean) or not (sum)
 
   /// Set by loss functions for the checks of backward: the address of the output on each place, and whether the loss
@@ -128,7 +128,7 @@ DEVPLACE_CONFIGURED loss_gradient<T, Extents, Batch> output_gradient(tensor<T, E
 template <class T, extents_like Extents, class Batch>
 struct [[nodiscard]] loss_result {
   loss_value<T, Batch> loss;                  ///< read by `item()`
-  loss_gradient<T, Extents, Batch> gradient;  ///< for the model's backward
+  loss_gradient<T, Extents, Batch> gradient;  ///< argument of the model's backward
 
   /// Returns `loss.item()`, for results whose gradient is not needed.
   DEVPLACE_CONFIGURED detail::sum_of_t<T> item() const { return loss.item(); }

@@ -137,7 +137,7 @@ struct multi_head_attention {
           sums(results.data() + results.size() + c.batch() * length<Call> * between) {}
 
     matrix<T, 3 * Width> projections;  ///< queries, keys and values
-    matrix<T, Width> results;          ///< of all heads
+    matrix<T, Width> results;          ///< results of all heads
     T* sums;
 
     /// The arrays in 16 bits at the same addresses, for a library that computes with 16 bits.

@@ -21,7 +21,7 @@ struct clip_norm {
 /// Arguments of clip_norm_into; all pointers are to memory of the device `ordinal`.
 template <class T>
 struct clip_arguments {
-  int ordinal = 0;                        ///< of the device
+  int ordinal = 0;                        ///< the device
   std::size_t n = 0;                      ///< number of elements, including padding, whose gradients are 0
   const T* gradients = nullptr;           ///< sums over the samples, not yet divided
   const T* divisor = nullptr;             ///< one element, the sum of sample weights (null: 1)
@@ -31,7 +31,7 @@ struct clip_arguments {
   runtime::loss_scale* scaler = nullptr;  ///< the factor of the gradients, which is updated (null: 1)
   runtime::scaling_rule scaling = {};     ///< how the scale is updated
   double unscaled = 1;                    ///< the loss scaling's divisor of the gradients
-  runtime::norm_statistics* statistics = nullptr;  ///< also receive the norm (null: not wanted)
+  runtime::norm_statistics* statistics = nullptr;  ///< also receives the norm (null: not wanted)
 };
 
 /// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.

@@ -257,7 +257,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
  private:
   Rule rule_;
   std::array<std::array<optim::detail::replica_state<Rule, T, options::count>, parts>, updating_places> states_;
-  std::array<detail::memory_block, updating_places> tables_;  ///< of groups of parameters
+  std::array<detail::memory_block, updating_places> tables_;  ///< tables of parameter groups
   std::weak_ptr<const state_type> model_;                     ///< not an address, which another model could reuse
   std::int64_t steps_ = 0;
 };

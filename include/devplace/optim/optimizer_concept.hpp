@@ -24,7 +24,7 @@ struct step_arguments {
   using value_type = T;       ///< the type of the arenas' elements
   using working_type = void;  ///< layers read the parameters themselves
 
-  int ordinal = 0;                      ///< of the device
+  int ordinal = 0;                      ///< the device
   std::size_t n = 0;                    ///< number of elements, including padding, whose gradients are 0
   T* parameters = nullptr;              ///< updated in place
   const T* gradients = nullptr;         ///< sums over the samples, not yet divided
@@ -50,9 +50,9 @@ struct option_factors {
 /// group.
 template <class T>
 struct grouped_step_arguments : step_arguments<T> {
-  const option_factors* factors = nullptr;  ///< of each group, on the host
+  const option_factors* factors = nullptr;  ///< factors of each group, on the host
   unsigned groups = 0;                      ///< number of groups
-  const std::uint8_t* group_of = nullptr;   ///< of each runtime::element_alignment elements of the whole model
+  const std::uint8_t* group_of = nullptr;   ///< group of each block of runtime::element_alignment elements of the model
   std::size_t first = 0;                    ///< position of `parameters` in the whole model
 };
 

@@ -30,7 +30,7 @@ struct option_groups {
   }
   struct division {
     std::array<option_factors, parameters + 1> factors{};
-    std::array<std::size_t, parameters + 1> group{};  ///< of each parameter
+    std::array<std::size_t, parameters + 1> group{};  ///< group of each parameter
     std::size_t count = 0;
   };
   static constexpr division divide() {

@@ -119,7 +119,7 @@ struct step_decay {
 /// momentum, or Adam's beta1, falls and rises. The last of the `steps` steps has the smallest rate, and so have later
 /// steps, for which PyTorch raises an error.
 struct one_cycle {
-  std::int64_t steps = 0;           ///< of the whole cycle, at least 2: total_steps
+  std::int64_t steps = 0;           ///< steps of the whole cycle, at least 2: total_steps
   double rise = 0.3;                ///< share of the steps in which the rate rises: pct_start
   double first_divisor = 25;        ///< the first rate is the largest divided by this: div_factor
   double last_divisor = 1e4;        ///< the last rate is the first divided by this: final_div_factor
@@ -188,16 +188,16 @@ struct one_cycle {
 /// SequentialLR. `optim::sequence{optim::cosine{.steps = 100}, 100, optim::constant{}}`.
 template <class First, class Second>
 struct sequence {
-  static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< for the message
+  static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< named in the message
   static_assert(
       has_schedules,
       "devplace: sequence: its arguments are a schedule, its number of steps and the next schedule; then() takes the "
       "next schedule. A schedule is one of the library's, such as optim::cosine{.steps = 1000}, or a function of "
       "the step, a std::int64_t, that returns the factor of the learning rate.");
 
-  First first;         ///< for the first steps
+  First first;         ///< the first schedule
   std::int64_t until;  ///< the first step of the second schedule
-  Second second;       ///< for the others
+  Second second;       ///< the second schedule
 
   /// Makes a sequence of two schedules or functions of the step.
   sequence(const First& begins, std::int64_t steps, const Second& continues)

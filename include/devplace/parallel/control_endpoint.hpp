@@ -14,7 +14,7 @@ namespace devplace::parallel {
 /// The position of this process in its job.
 struct job_member {
   std::string token;  ///< identifies the job, equal in all its processes; a secret over a network
-  int rank = 0;       ///< from 0
+  int rank = 0;       ///< number of the process, from 0
   int size = 1;       ///< number of processes
   /// Where the position comes from, for messages: `rank 1 of 4, started by torchrun (RANK, WORLD_SIZE)`. May be empty.
   std::string source = {};

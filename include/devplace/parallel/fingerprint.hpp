@@ -94,7 +94,7 @@ using fingerprint = basic_fingerprint<>;
 /// Identifies a batch of a loader over processes; trainers compare the notes of all processes.
 struct batch_note {
   fingerprint loader;             ///< the extents of the loader's data, and its options
-  std::uint64_t loader_hash = 0;  ///< of `loader`
+  std::uint64_t loader_hash = 0;  ///< hash of `loader`
   int epoch = 0;                  ///< the batch's epoch
   std::size_t number = 0;         ///< the batch's number in the epoch, from 0
 };

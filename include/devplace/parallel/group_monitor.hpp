@@ -13,7 +13,7 @@ namespace devplace::parallel {
 /// A call that all processes of a group make together. A group_monitor compares the processes' calls with the same
 /// number, which must be equal.
 struct collective_call {
-  const char* name;           ///< as in `all_reduce`; a literal
+  const char* name;           ///< such as `all_reduce`; a literal
   std::size_t count;          ///< number of elements of one buffer
   std::size_t element_bytes;  ///< size of an element
 };

@@ -276,7 +276,7 @@ class shared_memory_transport final : public transport {
   detail::shared_writer writer_;
   bool oversubscribed_;
   bool broken_ = false;
-  std::uint32_t number_ = detail::shared_arrival::no_call;  ///< of the latest call
+  std::uint32_t number_ = detail::shared_arrival::no_call;  ///< number of the latest call
   detail::shared_call call_;
   std::size_t received_;  ///< processes whose data of that call this process has, including itself
   // The data of the present call.

@@ -15,7 +15,7 @@ namespace devplace::parallel {
 
 /// The position of a process in its group.
 struct process_ranks {
-  int rank = 0;        ///< from 0
+  int rank = 0;        ///< number of the process, from 0
   int size = 1;        ///< number of processes
   int local_rank = 0;  ///< rank among the group's processes on this host
   int local_size = 1;  ///< number of the group's processes on this host

@@ -22,7 +22,7 @@ struct scaling_rule {
 struct loss_scale {
   static constexpr float smallest = std::numeric_limits<float>::min();
 
-  float scale;                  ///< of the next step's gradients
+  float scale;                  ///< scale of the next step's gradients
   std::uint32_t skips;          ///< whether the last step is skipped
   std::int64_t growth_tracker;  ///< steps with finite gradients since the scale changed or gradients were not finite
   std::int64_t skipped_steps;   ///< since the start

@@ -13,7 +13,7 @@ struct norm_statistics {
   static constexpr int numbers = 5;
 
   double last;
-  double sum, largest;    ///< of the finite norms
+  double sum, largest;    ///< sum and maximum of the finite norms
   double finite, others;  ///< numbers of finite norms and of other norms
 
   DEVPLACE_HD void add(double norm) {

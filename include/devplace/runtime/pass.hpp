@@ -74,7 +74,7 @@ struct pass {
   random_key key{};
   const typename roles::parameter* master_parameters = nullptr;  ///< the optimizer's
   std::size_t phase = 0;                                         ///< phases of the network, or in a layer of the layer
-  std::size_t samples = 0;                                       ///< of all places that synchronise
+  std::size_t samples = 0;                                       ///< samples on all places that synchronise
   bool first = true;                                             ///< whether this is the first of these places
   reduction_request* reduced = nullptr;                          ///< null on one place
   std::size_t frozen = 0;  ///< elements from `parameters` to the frozen parameters

@@ -141,7 +141,7 @@ struct grouped_update : update<Rule, T, Arrays, Working> {
   using typename update<Rule, T, Arrays, Working>::factors;
   using records = const step_record<Rule, T>*;
 
-  const std::uint8_t* group_of;  ///< for each block of element_alignment elements of the model's arena
+  const std::uint8_t* group_of;  ///< group of each block of element_alignment elements of the model's arena
   std::size_t first;             ///< the first element that is updated
   unsigned groups;
 

@@ -22,7 +22,7 @@ namespace devplace {
 /// Statistics of a training's gradients since trainer::measure_gradients: 2-norms over all gradients of an update,
 /// before clipping and without the loss scale.
 struct gradient_norms {
-  double last = std::numeric_limits<double>::quiet_NaN();  ///< of the last update; NaN before the first one
+  double last = std::numeric_limits<double>::quiet_NaN();  ///< norm of the last update; NaN before the first one
   double mean = std::numeric_limits<double>::quiet_NaN();  ///< over the updates with a finite norm; NaN without any
   double largest = 0;                                      ///< over the updates with a finite norm
   std::int64_t updates = 0;                                ///< number of all updates

@@ -33,7 +33,7 @@ template <class T>
 struct average_functor {
   T* average;
   const T* value;
-  T share;  ///< of the value
+  T share;  ///< weight of the value
   DEVPLACE_HD void operator()(std::size_t i) const {
     if (share == T{1}) {
       average[i] = value[i];

@@ -13,7 +13,7 @@ namespace devplace {
 
 /// Destination and frequency of progress lines.
 struct progress_options {
-  std::size_t samples = 0;                            ///< in an epoch, for a program without a loader
+  std::size_t samples = 0;                            ///< samples of an epoch, for a program without a loader
   std::FILE* stream = stdout;                         ///< null: prints nothing and reads no loss
   double terminal_interval = 0.1;                     ///< seconds between updates of the line on a terminal
   double file_interval = 30;                          ///< seconds between lines elsewhere, in addition to one per epoch
@@ -144,7 +144,7 @@ class progress {
   double written_;
   int epoch_ = -1;
   std::size_t done_ = 0;   // samples of this epoch
-  std::size_t first_ = 0;  // of its first update
+  std::size_t first_ = 0;  // samples of its first update
   double first_time_ = 0;
   bool line_open_ = false;
 };

@@ -219,7 +219,7 @@ class training_log {
 /// The columns of a training_log's file.
 struct training_record {
   std::vector<std::string> columns;         ///< their names
-  std::vector<std::vector<double>> values;  ///< for each column the rows' numbers; NaN for empty cells
+  std::vector<std::vector<double>> values;  ///< the rows' numbers, by column; NaN for empty cells
 
   /// Returns the numbers of a column. Throws argument_error for an unknown name.
   const std::vector<double>& operator[](std::string_view column) const {

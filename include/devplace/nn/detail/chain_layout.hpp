@@ -24,7 +24,7 @@ struct chain_facts {
 /// the workspace has the others.
 template <std::size_t N>
 struct chain_layout {
-  std::array<std::size_t, N + 1> storage{};       ///< of activation i
+  std::array<std::size_t, N + 1> storage{};       ///< storage of activation i
   std::array<std::size_t, N + 2> storage_size{};  ///< elements per sample
   std::array<bool, N + 2> raw{};                  ///< whether the storage has the input's element type
   std::array<bool, N + 2> kept{};                 ///< whether some backward pass reads it

@@ -100,7 +100,7 @@ struct layer_plan {
   static constexpr std::size_t layers = 1;
   static constexpr std::size_t meetings = meetings_of<Layer>();
   static constexpr std::size_t meeting_numbers = meeting_numbers_of<Layer>();  ///< integers of the largest reduction
-  static constexpr std::size_t reduced_numbers = meetings * meeting_numbers;   ///< in a pass
+  static constexpr std::size_t reduced_numbers = meetings * meeting_numbers;   ///< integers reduced in a pass
   static constexpr bool frozen = is_frozen<Layer>;
   static constexpr std::size_t parameters = frozen ? 0 : scalar_count(table_of<Layer, false>());
   static constexpr std::size_t parameter_elements = frozen ? 0 : offset_of(table_of<Layer, false>());

@@ -139,7 +139,7 @@ class watched_parts {
              (processes.size() > limit ? " and " + std::to_string(processes.size() - limit) + " more" : std::string());
     }
 
-    watched_processes processes;  ///< those that have reported, by rank
+    watched_processes processes;  ///< processes that have reported, by rank
     control_call_checker checker;
   };
 

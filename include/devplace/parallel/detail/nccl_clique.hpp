@@ -122,7 +122,7 @@ class nccl_clique {
  private:
   struct group_result {
     ncclResult_t code;
-    std::size_t device;  ///< of the failed call
+    std::size_t device;  ///< device of the failed call
     bool failed() const { return code != ncclSuccess && code != ncclInProgress; }
   };
   class waiting_scope {

@@ -213,10 +213,10 @@ class nccl_short_sums {
   std::vector<int> ordinals_;
   std::vector<devplace::detail::memory_block>
       received_;                // of each device; destroyed after ranks_, which uses the memory
-  std::vector<void*> buffers_;  // of the last collective
+  std::vector<void*> buffers_;  // buffers of the last collective
   int target_ = everyone;
   nccl_ranks ranks_;
-  std::vector<std::size_t> begins_;  // of the last collective's parts
+  std::vector<std::size_t> begins_;  // boundaries of the last collective's parts
 };
 
 }  // namespace devplace::parallel::detail

@@ -22,7 +22,7 @@ struct shared_call {
 
   std::uint32_t kind = collect;
   std::uint32_t buffers = 0;
-  std::uint64_t bytes = 0;       ///< of a buffer
+  std::uint64_t bytes = 0;       ///< size of a buffer
   std::uint64_t boundaries = 0;  ///< a hash of the boundaries
 
   friend bool operator==(const shared_call&, const shared_call&) = default;

@@ -87,7 +87,7 @@ class norm_of_gradients {
  private:
   std::optional<optim::clip_norm> clip_;
   bool measures_ = false;
-  std::shared_ptr<norms_on_place<P>> measured_;  ///< on this process's first place, if it updates
+  std::shared_ptr<norms_on_place<P>> measured_;  ///< norms on this process's first place, if it updates
 };
 
 }  // namespace devplace::train::detail

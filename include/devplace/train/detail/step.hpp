@@ -63,7 +63,7 @@ struct step_memory {
   devplace::detail::memory_block clipping;
   std::optional<std::size_t> rows;  ///< the workspace's capacity in samples
   bool counts = false;              ///< whether an update has used the batches of pending()
-  step_mark<T> mark;                ///< of the step
+  step_mark<T> mark;                ///< mark of the current step
 
   /// Two sums over the batches of all updates, followed by two sums over the pending batches.
   double* totals() const { return static_cast<double*>(scalars.data()); }

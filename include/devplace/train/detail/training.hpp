@@ -281,7 +281,7 @@ class training {
   scaling<scales> scaling_;
   accumulation accumulation_;
   parallel::fingerprint options_;               ///< options that do not change
-  const parallel::batch_note* note_ = nullptr;  ///< of the current batch; null if no loader made it
+  const parallel::batch_note* note_ = nullptr;  ///< note of the current batch; null if no loader made it
   bool compared_ = false;                       ///< whether the replicas were compared, at the first step
 };
 
