@@ -14,7 +14,7 @@
 #include <string>
 
 #include <devplace/all.hpp>
-#include <devplace/parallel/launch.hpp>
+#include <devplace/process/launch.hpp>
 
 namespace dp = devplace;
 namespace nn = dp::nn;

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include <devplace/all.hpp>
-#include <devplace/parallel/launch.hpp>
+#include <devplace/process/launch.hpp>
 #include <devplace/shared_memory.hpp>
 
 namespace dp = devplace;

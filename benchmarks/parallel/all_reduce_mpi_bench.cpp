@@ -18,8 +18,8 @@
 #include <vector>
 
 #include <devplace/parallel.hpp>
-#include <devplace/parallel/mpi.hpp>
 #include <devplace/parallel/mpi_collectives.hpp>
+#include <devplace/process/mpi.hpp>
 
 #include "support/timing.hpp"
 

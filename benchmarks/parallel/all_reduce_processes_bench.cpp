@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include <devplace/parallel/across_processes.hpp>
-#include <devplace/parallel/process_group.hpp>
-#include <devplace/parallel/shared_memory.hpp>
 #include <devplace/place/thread_team.hpp>
+#include <devplace/process/process_group.hpp>
+#include <devplace/process/shared_memory_transport.hpp>
 
 #include "support/timing.hpp"
 

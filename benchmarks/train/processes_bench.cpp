@@ -20,8 +20,8 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/parallel.hpp>
-#include <devplace/parallel/launch.hpp>
 #include <devplace/place/thread_team.hpp>
+#include <devplace/process/launch.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/launched_processes.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include <devplace/all.hpp>
-#include <devplace/parallel/mpi.hpp>
+#include <devplace/process/mpi.hpp>
 
 namespace dp = devplace;
 namespace nn = dp::nn;

@@ -16,7 +16,6 @@
 #include <devplace/parallel/hierarchical.hpp>
 #include <devplace/parallel/parallel_apply.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/reduce.hpp>
 #include <devplace/parallel/reduce_scatter.hpp>
 #include <devplace/parallel/replicate.hpp>
@@ -26,3 +25,4 @@
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/parallel/to_batch.hpp>
 #include <devplace/parallel/wire.hpp>
+#include <devplace/process/process_group.hpp>

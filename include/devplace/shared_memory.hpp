@@ -3,9 +3,7 @@
 #pragma once
 
 // Tensors and models in memory that several processes have: place shared_memory, and handles for memory of GPUs. Not in
-// all.hpp: only programs of
-// several processes need it. (parallel/shared_memory.hpp is something else: how the processes of a group send
-// messages.)
+// all.hpp: only programs of several processes need it.
 #include <devplace/memory/detail/shared_pages.hpp>
 #include <devplace/nn/shared_model.hpp>
 #include <devplace/tensor/ipc.hpp>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Without component mpi. No MPI has its header where compilers look by themselves.
-#include <devplace/parallel/process_group.hpp>
+#include <devplace/process/process_group.hpp>
 
-#if defined(MPI_WITHOUT_THE_COMPONENT)  // expect: devplace: parallel/mpi.hpp needs MPI. Link devplace::mpi, found by
+#if defined(MPI_WITHOUT_THE_COMPONENT)  // expect: devplace: process/mpi.hpp needs MPI. Link devplace::mpi, found by
                                         // find_package
-  #include <devplace/parallel/mpi.hpp>
+  #include <devplace/process/mpi.hpp>
 #endif

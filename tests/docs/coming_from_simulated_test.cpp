@@ -13,7 +13,7 @@
 
 #include <devplace/all.hpp>
 #include <devplace/io/parameters.hpp>
-#include <devplace/parallel/launch.hpp>
+#include <devplace/process/launch.hpp>
 #include <devplace/shared_memory.hpp>
 #include <devplace/sorting.hpp>
 

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <string>
 
-#include <devplace/parallel/launch_environment.hpp>
+#include <devplace/process/launch_environment.hpp>
 
 #include "support/catch.hpp"
 

@@ -11,7 +11,7 @@
 
 #include <devplace/all.hpp>
 #include <devplace/io/parameters.hpp>
-#include <devplace/parallel/launch.hpp>
+#include <devplace/process/launch.hpp>
 
 #include "support/catch.hpp"
 #include "support/labelled_samples.hpp"

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include <devplace/memory/report.hpp>
-#include <devplace/parallel/mpi.hpp>
+#include <devplace/process/mpi.hpp>
 
 #include "mpi/check.hpp"
 

@@ -18,9 +18,9 @@
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel.hpp>
-#include <devplace/parallel/mpi.hpp>
 #include <devplace/parallel/mpi_collectives.hpp>
 #include <devplace/parallel/wire.hpp>
+#include <devplace/process/mpi.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "mpi/check.hpp"

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include <devplace/all.hpp>
-#include <devplace/parallel/launch.hpp>
 #include <devplace/parallel/nccl.hpp>
 #include <devplace/parallel/wire.hpp>
+#include <devplace/process/launch.hpp>
 
 namespace dp = devplace;
 namespace nn = dp::nn;

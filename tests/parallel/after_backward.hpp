@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <devplace/parallel/communicator.hpp>
-#include <devplace/parallel/process_group.hpp>
+#include <devplace/process/process_group.hpp>
 
 namespace devplace::test {
 

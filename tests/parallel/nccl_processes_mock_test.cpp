@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include <devplace/parallel/launch.hpp>
 #include <devplace/parallel/nccl.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/share.hpp>
+#include <devplace/process/launch.hpp>
 
-#include "parallel/control_job.hpp"
 #include "parallel/nccl_buffers.hpp"
-#include "parallel/torchrun.hpp"
+#include "process/control/job.hpp"
+#include "process/torchrun.hpp"
 #include "support/catch.hpp"
 #include "support/forked_ranks.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <devplace/parallel/process_group.hpp>
-#include <devplace/parallel/shared_memory.hpp>
+#include <devplace/process/process_group.hpp>
+#include <devplace/process/shared_memory_transport.hpp>
 
 #include "support/forked_processes.hpp"
 

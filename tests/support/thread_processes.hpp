@@ -18,7 +18,7 @@
 #include <vector>
 
 #include <devplace/base/function_view.hpp>
-#include <devplace/parallel/process_group.hpp>
+#include <devplace/process/process_group.hpp>
 
 namespace devplace::test {
 

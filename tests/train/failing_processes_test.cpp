@@ -25,12 +25,12 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/parallel.hpp>
-#include <devplace/parallel/launch.hpp>
+#include <devplace/process/launch.hpp>
 #include <devplace/train/trainer.hpp>
 #include <devplace/train/training_log.hpp>
 
-#include "parallel/control_job.hpp"
-#include "parallel/torchrun.hpp"
+#include "process/control/job.hpp"
+#include "process/torchrun.hpp"
 #include "support/catch.hpp"
 #include "support/replicas.hpp"
 #include "support/temporary_folder.hpp"

@@ -23,12 +23,12 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/parallel.hpp>
-#include <devplace/parallel/launch.hpp>
+#include <devplace/process/launch.hpp>
 #include <devplace/train/accuracy.hpp>
 #include <devplace/train/checkpoint.hpp>
 #include <devplace/train/trainer.hpp>
 
-#include "parallel/torchrun.hpp"
+#include "process/torchrun.hpp"
 #include "support/catch.hpp"
 #include "support/forked_group.hpp"
 #include "support/labelled_samples.hpp"

@@ -32,9 +32,9 @@
 #include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel/check_replicas.hpp>
-#include <devplace/parallel/detail/watched_process.hpp>
 #include <devplace/parallel/step_traffic.hpp>
 #include <devplace/place/device_info.hpp>
+#include <devplace/process/control/detail/watched_process.hpp>
 #include <devplace/tensor/print.hpp>
 #include <devplace/train/checkpoint.hpp>
 #include <devplace/train/detail/progress_text.hpp>

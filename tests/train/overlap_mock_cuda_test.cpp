@@ -19,9 +19,9 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/to_batch.hpp>
-#include <devplace/parallel/transport.hpp>
+#include <devplace/process/process_group.hpp>
+#include <devplace/process/transport.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"

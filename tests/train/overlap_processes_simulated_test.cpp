@@ -18,7 +18,7 @@
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel.hpp>
-#include <devplace/parallel/shared_memory.hpp>
+#include <devplace/process/shared_memory_transport.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "parallel/after_backward.hpp"

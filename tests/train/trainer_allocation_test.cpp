@@ -17,8 +17,8 @@
 #include <devplace/optim/adamw.hpp>
 #include <devplace/optim/scheduled.hpp>
 #include <devplace/optim/schedules.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/to_batch.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/allocation_counter.hpp"

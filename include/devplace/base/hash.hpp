@@ -26,4 +26,12 @@ void add_to_hash(std::uint64_t& hash, const T& value) {
   }
 }
 
+/// The hash of a single value.
+template <class T>
+std::uint64_t hash_of(const T& value) {
+  std::uint64_t hash = hash_of_nothing;
+  add_to_hash(hash, value);
+  return hash;
+}
+
 }  // namespace devplace::detail

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <devplace/data/shuffle_seed.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/process/process_group.hpp>
 
 namespace devplace {
 

@@ -19,10 +19,10 @@
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/tensor/distributed.hpp>
 
 namespace devplace {

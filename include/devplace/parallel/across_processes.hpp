@@ -11,8 +11,8 @@
 
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/started_reductions.hpp>
-#include <devplace/parallel/transport.hpp>
 #include <devplace/place/detail/host_memory.hpp>
+#include <devplace/process/transport.hpp>
 
 namespace devplace::parallel {
 

@@ -6,9 +6,9 @@
 
 #include <devplace/nn/model.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {

@@ -11,6 +11,7 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
+#include <devplace/parallel/detail/reduce_in_rank_order.hpp>
 #include <devplace/parallel/detail/streamed_collectives.hpp>
 #include <devplace/place/replica_error.hpp>
 

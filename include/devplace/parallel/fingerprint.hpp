@@ -14,8 +14,8 @@
 
 #include <devplace/base/first_difference.hpp>
 #include <devplace/base/hash.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/process/process_group.hpp>
 
 namespace devplace::parallel {
 
@@ -71,11 +71,7 @@ class basic_fingerprint {
   }
 
   /// A hash of everything that was added.
-  std::uint64_t hash() const {
-    std::uint64_t value = devplace::detail::hash_of_nothing;
-    devplace::detail::add_to_hash(value, text_);
-    return value;
-  }
+  std::uint64_t hash() const { return devplace::detail::hash_of(text_); }
 
  private:
   Text text_of(const process_group& processes, int rank) const {

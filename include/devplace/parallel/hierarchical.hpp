@@ -14,8 +14,8 @@
 #include <devplace/parallel/across_processes.hpp>
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
+#include <devplace/process/process_group.hpp>
 
 namespace devplace {
 

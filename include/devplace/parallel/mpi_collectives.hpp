@@ -21,8 +21,8 @@
 #include <devplace/parallel/detail/mpi_elements.hpp>
 #include <devplace/parallel/detail/mpi_unfinished.hpp>
 #include <devplace/parallel/direct.hpp>
-#include <devplace/parallel/mpi.hpp>
 #include <devplace/place/detail/host_memory.hpp>
+#include <devplace/process/mpi.hpp>
 
 namespace devplace {
 

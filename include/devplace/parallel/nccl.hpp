@@ -21,7 +21,7 @@
   #include <devplace/parallel/communicator.hpp>
   #include <devplace/parallel/detail/check_collective.hpp>
   #include <devplace/parallel/detail/nccl_short_sums.hpp>
-  #include <devplace/parallel/process_group.hpp>
+  #include <devplace/process/process_group.hpp>
 
 namespace devplace::parallel {
 

@@ -9,9 +9,9 @@
 
 #include <devplace/parallel/across_processes.hpp>
 #include <devplace/parallel/direct.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/ring.hpp>
 #include <devplace/parallel/share.hpp>
+#include <devplace/process/process_group.hpp>
 
 namespace devplace {
 

@@ -8,10 +8,10 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/part_copy.hpp>
 #include <devplace/parallel/gather.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/parallel/detail/combine.hpp>
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/replica_error.hpp>
+#include <devplace/process/combine.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/runtime/round_elements.hpp>
 #include <devplace/tensor/dtype.hpp>
 

@@ -15,8 +15,8 @@
 #include <devplace/nn/predictor.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/extents.hpp>

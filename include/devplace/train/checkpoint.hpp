@@ -17,10 +17,10 @@
 #include <devplace/io/parameters.hpp>
 #include <devplace/io/safetensors.hpp>
 #include <devplace/optim/option_groups.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/train/detail/checkpoint_extras.hpp>

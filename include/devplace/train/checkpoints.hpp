@@ -12,9 +12,9 @@
 
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/train/checkpoint.hpp>
 #include <devplace/train/detail/checkpoint_folder.hpp>
 

@@ -15,9 +15,9 @@
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/parallel/bucket_shares.hpp>
-#include <devplace/parallel/shared_layout.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/process/shared_layout.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/predict.hpp>
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <type_traits>
 
-#include <devplace/parallel/process_group.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/train/detail/progress_text.hpp>
 
 namespace devplace {

@@ -28,8 +28,8 @@
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/output_file.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/train/detail/log_text.hpp>
 

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
-#include <devplace/parallel/detail/combine.hpp>
+#include <devplace/process/combine.hpp>
 
 namespace devplace::parallel::detail {
 

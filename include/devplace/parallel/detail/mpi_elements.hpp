@@ -9,7 +9,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/parallel/detail/combine.hpp>
+#include <devplace/parallel/detail/reduce_in_rank_order.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/replica_error.hpp>
 

@@ -4,8 +4,8 @@
 
 #include <type_traits>
 
-#include <devplace/parallel/detail/combine.hpp>
-#include <devplace/parallel/detail/mpi_calls.hpp>
+#include <devplace/process/combine.hpp>
+#include <devplace/process/mpi_calls.hpp>
 
 #if defined(OPEN_MPI) && OPEN_MPI && __has_include(<mpi-ext.h>)
   #include <mpi-ext.h>

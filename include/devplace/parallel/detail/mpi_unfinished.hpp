@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <devplace/ops/for_each.hpp>
-#include <devplace/parallel/detail/combine.hpp>
+#include <devplace/parallel/detail/reduce_in_rank_order.hpp>
 
 namespace devplace::parallel::detail {
 

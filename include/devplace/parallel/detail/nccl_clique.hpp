@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/parallel/detail/combine.hpp>
-#include <devplace/parallel/detail/descriptor.hpp>
+#include <devplace/base/clock.hpp>
 #include <devplace/parallel/detail/nccl_meeting.hpp>
-#include <devplace/parallel/transport.hpp>
+#include <devplace/process/combine.hpp>
+#include <devplace/process/transport.hpp>
 
 namespace devplace::parallel::detail {
 
@@ -163,9 +163,9 @@ class nccl_clique {
     if (poll(call)) return;
     const waiting_scope scope(*this);
     ::timespec pause{0, 1000};
-    const double since = monotonic_seconds();
+    const double since = devplace::detail::monotonic_seconds();
     do {
-      check_time(call, monotonic_seconds() - since, seconds);
+      check_time(call, devplace::detail::monotonic_seconds() - since, seconds);
       ::nanosleep(&pause, nullptr);
       pause.tv_nsec = std::min(2 * pause.tv_nsec, 200000L);
     } while (!poll(call));

@@ -14,11 +14,11 @@
 #include <string_view>
 #include <vector>
 
+#include <devplace/base/hash.hpp>
 #include <devplace/memory/event.hpp>
-#include <devplace/parallel/detail/control_wire.hpp>
 #include <devplace/parallel/detail/nccl_calls.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/process/process_group.hpp>
 
 namespace devplace::parallel::detail {
 
@@ -44,7 +44,7 @@ inline std::uint64_t nccl_host() {
       std::fclose(file);
     }
   }
-  return control_token(name).halves[0];
+  return devplace::detail::hash_of(name);
 }
 
 inline nccl_device nccl_device_of(int ordinal) {

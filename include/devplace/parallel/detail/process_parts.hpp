@@ -10,7 +10,7 @@
 
 #include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/share.hpp>
-#include <devplace/parallel/transport.hpp>
+#include <devplace/process/transport.hpp>
 
 namespace devplace::parallel::detail {
 

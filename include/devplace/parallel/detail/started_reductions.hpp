@@ -12,11 +12,11 @@
 #include <vector>
 
 #include <devplace/ops/for_each.hpp>
-#include <devplace/parallel/detail/combine.hpp>
 #include <devplace/parallel/detail/combine_in_order.hpp>
 #include <devplace/parallel/detail/host_buffers.hpp>
 #include <devplace/parallel/detail/process_parts.hpp>
-#include <devplace/parallel/transport.hpp>
+#include <devplace/process/combine.hpp>
+#include <devplace/process/transport.hpp>
 
 namespace devplace::parallel {
 

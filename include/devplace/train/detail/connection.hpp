@@ -16,9 +16,9 @@
 #include <devplace/parallel/bucket_reduction.hpp>
 #include <devplace/parallel/bucket_shares.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/precision.hpp>
 

@@ -67,6 +67,8 @@ namespace generic {
 
 #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
 
+#include <devplace/backend/cpu/detail/convolution_phases_body.hpp>
+
 #include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
 
 #include <devplace/backend/cpu/detail/convolution_body.hpp>
@@ -85,6 +87,8 @@ namespace avx2 {
 
   #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
 
+  #include <devplace/backend/cpu/detail/convolution_phases_body.hpp>
+
   #include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
 
   #include <devplace/backend/cpu/detail/convolution_body.hpp>
@@ -100,6 +104,8 @@ namespace avx512 {
   #include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>
 
   #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
+
+  #include <devplace/backend/cpu/detail/convolution_phases_body.hpp>
 
   #include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
 

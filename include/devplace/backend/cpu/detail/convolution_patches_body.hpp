@@ -182,10 +182,16 @@ DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_
     const std::size_t begin = x > low ? x : low, end = x + n < high ? x + n : high;
     const std::size_t from = s.rows.padded(y, row);
     if (begin < end && s.rows.inside(from)) {
-      runs[found++] = {at + begin - x,
-                       (from - s.rows.padding) * s.columns.in + s.columns.padded(begin, column) - s.columns.padding,
-                       end - begin};
-      read += end - begin;
+      const pixel_run run{at + begin - x,
+                          (from - s.rows.padding) * s.columns.in + s.columns.padded(begin, column) - s.columns.padding,
+                          end - begin};
+      read += run.n;
+      pixel_run* const before = found == 0 ? nullptr : runs + found - 1;
+      if (before != nullptr && before->at + before->n == run.at && before->from + before->n == run.from &&
+          s.columns.stride == 1)
+        before->n += run.n;  // whole rows, which are many if they are short
+      else
+        runs[found++] = run;
     }
     at += n;
   }

@@ -15,6 +15,9 @@ inline constexpr std::size_t depthwise_channels = 4;
 inline constexpr std::size_t depthwise_depth = 256;
 ///@}
 
+/// The most elements of a padded row that is cleared together with all others before elements are copied.
+inline constexpr std::size_t depthwise_narrow = 16;
+
 /// How convolutions whose groups have few channels (convolution_depthwise_body.hpp) divide a shape. The division and
 /// the order of all sums depend on the extents alone.
 ///

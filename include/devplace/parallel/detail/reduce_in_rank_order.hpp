@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
+#include <devplace/ops/detail/independent_loop.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/process/combine.hpp>
+
+namespace devplace::parallel::detail {
+
+/// Pointers to the buffers of all ranks, as an argument of kernels.
+template <class T>
+struct rank_table {
+  T* buffers[max_ranks];
+  int ranks;
+};
+
+/// Reduces the ranks' buffers from element `first` in the order of the ranks: ((g0 + g1) + g2) + ..., bf16 and half in
+/// float and rounded at the end. Stores the result on rank `target`, or on all. The bits do not depend on the division
+/// among devices and threads.
+template <class T, reduction Op>
+struct reduce_in_rank_order {
+  using total_type = devplace::detail::computed_t<T>;
+  using combining = combine<total_type, Op>;
+
+  rank_table<T> table;
+  std::size_t first;
+  int target;  ///< the rank that gets the result; -1: all
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t at = first + i;
+    total_type total = table.buffers[0][at];
+    for (int rank = 1; rank < table.ranks; ++rank)
+      total = combining::both(total, table.buffers[rank][at]);
+    const T result(combining::finish(total, table.ranks));
+    if (target >= 0) {
+      table.buffers[target][at] = result;
+      return;
+    }
+    for (int rank = 0; rank < table.ranks; ++rank)
+      table.buffers[rank][at] = result;
+  }
+
+  /// For the CPU: works in blocks that stay in the first-level cache, so that every buffer is read and written once.
+  void range(std::size_t begin, std::size_t end) const {
+    constexpr std::size_t block = 1024;
+    total_type totals[block];
+    for (std::size_t from = first + begin; from < first + end; from += block) {
+      const std::size_t n = first + end - from < block ? first + end - from : block;
+      const T* const start = table.buffers[0] + from;
+      devplace::detail::independent_loop(0, n, [&](std::size_t i) { totals[i] = start[i]; });
+      for (int rank = 1; rank < table.ranks; ++rank) {
+        const T* const more = table.buffers[rank] + from;
+        devplace::detail::independent_loop(0, n,
+                                           [&](std::size_t i) { totals[i] = combining::both(totals[i], more[i]); });
+      }
+      if constexpr (Op == reduction::mean)
+        devplace::detail::independent_loop(
+            0, n, [&](std::size_t i) { totals[i] = combining::finish(totals[i], table.ranks); });
+      for (int rank = target < 0 ? 0 : target; rank < (target < 0 ? table.ranks : target + 1); ++rank) {
+        T* const to = table.buffers[rank] + from;
+        devplace::detail::independent_loop(0, n, [&](std::size_t i) { to[i] = T(totals[i]); });
+      }
+    }
+  }
+};
+
+/// Adds the elements received from the neighbour to this rank's own, and divides in the last step of a mean.
+template <class T, reduction Op>
+struct add_received {
+  T* own;
+  const T* received;
+  int divisor;  ///< the number of ranks in the last step, else 0
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const T total = combine<T, Op>::both(received[i], own[i]);
+    own[i] = divisor == 0 ? total : combine<T, Op>::finish(total, divisor);
+  }
+};
+
+/// Turns totals over the ranks into results.
+template <class T, reduction Op>
+struct finish_reduction {
+  T* at;
+  int ranks;
+
+  DEVPLACE_HD void operator()(std::size_t i) const { at[i] = combine<T, Op>::finish(at[i], ranks); }
+};
+
+}  // namespace devplace::parallel::detail

@@ -1,0 +1,309 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/base/clock.hpp>
+#include <devplace/process/control/detail/arrivals.hpp>
+#include <devplace/process/control/detail/call_checker.hpp>
+#include <devplace/process/control/detail/exchanges.hpp>
+#include <devplace/process/control/detail/role.hpp>
+
+namespace devplace::parallel::detail {
+
+/// The role of process 0: waits for all processes, answers exchanges, detects failures and reports them.
+class control_hub final : public control_role {
+ public:
+  control_hub(const job_member& who, std::string endpoint, descriptor listener, const control_address& own,
+              const process_options& options)
+      : control_role(who, options),
+        endpoint_(std::move(endpoint)),
+        arrivals_(std::move(listener), control_token(who.token)),
+        checker_(options),
+        all_parts_(options),
+        links_(static_cast<std::size_t>(who.size)) {
+    all_.resize(links_.size());
+    for (std::size_t r = 0; r != all_.size(); ++r)
+      all_[r].rank = static_cast<int>(r);
+    all_[0].from = own;
+    rendezvous();
+  }
+
+ private:
+  void rendezvous() {
+    const double deadline = devplace::detail::monotonic_seconds() + options_.init_timeout;
+    std::string error;
+    std::set<int> informed;
+    for (std::size_t joined = 1; joined != links_.size() && error.empty();) {
+      const double now = serve_arrivals(deadline, [&](const control_hello& hello, control_link& link) {
+        if (error.empty()) error = admit(hello, link);
+        if (error.empty())
+          ++joined;
+        else
+          note_informed(informed, hello.rank);
+        return error;
+      });
+      for (std::size_t r = 1; r != links_.size(); ++r)
+        if (error.empty() && links_[r].open() && !links_[r].receive())
+          error = all_[r].name() + " ended before all processes were there. Its own output may say why.";
+      if (error.empty() && now >= deadline && joined != links_.size()) error = missing_text(joined);
+    }
+    if (!error.empty()) refuse_all(error, std::move(informed));
+    arrivals_.group_complete();
+    std::vector<control_address> addresses;
+    for (watched_process& one : all_) {
+      addresses.push_back(one.from);
+      one.last_message = devplace::detail::monotonic_seconds();
+    }
+    for (control_link& link : links_)
+      link.send(control_message::welcome, addresses.data(), addresses.size() * sizeof(control_address));
+  }
+
+  /// Adds a process to the group, or returns why its hello makes the whole rendezvous fail.
+  std::string admit(const control_hello& hello, control_link& link) {
+    watched_process joining{.rank = hello.rank, .from = hello.from};
+    if (hello.size != who_.size)
+      return joining.name() + " was started for " + std::to_string(hello.size) + " processes and " + all_[0].name() +
+             " for " + std::to_string(who_.size) + ": all must have the same WORLD_SIZE." + source();
+    if (hello.rank < 0 || hello.rank >= who_.size)
+      return joining.name() + " is not one of the ranks 0 to " + std::to_string(who_.size - 1) + "." + source();
+    const auto r = static_cast<std::size_t>(hello.rank);
+    if (r == 0 || links_[r].open())
+      return joining.name() + " and " + all_[r].name() + " have the same rank: each process needs its own RANK." +
+             source();
+    links_[r] = std::move(link);
+    all_[r] = joining;
+    return {};
+  }
+
+  /// Returns why a process that connects after the group is complete is refused. The group continues.
+  std::string refuse_late(const control_hello& hello) const {
+    const watched_process joining{.rank = hello.rank, .from = hello.from};
+    const bool known = hello.rank >= 0 && hello.rank < who_.size;
+    const auto& has_rank = all_[known ? static_cast<std::size_t>(hello.rank) : 0];
+    if (known && has_rank.left) return "later";  // it will be in the next group of the same job
+    return joining.name() + " comes too late: the group of " + std::to_string(who_.size) + " processes is complete" +
+           (known ? ", with " + has_rank.name() : std::string()) + ". Each process needs its own RANK." + source();
+  }
+
+  std::string missing_text(std::size_t joined) const {
+    std::string missing;
+    for (std::size_t r = 1; r != links_.size(); ++r)
+      if (!links_[r].open()) missing += (missing.empty() ? "" : ", ") + std::to_string(r);
+    return "the rendezvous at " + endpoint_ + " got " + std::to_string(joined) + " of " + std::to_string(who_.size) +
+           " processes in " + seconds_text(options_.init_timeout) + "; missing: rank " + missing + "." +
+           arrivals_.accept_error() + source();
+  }
+
+  std::string source() const { return who_.source.empty() ? std::string() : " Process 0 is " + who_.source + "."; }
+
+  /// Adds a rank of the group to the ranks that know why the rendezvous failed.
+  void note_informed(std::set<int>& informed, int rank) const {
+    if (rank > 0 && static_cast<std::size_t>(rank) < links_.size()) informed.insert(rank);
+  }
+  /// Sends the reason to all connected processes and, for exit_grace, to processes that connect later. Throws it.
+  [[noreturn]] void refuse_all(const std::string& why, std::set<int> informed) {
+    for (std::size_t r = 1; r != links_.size(); ++r)
+      if (links_[r].open()) {
+        links_[r].send_text(control_message::refusal, why);
+        links_[r].close();
+        informed.insert(all_[r].rank);
+      }
+    const double deadline = devplace::detail::monotonic_seconds() + options_.exit_grace;
+    for (double now = 0; informed.size() + 1 < links_.size() && now < deadline;)
+      now = serve_arrivals(deadline, [&](const control_hello& hello, control_link&) {
+        note_informed(informed, hello.rank);
+        return why;
+      });
+    throw communication_error(why);
+  }
+
+  /// Waits for connections and messages, at most a second or until the deadline; returns the time.
+  template <class Admit>
+  double serve_arrivals(double deadline, const Admit& admit) {
+    std::vector<::pollfd> polled;
+    descriptors(polled);
+    ::poll(polled.data(), polled.size(),
+           poll_milliseconds(std::min(deadline - devplace::detail::monotonic_seconds(), 1.0)));
+    const double now = devplace::detail::monotonic_seconds();
+    arrivals_.serve(now, admit);
+    return now;
+  }
+
+  void descriptors(std::vector<::pollfd>& to) const override {
+    arrivals_.descriptors(to);
+    for (const control_link& link : links_)
+      if (link.open()) to.push_back({link.fd(), static_cast<short>(link.has_unsent() ? POLLIN | POLLOUT : POLLIN), 0});
+  }
+
+  bool serve(double now, bool heartbeat_due, leaving how) override {
+    arrivals_.serve(now, [&](const control_hello& hello, control_link&) { return refuse_late(hello); });
+    for (std::size_t r = 1; r != links_.size(); ++r)
+      if (links_[r].open()) receive(r, now);
+    serve_exchanges(now);
+    if (how == leaving::by_exception && !has_failed()) return leave_by_exception();
+    self().left = how != leaving::no;
+    if (heartbeat_due || self().left) parts.report(now, [&](const control_part& part) { all_parts_.update(0, part); });
+    if (heartbeat_due) watch(now);
+    // After a failure process 0 waits only for processes that may have been stopped, until they answer or are killed.
+    const auto is_awaited = [&](const watched_process& one) {
+      const bool detects_stops = options_.heartbeat_timeout != 0;
+      return links_[static_cast<std::size_t>(one.rank)].open() &&
+             (!has_failed() || (detects_stops && is_late(one, now)));
+    };
+    return !self().left || std::any_of(all_.begin(), all_.end(), is_awaited);
+  }
+
+  /// Handles the messages of process `r` and the end of its connection.
+  void receive(std::size_t r, double now) {
+    control_link& link = links_[r];
+    link.flush();
+    const bool open = link.receive();
+    control_header header{};
+    std::vector<std::byte> body;
+    auto found = control_link::found::nothing;
+    while ((found = link.next(header, body, gather_limit())) == control_link::found::message) {
+      all_[r].last_message = now;
+      if (!handle(r, header, body)) {
+        found = control_link::found::malformed;
+        break;
+      }
+    }
+    if (found == control_link::found::malformed) {
+      link.close();
+      fail(all_[r].name() + " sent an invalid message over the control connection.");
+    } else if (!open && link.open()) {
+      link.close();
+      fail(ended_text(all_[r], self()));
+    }
+  }
+
+  /// Handles one message; false if it is not valid.
+  bool handle(std::size_t r, const control_header& header, const std::vector<std::byte>& body) {
+    if (header.type == control_message::heartbeat && body.size() == sizeof(control_state)) {
+      all_[r].state = control_read<control_state>(body.data());
+      return true;
+    }
+    if (header.type == control_message::part && body.size() == sizeof(control_part)) {
+      all_parts_.update(static_cast<int>(r), control_read<control_part>(body.data()));
+      return true;
+    }
+    if (header.type == control_message::gather) return exchanges_.take(r, body, all_.size());
+    if (header.type != control_message::goodbye || body.size() != sizeof(control_goodbye)) return false;
+    const auto goodbye = control_read<control_goodbye>(body.data());
+    all_[r].state = goodbye.state;
+    all_[r].left = true;
+    links_[r].close();
+    if (goodbye.failed != 0) {
+      // A launcher that sees this process end may end the others: the failed one needs time to print its exception.
+      if (terminates()) ::poll(nullptr, 0, poll_milliseconds(std::min(0.5, options_.exit_grace)));
+      fail(exception_text(all_[r]));
+    }
+    return true;
+  }
+
+  /// Answers exchanges to which every member has contributed.
+  void serve_exchanges(double now) {
+    std::vector<std::byte> own;
+    if (take_contribution(own)) static_cast<void>(exchanges_.take(0, own, all_.size()));
+    if (has_failed()) return;
+    const std::string fault =
+        exchanges_.serve(now, all_, options_.init_timeout, [this](std::size_t r, const auto& result) {
+          if (r == 0)
+            answer(result.data(), result.size());
+          else
+            links_[r].send(control_message::gathered, result.data(), result.size());
+        });
+    if (!fault.empty()) fail(fault);
+  }
+
+  /// Sends heartbeats and looks for silent processes and for calls that cannot complete.
+  void watch(double now) {
+    for (control_link& link : links_)
+      if (!link.has_unsent()) link.send(control_message::heartbeat, self().state);
+    for (std::size_t r = 1; r != all_.size(); ++r)
+      if (links_[r].open() && is_silent(all_[r], now)) {
+        const std::string sentence = silent_text(all_[r], self(), options_.heartbeat_timeout);
+        if (terminates()) print_final(sentence);  // now: a launcher that sees a process end may kill this one
+        links_[r].kill_process();
+        links_[r].close();
+        return fail(sentence);
+      }
+    if (has_failed()) return;
+    std::string fault = checker_.find_fault(all_, now);
+    if (!fault.empty()) {
+      all_parts_.note_waiting_members(all_);
+      fault = checker_.find_fault(all_, now);
+    } else {
+      fault = all_parts_.find_fault(all_, now);
+    }
+    if (!fault.empty()) fail(fault);
+  }
+
+  void fail(const std::string& sentence) {
+    if (has_failed()) return;
+    if (terminates()) print_final(sentence);
+    broadcast_failure(sentence);
+    if (terminates()) {
+      wait_for_disconnects();
+      end_process();
+    }
+    note_failure(sentence);
+  }
+
+  bool leave_by_exception() {
+    const std::string sentence = exception_text(self());
+    if (terminates()) print(sentence);
+    broadcast_failure(sentence);
+    wait_for_disconnects();
+    return false;
+  }
+
+  bool is_late(const watched_process& one, double now) const { return now - one.last_message > 2 * options_.heartbeat; }
+
+  void broadcast_failure(const std::string& sentence) {
+    const control_failure head{terminates()};
+    for (control_link& link : links_)
+      link.send(control_message::failure, &head, sizeof head, sentence.data(), sentence.size());
+  }
+
+  /// Waits until the other processes have closed their links, at most exit_grace; then kills stopped ones.
+  void wait_for_disconnects() {
+    const double deadline = devplace::detail::monotonic_seconds() + options_.exit_grace;
+    for (;;) {
+      std::vector<::pollfd> polled;
+      for (control_link& link : links_) {
+        control_header header{};
+        std::vector<std::byte> ignored;
+        link.flush();
+        while (link.open() && link.next(header, ignored, gather_limit()) == control_link::found::message)
+          if (header.type == control_message::goodbye) link.close();
+        if (link.open()) polled.push_back({link.fd(), POLLIN, 0});
+      }
+      const double now = devplace::detail::monotonic_seconds();
+      if (polled.empty()) return;
+      if (now >= deadline) break;
+      ::poll(polled.data(), polled.size(), poll_milliseconds(std::min(deadline - now, 0.1)));
+      for (control_link& link : links_)
+        if (link.open() && !link.receive()) link.close();
+    }
+    for (std::size_t r = 1; r != links_.size(); ++r)
+      if (terminates() && links_[r].open() && is_late(all_[r], devplace::detail::monotonic_seconds()))
+        links_[r].kill_process();
+  }
+
+  std::string endpoint_;
+  control_arrivals arrivals_;
+  control_call_checker checker_;
+  watched_parts all_parts_;
+  std::vector<control_link> links_;  // by rank
+  control_exchanges exchanges_;
+};
+
+}  // namespace devplace::parallel::detail

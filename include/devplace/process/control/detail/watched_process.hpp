@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include <devplace/process/control/detail/messages.hpp>
+#include <devplace/tensor/detail/number_format.hpp>
+
+namespace devplace::parallel::detail {
+
+/// The state of a process, as another process knows it.
+struct watched_process {
+  int rank = 0;
+  control_address from{};
+  control_state state{};
+  double last_message = 0;  ///< time of its last message
+  bool left = false;        ///< whether it left the group in order
+  /// The call of another group, the whole one or a part, in which this process waits; may be empty.
+  std::string other_call = {};
+
+  bool is_waiting() const noexcept { return state.entered != state.left; }
+  /// `rank 2 (host c, pid 812)`
+  std::string name() const {
+    return "rank " + std::to_string(rank) + " (host " + from.host.str() + ", pid " + std::to_string(from.pid) + ")";
+  }
+  /// `all_reduce #5 (100 x 4 bytes)`
+  std::string call(std::uint64_t number) const {
+    const control_call* const known = state.find(number);
+    const std::string text = (known == nullptr ? "call" : known->name.str()) + " #" + std::to_string(number);
+    if (known == nullptr || known->element_bytes == 0) return text;
+    return text + " (" + std::to_string(known->count) + " x " + std::to_string(known->element_bytes) + " bytes)";
+  }
+  /// Its last call: `in all_reduce #5 (100 x 4 bytes)`
+  std::string last() const {
+    if (state.entered == 0) return "before its first collective call";
+    return (is_waiting() ? "in " : "after ") + call(state.entered);
+  }
+};
+
+using watched_processes = std::vector<watched_process>;
+
+/// The shortest text: `0.5 s`, `60 s`.
+inline std::string seconds_text(double seconds) {
+  return devplace::detail::rounded_text(seconds, std::chars_format::general, 6) + " s";
+}
+
+// Descriptions of failures. All processes begin them with the same words, so that logs can be searched.
+
+/// Describes the last call that `who` reported, and the call that `finder` has reached, if that is a later one.
+inline std::string last_known(const watched_process& who, const watched_process& finder) {
+  const bool reported = who.state.entered != 0, behind = who.state.entered < finder.state.entered;
+  return "last known " + (reported || !behind ? who.last() : "") + (reported && behind ? ", " : "") +
+         (behind ? "before " + finder.name() + " came to " + finder.call(finder.state.entered) : "");
+}
+
+inline std::string ended_text(const watched_process& who, const watched_process& finder) {
+  return who.name() + " ended without leaving the group, " + last_known(who, finder) +
+         ": it was killed, crashed, or called exit. Its own output may say why.";
+}
+
+inline std::string silent_text(const watched_process& who, const watched_process& finder, double seconds) {
+  return who.name() + " has been silent for " + seconds_text(seconds) + ", " + last_known(who, finder) +
+         ": it is stopped, as by SIGSTOP or a debugger, or its host is down or cannot be reached. "
+         "process_options::heartbeat_timeout says how long that may take.";
+}
+
+inline std::string exception_text(const watched_process& who) {
+  return who.name() + " left the group because of an exception, " + who.last() + ". Its own output may say which.";
+}
+
+}  // namespace devplace::parallel::detail

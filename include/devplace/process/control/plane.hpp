@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <devplace/process/control/detail/hub.hpp>
+#include <devplace/process/control/detail/spoke.hpp>
+#include <devplace/process/control/endpoint.hpp>
+#include <devplace/process/group_monitor.hpp>
+#include <devplace/process/process_options.hpp>
+
+namespace devplace::parallel {
+
+namespace detail {
+class monitor_of_calls_of_part;
+}
+
+/// A control connection between the processes of a group, in addition to the data connection. Over it the processes
+/// rendezvous and exchange addresses. They learn at once that one of them ended, stopped, or makes other collective
+/// calls than the rest. process_options::failure says what then happens.
+///
+/// Process 0 listens, the others connect; all messages go through process 0. It refuses processes of other users (on
+/// one host), with another token, or with another version of the library. Over a network it stops listening when the
+/// group is complete; messages are neither encrypted nor signed, so whoever can read or change them can end the job.
+///
+/// One thread of each process sends and receives, with all signals blocked. The destructor leaves the group and ends
+/// the thread; in process 0 it returns when all processes have left. A destructor that runs because of an exception
+/// ends the group. A process that ends without the destructor, even by exit(0), counts as failed. Children of fork()
+/// cannot use the connection.
+class control_plane final : public group_monitor {
+ public:
+  /// Returns when all processes of the job have connected. Throws communication_error if some do not within
+  /// init_timeout, if ranks or sizes contradict each other, or if process 0 cannot listen at the endpoint.
+  explicit control_plane(const job_member& who, const control_endpoint& where = {}, const process_options& options = {})
+      : control_plane(who, where, nullptr, options) {}
+  /// Uses the listener that process 0 has created before.
+  control_plane(const job_member& who, control_listener listener, const process_options& options = {})
+      : control_plane(who, listener.endpoint(), &listener, options) {}
+
+  control_plane(const control_plane&) = delete;
+  control_plane& operator=(const control_plane&) = delete;
+  ~control_plane() override {
+    if (::getpid() != process_) {  // a child of fork() does not have the thread
+      static_cast<void>(thread_.release());
+      static_cast<void>(role_.release());  // the thread may hold its mutex
+      return;
+    }
+    role_->leave(std::uncaught_exceptions() > exceptions_ ? detail::leaving::by_exception : detail::leaving::in_order);
+    thread_->join();
+  }
+
+  /// Gathers `bytes` bytes, at most 64 KiB, of each process in `all`, in the order of the ranks. Every process calls
+  /// it, from one thread, within init_timeout of the first, or op_timeout inside a collective call. Throws
+  /// communication_error if a process does not call it, or passes another number of bytes.
+  void all_gather(const void* own, std::size_t bytes, void* all) {
+    require_small(bytes);
+    role_->exchange({}, own, bytes, all);
+  }
+  /// Gathers from some of the processes, in the order of `members`, their ranks; from all if `members` is empty. Each
+  /// passes the same `members`, any number of bytes, and the sum of these numbers as `bytes_of_all`.
+  void all_gather(std::span<const std::int32_t> members, const void* own, std::size_t bytes, void* all,
+                  std::size_t bytes_of_all) {
+    require_small(bytes);
+    role_->exchange(members, own, bytes, all, bytes_of_all);
+  }
+
+  /// The name of the host that a process is on.
+  std::string host(int rank) const { return role_->processes().at(static_cast<std::size_t>(rank)).from.host.str(); }
+
+  void enter(const collective_call& call) noexcept override { role_->calls.enter(call); }
+  void leave() noexcept override { role_->calls.leave(); }
+  void resume() noexcept override { role_->calls.resume(); }
+  void check() override { role_->check(); }
+  void explain() override { role_->explain(); }
+  process_options options() const override { return role_->options(); }
+  std::shared_ptr<group_monitor> part(std::span<const int> members) override;
+
+ private:
+  control_plane(const job_member& who, const control_endpoint& where, control_listener* listener,
+                const process_options& options)
+      : process_(::getpid()), exceptions_(std::uncaught_exceptions()) {
+    detail::check_options(options);
+    if (who.size < 1 || who.rank < 0 || who.rank >= who.size)
+      throw argument_error("control_plane: rank " + std::to_string(who.rank) + " of " + std::to_string(who.size) +
+                           " processes; ranks go from 0 to the number of processes less one.");
+    detail::control_address own{process_, {}};
+    char host[64] = {};
+    ::gethostname(host, sizeof host - 1);
+    own.host = host;
+    if (who.rank != 0) {
+      role_ = std::make_unique<detail::control_spoke>(who, where, own, options);
+    } else {
+      control_listener own_listener = listener != nullptr ? std::move(*listener) : control_listener(who, where);
+      role_ = std::make_unique<detail::control_hub>(who, own_listener.endpoint().text(),
+                                                    std::move(own_listener.socket_), own, options);
+    }
+    start();
+  }
+
+  void require_small(std::size_t bytes) const {
+    if (::getpid() != process_)
+      throw communication_error("control_plane: call it in the process that made it, not in a child of fork().");
+    if (bytes > detail::control_gather_limit)
+      throw argument_error("control_plane: an exchange of " + std::to_string(bytes) +
+                           " bytes; the maximum is 65536 bytes of each process. Send data by a process_group.");
+  }
+
+  /// Starts the thread with all signals blocked, so that the program's own threads handle them.
+  void start() {
+    ::sigset_t every, before;
+    ::sigfillset(&every);
+    ::pthread_sigmask(SIG_SETMASK, &every, &before);
+    try {
+      thread_ = std::make_unique<std::thread>([role = role_.get()] { role->run(); });
+    } catch (...) {
+      ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      throw communication_error(
+          "the system gives no thread to watch the processes of the group. Raise the "
+          "user's limit of threads (ulimit -u), or the container's.");
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  friend class detail::monitor_of_calls_of_part;
+
+  ::pid_t process_;
+  int exceptions_;
+  std::uint64_t splits_ = 0;
+  std::unique_ptr<detail::control_role> role_;
+  std::unique_ptr<std::thread> thread_;
+};
+
+namespace detail {
+
+/// Reports the calls of a part of a control plane's processes. Keeps the plane alive.
+class monitor_of_calls_of_part final : public group_monitor {
+ public:
+  /// Monitors part number `split` of the group, or part, with the number `of`. `members` are ranks of the whole group.
+  monitor_of_calls_of_part(std::shared_ptr<control_plane> whole, std::vector<int> members, std::uint64_t of,
+                           std::uint64_t split)
+      : whole_(std::move(whole)), members_(std::move(members)) {
+    const std::uint64_t first = static_cast<std::uint64_t>(*std::min_element(members_.begin(), members_.end()));
+    const std::string name = std::to_string(of) + " " + std::to_string(split) + " " + std::to_string(first);
+    part_ = whole_->role_->parts.open(control_token(name).halves[0], members_.size());
+  }
+  ~monitor_of_calls_of_part() override { part_->closed.store(true, std::memory_order_release); }
+
+  void enter(const collective_call& call) noexcept override { part_->calls.enter(call); }
+  void leave() noexcept override { part_->calls.leave(); }
+  void resume() noexcept override { part_->calls.resume(); }
+  void check() override { whole_->check(); }
+  void explain() override { whole_->explain(); }
+  process_options options() const override { return whole_->options(); }
+  std::shared_ptr<group_monitor> part(std::span<const int> members) override {
+    std::vector<int> of_whole;
+    for (const int r : members)
+      of_whole.push_back(members_.at(static_cast<std::size_t>(r)));
+    return std::make_shared<monitor_of_calls_of_part>(whole_, std::move(of_whole), part_->part, ++splits_);
+  }
+
+ private:
+  std::shared_ptr<control_plane> whole_;
+  std::vector<int> members_;
+  std::shared_ptr<part_calls> part_;
+  std::uint64_t splits_ = 0;
+};
+
+}  // namespace detail
+
+inline std::shared_ptr<group_monitor> control_plane::part(std::span<const int> members) {
+  return std::make_shared<detail::monitor_of_calls_of_part>(std::static_pointer_cast<control_plane>(shared_from_this()),
+                                                            std::vector<int>(members.begin(), members.end()), 0,
+                                                            ++splits_);
+}
+
+}  // namespace devplace::parallel

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <devplace/base/fork_count.hpp>
+
+namespace devplace::parallel::detail {
+
+/// The descriptors to close in children of fork(): while a child has a copy of a socket, the other end does not notice
+/// the end of this process.
+struct descriptors_of_parent {
+  descriptors_of_parent() {
+    pthread_atfork([] { all().mutex.lock(); }, [] { all().mutex.unlock(); },
+                   [] {
+                     for (const int fd : all().open)
+                       ::close(fd);
+                     all().open.clear();
+                     all().mutex.unlock();
+                   });
+  }
+  /// Never destroyed, because destructors of static objects may call fork().
+  static descriptors_of_parent& all() {
+    static auto* const one = new descriptors_of_parent;
+    return *one;
+  }
+
+  std::mutex mutex;
+  std::vector<int> open;
+};
+
+/// A file descriptor, closed with the object.
+class descriptor {
+ public:
+  descriptor() = default;
+  explicit descriptor(int fd) noexcept : fd_(fd) {}
+  descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)), forks_(other.forks_) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    descriptor old(std::move(other));
+    std::swap(fd_, old.fd_);
+    std::swap(forks_, old.forks_);
+    return *this;
+  }
+  ~descriptor() {
+    if (get() < 0) return;
+    const std::lock_guard lock(descriptors_of_parent::all().mutex);  // no fork() between the next two lines
+    std::erase(descriptors_of_parent::all().open, fd_);
+    ::close(fd_);
+  }
+
+  /// Lets children of fork() close the descriptor; get() is -1 there.
+  void close_in_children() {
+    if (fd_ < 0 || forks_ != 0) return;
+    const std::lock_guard lock(descriptors_of_parent::all().mutex);
+    descriptors_of_parent::all().open.push_back(fd_);
+    forks_ = devplace::detail::fork_count();
+  }
+
+  int get() const noexcept { return forks_ == 0 || forks_ == devplace::detail::fork_count() ? fd_ : -1; }
+  explicit operator bool() const noexcept { return get() >= 0; }
+
+ private:
+  int fd_ = -1;
+  unsigned forks_ = 0;  // fork_count() of the only process that has the descriptor; 0: children have a copy
+};
+
+/// The timeout of poll() for `seconds`, rounded up.
+inline int poll_milliseconds(double seconds) noexcept {
+  if (seconds <= 0) return 0;
+  return seconds > 1e6 ? 1000000000 : static_cast<int>(std::ceil(1e3 * seconds));
+}
+
+}  // namespace devplace::parallel::detail

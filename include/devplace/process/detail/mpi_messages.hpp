@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <sched.h>
+#include <time.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <devplace/process/mpi_calls.hpp>
+
+namespace devplace::parallel::detail {
+
+/// Divided by the square of the number of processes: the maximum number of bytes for which one exchange of whole
+/// buffers is faster than two exchanges of parts. For larger messages libraries use slower protocols. Measured by
+/// all_reduce_mpi_bench.
+#ifdef OPEN_MPI
+inline constexpr std::size_t small_mpi_messages = std::size_t{48} << 10;
+#else
+inline constexpr std::size_t small_mpi_messages = std::size_t{32} << 10;
+#endif
+
+/// Backoff between two polls of MPI.
+class poll_backoff {
+ public:
+  /// `oversubscribed`: there are more processes than processors.
+  explicit poll_backoff(bool oversubscribed) : spin_time_(oversubscribed ? 5e-6 : 1e-3) {}
+
+  /// Returns false at once during the first polls, because most messages arrive soon. Later yields, or sleeps if
+  /// another program has used the processor for long or nothing has arrived for long; after a sleep the scheduler gives
+  /// this process the processor sooner.
+  bool pause() {
+    const double now = seconds();
+    if (began_ == 0) began_ = now;
+    if (now - began_ < spin_time_) return false;
+    if (sleeps_ > 0 || now - began_ > 10e-3) {
+      sleep();
+      if (sleeps_ > 0) --sleeps_;
+    } else {
+      sched_yield();
+      if (seconds() - now > 200e-6) sleeps_ = 20;
+    }
+    return true;
+  }
+
+  static void sleep() {
+    const timespec shortly{0, 20'000};
+    nanosleep(&shortly, nullptr);
+  }
+
+ private:
+  static double seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  }
+
+  int sleeps_ = 0;
+  double spin_time_, began_ = 0;
+};
+
+/// The messages of one call that are in flight. Waits by polling, never by a blocking call of MPI, so that the group's
+/// monitor is polled too and other processes get the processor.
+class mpi_messages {
+ public:
+  /// `oversubscribed`: there are more processes than processors.
+  explicit mpi_messages(bool oversubscribed) : oversubscribed_(oversubscribed) {}
+
+  void receive(MPI_Comm communicator, int tag, int from, std::byte* to, std::size_t bytes) {
+    if (bytes == 0) return;
+    MPI_Request& request = add(bytes);
+    check_mpi("MPI_Irecv", MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, from, tag, communicator, &request));
+  }
+  void send(MPI_Comm communicator, int tag, int to, const std::byte* from, std::size_t bytes) {
+    if (bytes == 0) return;
+    MPI_Request& request = add(sent);
+    check_mpi("MPI_Isend", MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, to, tag, communicator, &request));
+  }
+  /// Starts a collective of MPI: `start(&request)`, a call of the function `name`.
+  template <class Start>
+  void start_collective(const char* name, const Start& start) {
+    MPI_Request& request = add(collective);
+    check_mpi(name, start(&request));
+  }
+
+  bool empty() const noexcept { return requests_.empty(); }
+
+  /// Returns when all messages have arrived and sent buffers may be overwritten. MPICH reports a message that is longer
+  /// than expected to the error handler of MPI_COMM_WORLD, which ends the program unless the user has set another.
+  void wait(group_monitor* monitor) {
+    for (std::size_t i = 0; i != requests_.size(); ++i) {
+      poll_backoff backoff(oversubscribed_);
+      while (!test(i, monitor))
+        if (backoff.pause() && monitor != nullptr) monitor->check();
+    }
+    requests_.clear();
+    expected_.clear();
+  }
+  /// Polls MPI; returns whether all messages have arrived.
+  bool progress(group_monitor* monitor) {
+    for (std::size_t i = 0; i != requests_.size(); ++i)
+      if (!test(i, monitor)) return false;
+    requests_.clear();
+    expected_.clear();
+    return true;
+  }
+
+  /// Cancels the messages after an exception. Returns whether MPI writes no buffer any more: a message that has begun
+  /// to arrive cannot be cancelled.
+  bool abandon() noexcept {
+    bool cancelled = true;
+    for (std::size_t i = 0; i != requests_.size(); ++i) {
+      if (requests_[i] == MPI_REQUEST_NULL || expected_[i] == collective) continue;
+      if (expected_[i] == sent) {
+        MPI_Request_free(&requests_[i]);  // sending cannot be cancelled
+        continue;
+      }
+      MPI_Cancel(&requests_[i]);
+      int done = 0;
+      for (int tries = 0; done == 0 && tries != 1000; ++tries) {
+        if (tries != 0) poll_backoff::sleep();
+        if (MPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+      }
+      cancelled = cancelled && done != 0;
+    }
+    requests_.clear();
+    expected_.clear();
+    return cancelled;
+  }
+
+ private:
+  /// Values of expected_ for requests that do not receive a message.
+  static constexpr std::size_t sent = 0, collective = static_cast<std::size_t>(-1);
+
+  bool test(std::size_t i, group_monitor* monitor) {
+    int arrived = 0;
+    MPI_Status status{};
+    const bool pending = requests_[i] != MPI_REQUEST_NULL;  // otherwise an earlier test has completed it
+    const int code = MPI_Test(&requests_[i], &arrived, &status);
+    if (code != MPI_SUCCESS || (pending && arrived != 0 && !complete(status, expected_[i]))) {
+      if (monitor != nullptr) monitor->explain();
+      check_mpi("MPI_Test", code);
+      throw_incomplete(status, expected_[i]);
+    }
+    return arrived != 0;
+  }
+
+  MPI_Request& add(std::size_t expected) {
+    expected_.push_back(expected);
+    return requests_.emplace_back(MPI_REQUEST_NULL);
+  }
+
+  static int length(const MPI_Status& status) {
+    int bytes = 0;
+    check_mpi("MPI_Get_count", MPI_Get_count(&status, MPI_BYTE, &bytes));
+    return bytes;
+  }
+  static bool complete(const MPI_Status& status, std::size_t expected) {
+    return expected == sent || expected == collective || static_cast<std::size_t>(length(status)) == expected;
+  }
+  [[noreturn]] static void throw_incomplete(const MPI_Status& status, std::size_t expected) {
+    throw communication_error("rank " + std::to_string(status.MPI_SOURCE) + " of the group sent " +
+                              std::to_string(length(status)) + " bytes where " + std::to_string(expected) +
+                              " were expected. The processes of a group must make the same calls in the same order, "
+                              "with as many elements.");
+  }
+
+  bool oversubscribed_;
+  std::vector<MPI_Request> requests_;
+  std::vector<std::size_t> expected_;  ///< bytes to receive; `sent` or `collective` for other requests
+};
+
+}  // namespace devplace::parallel::detail

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <devplace/process/bind_devices.hpp>
+#include <devplace/process/control/detail/control_transport.hpp>
+#include <devplace/process/control/plane.hpp>
+#include <devplace/process/launch_environment.hpp>
+#include <devplace/process/process_group.hpp>
+#include <devplace/process/process_options.hpp>
+#include <devplace/process/shared_memory_transport.hpp>
+
+namespace devplace {
+
+namespace parallel::detail {
+
+/// Identifies this host: its number among the job's hosts, or a hash of its name.
+inline std::int64_t host_of(const launch_environment& launched) {
+  if (const auto node = launched.node()) return *node;
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return static_cast<std::int64_t>(control_token(name).halves[0] | std::uint64_t{1} << 63);
+}
+
+inline control_endpoint endpoint_of(const launch_environment& launched) {
+  if (launched.local_size() == launched.size()) return {};
+  if (launched.main_address().empty())
+    throw communication_error(
+        "launched_processes: the " + std::to_string(launched.size()) +
+        " processes of the job are on several hosts, and the host of process 0 is unknown. Set MASTER_ADDR, or connect "
+        "the processes by MPI: <devplace/process/mpi.hpp>. This process is " +
+        launched.describe() + ".");
+  return {launched.main_address(), launched.port()};
+}
+
+/// The job's secret: DEVPLACE_JOB_TOKEN, or the text of the file DEVPLACE_JOB_TOKEN_FILE. No error message contains it.
+inline std::string job_token(const launch_variables& variables, const launch_environment& launched) {
+  std::string token = variables.text("DEVPLACE_JOB_TOKEN");
+  const std::string path = variables.text("DEVPLACE_JOB_TOKEN_FILE");
+  if (token.empty() && !path.empty()) {
+    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct ::stat status = {};
+    char text[256];
+    const ::ssize_t bytes = file && ::fstat(file.get(), &status) == 0 ? ::read(file.get(), text, sizeof text) : -1;
+    if (bytes < 0 || status.st_uid != ::geteuid() || (status.st_mode & 077) != 0)
+      throw file_error("launched_processes: DEVPLACE_JOB_TOKEN_FILE=\"" + path + "\" " +
+                       (bytes < 0
+                            ? std::string("cannot be read: ") + std::strerror(errno)
+                            : "belongs to another user, or other users can read or write it and may know the token") +
+                       ". Make a file with a new token, the same on each host: (umask 077; echo <token> > <file>).");
+    token.assign(text, static_cast<std::size_t>(bytes));
+    token.erase(token.find_last_not_of(" \r\n") + 1);
+  }
+  if (token.size() >= 16) return token;
+  throw argument_error(
+      "launched_processes: the processes of the job are on several hosts and meet over the network, where a token "
+      "proves that a process belongs to the job, and " +
+      std::string(token.empty() ? "no token is set" : "the token that is set has fewer than 16 characters") +
+      ". Set the same token on all hosts before the launcher starts: export DEVPLACE_JOB_TOKEN=$(openssl rand -hex "
+      "16). Open MPI's mpirun passes it on with -x DEVPLACE_JOB_TOKEN. This process is " +
+      launched.describe() + ".");
+}
+
+/// A name that is unique to the job. Over a network it contains the job's secret.
+inline std::string job_name(const launch_environment& launched, const control_endpoint& where) {
+  const launch_variables variables = launch_variables::of_process();
+  std::string name = launched.job() + " port " + std::to_string(launched.port());
+  if (!where.address.empty()) return name + " " + job_token(variables, launched);
+  if (launched.started_by() == launcher::by_hand && !variables.has("DEVPLACE_PORT") && !variables.has("MASTER_PORT"))
+    throw argument_error(
+        "launched_processes: the processes were started by hand without a port, which tells the processes of "
+        "different jobs apart. Set MASTER_PORT to a number below 65535, the same for all processes of the job "
+        "and another one for each job: export MASTER_PORT=$((20000 + $$ % 10000)). This process is " +
+        launched.describe() + ".");
+  // MPICH's mpirun does not number its jobs, but starts a helper process for each job; PMI_FD is a socket to the
+  // helper.
+  ::pid_t helper = 0;
+  if (launched.started_by() == launcher::mpich && variables.has("PMI_FD"))
+    static_cast<void>(same_user(std::atoi(variables("PMI_FD")), &helper));
+  return helper == 0 ? name : name + " helper " + std::to_string(helper);
+}
+
+}  // namespace parallel::detail
+
+/// Connects and watches the processes that torchrun, mpirun or srun has started, as PyTorch's init_process_group does.
+/// Returns a group of this process alone if no launcher started it or the job has one process. All processes of the job
+/// call it and wait for each other. Divides each host's GPUs among its processes by bind_devices.
+///
+/// On one host the processes use shared memory. On several hosts they connect to launch_environment::port() on process
+/// 0's host, and the group sends small values only: tensors are reduced between GPUs by collective::nccl, and between
+/// CPUs by MPI, whose groups mpi_processes makes. DEVPLACE_JOB_TOKEN, or the file DEVPLACE_JOB_TOKEN_FILE, proves that
+/// a process belongs to the job; the traffic is neither encrypted nor signed.
+///
+/// Throws argument_error if the launcher's variables contradict each other, or if the token or, for processes started
+/// by hand, the port is missing; file_error if the token's file cannot be used; and communication_error if processes do
+/// not connect in time, contradict each other, or are on several hosts and process 0's address is unknown.
+inline process_group launched_processes(const process_options& options = {}) {
+  const launch_environment launched = launch_environment::of_process();
+  if (launched.size() == 1) return process_group();
+  const parallel::control_endpoint where = parallel::detail::endpoint_of(launched);
+  const parallel::job_member who{parallel::detail::job_name(launched, where), launched.rank(), launched.size(),
+                                 launched.describe()};
+  const parallel::process_ranks ranks{launched.rank(), launched.size(), launched.local_rank(), launched.local_size()};
+  const auto plane = std::make_shared<parallel::control_plane>(who, where, options);
+  const auto exchange = [&](const void* own, std::size_t bytes, void* all) { plane->all_gather(own, bytes, all); };
+  std::shared_ptr<parallel::transport> via;
+  if (where.address.empty())
+    via = parallel::shared_memory_transport::connect(ranks, exchange, plane);
+  else
+    via = std::make_shared<parallel::detail::control_transport>(ranks, parallel::detail::host_of(launched), plane);
+  process_group connected(std::move(via));
+  bind_devices(connected);
+  return connected;
+}
+
+}  // namespace devplace

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <devplace/process/detail/launch_variables.hpp>
+#include <devplace/process/detail/read_launch.hpp>
+#include <devplace/process/launcher.hpp>
+
+namespace devplace {
+
+/// This process's launcher and rank, read from the environment variables of mpirun, srun or torchrun; rank 0 of 1 if
+/// there are none. Only reads variables: sets and connects nothing.
+///
+/// If variables of several launchers are set, the innermost one counts: torchrun, then mpirun, then srun, which starts
+/// the helpers of both on each host. RANK and WORLD_SIZE that torchrun has not set must equal those of mpirun or srun,
+/// unless each task of srun starts several processes. Throws argument_error for variables that are incomplete, out of
+/// range or contradict each other.
+class launch_environment {
+ public:
+  /// Reads this process's variables by std::getenv.
+  static launch_environment of_process() {
+    return read([](const char* name) -> const char* { return std::getenv(name); });
+  }
+
+  /// Reads other variables: `lookup(name)` is a C string, null if the variable is not set.
+  template <class Lookup>
+  static launch_environment read(const Lookup& lookup) {
+    return launch_environment(parallel::detail::read_launch(parallel::detail::launch_variables(lookup)));
+  }
+
+  /// What started the process.
+  launcher started_by() const { return values_.process.started_by; }
+
+  /// The process's number, from 0, and the number of processes.
+  ///@{
+  int rank() const { return values_.process.world.rank; }
+  int size() const { return values_.process.world.size; }
+  /// @} The process's number among the processes of this host, and their number. The numbers differ even with
+  /// torchrun's --virtual-local-rank, where each process sees a single GPU with number 0.
+  ///@{
+  int local_rank() const { return values_.local.rank; }
+  int local_size() const { return values_.local.size; }
+  ///@}
+  /// The number of this host among the job's hosts, from 0; empty for Open MPI and MPICH, which do not set it.
+  std::optional<int> node() const { return values_.process.node; }
+
+  /// The name or address of rank 0's host: MASTER_ADDR, 127.0.0.1 if all processes are on one host, or the first host
+  /// of srun's list. Empty if unknown.
+  const std::string& main_address() const { return values_.main_address; }
+  /// The port on rank 0's host for the rendezvous: DEVPLACE_PORT, or MASTER_PORT + 1 (torchrun itself listens on
+  /// MASTER_PORT), or one from 20000 to 29999 derived from `job`. 0 for a single process.
+  int port() const { return values_.port; }
+
+  /// Identifies the job and, if the launcher counts them, its restart. MPICH does not number its jobs.
+  const std::string& job() const { return values_.process.job; }
+
+  /// A sentence about the values and the variables they come from, for logs and messages.
+  std::string describe() const {
+    const auto& [process, local, local_origin, address, address_origin, port, port_origin, inside] = values_;
+    const auto of = [](const parallel::detail::position& p) {
+      return std::to_string(p.rank) + " of " + std::to_string(p.size);
+    };
+    std::string text = "rank " + of(process.world) + ", started by " + launcher_name(process.started_by);
+    if (process.started_by != launcher::none) text += " (" + process.world.names() + ")";
+    if (!inside.empty()) text += " " + inside;
+    if (process.started_by == launcher::none)
+      return text + (inside.empty() ? ": none of RANK, OMPI_COMM_WORLD_RANK, PMI_RANK and SLURM_STEP_ID is set"
+                                    : ": there is no SLURM_STEP_ID; srun starts all tasks of a job");
+    text += "; local rank " + of(local) + " (" + local_origin + ")";
+    if (process.node) text += " on node " + std::to_string(*process.node);
+    text += address.empty() ? "; rank 0's host is not known (MASTER_ADDR is not set)"
+                            : "; rank 0 is at " + address + " (" + address_origin + ")";
+    return text + ", port " + std::to_string(port) + " (" + port_origin + ")";
+  }
+
+ private:
+  explicit launch_environment(parallel::detail::launch_values values) : values_(std::move(values)) {}
+
+  parallel::detail::launch_values values_;
+};
+
+}  // namespace devplace

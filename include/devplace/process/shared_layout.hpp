@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <devplace/process/detail/shared_arrival.hpp>
+
+namespace devplace::parallel {
+
+namespace detail {
+
+/// Allocates the offsets of the calls' data in the processes' memory: each process writes to its own memory, all at the
+/// same offset, computed from the same sizes. Data of two consecutive calls does not overlap. Offsets advance through
+/// four portions before they start again: writing a line that is still in another processor's second-level cache costs
+/// several times as much. Small data, whose latency matters, cycles through a few pages instead.
+class shared_offsets {
+ public:
+  explicit shared_offsets(std::size_t portion) : portion_(portion) {}
+
+  /// Size of a process's memory.
+  static constexpr std::size_t bytes_for(std::size_t portion) { return 4 * (small + aligned(portion)); }
+
+  /// Returns the offset for the data of the next call, at most a portion.
+  std::size_t take(std::size_t bytes) noexcept {
+    const bool is_small = bytes <= small;
+    const std::size_t first = is_small ? 0 : 4 * small, size = 4 * (is_small ? small : aligned(portion_));
+    std::size_t& used = is_small ? small_used_ : used_;
+    if (used + bytes > size) used = 0;
+    const std::size_t offset = first + used;
+    used += aligned(bytes);
+    return offset;
+  }
+
+ private:
+  static constexpr std::size_t small = 4096;
+  static constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 127) / 128 * 128; }
+
+  std::size_t portion_;
+  std::size_t used_ = 0, small_used_ = 0;
+};
+
+}  // namespace detail
+
+/// The layout of the memory that the processes of a host share (shared_memory_transport): the shared_arrival of each
+/// process, then the memory of each.
+struct shared_layout {
+  std::size_t processes;  ///< number of processes
+  std::size_t portion;    ///< maximum number of bytes of a call
+
+  /// The default portion: what a second-level cache holds for up to 8 processes, less for more processes, because each
+  /// maps the memory of all.
+  static constexpr std::size_t usual_portion(std::size_t processes) {
+    return std::clamp((std::size_t{8} << 20) / processes, std::size_t{64} << 10, std::size_t{1} << 20);
+  }
+  /// Bytes of shared memory per process with the default portion; 0 for a single process.
+  static constexpr std::size_t usual_bytes(std::size_t processes) {
+    return processes == 1 ? 0 : shared_layout{processes, usual_portion(processes)}.bytes() / processes;
+  }
+
+  /// Size of the arrivals and of one process's memory, begin of a process's memory, and total size, in bytes.
+  ///@{
+  constexpr std::size_t arrivals_bytes() const { return whole_pages(processes * sizeof(detail::shared_arrival)); }
+  constexpr std::size_t memory_bytes() const { return whole_pages(detail::shared_offsets::bytes_for(portion)); }
+  constexpr std::size_t memory_at(std::size_t rank) const { return arrivals_bytes() + rank * memory_bytes(); }
+  constexpr std::size_t bytes() const { return memory_at(processes); }
+  ///@}
+
+ private:
+  static constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+};
+
+}  // namespace devplace::parallel

@@ -1,0 +1,291 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/place/error.hpp>
+#include <devplace/process/detail/part_members.hpp>
+#include <devplace/process/detail/shared_arrival.hpp>
+#include <devplace/process/detail/shared_opening.hpp>
+#include <devplace/process/detail/shared_segment.hpp>
+#include <devplace/process/detail/shared_writer.hpp>
+#include <devplace/process/shared_layout.hpp>
+#include <devplace/process/transport.hpp>
+
+namespace devplace::parallel {
+
+/// Connects the processes of one host by memory that all have mapped, without MPI or files.
+///
+/// Each process writes its data to its own memory and then publishes the number of its call; the others read the data
+/// there. Every call waits for all other processes, so no process is ahead by more than one call, and the memory of the
+/// call before the last can be reused. A call waits once, an all_reduce of a portion twice. The transport detects at
+/// once a process that makes another call than the rest or has destroyed its transport; the monitor detects other
+/// failures.
+class shared_memory_transport final : public transport {
+ public:
+  /// Connects the processes, which all call it. `all_gather(own, bytes, all)` gathers `bytes` bytes from `own` of each
+  /// process in `all`, in the order of their ranks; it is called twice. `watch` may be null. `portion` is the maximum
+  /// number of bytes of a call, as the first process gives it; each process has 4 times as much shared memory. 0
+  /// selects 1 MiB, or less for more than 8 processes. Throws communication_error in all processes if they cannot share
+  /// memory.
+  template <class AllGather>
+  static std::shared_ptr<shared_memory_transport> connect(const process_ranks& ranks, AllGather&& all_gather,
+                                                          std::shared_ptr<group_monitor> watch,
+                                                          std::size_t portion = 0) {
+    detail::shared_opening opening(ranks, all_gather, portion);
+    std::shared_ptr<shared_memory_transport> connected;
+    if (opening.usable())
+      connected = std::make_shared<shared_memory_transport>(ranks, opening.segment, opening.portion,
+                                                            opening.oversubscribed, std::move(watch));
+    opening.finish(all_gather);
+    return connected;
+  }
+
+  /// Uses a segment with the layout for these processes and this portion. All processes must have constructed their
+  /// transports before the first call. `oversubscribed`: there are more processes than processors.
+  shared_memory_transport(const process_ranks& ranks, std::shared_ptr<detail::shared_segment> segment,
+                          std::size_t portion, bool oversubscribed, std::shared_ptr<group_monitor> watch)
+      : transport(ranks),
+        segment_(std::move(segment)),
+        portion_(portion),
+        monitor_(std::move(watch)),
+        offsets_(portion),
+        writer_(memory_of(rank()), layout().memory_bytes()),
+        oversubscribed_(oversubscribed),
+        received_(static_cast<std::size_t>(ranks.size)) {
+    ::new (static_cast<void*>(segment_->data() + rank() * sizeof(detail::shared_arrival))) detail::shared_arrival();
+  }
+  ~shared_memory_transport() override {
+    if (!inherited()) arrival(rank()).leave();
+  }
+
+  std::string description() const override { return std::to_string(size()) + " processes, by shared memory"; }
+  std::size_t portion() const noexcept override { return portion_; }
+
+  void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
+    enter(detail::shared_call::collect, buffers.size(), begins);
+    const std::size_t at = offsets_.take(buffers.size() * begins.back());
+    // The parts for one process are contiguous.
+    for (std::size_t q = 0; q != processes(); ++q)
+      for (std::size_t b = 0; q != rank() && b != buffers.size(); ++b)
+        writer_.copy(memory_of(rank()) + at + buffers.size() * begins[q] + b * (begins[q + 1] - begins[q]),
+                     buffers[b] + begins[q], begins[q + 1] - begins[q]);
+    publish_collect(buffers, begins[rank()], at + buffers.size() * begins[rank()], begins[rank() + 1] - begins[rank()]);
+  }
+
+  /// 16 KB for two processes: up to this size reading more is faster than waiting a second time.
+  std::size_t most_everywhere() const noexcept override {
+    return std::min(portion_, (std::size_t{64} << 10) / (processes() * processes()));
+  }
+  void start_collect_everywhere(std::span<std::byte* const> buffers, std::size_t bytes) override {
+    whole_.assign(processes() + 1, bytes);
+    whole_[0] = 0;
+    enter(detail::shared_call::everywhere, buffers.size(), whole_);
+    const std::size_t at = offsets_.take(buffers.size() * bytes);
+    for (std::size_t b = 0; b != buffers.size(); ++b)
+      writer_.copy(memory_of(rank()) + at + b * bytes, buffers[b], bytes);
+    publish_collect(buffers, 0, at, bytes);
+  }
+
+  void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                        std::span<const std::size_t> begins) override {
+    publish_distribute(detail::shared_call::distribute, part, buffers, begins);
+  }
+
+  bool poll() override { return receive(false); }
+  void wait() override { receive(true); }
+  collected summands() noexcept override { return {summands_, result_}; }
+  void give_up() noexcept override {
+    if (received_ != processes()) fail();
+  }
+
+  void barrier() override {
+    enter(detail::shared_call::barrier, 0, {});
+    arrive();
+    wait();
+  }
+
+  std::shared_ptr<transport> split(int color, int key) override {
+    std::vector<detail::split_request> requests(processes());
+    const detail::split_request own{color, key, ranks().rank};
+    exchange(&own, sizeof own, requests.data());
+    const std::vector<int> members = detail::members_of_part(std::move(requests), color);
+    const auto self = std::find(members.begin(), members.end(), own.rank);
+    const int new_rank = static_cast<int>(self - members.begin()), new_size = static_cast<int>(members.size());
+    const auto among_members = [&](const void* message, std::size_t bytes, void* all) {
+      std::vector<std::byte> messages(processes() * bytes);
+      exchange(message, bytes, messages.data());
+      for (std::size_t i = 0; i != members.size(); ++i)
+        copy(static_cast<std::byte*>(all) + i * bytes, messages.data() + static_cast<std::size_t>(members[i]) * bytes,
+             bytes);
+    };
+    std::shared_ptr<group_monitor> watch;
+    if (monitor_ != nullptr) watch = monitor_->part(members);
+    return connect({new_rank, new_size, new_rank, new_size}, among_members, std::move(watch), portion_);
+  }
+
+  group_monitor* monitor() noexcept override { return monitor_.get(); }
+
+ private:
+  /// As std::memcpy, but allows null pointers for 0 bytes.
+  static void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+  }
+  std::size_t rank() const noexcept { return static_cast<std::size_t>(ranks().rank); }
+  std::size_t processes() const noexcept { return static_cast<std::size_t>(size()); }
+  detail::shared_arrival& arrival(std::size_t q) const noexcept {
+    return *std::launder(
+        reinterpret_cast<detail::shared_arrival*>(segment_->data() + q * sizeof(detail::shared_arrival)));
+  }
+  shared_layout layout() const noexcept { return {processes(), portion_}; }
+  std::byte* memory_of(std::size_t q) const noexcept { return segment_->data() + layout().memory_at(q); }
+
+  /// Begins the next call, whose data may then be written to this process's area.
+  void enter(detail::shared_call::call_kind kind, std::size_t buffers, std::span<const std::size_t> begins) {
+    if (broken_)
+      throw communication_error("this group of processes cannot be used any more, because a call of it has failed.");
+    if (received_ != processes())
+      throw error(
+          "shared_memory_transport: another call was made before the started call has ended. End the started call "
+          "first, by wait() or a poll() that returns true.");
+    call_ = {kind, static_cast<std::uint32_t>(buffers), 0, 0};
+    if (kind != detail::shared_call::barrier) {
+      const bool usable = begins.size() == processes() + 1 && begins[0] == 0 &&
+                          std::is_sorted(begins.begin(), begins.end()) &&
+                          (begins.back() == 0 || buffers <= portion_ / begins.back());
+      if (!usable)
+        throw argument_error("shared_memory_transport: a call needs " + std::to_string(processes() + 1) +
+                             " ascending boundaries that begin with 0, and at most " + std::to_string(portion_) +
+                             " bytes of all buffers.");
+      call_.bytes = begins.back();
+      for (const std::size_t begin : begins)
+        call_.boundaries = (call_.boundaries ^ begin) * 0x9e37'79b9'7f4a'7c15U;
+    }
+    ++number_;
+    arrival(rank()).calls[number_ % 2] = call_;
+  }
+  /// Tells the other processes that this process's data is complete.
+  void arrive() noexcept {
+    writer_.fence();
+    arrival(rank()).arrive(number_);
+    received_ = 1;
+  }
+
+  /// Receives the data of each other process, from the next rank on, when the process has arrived at the call. Returns
+  /// false if one has not arrived and `blocking` is false.
+  bool receive(bool blocking) {
+    try {
+      for (; received_ != processes(); ++received_) {
+        const std::size_t q = (rank() + received_) % processes();
+        if (!blocking && !arrival(q).reached(number_)) return false;
+        await(q);
+        receive_from(q);
+      }
+    } catch (...) {
+      fail();
+      throw;
+    }
+    return true;
+  }
+  void fail() noexcept {
+    broken_ = true;
+    received_ = processes();
+    if (!inherited()) arrival(rank()).leave();  // so that no process waits for this one
+  }
+
+  /// Waits until process q arrives at this call; throws unless it makes the same call.
+  void await(std::size_t q) {
+    detail::shared_arrival& theirs = arrival(q);
+    const bool arrived = detail::await_arrival(theirs, number_, oversubscribed_, [&] {
+      if (monitor_ != nullptr) monitor_->check();
+    });
+    const detail::shared_call& other = theirs.calls[number_ % 2];
+    if (arrived && other == call_) return;
+    if (monitor_ != nullptr) monitor_->explain();
+    const std::string own = "rank " + std::to_string(rank()) + " " + call_.text(), name = "rank " + std::to_string(q);
+    throw communication_error(
+        (!arrived ? name + " has left the group, or a call of it has failed there, while " + own
+                  : own + " while " + name + " " + other.text() +
+                        (other.text() == call_.text() ? ", with other boundaries between their parts" : "")) +
+        ". All processes of a group make the same calls in the same order.");
+  }
+
+  /// Publishes a call that collects `bytes` bytes per buffer: from byte `first` of this process's buffers, and from
+  /// offset `at` of the other processes' memory.
+  void publish_collect(std::span<std::byte* const> buffers, std::size_t first, std::size_t at, std::size_t bytes) {
+    summands_.resize(processes() * buffers.size());  // may throw, so before the call is announced
+    arrive();
+    for (std::size_t b = 0; b != buffers.size(); ++b)
+      summands_[rank() * buffers.size() + b] = buffers[b] + first;
+    result_ = buffers[0] + first;
+    at_ = at;
+    bytes_ = bytes;
+  }
+
+  /// Writes this process's part, publishes a call that distributes the parts, and copies the part to `buffers`.
+  void publish_distribute(detail::shared_call::call_kind kind, const std::byte* part,
+                          std::span<std::byte* const> buffers, std::span<const std::size_t> begins) {
+    enter(kind, buffers.size(), begins);
+    std::size_t largest = 0;
+    for (std::size_t q = 0; q != processes(); ++q)
+      largest = std::max(largest, begins[q + 1] - begins[q]);
+    at_ = offsets_.take(largest);
+    const std::size_t bytes = begins[rank() + 1] - begins[rank()];
+    writer_.copy(memory_of(rank()) + at_, part, bytes);
+    arrive();
+    for (std::byte* const buffer : buffers)
+      if (bytes != 0 && buffer + begins[rank()] != part) copy(buffer + begins[rank()], part, bytes);
+    buffers_ = buffers;
+    begins_ = begins;
+  }
+
+  /// Takes the summands of process q, or copies its part.
+  void receive_from(std::size_t q) {
+    if (call_.kind == detail::shared_call::collect || call_.kind == detail::shared_call::everywhere)
+      for (std::size_t b = 0; b != call_.buffers; ++b)
+        summands_[q * call_.buffers + b] = memory_of(q) + at_ + b * bytes_;
+    else if (call_.kind != detail::shared_call::barrier)
+      for (std::byte* const buffer : buffers_)
+        copy(buffer + begins_[q], memory_of(q) + at_, begins_[q + 1] - begins_[q]);
+  }
+
+  /// Gathers a message of every process.
+  void exchange(const void* own, std::size_t bytes, void* all) {
+    std::vector<std::size_t> begins(processes() + 1);
+    for (std::size_t r = 0; r != begins.size(); ++r)
+      begins[r] = r * bytes;
+    std::byte* const to = static_cast<std::byte*>(all);
+    publish_distribute(detail::shared_call::split, static_cast<const std::byte*>(own), std::span(&to, 1), begins);
+    wait();
+  }
+
+  std::shared_ptr<detail::shared_segment> segment_;
+  std::size_t portion_;
+  std::shared_ptr<group_monitor> monitor_;
+  detail::shared_offsets offsets_;
+  detail::shared_writer writer_;
+  bool oversubscribed_;
+  bool broken_ = false;
+  std::uint32_t number_ = detail::shared_arrival::no_call;  ///< number of the latest call
+  detail::shared_call call_;
+  std::size_t received_;  ///< processes whose data of that call this process has, including itself
+  // The data of the present call.
+  std::vector<const std::byte*> summands_;
+  std::byte* result_ = nullptr;
+  std::size_t at_ = 0, bytes_ = 0;
+  std::span<std::byte* const> buffers_;
+  std::span<const std::size_t> begins_;
+  std::vector<std::size_t> whole_;
+};
+
+}  // namespace devplace::parallel
