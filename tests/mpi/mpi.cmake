@@ -99,8 +99,8 @@ foreach(mpi IN ITEMS openmpi mpich)
   devplace_add_mpi_test(${mpi} collectives 2 ARGUMENTS ${library_${mpi}} 2000)
   devplace_add_mpi_test(${mpi} collectives 3 ARGUMENTS ${library_${mpi}} 300)
   devplace_add_mpi_test(${mpi} collectives 4 ARGUMENTS ${library_${mpi}} 300)
-  foreach(case IN ITEMS session program one_thread any_thread watched freed_communicators crowded many_groups over_tcp none
-                         forked_child)
+  foreach(case IN ITEMS session program one_thread any_thread watched freed_communicators oversubscribed many_groups
+                         over_tcp none forked_child)
     devplace_add_mpi_test(${mpi} life 2 ARGUMENTS ${case})
   endforeach()
   foreach(processes IN ITEMS 1 2 3)

@@ -89,6 +89,6 @@ TEMPLATE_TEST_CASE("clip_norm of zero, infinite and NaN gradients", "[optim]", f
 }
 
 TEST_CASE("clip_norm checks its argument", "[optim]") {
-  CHECK(dp::test::complaint(clip_norm{1}).empty());
-  CHECK_THAT(dp::test::complaint(clip_norm{-1}), ContainsSubstring("devplace: clip_norm: max_norm is -1"));
+  CHECK(dp::test::validation_error(clip_norm{1}).empty());
+  CHECK_THAT(dp::test::validation_error(clip_norm{-1}), ContainsSubstring("devplace: clip_norm: max_norm is -1"));
 }

@@ -155,7 +155,7 @@ bool factors_scale_the_gradient(const Rule& rule) {
 
 /// The message of validate(); empty if it does not throw.
 template <class Rule>
-std::string complaint(const Rule& rule) {
+std::string validation_error(const Rule& rule) {
   try {
     rule.validate();
   } catch (const argument_error& e) {
