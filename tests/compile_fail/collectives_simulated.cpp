@@ -145,7 +145,7 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(SCATTER_OF_AN_AXIS_THAT_IS_NOT_THERE)  // expect: devplace: scatter: the tensor does not have the axis
   dp::scatter<dp::sharded<dp::axis<2>, 0, 1>>(whole);
 #endif
-#if defined(SIZES_FOR_OTHER_PLACES)  // expect: devplace: scatter: split::sizes has another number of sizes
+#if defined(SIZES_FOR_OTHER_PLACES)  // expect: devplace: scatter: split::sizes must have one size for each
   dp::scatter<rows>(whole, dp::split::sizes{2, 2, 2});
 #endif
 #if defined(BROADCAST_TO_PARTS)  // expect: devplace: broadcast: the result must be replicated.*scatter

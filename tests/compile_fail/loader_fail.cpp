@@ -123,7 +123,7 @@ double of_rows(const dp::tensor<float, dp::extents<4, 6, 2>, where>& series,
 }
 #endif
 
-#if defined(LOSS_AS_NUMBER)  // expect: devplace: progress takes the loss as a function that reads it
+#if defined(LOSS_AS_NUMBER)  // expect: devplace: progress takes a function that reads the loss
 void slow(dp::progress& progress, float loss) {
   progress.update(0, 64, loss);
 }

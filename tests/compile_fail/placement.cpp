@@ -18,7 +18,7 @@ using named = dp::on<dp::cuda<1>>;
 using row = dp::tensor<float, dp::extents<3>, named>;
 void takes(const row&);
 
-// Through nvcc too, whose front end does not take every list of types.
+// Compiles through nvcc, too, whose front end rejects some type lists.
 std::string choose_among_gpus() {
   const auto name = [](auto where) { return dp::placement_name<decltype(where)>(); };
   return dp::first_available<dp::up_to<3>, dp::on<dp::cpu>>(name) +

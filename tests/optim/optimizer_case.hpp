@@ -156,7 +156,7 @@ bool factors_scale_the_gradient(const Rule& rule) {
 
 /// The message of validate; empty if it does not throw.
 template <class Rule>
-std::string complaint(const Rule& rule) {
+std::string validation_error(const Rule& rule) {
   try {
     optim::validate(rule);
   } catch (const argument_error& e) {

@@ -290,7 +290,7 @@ TEST_CASE("a started call ends when the others have entered it, and no other cal
       try {
         via->barrier();
       } catch (const dp::error& e) {
-        refused = std::string(e.what()).find("before one that was started has ended") != std::string::npos;
+        refused = std::string(e.what()).find("before the started call has ended") != std::string::npos;
       }
       REQUIRE_HERE(refused);
       meeting.barrier();

@@ -16,8 +16,8 @@ namespace devplace::nn {
 
 /// Cross-entropy between logits [batch, classes] and labels [batch] (int64, int32 or uint8), with the options of
 /// torch.nn.CrossEntropyLoss. Also between logits [batch, ..., classes] and labels [batch, ...], such as those of
-/// tokens, with PyTorch's result for both flattened to rows. The gradient is that of the sum; the optimizer divides if
-/// `reduce` is the mean.
+/// tokens, with PyTorch's result for both flattened to rows. The gradient belongs to the sum of the losses; the
+/// optimizer divides if `reduce` is the mean.
 struct cross_entropy {
   /// Trainers reject networks that end in softmax, and targets that are not integers.
   ///@{

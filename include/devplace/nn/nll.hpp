@@ -91,7 +91,7 @@ struct nll {
   struct bound {
     static constexpr bool of_last_axis = true;  ///< each row of the output has a loss
     std::int64_t ignore_index;                  ///< label of rows that do not count
-    detail::placed_weights<T> weights;          ///< of the classes
+    detail::placed_weights<T> weights;          ///< weights of the classes
 
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
     /// shape_error unless there is a label for each row, argument_error unless there is a class weight for each class,

@@ -23,8 +23,8 @@ namespace devplace {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Copies a model out of shared memory: a snapshot while other processes train it, whose elements may come from
-/// different updates. Only trainers may write meanwhile, not assign() or views of parameters.
+/// Copies a model out of shared memory. While other processes train the model, elements of the copy may stem from
+/// different updates. No other writes, by assign() or views of parameters, may run meanwhile.
 template <placement Where, class Net, precision P>
 [[nodiscard]] auto to(const model<Net, shared_memory, P>& source) {
   return detail::naming_bad_alloc("the copy of a model", [&] {
@@ -47,8 +47,7 @@ template <placement Where, class Net, precision P>
 
 namespace detail {
 
-/// The segment of a model: parameters, then buffers. Where a tensor's segment has extents, this one keeps the seed and
-/// the number of passes.
+/// The segment of a model: parameters, then buffers. Seed and number of passes take the place of a tensor's extents.
 template <class Net, class P>
 struct shared_form<model<Net, shared_memory, P>> {
   using value_type = model<Net, shared_memory, P>;

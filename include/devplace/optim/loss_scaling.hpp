@@ -12,8 +12,8 @@ namespace devplace::optim {
 
 /// Options of loss scaling in mixed<half>: a trainer multiplies losses by a scale, so that small gradients do not
 /// become 0 in 16 bits. Names and defaults are those of torch.amp.GradScaler. A step with an infinite or NaN gradient
-/// halves the scale and changes nothing else; 2,000 steps in a row without one double it. Unlike GradScaler's, the
-/// scale never falls below the smallest normal float, so that it can grow again.
+/// halves the scale and changes nothing else; 2,000 consecutive steps with finite gradients double the scale. Unlike
+/// GradScaler's, the scale never falls below the smallest normal float, so that it can grow again.
 struct loss_scaling {
   double initial_scale = 65536;         ///< at least the smallest normal float, 1.18e-38
   double growth_factor = 2;             ///< above 1

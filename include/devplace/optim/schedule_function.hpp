@@ -28,7 +28,7 @@ class schedule_function {
   double rate(double base, std::int64_t step) const { return base * call_(function_.get(), step); }
 
   static constexpr const char* name = "schedule";  ///< begins messages about options
-  /// Lists what processes compare: the function's first factor.
+  /// Calls f(name, value) with the function's first factor, which processes compare.
   static void for_each_option(auto& self, auto&& f) { f("first factor", self.rate(1, 0)); }
 
  private:

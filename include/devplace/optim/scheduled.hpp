@@ -32,8 +32,8 @@ concept rate_schedule = std::copyable<Schedule> && detail::has_rate<Schedule>;
 ///              optim::scheduled{optim::adam{.learning_rate = 1e-3},
 ///                               optim::linear{.steps = 500}.then(optim::cosine{.steps = 9500})}};
 /// ```
-/// A step is the number of updates before it: with accumulate<k> the schedule advances with each update, and in
-/// mixed<half> also with skipped ones, as in a PyTorch program that calls scheduler.step() after each scaler.step().
+/// A step is the number of updates before it: with accumulate<k> the schedule advances with each update. In mixed<half>
+/// it also advances with skipped updates, as in a PyTorch program that calls scheduler.step() after each scaler.step().
 /// The host computes the rate and sends it to the places by a launch when it changes; a step does not wait for that.
 /// Inherits the rule's members; a change of `learning_rate`, or of `schedule`, takes effect in the next step.
 template <class Rule, class Schedule>
@@ -48,8 +48,8 @@ struct scheduled : Rule {
                 "devplace: scheduled: its arguments are an optimizer's rule and then a schedule: optim::scheduled{"
                 "optim::adam{.learning_rate = 1e-3}, optim::cosine{.steps = 1000}}.");
   static_assert(!is_rule || is_schedule,
-                "devplace: scheduled: what follows the rule is neither a schedule, such as optim::cosine{.steps = "
-                "1000}, nor a function of the step, a std::int64_t, that returns the factor of the learning rate.");
+                "devplace: scheduled: the argument after the rule is neither a schedule, such as optim::cosine{.steps "
+                "= 1000}, nor a function of the step, a std::int64_t, that returns the factor of the learning rate.");
   static_assert(!is_rule || has_rate,
                 "devplace: scheduled: the rule has no learning_rate, which a schedule could change.");
 
@@ -84,8 +84,8 @@ struct scheduled : Rule {
     if constexpr (!has_momentum)
       if (detail::needs_momentum(schedule))
         throw argument_error(
-            "scheduled: the schedule changes the momentum, and the rule has neither momentum nor beta1; switch it off, "
-            "in one_cycle by .cycle_momentum = false.");
+            "scheduled: the schedule changes the momentum, and the rule has neither momentum nor beta1; keep the "
+            "momentum constant, in one_cycle by .cycle_momentum = false.");
   }
   /// Called before step number `step`, counted from 1. Also throws for a learning rate or momentum that the rule cannot
   /// take.

@@ -24,7 +24,7 @@ struct constant {
 
   /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const { return step < steps ? base * factor : base; }
-  /// Returns the sequence of this schedule for its `steps` and of `next`, whose steps count from there.
+  /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
   static constexpr const char* name = "constant";  ///< begins messages about options
@@ -46,7 +46,7 @@ struct linear {
   double rate(double base, std::int64_t step) const {
     return base * (from + (to - from) * static_cast<double>(std::min(step, steps)) / static_cast<double>(steps));
   }
-  /// Returns the sequence of this schedule for its `steps` and of `next`, whose steps count from there.
+  /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
   static constexpr const char* name = "linear";  ///< begins messages about options
@@ -68,7 +68,7 @@ struct cosine {
   double rate(double base, std::int64_t step) const {
     return minimum + (base - minimum) * detail::cosine_factor(static_cast<double>(step) / static_cast<double>(steps));
   }
-  /// Returns the sequence of this schedule for its `steps` and of `next`, whose steps count from there.
+  /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
   static constexpr const char* name = "cosine";  ///< begins messages about options
@@ -96,18 +96,18 @@ struct step_decay {
   }
 };
 
-/// One cycle (Smith and Topin 2018), PyTorch's OneCycleLR. The rule's learning rate is the largest rate
-/// (`max_lr`): the rate rises from a fraction of it to it, and then falls to a far smaller one; the momentum, or Adam's
-/// beta1, falls and rises. The last of the `steps` steps and all later ones, for which PyTorch raises an error, have
-/// the smallest rate.
+/// One cycle (Smith and Topin 2018), PyTorch's OneCycleLR. The rule's learning rate is the largest rate (`max_lr`): a
+/// step's rate rises from a fraction of the largest rate to the largest rate, and then falls far below the first. The
+/// momentum, or Adam's beta1, falls and rises. The last of the `steps` steps has the smallest rate, and so have later
+/// steps, for which PyTorch raises an error.
 struct one_cycle {
-  std::int64_t steps = 0;           ///< of the whole cycle, at least 2: total_steps
+  std::int64_t steps = 0;           ///< steps of the whole cycle, at least 2: total_steps
   double rise = 0.3;                ///< share of the steps in which the rate rises: pct_start
   double first_divisor = 25;        ///< the first rate is the largest divided by this: div_factor
   double last_divisor = 1e4;        ///< the last rate is the first divided by this: final_div_factor
   bool straight = false;            ///< lines instead of cosines: anneal_strategy
-  bool three_phases = false;        ///< the rate falls as it rose, and then to the last: three_phase
-  bool cycle_momentum = true;       ///< otherwise the rule's momentum stays
+  bool three_phases = false;        ///< the rate first falls back to the first rate, then to the last: three_phase
+  bool cycle_momentum = true;       ///< if false, the rule's momentum stays
   double smallest_momentum = 0.85;  ///< at the largest rate: base_momentum
   double largest_momentum = 0.95;   ///< at the first and the last rate: max_momentum
 
@@ -124,7 +124,7 @@ struct one_cycle {
   }
   /// Whether a rule must have a momentum.
   bool needs_momentum() const { return cycle_momentum; }
-  /// Returns the sequence of this schedule for its `steps` and of `next`, whose steps count from there.
+  /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
 
@@ -143,7 +143,7 @@ struct one_cycle {
   }
 
  private:
-  /// Interpolates within the step's phase. Phases need not end in whole steps, as in PyTorch; the middle one is empty
+  /// Interpolates within the step's phase. Phases need not end in whole steps, as in PyTorch; the middle phase is empty
   /// unless there are three.
   double value(std::int64_t step, double at_start, double at_top, double at_middle, double at_end) const {
     const double now = static_cast<double>(step), total = static_cast<double>(steps);
@@ -162,17 +162,18 @@ struct one_cycle {
 /// SequentialLR. `optim::sequence{optim::cosine{.steps = 100}, 100, optim::constant{}}`.
 template <class First, class Second>
 struct sequence {
-  static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< for the message
-  static_assert(has_schedules,
-                "devplace: sequence: it takes a schedule, its number of steps and the next schedule, and then() the "
-                "next one; a schedule is one of the library's, such as optim::cosine{.steps = 1000}, or a function of "
-                "the step, a std::int64_t, that returns the factor of the learning rate.");
+  static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< named in the message
+  static_assert(
+      has_schedules,
+      "devplace: sequence: its arguments are a schedule, its number of steps and the next schedule; then() takes the "
+      "next schedule. A schedule is one of the library's, such as optim::cosine{.steps = 1000}, or a function of "
+      "the step, a std::int64_t, that returns the factor of the learning rate.");
 
-  First first;         ///< for the first steps
+  First first;         ///< the first schedule
   std::int64_t until;  ///< the first step of the second schedule
-  Second second;       ///< for the others
+  Second second;       ///< the second schedule
 
-  /// From two schedules or functions of the step.
+  /// Makes a sequence of two schedules or functions of the step.
   sequence(const First& begins, std::int64_t steps, const Second& continues)
       : first(begins), until(steps), second(continues) {}
 
@@ -199,8 +200,8 @@ struct sequence {
     f("until", self.until);
     detail::for_each_option_of("second ", self.second, f);
   }
-  /// Returns the sequence of this schedule until step `steps`, by default the end of its last part, and of `next`,
-  /// whose steps count from there.
+  /// Returns this sequence until step `steps`, by default the end of its last part, followed by `next`, whose steps
+  /// count from there.
   ///@{
   template <class Next>
   auto then(std::int64_t steps, const Next& next) const;

@@ -55,7 +55,7 @@ struct sgd_formula {
     weight_decay *= by.weight_decay;
   }
 
-  /// Sets the factors of step `t`. Up to the first step with momentum there is no old momentum.
+  /// Sets the factors of step `t`; the first step with momentum has no old momentum.
   template <class T>
   DEVPLACE_HD void set(sgd_factors<T>& to, std::int64_t t) const {
     to.l2 = static_cast<T>(weight_decay);
@@ -71,8 +71,8 @@ struct sgd_formula {
 
 /// Hyperparameters of stochastic gradient descent with momentum, with the arithmetic of torch.optim.SGD:
 /// `sgd{.learning_rate = 0.1, .momentum = 0.9}`. Let g be the gradient plus weight_decay times the parameter and b =
-/// momentum b + (1 - dampening) g, in the first step with momentum b = g; a step subtracts learning_rate times b from
-/// the parameter, or learning_rate times g + momentum b with Nesterov's momentum.
+/// momentum b + (1 - dampening) g, or b = g in the first step with momentum. A step subtracts learning_rate times b
+/// from the parameter, or learning_rate times g + momentum b with Nesterov's momentum.
 struct sgd {
   double learning_rate = 1e-3;  ///< step size
   double momentum = 0;          ///< decay rate of the momentum

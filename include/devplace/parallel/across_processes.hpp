@@ -27,7 +27,7 @@ namespace devplace::parallel {
 template <class Backend, summation Order>
 class across_processes {
  public:
-  /// Connects these devices of this process with those of the transport's other processes, which have the same number.
+  /// Connects these devices of this process with as many devices of each other process of the transport.
   across_processes(std::span<const int> ordinals, std::shared_ptr<transport> via) try
       : work_(ordinals, std::move(via)) {
     work_.via->require_for_tensors();
@@ -35,7 +35,7 @@ class across_processes {
     devplace::detail::fail_without_memory("a communicator");
   }
 
-  /// The participants of all processes, and those of this process.
+  /// The numbers of participants in all processes and in this process, and this process's first rank.
   ///@{
   int size() const { return static_cast<int>(work_.parts.participants()); }
   int first_rank() const { return static_cast<int>(work_.parts.process() * work_.parts.local()); }

@@ -33,11 +33,11 @@ class direct : public detail::rank_devices<Backend>, public detail::streamed_col
   /// Connects these devices, rank 0 first.
   explicit direct(std::span<const int> ordinals)
       : detail::rank_devices<Backend>(ordinals), detail::streamed_collectives<direct<Backend>, Backend>(ordinals) {
-    bool apart = false;
+    bool needs_copies = false;
     for (const int a : ordinals)
       for (const int b : ordinals)
-        apart = apart || !devplace::detail::memory_of<Backend>().why_apart(a, b).empty();
-    if (apart) devplace::detail::naming_bad_alloc("a communicator", [&] { received_.resize(ordinals.size()); });
+        needs_copies = needs_copies || !devplace::detail::memory_of<Backend>().why_apart(a, b).empty();
+    if (needs_copies) devplace::detail::naming_bad_alloc("a communicator", [&] { received_.resize(ordinals.size()); });
   }
   using detail::rank_devices<Backend>::size;
 
@@ -106,7 +106,7 @@ class direct : public detail::rank_devices<Backend>, public detail::streamed_col
     if (!received_.empty()) return reduce_copies(buffers, begins, op, target);
     detail::rank_table<T> table{};
     table.ranks = size();
-    std::copy(buffers.begin(), buffers.end(), table.of);
+    std::copy(buffers.begin(), buffers.end(), table.buffers);
     fence();
     for (int rank = 0; rank != size(); ++rank) {
       const detail::element_range range = detail::part(begins, rank);
@@ -134,11 +134,11 @@ class direct : public detail::rank_devices<Backend>, public detail::streamed_col
         T* free = static_cast<T*>(received_[index(rank)].data());
         for (int from = 0; from != size(); ++from) {
           if (from == rank) {
-            table.of[from] = buffers[index(rank)] + first;
+            table.buffers[from] = buffers[index(rank)] + first;
             continue;
           }
           copy(rank, free, from, buffers, range);
-          table.of[from] = free;
+          table.buffers[from] = free;
           free += portion;
         }
         detail::with_reduction<T>(op, [&]<reduction Op>() {

@@ -54,8 +54,8 @@ class basic_fingerprint {
         options, [&](const char* name, const auto& value) { add(std::string(prefix).append(name), value); });
   }
 
-  /// Compares the fingerprints of all processes, which all call it. Throws communication_error in all of them if one
-  /// differs from rank 0's. The message begins with `what` and names the first difference and both ranks.
+  /// Compares the fingerprints of all processes, which all call it. Throws communication_error in every process if a
+  /// fingerprint differs from rank 0's. The message begins with `what` and names the first difference and both ranks.
   void require_equal(const process_group& processes, std::string_view what) const {
     const std::vector<std::uint64_t> hashes = processes.all_gather(hash());
     int other = 0;
@@ -90,7 +90,7 @@ using fingerprint = basic_fingerprint<>;
 /// Identifies a batch of a loader over processes; trainers compare the notes of all processes.
 struct batch_note {
   fingerprint loader;             ///< the extents of the loader's data, and its options
-  std::uint64_t loader_hash = 0;  ///< of `loader`
+  std::uint64_t loader_hash = 0;  ///< hash of `loader`
   int epoch = 0;                  ///< the batch's epoch
   std::size_t number = 0;         ///< the batch's number in the epoch, from 0
 };

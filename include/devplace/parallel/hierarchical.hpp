@@ -22,16 +22,16 @@ namespace devplace {
 namespace parallel {
 
 /// A communicator that reduces in two levels: over the places of each process, on their devices, and then over the
-/// processes, between their first places. For n processes and S bytes each process receives about 2 S, where
-/// across_processes receives 2 S for each of its places.
+/// processes, between their first places. For n processes and S bytes each process receives about 2 S; with
+/// across_processes it receives 2 S for each of its places.
 ///
 /// With two places in each process a sum is (g0 + g1) + (g2 + g3): the bits depend on the number of places in each
-/// process, not on threads or buckets, and are those of `direct` for one place in each. Buckets are reduced after the
-/// backward pass.
+/// process, not on threads or buckets. With one place in each process they are those of `direct`. Buckets are reduced
+/// after the backward pass.
 template <class Backend>
 class hierarchical {
  public:
-  /// Connects these devices of this process with those of the group's other processes, which have the same number.
+  /// Connects these devices of this process with as many devices of each other process of the group.
   hierarchical(std::span<const int> ordinals, const process_group& processes) try
       : local_(ordinals),
         between_(ordinals.first(1), processes.transport()),
@@ -40,7 +40,7 @@ class hierarchical {
     devplace::detail::fail_without_memory("a communicator");
   }
 
-  /// The participants of all processes, and those of this process.
+  /// The numbers of participants in all processes and in this process, and this process's first rank.
   ///@{
   int size() const { return between_.size() * local_count(); }
   int first_rank() const { return between_.first_rank() * local_count(); }
@@ -103,7 +103,7 @@ class hierarchical {
       throw argument_error("collective: the root is rank " + std::to_string(root) + "; give one from 0 to " +
                            std::to_string(size() - 1) + ".");
   }
-  /// Checks the boundaries and sets those of the processes' parts.
+  /// Checks the boundaries and computes the boundaries of the processes' parts.
   void check(std::span<const std::size_t> begins) {
     if (begins.size() != static_cast<std::size_t>(size()) + 1 || !std::is_sorted(begins.begin(), begins.end()))
       throw argument_error(
@@ -122,9 +122,8 @@ class hierarchical {
 
 namespace collective {
 
-/// The engine for several places in each of several processes that sums over the places of each process first, and then
-/// over the processes. It sends less between processes than `direct` and adds in another order. In one process it is
-/// `direct`.
+/// The engine that sums over the places of each process first, and then over the processes. It sends less between
+/// processes than `direct` and adds in another order. In one process it is `direct`.
 struct hierarchical {
   /// The name in output.
   static constexpr std::string_view name = "hierarchical";

@@ -30,23 +30,23 @@ namespace parallel {
 
 /// A communicator that calls MPI's own non-blocking collectives, such as MPI_Iallreduce, and polls them and the group's
 /// monitor until they complete. MPI chooses the order of summation: it may depend on the number of elements, the
-/// processes' hosts and the library, so the bits may differ from those of other engines and other numbers of processes.
+/// processes' hosts and the library. The bits may therefore differ from other engines and between numbers of processes.
 /// All processes get the same bits from libraries that compute each element once, as most do; the standard only
 /// recommends it.
 ///
-/// If a process has several places, the device of the first one reduces over them before, and the others copy its
-/// result afterwards. If an element is NaN, the maximum is what MPI returns. The calling thread waits for the devices
-/// and for the other processes. On the CPU, collectives may be started; they advance during calls of progress() and of
-/// MPI. MPI cannot cancel them: after a failure it may still use the buffers, so the program must not continue to use
-/// MPI.
+/// If a process has several places, the first place's device reduces over them first, and the other places copy the
+/// result at the end. The maximum of elements with NaN is whatever MPI returns. The calling thread waits for the
+/// devices and for the other processes. On the CPU, collectives may be started; they advance during calls of progress()
+/// and of MPI. MPI cannot cancel them: after a failure it may still use the buffers, so the program must not continue
+/// to use MPI.
 template <class Backend>
 class mpi_collectives {
  public:
   /// Maximum number of elements of one call of MPI, whose counts are ints.
   static constexpr std::size_t most_elements = std::size_t{1} << 30;
 
-  /// Connects these devices of this process with those of the group's other processes, which have the same number. MPI
-  /// must have made the group. `most` is for tests.
+  /// Connects these devices of this process with as many devices of each other process of the group. MPI must have made
+  /// the group. `most` is for tests.
   mpi_collectives(std::span<const int> ordinals, const process_group& processes, mpi_access access,
                   std::size_t most = most_elements)
       : local_(ordinals),
@@ -54,7 +54,7 @@ class mpi_collectives {
         elements_(ordinals.front(), ordinals.size(), access, via_->portion(), most),
         counts_(devplace::detail::naming_bad_alloc("a communicator", [&] { return new_counts(); })) {}
 
-  /// The participants of all processes, and those of this process.
+  /// The numbers of participants in all processes and in this process, and this process's first rank.
   ///@{
   int size() const { return via_->size() * local_count(); }
   int first_rank() const { return via_->ranks().rank * local_count(); }

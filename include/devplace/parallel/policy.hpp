@@ -105,10 +105,10 @@ struct reduce_and_broadcast {
 };
 
 /// The scheme of ZeRO stage 1: every place gets the sums of its share of the gradients, holds the optimizer's state for
-/// this share, updates the share's parameters, and gathers the other shares. Parameters have the bits of `all_reduce`
-/// with the same engine, and as many bytes are moved. No place has the whole gradients afterwards, except in steps that
-/// clip, whose norm needs them. The optimizer's rule is called for each share, so it must be elementwise, as all of
-/// devplace's rules are.
+/// this share, and updates the share's parameters. It then gathers the other shares. Parameters have the bits of
+/// `all_reduce` with the same engine, and as many bytes are moved. No place has the whole gradients afterwards, except
+/// in steps that clip, whose norm needs them. The optimizer's rule is called for each share, so it must be elementwise,
+/// as all of devplace's rules are.
 template <class Engine = direct, class Buckets = buckets<>>
 struct sharded_all_reduce {
   /// The engine of the collectives, and their bucket sizes.

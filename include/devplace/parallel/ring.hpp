@@ -18,7 +18,7 @@
 namespace devplace::parallel {
 
 /// The communicator of devices of one process that copy only from their left neighbour. The buffers are cut into n
-/// chunks, which travel around the ring once to be added up and once more to be distributed, in 2 (n - 1) steps. Each
+/// chunks. They travel around the ring once to be added up and once more to be distributed, in 2 (n - 1) steps. Each
 /// device receives 2 (n - 1) / n S bytes. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
 /// workstations", 2009.
 ///
@@ -36,8 +36,8 @@ class ring : public detail::rank_devices<Backend>, public detail::streamed_colle
         received_(ordinals.size()) {}
   using detail::rank_devices<Backend>::size;
 
-  /// Allocates memory for one chunk of `count` elements on each device, unless it has enough. Reductions do this
-  /// themselves if it was not done before.
+  /// Allocates memory for one chunk of `count` elements on each device, unless it has enough. Otherwise the first
+  /// reduction allocates it.
   void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
 
   /// The collectives of parallel/communicator.hpp.
@@ -110,7 +110,7 @@ class ring : public detail::rank_devices<Backend>, public detail::streamed_colle
 
   int modulo(int rank) const { return (rank % size() + size()) % size(); }
 
-  /// Runs n - 1 steps, in each of which every rank calls `receive(step, rank, left)` to get a chunk from its left
+  /// Runs n - 1 steps. In each step every rank calls `receive(step, rank, left)` to get a chunk from its left
   /// neighbour.
   template <class Receive>
   void circulate(const Receive& receive) {

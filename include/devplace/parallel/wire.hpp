@@ -77,8 +77,8 @@ class rounding : public Communicator {
   }
   ///@}
 
-  /// Sums the participants' buffers, on all of them or on the first: each participant rounds its own elements; the sums
-  /// are computed in the type that Short is computed in and rounded.
+  /// Sums the participants' buffers, on all participants or on the first: each participant rounds its own elements;
+  /// sums are computed in float and rounded.
   template <class T>
   void reduce_rounded(std::span<T* const> buffers, std::size_t count, bool on_all) {
     if (this->size() == 1) return;

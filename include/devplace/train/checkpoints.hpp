@@ -51,8 +51,8 @@ class checkpoints {
   /// Returns the checkpoints' paths, the newest first, for load_checkpoint.
   std::vector<std::string> paths() const { return folder_.paths(); }
 
-  /// Writes a checkpoint, as save_checkpoint, and then removes all but the `keep` newest ones. There is never more than
-  /// one in addition, even after programs were killed.
+  /// Writes a checkpoint, as save_checkpoint, and then removes all but the `keep` newest ones. At most one more exists
+  /// at any time, even after programs were killed.
   template <class Trainer, class... Extras>
   DEVPLACE_CONFIGURED void save(Trainer& step, const training_position& at, Extras&... extras) const {
     if constexpr (train::detail::has_checkpoints<Trainer>()) {
@@ -65,7 +65,7 @@ class checkpoints {
 
   /// Restores the training from the newest checkpoint, as load_checkpoint, and returns its position. Without a
   /// checkpoint, changes nothing and returns the start. Throws file_error if the newest one is damaged or does not fit;
-  /// the message names the one before it.
+  /// the message names the previous one.
   template <class Trainer, class... Extras>
   DEVPLACE_CONFIGURED [[nodiscard]] training_position resume(Trainer& step, Extras&... extras) const {
     if constexpr (train::detail::has_checkpoints<Trainer>()) {
@@ -76,9 +76,9 @@ class checkpoints {
       } catch (const file_error& failure) {
         if (all.size() == 1) throw;
         constexpr std::size_t prefix = std::string_view("devplace: ").size();
-        throw file_error(std::string(failure.what()).substr(prefix) + " The checkpoint before it is " +
-                         detail::in_quotes(all[1]) +
-                         ": move the newest one away to resume from that, or give its path to load_checkpoint.");
+        throw file_error(
+            std::string(failure.what()).substr(prefix) + " The checkpoint before it is " + detail::in_quotes(all[1]) +
+            ": move the newest checkpoint away to resume from the one before, or give its path to load_checkpoint.");
       }
     } else {
       return {};

@@ -43,14 +43,14 @@ struct early_stopping_state {
 /// Stops a training when a metric of validation data no longer improves, and keeps the best parameters and buffers:
 /// `early_stopping stopping{model, {.patience = 3}}`, then after each epoch `if (stopping(loss, model)) break;`, and at
 /// the end `stopping.restore(model)`. NaN is no improvement. The copy of the best parameters and buffers lies on the
-/// model's places; it is made when the metric improves, and the call waits for it. All processes must pass the same
-/// metrics. One thread at a time.
+/// model's places; a call that improves the metric makes the copy and waits. All processes must pass the same metrics.
+/// One thread at a time.
 template <class Model>
 class early_stopping {
   static constexpr bool in_own_memory = !std::is_same_v<typename Model::placement_type, shared_memory>;
   static_assert(in_own_memory,
-                "devplace: early_stopping: the model is in shared memory, where others change it meanwhile; keep the "
-                "best of a copy of it, to<cpu>(model).");
+                "devplace: early_stopping: the model is in shared memory, where other processes change it meanwhile; "
+                "use a copy, to<cpu>(model).");
 
  public:
   /// Copies the model. Waits for its places and throws their failures; argument_error for invalid options.

@@ -34,7 +34,7 @@ template <class T>
 struct average_functor {
   T* average;
   const T* value;
-  T share;  ///< of the value
+  T share;  ///< weight of the value
   DEVPLACE_HD void operator()(std::size_t i) const {
     if (share == T{1}) {
       average[i] = value[i];
@@ -61,8 +61,8 @@ class moving_average {
   using T = typename Model::value_type;
   static constexpr bool in_own_memory = !std::is_same_v<where, shared_memory>;
   static_assert(in_own_memory,
-                "devplace: moving_average: the model is in shared memory, where others change it meanwhile; average a "
-                "copy of it, to<cpu>(model).");
+                "devplace: moving_average: the model is in shared memory, where other processes change it meanwhile; "
+                "average a copy, to<cpu>(model).");
 
  public:
   /// Copies the model. Waits for its places and throws their failures; argument_error for a decay out of its range.

@@ -21,7 +21,6 @@ inline std::string nccl_version_text(int code) {
   return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." + std::to_string(code % 100);
 }
 
-/// The name of a result's enumerator.
 inline const char* nccl_result_name(ncclResult_t code) {
   constexpr const char* names[] = {"ncclSuccess",       "ncclUnhandledCudaError", "ncclSystemError",
                                    "ncclInternalError", "ncclInvalidArgument",    "ncclInvalidUsage",
@@ -69,7 +68,6 @@ inline void check_nccl(ncclResult_t code, const char* call) {
   if (code != ncclSuccess) throw communication_error(nccl_error_text(call, {}, code, nullptr));
 }
 
-/// NCCL's enumerator of an element type.
 template <class T>
 constexpr ncclDataType_t nccl_type() {
   constexpr bool of_16_bits = short_element<T>;

@@ -47,7 +47,7 @@ class nccl_clique {
   nccl_clique& operator=(const nccl_clique&) = delete;
   virtual ~nccl_clique() = default;
 
-  /// The participants of all processes, and those of this process.
+  /// The numbers of participants in all processes and in this process, and ranks of this process.
   ///@{
   int size() const { return via_->size() * local_count(); }
   int first_rank() const { return via_->ranks().rank * local_count(); }
@@ -70,7 +70,7 @@ class nccl_clique {
   template <class F>
   void issue(const char* call, const F& f) {
     const group_result result = in_group([&](std::size_t k) { return f(k, communicators_[k]); });
-    if (result.failed()) fail(result.code, nccl_error_text(call, name(result.of), result.code, nullptr));
+    if (result.failed()) fail(result.code, nccl_error_text(call, name(result.device), result.code, nullptr));
   }
   /// Returns when NCCL has completed the issued calls.
   void wait_for_nccl(const char* call) { wait_for_nccl(call, options_.op_timeout); }
@@ -87,7 +87,7 @@ class nccl_clique {
       done = done && state == ncclSuccess;
     }
     if (group_monitor* const monitor = via_->monitor(); monitor != nullptr && (waiting_ || !done))
-      or_abort([&] { monitor->check(); });
+      abort_on_exception([&] { monitor->check(); });
     return done;
   }
   void check_time(const char* call, double waited) { check_time(call, waited, options_.op_timeout); }
@@ -122,7 +122,7 @@ class nccl_clique {
  private:
   struct group_result {
     ncclResult_t code;
-    std::size_t of;  ///< the device of the call
+    std::size_t device;  ///< device of the failed call
     bool failed() const { return code != ncclSuccess && code != ncclInProgress; }
   };
   class waiting_scope {
@@ -182,12 +182,12 @@ class nccl_clique {
   [[noreturn]] void fail(ncclResult_t code, const std::string& why) {
     const bool may_be_remote = code == ncclRemoteError || code == ncclSystemError;
     if (group_monitor* const monitor = via_->monitor(); monitor != nullptr && may_be_remote)
-      or_abort([&] { monitor->explain(); });
+      abort_on_exception([&] { monitor->explain(); });
     abort();
     throw communication_error("collective::nccl: " + why);
   }
   template <class F>
-  void or_abort(const F& f) {
+  void abort_on_exception(const F& f) {
     try {
       f();
     } catch (...) {

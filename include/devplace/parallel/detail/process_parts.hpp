@@ -14,9 +14,9 @@
 
 namespace devplace::parallel::detail {
 
-/// The participants of several processes, each of which has the same number of them, and the division of a collective's
-/// elements: into windows, which a transport takes at a time; of a window into the processes' parts; and of all
-/// elements into chunks, whose order of summation may differ.
+/// The participants of several processes, equally many in each process, and the division of a collective's elements:
+/// into windows, one for each call of the transport; of a window into the processes' parts; and of all elements into
+/// chunks, whose order of summation may differ.
 class process_parts {
  public:
   process_parts(const process_ranks& ranks, std::size_t local)

@@ -53,7 +53,7 @@ class streamed_collectives {
     if (streams_.running())
       throw argument_error(
           "communicator: a started collective needs more workspace than prepare(count, element_bytes) has allocated; "
-          "call that with the largest number of elements before the first start.");
+          "call prepare with the largest number of elements before the first start.");
   }
 
  private:

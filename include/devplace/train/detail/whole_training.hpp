@@ -28,7 +28,8 @@ std::array<double, 2> read_losses(int ordinal, const step_memory<T>& memory, boo
   return {totals[0] + totals[2], totals[1] + totals[3]};
 }
 
-/// Completes an arena of which each process has its places' shares, by the communication that gathers parameters.
+/// Completes an arena of which each process has only its places' shares, with the communication that gathers
+/// parameters.
 template <class Backend, class S, class Connection, class T>
 void gather_arena(const runtime::model_state<S>& state, Connection& connection, std::vector<T>& arena) {
   runtime::model_state<S> gathered;
@@ -40,7 +41,7 @@ void gather_arena(const runtime::model_state<S>& state, Connection& connection, 
     to.parameters = devplace::detail::allocate<Backend>(r.ordinal, bytes, memory_purpose::workspace);
     devplace::detail::copy_in<Backend>(r.ordinal, to.parameters.data(), arena.data(), bytes);
   }
-  connection.spread(gathered);
+  connection.send_updates(gathered);
   devplace::detail::wait_for_replicas<Backend>(gathered.ordinals);
   devplace::detail::copy_out<Backend>(gathered.ordinals.front(), arena.data(),
                                       gathered.replicas.front().parameters.data(), bytes);
