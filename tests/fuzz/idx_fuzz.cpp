@@ -21,10 +21,9 @@ namespace detail = devplace::detail;
 
 /// A valid file: type, rank, extents, elements.
 std::string plain_seed(unsigned number) {
-  const std::vector<const detail::stored_type*> types = {
-      detail::stored_type_of<std::uint8_t>(), detail::stored_type_of<std::int32_t>(), detail::stored_type_of<float>(),
-      detail::stored_type_of<double>()};
-  const detail::stored_type& type = *types[number % 4];
+  const std::vector<const detail::dtype*> types = {detail::dtype_of<std::uint8_t>, detail::dtype_of<std::int32_t>,
+                                                   detail::dtype_of<float>, detail::dtype_of<double>};
+  const detail::dtype& type = *types[number % 4];
   const unsigned rank = number / 4 % 4;
   std::string file{'\0', '\0', static_cast<char>(type.idx), static_cast<char>(rank)};
   for (unsigned axis = 0; axis < rank; ++axis)

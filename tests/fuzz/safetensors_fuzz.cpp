@@ -37,8 +37,8 @@ detail::safetensors_header read_header_of(std::span<const unsigned char> bytes) 
 }
 
 bool can_be_written(const devplace::safetensors_entry& entry) {
-  return std::any_of(std::begin(detail::safetensors_types), std::end(detail::safetensors_types),
-                     [&](const auto& type) { return type.name == entry.dtype && !type.element.empty(); });
+  return std::any_of(detail::dtypes.begin(), detail::dtypes.end(),
+                     [&](const detail::dtype& type) { return type.safetensors == entry.dtype; });
 }
 
 void round_trip(const detail::safetensors_header& header) {

@@ -41,7 +41,7 @@ auto read_idx(std::string path) try {
     }
     detail::input_file file(path, "read_idx", !Extents::is_static);
     return detail::read_idx_file(file, path, [&](detail::byte_source& source, const detail::stored_array& array) {
-      if (array.type != detail::stored_type_of<T>())
+      if (array.type != detail::dtype_of<T>)
         detail::fail_idx(path, std::string("holds elements of type ") + array.type->name + " and " + dtype_name<T>() +
                                    " was asked for; read it as " + array.type->name + ".");
       return detail::read_array<T, Extents>(source, array, "read_idx", path);

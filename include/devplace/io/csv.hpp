@@ -35,7 +35,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// memory. Use `to<Where>` to bring the tensor to another place.
 template <class T = void, class Extents = void>
 auto read_csv(const std::string& path, const csv_options& options = {}) try {
-  constexpr bool is_type = detail::is_element<T> && !short_element<T>, is_shape = extents_like<Extents>;
+  constexpr bool is_type = detail::is_element<T> && !detail::storage_element<T>, is_shape = extents_like<Extents>;
   static_assert(is_type && is_shape,
                 "devplace: read_csv: the element type (float, double, std::int32_t, std::int64_t or std::uint8_t) and "
                 "the extents are the template arguments, as in read_csv<float, extents<dyn, 3>>(path).");

@@ -94,7 +94,7 @@ auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
   managed.tensor = {const_cast<std::remove_const_t<T>*>(raw_data(x)),
                     device,
                     static_cast<std::int32_t>(Extents::rank),
-                    dlpack_type<std::remove_const_t<T>>(),
+                    dlpack_type(*dtype_of<std::remove_const_t<T>>),
                     made->shape.data(),
                     made->strides.data(),
                     0};
@@ -150,8 +150,7 @@ imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* opera
   for (std::size_t axis = 0; axis != rank; ++axis)
     asked[axis] = Extents::static_extent(axis);
   const dlpack_request request{operation,
-                               dlpack_type<value_type>(),
-                               dtype_name<value_type>(),
+                               dtype_of<value_type>,
                                dlpack_device<P>(),
                                place_name(backend_of_t<P>{}, place_traits<P>::ordinal),
                                alignof(value_type),

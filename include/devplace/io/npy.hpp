@@ -25,7 +25,7 @@ template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_npy_from(byte_source& source, std::string_view operation, std::string_view name) {
   const npy_origin from{operation, name};
   const stored_array array = read_npy_header(source, from);
-  constexpr const stored_type* asked = stored_type_of<T>();
+  constexpr const dtype* asked = npy_type_of<T>();
   if (array.type != asked)
     fail_npy(from, "holds elements of type '" + std::string(array.type->npy) + "' and " + dtype_name<T>() + " ('" +
                        std::string(asked->npy) + "') was asked for; read it as " + array.type->name +
@@ -76,7 +76,7 @@ void write_npy(const std::string& path, const Source& source) try {
     std::vector<std::size_t> extents(Source::rank);
     for (std::size_t axis = 0; axis < extents.size(); ++axis)
       extents[axis] = source.extent(axis);
-    const std::string header = detail::npy_header(*detail::stored_type_of<value_type>(), extents);
+    const std::string header = detail::npy_header(*detail::npy_type_of<value_type>(), extents);
     detail::output_file file(path, "write_npy");
     file.write(header.data(), header.size());
     file.write(detail::as_view(source).data(), source.size() * sizeof(value_type));

@@ -68,7 +68,7 @@ std::vector<kept_parameter> kept_parameters() {
   const auto append = [&](const std::string& name, const auto& entry, std::size_t offset) {
     const auto& shape = entry.shape;
     const std::vector<std::size_t> extents(shape.extent, shape.extent + shape.rank);
-    result.push_back({{name, safetensors_type_of<T>().name, extents, 0, shape.size() * sizeof(T)}, is_buffer, offset});
+    result.push_back({{name, dtype_of<T>->safetensors, extents, 0, shape.size() * sizeof(T)}, is_buffer, offset});
   };
   using plan = runtime::network_plan<Net>;
   plan::visit_parameters(append);
@@ -84,8 +84,10 @@ inline bool is_batch_count(const safetensors_entry& entry) {
 
 /// Calls `f(T{})` for the floating-point type of this name. Returns whether the type exists.
 bool with_floating_type(std::string_view dtype, const auto& f) {
-  const auto call = [&]<class T>(T x) { return dtype == safetensors_type_of<T>().name && (f(x), true); };
-  return call(float{}) || call(double{}) || call(half{}) || call(bf16{});
+  const auto call = [&]<class T>(T x) {
+    return !std::is_integral_v<T> && dtype == dtype_of<T>->safetensors && (f(x), true);
+  };
+  return [&]<class... T>(const dtype_table<T...>&) { return (call(T{}) || ...); }(dtypes);
 }
 
 /// Returns the tensors of a file, renamed. Throws file_error with all differences from `wanted`.

@@ -69,8 +69,7 @@ class safetensors_file {
     if constexpr (is_type && is_shape) {
       const safetensors_entry& entry = existing(name);
       const std::string label = path_ + ':' + entry.name;
-      if (constexpr auto& asked = detail::safetensors_type_of<T>(); entry.dtype != asked.name)
-        fail_type(entry, dtype_name<T>(), asked.name);
+      if (entry.dtype != detail::dtype_of<T>->safetensors) fail_type(entry, *detail::dtype_of<T>);
       detail::stored_array array;
       array.bytes = entry.bytes;
       detail::check_elements(array, {entry.bytes, true}, "safetensors_file", label);
@@ -108,13 +107,13 @@ class safetensors_file {
         path_, "has no tensor " + detail::json_string(name) + (names.empty() ? "; it has none" : names) + ".");
   }
 
-  [[noreturn]] void fail_type(const safetensors_entry& entry, const char* asked, std::string_view dtype) const {
+  [[noreturn]] void fail_type(const safetensors_entry& entry, const detail::dtype& asked) const {
     std::string advice = "tensors have no such elements; convert them before saving them, or use read_elements";
-    for (const detail::safetensors_type& type : detail::safetensors_types)
-      if (type.name == entry.dtype && !type.element.empty()) advice = "read it as " + std::string(type.element);
+    for (const detail::dtype& type : detail::dtypes)
+      if (type.safetensors == entry.dtype) advice = std::string("read it as ") + type.name;
     detail::fail_safetensors(path_ + ':' + entry.name, "holds elements of type " + std::string(entry.dtype) + " and " +
-                                                           asked + " (" + std::string(dtype) + ") was asked for; " +
-                                                           advice + ".");
+                                                           asked.name + " (" + std::string(asked.safetensors) +
+                                                           ") was asked for; " + advice + ".");
   }
 
   std::string path_;
@@ -136,7 +135,7 @@ class named_tensor {
     if constexpr (host_accessible<typename Source::placement_type>) {
       safetensors_entry& entry = source_.entry;
       entry.name = std::move(name);
-      entry.dtype = detail::safetensors_type_of<value_type>().name;
+      entry.dtype = detail::dtype_of<value_type>->safetensors;
       for (std::size_t axis = 0; axis < Source::rank; ++axis)
         entry.extents.push_back(source.extent(axis));
       entry.bytes = source.size() * sizeof(value_type);

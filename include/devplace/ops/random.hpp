@@ -59,9 +59,9 @@ using computed_of_destination = computed_t<typename std::remove_cvref_t<Destinat
 template <class T>
 computed_t<T> rounded_up(computed_t<T> x) {
   const T nearest{x};
-  if constexpr (short_element<T>)
+  if constexpr (storage_element<T>)
     if (nearest < x)  // the next bits are away from 0 for a positive number, towards 0 for a negative one
-      return T::from_bits(static_cast<std::uint16_t>(nearest.bits() + (x > 0 ? 1 : -1)));
+      return T::from_bits(static_cast<decltype(nearest.bits())>(nearest.bits() + (x > 0 ? 1 : -1)));
   return nearest;
 }
 

@@ -94,7 +94,7 @@ class cudnn_attention {
   attention_key key_of(std::size_t samples, bool gradient) const {
     attention_shape part = shape_;
     part.samples = samples;
-    return {part, product_element_of<T>, gradient, scale_};
+    return {part, dtype_of<T>, gradient, scale_};
   }
   cudnn_plan& plan_of(std::size_t samples, bool gradient) const {
     return cache_.plan_of(cache_.attention, key_of(samples, gradient), ordinal_);

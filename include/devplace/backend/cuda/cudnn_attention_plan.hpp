@@ -49,7 +49,7 @@ class attention_graph {
       : parts_(to),
         caller_(caller),
         causal_(key.shape.causal),
-        element_(key.element == product_element::bfloat16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_HALF) {
+        element_(static_cast<cudnnDataType_t>(key.element->cudnn)) {
     const auto n = [](std::size_t extent) { return static_cast<std::int64_t>(extent); };
     const std::int64_t b = n(key.shape.samples), h = n(key.shape.heads), s = n(key.shape.length),
                        d = n(key.shape.width);

@@ -24,7 +24,7 @@ bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shap
   if (shape.samples == 0) return false;
   const convolution_key key{shape,
                             pass,
-                            product_element_of<T>,
+                            dtype_of<T>,
                             math,
                             static_cast<double>(beta),
                             {alignment_of(x), alignment_of(weight), alignment_of(y)}};

@@ -17,6 +17,9 @@
 
 namespace devplace::detail {
 
+static_assert(dtypes.have(&dtype::cudnn, {CUDNN_DATA_FLOAT, CUDNN_DATA_DOUBLE, CUDNN_DATA_HALF, CUDNN_DATA_BFLOAT16,
+                                          CUDNN_DATA_INT32, CUDNN_DATA_INT64, CUDNN_DATA_UINT8}));
+
 /// The addresses in a cuDNN call: the plan's tensors in the order of their numbers, then the workspace.
 using cudnn_addresses = std::array<void*, 14>;
 
@@ -66,11 +69,8 @@ struct cudnn_plan {
 inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const convolution_key& key,
                                  const cudnn_caller& caller) {
   const convolution_shape& s = key.shape;
-  const bool wide = key.element == product_element::float64;
+  const bool wide = key.element == dtype_of<double>;
   const cudnnDataType_t computed = wide ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
-  const cudnnDataType_t type = key.element == product_element::bfloat16  ? CUDNN_DATA_BFLOAT16
-                               : key.element == product_element::float16 ? CUDNN_DATA_HALF
-                                                                         : computed;
   const auto number = [](std::size_t n) { return static_cast<std::int64_t>(n); };
   using pair = std::array<std::int64_t, 2>;
   using extents = std::array<std::size_t, 4>;
@@ -81,7 +81,7 @@ inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const con
     std::size_t stride = 1;
     for (std::size_t k = 4; k-- != 0; stride *= e[k])
       dimensions[k] = number(e[k]), strides[k] = number(stride);
-    tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type, caller);
+    tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, static_cast<cudnnDataType_t>(key.element->cudnn), caller);
     tensor.set(CUDNN_ATTR_TENSOR_DIMENSIONS, dimensions, caller);
     tensor.set(CUDNN_ATTR_TENSOR_STRIDES, strides, caller);
     tensor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id, caller);
@@ -152,7 +152,7 @@ inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const con
 
 /// Returns whether tensor cores read the operands unrounded (all types but float), or may round them to TF32.
 inline bool may_use_tensor_cores(const convolution_key& key) {
-  return key.element != product_element::float32 || key.math == product_math::tf32;
+  return key.element != dtype_of<float> || key.math == product_math::tf32;
 }
 
 /// Returns whether an engine keeps devplace's promises: the same bits in every run, sums of products of unrounded

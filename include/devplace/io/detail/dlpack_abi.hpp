@@ -48,6 +48,8 @@ struct data_type {
   type_code code;
   std::uint8_t bits;
   std::uint16_t lanes;
+
+  friend bool operator==(const data_type&, const data_type&) = default;
 };
 
 /// Elements in memory. Strides count elements; null means row-major.

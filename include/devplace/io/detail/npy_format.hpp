@@ -31,6 +31,15 @@ static_assert(
     "devplace: .npy files are read and written on little-endian machines only; this machine is big-endian, so "
     "do not include devplace/io/npy.hpp.");
 
+/// Returns the row of T; files have its name.
+template <element T>
+constexpr const dtype* npy_type_of() {
+  static_assert(
+      !dtype_of<T>->npy.empty(),
+      "devplace: .npy files have no bf16 elements; write cast<float>(x), or read float and use cast<bf16>(x).");
+  return dtype_of<T>;
+}
+
 /// Names for messages: the reading function, and the file or the file and its member.
 struct npy_origin {
   std::string_view operation, name;
@@ -101,8 +110,8 @@ class npy_header_parser {
     if (accept("[")) fail("holds a structured array; save each of its fields with np.save as a file of its own");
     const std::string_view descr = string_literal("the element type");
     const std::string_view kind = descr.substr(descr.find_first_of("<>|=") == 0 ? 1 : 0);
-    for (const stored_type& type : stored_types)
-      if (kind == type.npy.substr(1)) result_.type = &type;
+    for (const dtype& type : dtypes)
+      if (!type.npy.empty() && kind == type.npy.substr(1)) result_.type = &type;
     result_.swapped = descr.starts_with('>');
     if (result_.type == nullptr)
       fail("holds elements of type '" + std::string(descr) + "', which devplace does not read (it reads " +
@@ -223,7 +232,7 @@ inline stored_array read_npy_header(byte_source& source, const npy_origin& from)
 
 /// Returns np.save's header for these extents: version 1.0, padded so that the elements start at a multiple of 64
 /// bytes.
-inline std::string npy_header(const stored_type& type, std::span<const std::size_t> extents) {
+inline std::string npy_header(const dtype& type, std::span<const std::size_t> extents) {
   std::string text = "{'descr': '";
   text += type.npy;
   text += "', 'fortran_order': False, 'shape': (";

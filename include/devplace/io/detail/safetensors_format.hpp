@@ -49,22 +49,19 @@ static_assert(std::endian::native == std::endian::little,
 struct safetensors_type {
   std::string_view name;
   std::size_t elements, bytes;
-  std::string_view element;  ///< dtype_name(); empty if tensors do not have such elements
 };
-inline constexpr safetensors_type safetensors_types[] = {
-    {"F32", 1, 4, "float"},    {"F64", 1, 8, "double"},   {"F16", 1, 2, "half"}, {"BF16", 1, 2, "bf16"},
-    {"I32", 1, 4, "int32"},    {"I64", 1, 8, "int64"},    {"U8", 1, 1, "uint8"}, {"BOOL", 1, 1, {}},
-    {"I8", 1, 1, {}},          {"I16", 1, 2, {}},         {"U16", 1, 2, {}},     {"U32", 1, 4, {}},
-    {"U64", 1, 8, {}},         {"C64", 1, 8, {}},         {"F8_E4M3", 1, 1, {}}, {"F8_E5M2", 1, 1, {}},
-    {"F8_E4M3FNUZ", 1, 1, {}}, {"F8_E5M2FNUZ", 1, 1, {}}, {"F8_E8M0", 1, 1, {}}, {"F6_E2M3", 4, 3, {}},
-    {"F6_E3M2", 4, 3, {}},     {"F4", 2, 1, {}}};
 
-template <element T>
-constexpr const safetensors_type& safetensors_type_of() {
-  const safetensors_type* type = safetensors_types;
-  while (type->element != dtype_name<T>())
-    ++type;
-  return *type;
+/// Returns the type of this name, the name empty if it is unknown.
+inline safetensors_type safetensors_type_named(std::string_view name) {
+  constexpr safetensors_type others[] = {
+      {"BOOL", 1, 1},        {"I8", 1, 1},      {"I16", 1, 2},     {"U16", 1, 2},     {"U32", 1, 4},
+      {"U64", 1, 8},         {"C64", 1, 8},     {"F8_E4M3", 1, 1}, {"F8_E5M2", 1, 1}, {"F8_E4M3FNUZ", 1, 1},
+      {"F8_E5M2FNUZ", 1, 1}, {"F8_E8M0", 1, 1}, {"F6_E2M3", 4, 3}, {"F6_E3M2", 4, 3}, {"F4", 2, 1}};
+  for (const dtype& type : dtypes)
+    if (type.safetensors == name) return {type.safetensors, 1, type.bytes};
+  for (const safetensors_type& type : others)
+    if (type.name == name) return type;
+  return {};
 }
 
 /// The longest header of the reference implementation.
@@ -133,7 +130,7 @@ class safetensors_parser {
   void parse_tensor(std::string&& name) {
     safetensors_entry entry;
     entry.name = std::move(name);
-    const safetensors_type* type = nullptr;
+    safetensors_type type{};
     std::vector<std::uint64_t> offsets;
     bool dtype = false, shape = false, data_offsets = false;
     json_.expect('{');
@@ -147,7 +144,7 @@ class safetensors_parser {
                                " in the header, which is unknown or given twice. Write it with dtype, shape and "
                                "data_offsets alone.");
       if (found == &dtype)
-        type = &type_named(entry, json_.string());
+        type = type_named(entry, json_.string());
       else if (found == &shape)
         for_each_integer([&](std::uint64_t extent) { entry.extents.push_back(extent); });
       else
@@ -155,14 +152,13 @@ class safetensors_parser {
     });
     if (!dtype || !shape || !data_offsets)
       fail_tensor(entry, "lacks one of the keys dtype, shape and data_offsets in the header. Write it again.");
-    entry.dtype = type->name;
-    set_range(entry, *type, offsets);
+    entry.dtype = type.name;
+    set_range(entry, type, offsets);
     result_.tensors.push_back(std::move(entry));
   }
 
-  const safetensors_type& type_named(const safetensors_entry& entry, const std::string& name) const {
-    for (const safetensors_type& type : safetensors_types)
-      if (type.name == name) return type;
+  safetensors_type type_named(const safetensors_entry& entry, const std::string& name) const {
+    if (const safetensors_type type = safetensors_type_named(name); !type.name.empty()) return type;
     fail_tensor(entry, "has elements of type " + json_string(name) +
                            ", whose size is not known. Write it as F32, F64, F16, BF16, I32, I64 or U8.");
   }

@@ -64,10 +64,7 @@ inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_sour
   std::uint64_t end = 0;
   for (const std::size_t element : {8U, 4U, 2U, 1U})
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const auto* type = safetensors_types;
-      while (type->name != tensors[i].entry.dtype)
-        ++type;
-      if (type->bytes != element) continue;
+      if (safetensors_type_named(tensors[i].entry.dtype).bytes != element) continue;
       offsets[i] = std::exchange(end, end + tensors[i].entry.bytes);
       result.order.push_back(i);
     }

@@ -168,7 +168,7 @@ template <class To>
 struct convert {
   template <class From>
   DEVPLACE_HD constexpr To operator()(From x) const {
-    if constexpr (short_element<From> && std::is_integral_v<To>) return (*this)(static_cast<float>(x));
+    if constexpr (storage_element<From> && std::is_integral_v<To>) return (*this)(static_cast<float>(x));
     if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
       // The lowest value is 0 or a power of two, so exact. The highest may not be exact, so its successor is compared.
       constexpr From from_lowest = static_cast<From>(lowest_number<To>);
@@ -181,8 +181,8 @@ struct convert {
   }
 };
 
-/// Computes F of 16-bit elements and numbers in float; rounds the result to T unless F is a comparison.
-template <class F, short_element T>
+/// Computes F of storage types' elements and numbers in float; rounds the result to T unless F is a comparison.
+template <class F, storage_element T>
 struct in_float {
   template <class... X>
   [[gnu::always_inline]] DEVPLACE_HD constexpr auto operator()(X... x) const {

@@ -156,7 +156,7 @@ template <class X>
 inline constexpr bool is_const_temporary<X&> = false;
 
 template <class X>
-concept number = std::is_arithmetic_v<std::remove_cvref_t<X>> || short_element<std::remove_cvref_t<X>>;
+concept number = std::is_arithmetic_v<std::remove_cvref_t<X>> || storage_element<std::remove_cvref_t<X>>;
 
 template <class X>
 using value_type_of = typename std::remove_cvref_t<X>::value_type;

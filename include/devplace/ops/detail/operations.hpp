@@ -43,11 +43,11 @@ template <class F, class T>
 struct function_of {
   using type = F;
 };
-template <class F, short_element T>
+template <class F, storage_element T>
 struct function_of<F, T> {
   using type = elementary::in_float<F, T>;
 };
-template <class To, short_element T>
+template <class To, storage_element T>
 struct function_of<elementary::convert<To>, T> {
   using type = elementary::convert<To>;
 };

@@ -42,7 +42,7 @@ DEVPLACE_HD constexpr sort_key_t<T> sort_key(T x, bool descending) {
       result = all;
     } else {
       key bits{};
-      if constexpr (short_element<T>)
+      if constexpr (storage_element<T>)
         bits = x.bits();
       else
         bits = __builtin_bit_cast(key, x);

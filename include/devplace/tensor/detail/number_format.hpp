@@ -95,7 +95,7 @@ std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
   if constexpr (std::is_integral_v<T>) {
     for (const T x : numbers)
       texts.push_back(std::to_string(x));
-  } else if constexpr (short_element<T>) {
+  } else if constexpr (storage_element<T>) {
     return format_numbers(std::vector<float>(numbers.begin(), numbers.end()));
   } else {
     std::vector<T> finite;
