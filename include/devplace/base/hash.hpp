@@ -27,11 +27,11 @@ void add_to_hash(std::uint64_t& hash, const T& value) {
   }
 }
 
-/// The hash of a single value.
-template <class T>
-std::uint64_t hash_of(const T& value) {
+/// The hash of the values in their order.
+template <class... T>
+std::uint64_t hash_of(const T&... values) {
   std::uint64_t hash = hash_of_nothing;
-  add_to_hash(hash, value);
+  (add_to_hash(hash, values), ...);
   return hash;
 }
 

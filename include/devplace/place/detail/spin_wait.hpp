@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
 #include <thread>
 
 #include <devplace/base/clock.hpp>
@@ -21,9 +20,9 @@ inline void processor_pause() noexcept {
 /// Yields once and returns whether the processor was free: otherwise yielding takes as long as the time slices of the
 /// other threads, milliseconds.
 inline bool yields_at_once() noexcept {
-  const std::int64_t begin = monotonic_nanoseconds();
+  const double begin = monotonic_seconds();
   std::this_thread::yield();
-  return monotonic_nanoseconds() - begin < 100000;
+  return monotonic_seconds() - begin < 100e-6;
 }
 
 /// Waits for another thread with backoff: pauses for a few microseconds, then yields at every step, because the other

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <devplace/base/hash.hpp>
 #include <devplace/version.hpp>
 
 namespace devplace::parallel::detail {
@@ -36,7 +37,7 @@ struct control_header {
   std::uint64_t bytes;  ///< size of the body that follows
 
   static constexpr std::uint32_t magic_number = 0x64765043;  // dvPC
-  static constexpr std::uint16_t current_protocol = 2;
+  static constexpr std::uint16_t current_protocol = 3;
 };
 
 /// A hash of a job's token. Over a network it proves that a process belongs to the job, so no error message contains
@@ -44,12 +45,8 @@ struct control_header {
 struct control_token {
   std::uint64_t halves[2];
 
-  explicit control_token(std::string_view text) noexcept : halves{14695981039346656037u, 0x9e3779b97f4a7c15u} {
-    for (const char c : text)
-      for (std::uint64_t& half : halves)
-        half = (half ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    halves[1] ^= halves[1] >> 29;
-  }
+  explicit control_token(std::string_view text) noexcept
+      : halves{devplace::detail::hash_of(text), devplace::detail::hash_of(1, text)} {}
   control_token() = default;
   /// Compares in constant time, so that the time does not reveal how much of a guess is right.
   bool operator==(const control_token& other) const noexcept {
@@ -123,15 +120,8 @@ struct control_part {
   control_state state;
 };
 
-struct control_goodbye {
-  control_state state;
-  std::uint64_t failed;  ///< whether an exception ends the process
-};
-
-/// Precedes the description of a failure.
-struct control_failure {
-  std::uint64_t printed;  ///< whether process 0 has written the description to stderr
-};
+/// Whether and how a process leaves the group; the body of a goodbye.
+enum class leaving : std::uint32_t { no, in_order, by_exception };
 
 /// Precedes a contribution to an exchange. The ranks of the members follow, unless they are all processes. Exchanges
 /// between different members have different keys.
