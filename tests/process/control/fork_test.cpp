@@ -147,14 +147,14 @@ TEST_CASE("a child of fork() closes exactly the descriptors that are private to 
   forked_ranks processes;
   processes.start([] {
     const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-    detail::descriptor both(::dup(null)), moved_from(::dup(null)), closed(::dup(null));
+    dp::detail::file_descriptor both(::dup(null)), moved_from(::dup(null)), closed(::dup(null));
     const int fd = moved_from.get(), closed_fd = closed.get();
     moved_from.close_in_children();
     moved_from.close_in_children();
     closed.close_in_children();
     closed = {};
     const int again = ::dup(null);  // reuses the closed descriptor's number
-    detail::descriptor of_parent;
+    dp::detail::file_descriptor of_parent;
     of_parent = std::move(moved_from);
     if (again != closed_fd || of_parent.get() != fd) throw std::runtime_error("other numbers");
     if (::fork() == 0) {
