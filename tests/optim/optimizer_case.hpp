@@ -14,9 +14,9 @@
 #include "support/fixture.hpp"
 #include "support/reference.hpp"
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace devplace::test {
 

@@ -10,11 +10,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/seed.hpp>
 #include <devplace/data/detail/sample_transform.hpp>
 #include <devplace/data/sample_image.hpp>
 #include <devplace/data/sample_steps.hpp>
-#include <devplace/place/error.hpp>
-#include <devplace/place/seed.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/io/file_text.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/detail/aligned_rows.hpp>
 #include <devplace/memory/detail/byte_text.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/statistics.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 
 namespace devplace {
 

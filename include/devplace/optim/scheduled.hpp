@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string>
 
+#include <devplace/base/error.hpp>
 #include <devplace/optim/detail/schedule_parts.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/schedule_function.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 

@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/started_reductions.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/process/transport.hpp>
 
 namespace devplace::parallel {

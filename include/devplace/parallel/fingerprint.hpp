@@ -12,9 +12,9 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/first_difference.hpp>
 #include <devplace/base/hash.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/process/process_group.hpp>
 
 namespace devplace::parallel {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/mpi_collective_calls.hpp>
@@ -21,7 +22,6 @@
 #include <devplace/parallel/detail/mpi_elements.hpp>
 #include <devplace/parallel/detail/mpi_unfinished.hpp>
 #include <devplace/parallel/direct.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/process/mpi.hpp>
 
 namespace devplace {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/hash.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/process/detail/part_members.hpp>
 #include <devplace/process/detail/shared_arrival.hpp>
 #include <devplace/process/detail/shared_opening.hpp>

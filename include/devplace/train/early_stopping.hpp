@@ -6,11 +6,11 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
-#include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_options.hpp>

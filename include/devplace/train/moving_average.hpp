@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/detail/number_options.hpp>
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
 #include <devplace/optim/schedule_function.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::optim::detail {
 

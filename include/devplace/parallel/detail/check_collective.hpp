@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 
 namespace devplace::parallel::detail {
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <span>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/parallel/detail/side_streams.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace::parallel::detail {

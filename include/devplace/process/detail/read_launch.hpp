@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/process/detail/launch_variables.hpp>
 #include <devplace/process/detail/read_launchers.hpp>
 #include <devplace/process/detail/slurm_lists.hpp>

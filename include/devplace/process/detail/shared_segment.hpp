@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::parallel::detail {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step.hpp>

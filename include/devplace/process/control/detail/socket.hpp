@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/process/control/detail/messages.hpp>
 
 namespace devplace::parallel::detail {
