@@ -35,4 +35,4 @@ void for_each_row(int ordinal, std::size_t rows, std::size_t columns, std::size_
 
 }  // namespace devplace::detail
 
-#include DEVPLACE_CUDA_KERNELS(rows)
+#include DEVPLACE_CUDA_KERNELS(rows_kernel)
