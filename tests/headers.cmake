@@ -64,8 +64,8 @@ get_target_property(headers devplace HEADER_SET)
 devplace_add_header_tests(
   headers_alone
   COMPONENT devplace
-  PRECOMPILED devplace/nn/model.hpp devplace/ops/elementwise.hpp devplace/tensor/tensor.hpp devplace/place/thread_team.hpp
-              devplace/place/error.hpp
+  PRECOMPILED devplace/nn/model.hpp devplace/ops/elementwise.hpp devplace/tensor/tensor.hpp devplace/base/thread_team.hpp
+              devplace/base/error.hpp
   HEADERS ${headers})
 
 # Headers for C++ files with component cuda, which need the toolkit.
@@ -75,6 +75,6 @@ if(TARGET devplace::cuda)
   devplace_add_header_tests(
     cuda_headers_alone
     COMPONENT cuda
-    PRECOMPILED devplace/tensor/tensor.hpp devplace/place/error.hpp
+    PRECOMPILED devplace/tensor/tensor.hpp devplace/base/error.hpp
     HEADERS ${headers})
 endif()

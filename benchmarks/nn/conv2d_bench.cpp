@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/convolution.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/ops/creation.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "support/questions.hpp"
 #include "support/timing.hpp"

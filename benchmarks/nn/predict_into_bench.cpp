@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/tanh.hpp>
 #include <devplace/ops/creation.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "support/timing.hpp"
 

@@ -15,6 +15,7 @@
 #include <string>
 
 #include <devplace/attention.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/io/npy.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/gelu.hpp>
@@ -25,7 +26,6 @@
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/adamw.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/timing.hpp"

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/nn/gelu.hpp>
 #include <devplace/nn/silu.hpp>
 #include <devplace/ops/activations.hpp>
@@ -19,7 +20,6 @@
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/softmax.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "support/timing.hpp"
 

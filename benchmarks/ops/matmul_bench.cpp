@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/matrix_engine.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "support/multiply_add_peak.hpp"
 #include "support/thread_counts.hpp"

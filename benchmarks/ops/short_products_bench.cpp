@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/matrix_engine.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "support/thread_counts.hpp"
 #include "support/timing.hpp"

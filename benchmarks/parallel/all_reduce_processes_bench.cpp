@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/parallel/across_processes.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/process/shared_memory_transport.hpp>
 

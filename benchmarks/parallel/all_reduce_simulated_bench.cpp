@@ -12,10 +12,10 @@
 #include <span>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/ring.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "support/timing.hpp"
 

@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/relu.hpp>
@@ -35,7 +36,6 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/process/launch.hpp>
 #include <devplace/train/trainer.hpp>
 

@@ -10,11 +10,11 @@
 #include <cstdint>
 #include <string>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/cnn.hpp"

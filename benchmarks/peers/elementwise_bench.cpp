@@ -10,11 +10,11 @@
 #include <cstddef>
 #include <string>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/activations.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/softmax.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/tensor/bf16.hpp>
 #include <devplace/tensor/half.hpp>
 

@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <string>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/matmul.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/tensor/bf16.hpp>
 #include <devplace/tensor/half.hpp>
 

@@ -16,6 +16,7 @@
 
 #include <omp.h>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/relu.hpp>
@@ -23,7 +24,6 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/optim/adam.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/timing.hpp"

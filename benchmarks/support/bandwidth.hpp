@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/creation.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 #include "timing.hpp"

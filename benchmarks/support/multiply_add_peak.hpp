@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/matrix_engine.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "timing.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include <devplace/place/thread_team.hpp>
+#include <devplace/base/thread_team.hpp>
 
 namespace devplace::bench {
 

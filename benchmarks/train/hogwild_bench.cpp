@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/relu.hpp>
@@ -20,7 +21,6 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/optim/sgd.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/shared_memory.hpp>
 
 #include "support/thread_counts.hpp"

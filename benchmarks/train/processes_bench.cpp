@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/relu.hpp>
@@ -20,7 +21,6 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/parallel.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/process/launch.hpp>
 #include <devplace/train/trainer.hpp>
 

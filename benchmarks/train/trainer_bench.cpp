@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/relu.hpp>
@@ -22,7 +23,6 @@
 #include <devplace/ops/matrix_engine.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/sgd.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/thread_counts.hpp"

@@ -3,6 +3,9 @@
 #pragma once
 
 // Places, memory, tensors and the operations on them.
+#include <devplace/base/error.hpp>
+#include <devplace/base/seed.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/device_backend.hpp>
@@ -27,13 +30,10 @@
 #include <devplace/place/availability.hpp>
 #include <devplace/place/device_info.hpp>
 #include <devplace/place/device_map.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/first_available.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/place/seed.hpp>
 #include <devplace/place/select.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/place/up_to.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/copy_async.hpp>

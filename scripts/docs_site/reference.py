@@ -11,6 +11,7 @@ from translator import Translator, code_block, code_span
 # The folders of include/devplace in the order of their dependencies.
 AREAS = {
     "": "Several headers at once",
+    "base": "Errors, seeds, threads",
     "place": "Places and placements",
     "memory": "Memory, streams, events",
     "tensor": "Tensors",
@@ -25,7 +26,7 @@ AREAS = {
     "io": "Files and other libraries",
     "config": "Configuration",
 }
-NOT_PUBLIC = {"base", "detail", "backend", "runtime"}
+NOT_PUBLIC = {"detail", "backend", "runtime"}
 OVERVIEW = """Each header can be included alone. A page has the declarations of one header, with the comments that they
 have there; those that only refuse wrong programs with a message are left out, and [errors](../docs/errors.md) has the
 messages."""
@@ -37,9 +38,11 @@ def page_of(header):
 
 
 def public_headers(include):
-    """All headers outside the folders of private parts, relative to include/devplace."""
-    headers = (path.relative_to(include / "devplace") for path in (include / "devplace").rglob("*.hpp"))
-    return sorted(str(header) for header in headers if not NOT_PUBLIC & set(header.parts))
+    """All headers outside the folders of private parts, relative to include/devplace. Most of base/ is private, too."""
+    root = include / "devplace"
+    headers = (path.relative_to(root) for path in root.rglob("*.hpp"))
+    return sorted(str(header) for header in headers if not NOT_PUBLIC & set(header.parts)
+                  and (header.parts[0] != "base" or "\nnamespace devplace {\n\n///" in (root / header).read_text()))
 
 
 def opening_comment(path):

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/io/chart.hpp>
-#include <devplace/place/error.hpp>
 
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"

@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <optional>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/report.hpp>
 #include <devplace/memory/statistics.hpp>
 #include <devplace/place/device_map.hpp>
-#include <devplace/place/error.hpp>
 
 #include "support/catch.hpp"
 

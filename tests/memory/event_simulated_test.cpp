@@ -4,10 +4,10 @@
 #include <atomic>
 #include <optional>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/error.hpp>
 
 #include "support/catch.hpp"
 #include "support/wait_for_host.hpp"

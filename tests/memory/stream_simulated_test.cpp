@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/copy.hpp>
 
 #include "support/catch.hpp"

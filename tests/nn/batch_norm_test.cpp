@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/nn/flatten.hpp>
 #include <devplace/nn/gradient_check.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "support/layer_fixture.hpp"
 

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/nn/detail/initial_state.hpp>
 #include <devplace/nn/embedding.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "support/layer_fixture.hpp"
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/linear.hpp>
@@ -16,7 +17,6 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/optim/sgd.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "support/catch.hpp"
 #include "support/training_data.hpp"

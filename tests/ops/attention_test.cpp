@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/attention.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "support/attention_loops.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/detail/assign_body.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace dp = devplace;
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/convolution.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "support/catch.hpp"
 #include "support/convolution_loops.hpp"

@@ -11,8 +11,8 @@
 #include <limits>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/memory/statistics.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace dp = devplace;
 using dp::test::random_values;

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/reduce.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/wrap.hpp>
 

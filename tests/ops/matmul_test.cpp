@@ -10,8 +10,8 @@
 #include <cstring>
 #include <limits>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/creation.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace dp = devplace;
 using dp::test::random_values;

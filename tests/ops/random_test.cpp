@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/creation.hpp>
-#include <devplace/place/thread_team.hpp>
 
 #include "support/catch.hpp"
 

@@ -11,10 +11,10 @@
 #include <limits>
 #include <vector>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/memory/statistics.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/reduce_into.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace dp = devplace;
 using dp::test::random_values;

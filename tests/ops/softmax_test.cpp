@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include <devplace/place/thread_team.hpp>
+#include <devplace/base/thread_team.hpp>
 
 namespace dp = devplace;
 using dp::test::random_values;

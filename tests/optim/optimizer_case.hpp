@@ -14,10 +14,10 @@
 #include "support/fixture.hpp"
 #include "support/reference.hpp"
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/option_range.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace devplace::test {
 

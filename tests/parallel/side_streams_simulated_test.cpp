@@ -9,10 +9,10 @@
 #include <memory>
 #include <thread>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/detail/side_streams.hpp>
-#include <devplace/place/error.hpp>
 
 #include "parallel/nine_devices.hpp"
 #include "support/catch.hpp"

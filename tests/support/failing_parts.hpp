@@ -9,12 +9,12 @@
 #include <thread>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::test {
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/error.hpp>
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"

@@ -14,6 +14,7 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader.hpp>
 #include <devplace/nn/bce_with_logits.hpp>
@@ -27,7 +28,6 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/sgd.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/questions.hpp"

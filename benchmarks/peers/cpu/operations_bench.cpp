@@ -20,6 +20,7 @@
 #include <string>
 #include <utility>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/sequential.hpp>
@@ -32,7 +33,6 @@
 #include <devplace/ops/softmax.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/optimizer.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/transposed.hpp>
 

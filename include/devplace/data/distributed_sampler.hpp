@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/data/shuffle_seed.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/process/process_group.hpp>
 
 namespace devplace {

@@ -10,12 +10,12 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/data/idx.hpp>
 #include <devplace/data/sampler.hpp>
 #include <devplace/data/shuffle_seed.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/tensor.hpp>
 

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/host_memory.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/config.hpp>
 #include <devplace/data/detail/batch_maker.hpp>
@@ -19,8 +21,6 @@
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/tensor/distributed.hpp>

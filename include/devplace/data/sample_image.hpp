@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/base/seed.hpp>
 #include <devplace/ops/detail/philox.hpp>
 #include <devplace/ops/detail/random_body.hpp>
-#include <devplace/place/seed.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace {

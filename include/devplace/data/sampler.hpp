@@ -9,11 +9,11 @@
 #include <span>
 #include <string>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/seed.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/random_order.hpp>
-#include <devplace/place/error.hpp>
-#include <devplace/place/seed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <type_traits>
 
-#include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/seed.hpp>
+#include <devplace/base/refusal.hpp>
+#include <devplace/base/seed.hpp>
 
 namespace devplace {
 

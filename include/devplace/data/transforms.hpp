@@ -14,8 +14,6 @@
 #include <devplace/data/detail/sample_transform.hpp>
 #include <devplace/data/sample_image.hpp>
 #include <devplace/data/sample_steps.hpp>
-#include <devplace/place/error.hpp>
-#include <devplace/place/seed.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/io/output_file.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 
 namespace devplace {

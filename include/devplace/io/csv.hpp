@@ -8,14 +8,14 @@
 #include <span>
 #include <string>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/csv_options.hpp>
 #include <devplace/io/detail/csv_text.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/stored_shape.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {

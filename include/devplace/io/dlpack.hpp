@@ -11,15 +11,15 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/dlpack_abi.hpp>
 #include <devplace/io/detail/dlpack_checks.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/place/availability.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/device_map.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/as_view.hpp>
 #include <devplace/tensor/tensor.hpp>

@@ -15,9 +15,9 @@
 #include <string>
 #include <string_view>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
 #include <devplace/io/file_text.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::detail {
 

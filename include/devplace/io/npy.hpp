@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/npy_format.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/output_file.hpp>
 #include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {

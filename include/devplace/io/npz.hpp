@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/zip_directory.hpp>
 #include <devplace/io/detail/zip_member.hpp>
@@ -16,8 +18,6 @@
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/npy.hpp>
 #include <devplace/io/read_array.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {

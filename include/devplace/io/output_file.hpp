@@ -16,9 +16,9 @@
 #include <string_view>
 #include <utility>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
 #include <devplace/io/file_text.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::detail {
 

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/json_text.hpp>
 #include <devplace/io/detail/safetensors_format.hpp>
@@ -21,8 +23,6 @@
 #include <devplace/io/safetensors.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/model_state.hpp>

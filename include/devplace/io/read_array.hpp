@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/stored_shape.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::detail {

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/safetensors_format.hpp>
 #include <devplace/io/detail/safetensors_layout.hpp>
@@ -19,8 +21,6 @@
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {

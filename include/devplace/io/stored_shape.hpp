@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/io/file_text.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/dtypes.hpp>
 #include <devplace/tensor/extents.hpp>
 

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/statistics.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::op {
 

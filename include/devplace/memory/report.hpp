@@ -15,7 +15,6 @@
 #include <devplace/memory/detail/byte_text.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/statistics.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 
 namespace devplace {
 

@@ -8,6 +8,7 @@
 #include <ratio>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
 #include <devplace/nn/detail/channels_fit.hpp>
 #include <devplace/nn/detail/in_place_layer.hpp>
 #include <devplace/nn/layer.hpp>
@@ -15,7 +16,6 @@
 #include <devplace/ops/batch_norm_over_places.hpp>
 #include <devplace/ops/detail/limits.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace::nn {

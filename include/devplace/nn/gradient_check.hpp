@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <devplace/base/function_view.hpp>
+#include <devplace/base/host_memory.hpp>
+#include <devplace/base/seed.hpp>
 #include <devplace/nn/detail/initial_state.hpp>
 #include <devplace/nn/init.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/seed.hpp>
 #include <devplace/runtime/engine.hpp>
 
 namespace devplace::nn {

@@ -9,13 +9,13 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/loss_result.hpp>
 #include <devplace/ops/detail/distributed.hpp>
-#include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/round_elements.hpp>
 #include <devplace/tensor/copy.hpp>

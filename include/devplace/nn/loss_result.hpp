@@ -7,11 +7,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/undivided.hpp>

@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/host_memory.hpp>
+#include <devplace/base/seed.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/detail/backward.hpp>
 #include <devplace/nn/detail/initial_state.hpp>
@@ -15,8 +17,6 @@
 #include <devplace/nn/model_parameters.hpp>
 #include <devplace/nn/saved.hpp>
 #include <devplace/ops/detail/distributed.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/seed.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/gradients.hpp>

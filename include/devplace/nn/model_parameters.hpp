@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/network.hpp>

@@ -6,12 +6,12 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/host_memory.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/detail/initial_state.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/predict.hpp>

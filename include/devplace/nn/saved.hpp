@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/pass.hpp>
 #include <devplace/runtime/replica.hpp>

@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/nn/model.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/model_state.hpp>
 

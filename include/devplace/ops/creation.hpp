@@ -9,11 +9,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/part_copy.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/random.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_format.hpp>

@@ -6,10 +6,10 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/elementary.hpp>
 #include <devplace/ops/detail/operations.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
 
 // Elementwise operations on tensors, views and expressions on one place, and on distributed tensors as far as

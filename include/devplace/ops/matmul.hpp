@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/evaluation_plan.hpp>
@@ -13,7 +14,6 @@
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/ops/detail/product_types.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/transposed.hpp>

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <devplace/base/seed.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/random_order.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/seed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::op {

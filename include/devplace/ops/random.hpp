@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/seed.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/philox.hpp>
@@ -15,8 +17,6 @@
 #include <devplace/ops/detail/random_order.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/error.hpp>
-#include <devplace/place/seed.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/detail/number_options.hpp>

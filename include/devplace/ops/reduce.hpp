@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/expression.hpp>
@@ -19,7 +20,6 @@
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/place/algebra.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 

@@ -6,12 +6,12 @@
 #include <type_traits>
 
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/scan_plan.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::detail {

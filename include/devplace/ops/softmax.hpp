@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/distributed.hpp>
@@ -14,7 +15,6 @@
 #include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each_row.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 
 namespace devplace::detail {

@@ -8,14 +8,14 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/sort_plan.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/sorted_elements.hpp>
-#include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/tensor.hpp>
 

@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_taker.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 
 namespace devplace::detail {

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/function_view.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
@@ -20,8 +22,6 @@
 #include <devplace/optim/optimizer_state.hpp>
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/optim/option_range.hpp>
-#include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/gradients.hpp>
 #include <devplace/runtime/network.hpp>

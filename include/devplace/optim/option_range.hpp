@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/options.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_options.hpp>
 

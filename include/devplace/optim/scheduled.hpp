@@ -7,11 +7,11 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
 #include <devplace/optim/detail/schedule_parts.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/option_range.hpp>
 #include <devplace/optim/schedule_function.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 

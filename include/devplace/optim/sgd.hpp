@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/base/error.hpp>
 #include <devplace/optim/detail/update_by_formula.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/option_range.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::optim {
 

@@ -7,10 +7,10 @@
 #include <new>
 #include <span>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/started_reductions.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/process/transport.hpp>
 

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/config.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>

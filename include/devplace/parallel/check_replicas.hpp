@@ -12,11 +12,11 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/nn/model.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::parallel::detail {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace::parallel {

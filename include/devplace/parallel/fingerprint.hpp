@@ -12,10 +12,10 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/first_difference.hpp>
 #include <devplace/base/hash.hpp>
 #include <devplace/base/options.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/process/process_group.hpp>
 
 namespace devplace::parallel {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/part_copy.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/parallel/across_processes.hpp>
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/process/process_group.hpp>
 
 namespace devplace {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/mpi_collective_calls.hpp>
@@ -22,7 +23,6 @@
 #include <devplace/parallel/detail/mpi_unfinished.hpp>
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/process/mpi.hpp>
 
 namespace devplace {

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/host_memory.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/parallel/detail/summands.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/split.hpp>

@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/config.hpp>
 #include <devplace/parallel/detail/summands.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>

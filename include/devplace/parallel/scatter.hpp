@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/part_copy.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/split.hpp>

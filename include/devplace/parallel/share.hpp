@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include <devplace/base/divided_up.hpp>
-#include <devplace/place/detail/parallel_ranges.hpp>
+#include <devplace/base/parallel_ranges.hpp>
 
 namespace devplace::parallel {
 

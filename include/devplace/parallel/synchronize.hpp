@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/gradients.hpp>
 #include <devplace/runtime/wait_for_model.hpp>

@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/replica_error.hpp>
 #include <devplace/process/combine.hpp>
 #include <devplace/process/process_group.hpp>

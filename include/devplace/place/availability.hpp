@@ -5,8 +5,8 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
 #include <devplace/place/device_info.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {

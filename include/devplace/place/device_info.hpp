@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace {

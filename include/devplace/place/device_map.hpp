@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/whole_number.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace {

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/place/availability.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/up_to.hpp>
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {

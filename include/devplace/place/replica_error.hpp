@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/function_view.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::detail {

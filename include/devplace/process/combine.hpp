@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace::parallel::detail {

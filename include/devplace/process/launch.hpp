@@ -51,7 +51,7 @@ inline std::string job_token(const launch_variables& variables, const launch_env
   std::string token = variables.text("DEVPLACE_JOB_TOKEN");
   const std::string path = variables.text("DEVPLACE_JOB_TOKEN_FILE");
   if (token.empty() && !path.empty()) {
-    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct ::stat status = {};
     char text[256];
     const ::ssize_t bytes = file && ::fstat(file.get(), &status) == 0 ? ::read(file.get(), text, sizeof text) : -1;

@@ -12,9 +12,9 @@
   #include <memory>
   #include <string>
 
+  #include <devplace/base/error.hpp>
   #include <devplace/base/fork_count.hpp>
-  #include <devplace/place/error.hpp>
-  #include <devplace/place/thread_team.hpp>
+  #include <devplace/base/thread_team.hpp>
   #include <devplace/process/bind_devices.hpp>
   #include <devplace/process/detail/mpi_rendezvous.hpp>
   #include <devplace/process/detail/mpi_transport.hpp>

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/process/detail/own_processors.hpp>
 #include <devplace/process/transport.hpp>
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/combine.hpp>
 #include <devplace/process/detail/transport_alone.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 
 namespace devplace {
 

@@ -13,7 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
+#include <devplace/base/hash.hpp>
 #include <devplace/process/detail/part_members.hpp>
 #include <devplace/process/detail/shared_arrival.hpp>
 #include <devplace/process/detail/shared_opening.hpp>
@@ -169,7 +170,7 @@ class shared_memory_transport final : public transport {
                              " bytes of all buffers.");
       call_.bytes = begins.back();
       for (const std::size_t begin : begins)
-        call_.boundaries = (call_.boundaries ^ begin) * 0x9e37'79b9'7f4a'7c15U;
+        devplace::detail::add_to_hash(call_.boundaries, begin);
     }
     ++number_;
     arrival(rank()).calls[number_ % 2] = call_;

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/fork_count.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/process/group_monitor.hpp>
 
 namespace devplace::parallel {

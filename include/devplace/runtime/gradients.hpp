@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error.hpp>
 #include <devplace/place/algebra.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>

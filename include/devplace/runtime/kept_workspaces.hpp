@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 
 namespace devplace::runtime {
 

@@ -8,13 +8,13 @@
 #include <type_traits>
 
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/planning.hpp>
 #include <devplace/place/algebra.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/kept_workspaces.hpp>

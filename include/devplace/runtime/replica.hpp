@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/function_view.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/place/replica_error.hpp>
 #include <devplace/runtime/kept_workspaces.hpp>

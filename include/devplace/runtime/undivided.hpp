@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/place/detail/refusal.hpp>
+#include <devplace/base/refusal.hpp>
 
 /// The message for a program that scales the gradients of a loss or of parameters.
 #define DEVPLACE_DETAIL_UNDIVIDED                                                                                   \

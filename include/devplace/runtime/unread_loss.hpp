@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/place/detail/refusal.hpp>
+#include <devplace/base/refusal.hpp>
 
 namespace devplace::runtime {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/copy_arguments.hpp>
 #include <devplace/tensor/detail/packed.hpp>

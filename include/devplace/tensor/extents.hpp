@@ -10,8 +10,8 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace {
 

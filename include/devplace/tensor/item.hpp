@@ -4,9 +4,9 @@
 
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/tensor.hpp>
 

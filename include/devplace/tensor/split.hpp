@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace {

@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/memory/device_pointer.hpp>
 #include <devplace/place/axis.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/view_errors.hpp>

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/place/detail/refusal.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/tensor/detail/wrapped_memory.hpp>
 #include <devplace/tensor/view.hpp>
 

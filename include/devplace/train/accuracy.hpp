@@ -9,13 +9,13 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
 #include <devplace/data/loader.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/predictor.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/distributed.hpp>

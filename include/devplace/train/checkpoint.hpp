@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/base/type_text.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/parameters.hpp>
 #include <devplace/io/safetensors.hpp>
 #include <devplace/optim/option_groups.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/runtime/network.hpp>

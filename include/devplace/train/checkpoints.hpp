@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/train/checkpoint.hpp>

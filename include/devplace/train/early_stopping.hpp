@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/optim/option_range.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/train/detail/named_options.hpp>

@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/gradient_norm_statistics.hpp>

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/predictor.hpp>
@@ -16,7 +17,6 @@
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/parallel/bucket_shares.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/process/shared_layout.hpp>
 #include <devplace/runtime/engine.hpp>

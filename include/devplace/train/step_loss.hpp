@@ -7,10 +7,10 @@
 #include <memory>
 #include <utility>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/unread_loss.hpp>

@@ -7,6 +7,7 @@
 #include <new>
 
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
@@ -15,7 +16,6 @@
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_reduction.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/split.hpp>

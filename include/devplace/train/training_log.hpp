@@ -24,12 +24,12 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
 #include <devplace/io/chart.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/output_file.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/train/detail/log_text.hpp>

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -13,7 +12,6 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include <devplace/process/control/plane.hpp>
 
@@ -72,10 +70,6 @@ class sleeping_child {
  private:
   ::pid_t* pid_ = nullptr;
 };
-
-bool is_open(int fd) {
-  return ::fcntl(fd, F_GETFD) >= 0;
-}
 
 }  // namespace
 
@@ -140,38 +134,4 @@ TEST_CASE("a job's name is free after its processes have ended, although a forke
     CHECK(one.end == "exit 0");
     CHECK(one.text.empty());
   }
-}
-
-TEST_CASE("a child of fork() closes exactly the descriptors that are private to its parent",
-          "[parallel][control_plane]") {
-  forked_ranks processes;
-  processes.start([] {
-    const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-    detail::descriptor both(::dup(null)), moved_from(::dup(null)), closed(::dup(null));
-    const int fd = moved_from.get(), closed_fd = closed.get();
-    moved_from.close_in_children();
-    moved_from.close_in_children();
-    closed.close_in_children();
-    closed = {};
-    const int again = ::dup(null);  // reuses the closed descriptor's number
-    detail::descriptor of_parent;
-    of_parent = std::move(moved_from);
-    if (again != closed_fd || of_parent.get() != fd) throw std::runtime_error("other numbers");
-    if (::fork() == 0) {
-      if (!is_open(both.get()) || !is_open(again)) throw std::runtime_error("the child closed what it may have");
-      if (is_open(fd)) throw std::runtime_error("the child did not close it");
-      if (of_parent || of_parent.get() != -1) throw std::runtime_error("the child has no such descriptor");
-      const int of_child = ::dup(null);
-      if (of_child != fd) throw std::runtime_error("another number");
-      of_parent = {};  // does not close the new descriptor
-      if (!is_open(of_child)) throw std::runtime_error("the child closed its own");
-      std::_Exit(0);
-    }
-    int status = -1;
-    ::wait(&status);
-    if (status != 0 || !is_open(fd) || of_parent.get() != fd) throw std::runtime_error("the parent has lost it");
-  });
-  const auto ends = processes.wait();
-  CHECK(ends[0].text.empty());
-  CHECK(ends[0].end == "exit 0");
 }

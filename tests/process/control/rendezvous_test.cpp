@@ -32,7 +32,7 @@ namespace {
 
 /// The answer of process 0 to a client that sends `bytes`: a rejection's text, "closed", or "silence" after a while.
 std::string answer_to(const std::string& token, const std::string& bytes) {
-  wire::descriptor socket;
+  dp::detail::file_descriptor socket;
   for (int i = 0; !socket && i != 5000; ++i) {
     socket = wire::connect_to(wire::address_of_job(wire::control_token(token)), 1);
     if (!socket) forked_ranks::sleep_for(0.001);
@@ -162,12 +162,12 @@ TEST_CASE("control characters in foreign messages do not reach a terminal", "[pa
              ContainsSubstring("rank 1 (host ?]0;title??, pid 4242) was started"));
   CHECK_THAT(processes.wait()[0].text, ContainsSubstring("rank 1 (host ?]0;title??, pid 4242) was started"));
 
-  const wire::descriptor stranger = wire::listen_at(wire::address_of_job(wire::control_token(token)));
+  const dp::detail::file_descriptor stranger = wire::listen_at(wire::address_of_job(wire::control_token(token)));
   forked_ranks refused;
   refused.start([&] { control_plane plane({token, 1, 2, ""}, {}, quick()); });
   ::pollfd waited_for{stranger.get(), POLLIN, 0};
   REQUIRE(::poll(&waited_for, 1, 10000) == 1);
-  wire::control_link link(wire::descriptor(::accept(stranger.get(), nullptr, nullptr)));
+  wire::control_link link(dp::detail::file_descriptor(::accept(stranger.get(), nullptr, nullptr)));
   link.send_text(wire::control_message::refusal, "no\x1b[2J\n\x7f\xc2\x9b");
   CHECK(refused.wait()[0].text == "caught: devplace: no?[2J????\n");
 }
@@ -283,7 +283,7 @@ TEST_CASE("foreign clients use up few descriptors, and processes of the job are 
   const wire::control_token token(new_token());
   const wire::socket_address where = wire::address_of_job(token);
   wire::control_arrivals arrivals(wire::listen_at(where), token);
-  std::vector<wire::descriptor> strangers;
+  std::vector<dp::detail::file_descriptor> strangers;
   int admitted = 0;
   const auto serve = [&] {
     arrivals.serve(devplace::detail::monotonic_seconds(), [&](const auto&, auto&) {
@@ -320,7 +320,7 @@ TEST_CASE("the network socket is closed once all processes are connected", "[par
   });
   { const control_listener closed_here = std::move(listener); }
   const wire::socket_address address = wire::resolve(where.address, where.port).at(0);
-  const wire::descriptor before = wire::connect_to(address, 1);
+  const dp::detail::file_descriptor before = wire::connect_to(address, 1);
   CHECK(before);
   processes.start([&] {
     control_plane plane({token, 1, 2, ""}, where, quick());
@@ -369,7 +369,7 @@ TEST_CASE("process 0 does not spin while no descriptor is available", "[parallel
     const auto serve = [&] {
       arrivals.serve(devplace::detail::monotonic_seconds(), [](const auto&, auto&) { return std::string(); });
     };
-    const wire::descriptor other = wire::connect_to(where, 1);
+    const dp::detail::file_descriptor other = wire::connect_to(where, 1);
     const ::rlimit before = allow_descriptors(0);
     serve();
     const bool waited_while_full = waited_for() != 0;

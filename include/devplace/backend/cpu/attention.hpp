@@ -10,8 +10,8 @@
 #include <devplace/backend/cpu/detail/vector_loops.hpp>
 #include <devplace/backend/cpu/for_each.hpp>
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/parallel_ranges.hpp>
 #include <devplace/ops/attention.hpp>
-#include <devplace/place/detail/parallel_ranges.hpp>
 
 // All block products use the built-in engine, because team members may call it concurrently.
 

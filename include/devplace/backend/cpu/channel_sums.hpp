@@ -7,8 +7,8 @@
 
 #include <devplace/backend/cpu/detail/vector_loops.hpp>
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/detail/channel_sums.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace devplace {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
+#include <devplace/base/parallel_ranges.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/detail/parallel_ranges.hpp>
 #include <devplace/runtime/clip_factor.hpp>
 
 namespace devplace {

@@ -10,8 +10,8 @@
 #include <devplace/backend/cpu/detail/gemm_buffer.hpp>
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/parallel_ranges.hpp>
 #include <devplace/ops/convolution.hpp>
-#include <devplace/place/detail/parallel_ranges.hpp>
 
 // Convolutions always use the built-in engine, even if matrix products use a CBLAS library: a library needs a whole
 // matrix, and the patches of a convolution are never stored as a matrix.

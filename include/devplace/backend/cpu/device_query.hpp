@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-#include <devplace/place/detail/processor_count.hpp>
+#include <devplace/base/detail/processor_count.hpp>
 #include <devplace/place/device_info.hpp>
 
 namespace devplace {

@@ -6,9 +6,9 @@
 #include <cstddef>
 
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/parallel_ranges.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/embedding_gradient.hpp>
-#include <devplace/place/detail/parallel_ranges.hpp>
 
 namespace devplace {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include <devplace/backend/cpu/detail/vector_loops.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace devplace {
 

@@ -11,9 +11,9 @@
 #include <type_traits>
 
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
+#include <devplace/base/error.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
-#include <devplace/place/error.hpp>
-#include <devplace/place/thread_team.hpp>
 
 // OpenBLAS describes itself through these functions. They are weak because other libraries lack them.
 extern "C" {

@@ -5,9 +5,9 @@
 #include <cstddef>
 
 #include <devplace/backend/cpu/gemm.hpp>
+#include <devplace/base/parallel_ranges.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/matmul.hpp>
-#include <devplace/place/detail/parallel_ranges.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace devplace {
 

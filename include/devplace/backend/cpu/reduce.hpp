@@ -7,8 +7,8 @@
 #include <devplace/backend/cpu/detail/reduced_block.hpp>
 #include <devplace/backend/cpu/detail/vector_loops.hpp>
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace devplace {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <numeric>
 
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/sort_plan.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace devplace {
 

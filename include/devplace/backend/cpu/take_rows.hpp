@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <string>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/detail/row_taker.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/error.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace devplace {
 

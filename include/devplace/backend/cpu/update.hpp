@@ -7,7 +7,7 @@
 
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/backend/cpu/detail/short_kernels.hpp>
-#include <devplace/place/thread_team.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/runtime/update.hpp>
 
 namespace devplace {

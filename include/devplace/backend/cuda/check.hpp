@@ -7,7 +7,7 @@
 #include <string>
 
 #include <devplace/backend/cuda/lost_device.hpp>
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::detail {

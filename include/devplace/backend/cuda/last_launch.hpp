@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include <devplace/base/error.hpp>
 #include <devplace/place/device_map.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::detail {
 

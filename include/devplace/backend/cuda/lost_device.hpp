@@ -10,9 +10,9 @@
 #include <string>
 
 #include <devplace/backend/cuda/last_launch.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/memory/detail/device_timeout.hpp>
 #include <devplace/place/device_map.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::detail {

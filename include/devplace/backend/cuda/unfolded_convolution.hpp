@@ -15,8 +15,8 @@
 #include <devplace/backend/cuda/product.hpp>
 #include <devplace/backend/cuda/workspace.hpp>
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
-#include <devplace/place/error.hpp>
 
 // Convolutions as cuBLASLt products, with float results for 16-bit elements. A matrix stores the patches of a range of
 // pixels ("im2col"), as many as fit the workspace; then the next range follows. `launch(blocks, kernel)` enqueues a

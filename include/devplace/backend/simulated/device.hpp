@@ -18,12 +18,12 @@
 
 #include <devplace/backend/simulated/guard.hpp>
 #include <devplace/backend/simulated/work_name.hpp>
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/memory/detail/device_timeout.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/device_failure.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace devplace::op {
 struct events;

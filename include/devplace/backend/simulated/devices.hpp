@@ -13,11 +13,11 @@
 
 #include <devplace/backend/simulated/device.hpp>
 #include <devplace/backend/simulated/driver.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/base/fork_count.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/memory/detail/failure_at_exit.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::detail {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/whole_number.hpp>
 #include <devplace/place/device_map.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::detail {

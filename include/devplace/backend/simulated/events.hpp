@@ -8,8 +8,8 @@
 #include <utility>
 
 #include <devplace/backend/simulated/devices.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/event.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 
 namespace devplace {
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include <devplace/base/divided_up.hpp>
-#include <devplace/place/detail/host_memory.hpp>
+#include <devplace/base/host_memory.hpp>
 
 namespace devplace::detail {
 

@@ -9,9 +9,9 @@
 #include <devplace/backend/simulated/devices.hpp>
 #include <devplace/backend/simulated/pinned.hpp>
 #include <devplace/backend/simulated/pool.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 
 namespace devplace {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <system_error>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 
 namespace devplace::detail {
 

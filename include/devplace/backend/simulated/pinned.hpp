@@ -7,10 +7,10 @@
 #include <string>
 
 #include <devplace/backend/simulated/driver.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/host_copies.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace {
 

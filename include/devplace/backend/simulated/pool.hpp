@@ -16,9 +16,9 @@
 #include <devplace/backend/simulated/guard.hpp>
 #include <devplace/backend/simulated/memory_limit.hpp>
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/detail/byte_text.hpp>
 #include <devplace/memory/statistics.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 
 // Functions of AddressSanitizer if it is linked, otherwise null.
 extern "C" {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <devplace/backend/simulated/devices.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/stream.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 
 namespace devplace {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/data/detail/batch_share.hpp>
 #include <devplace/data/detail/batch_source.hpp>
@@ -21,7 +22,6 @@
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/loader_options.hpp>
 #include <devplace/data/sampler.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/leading_extent.hpp>

@@ -8,13 +8,13 @@
 #include <utility>
 
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/data/detail/batch_share.hpp>
 #include <devplace/data/detail/copy_lane.hpp>
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/scale_bytes.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/leading_extent.hpp>

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/base/error.hpp>
 #include <devplace/data/loader_options.hpp>
 #include <devplace/ops/detail/byte_scale.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {

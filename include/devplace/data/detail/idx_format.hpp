@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/stored_shape.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 // Either header defines gzip_reader.

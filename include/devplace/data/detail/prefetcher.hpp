@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/fork_count.hpp>
-#include <devplace/place/error.hpp>
-#include <devplace/place/thread_team.hpp>
+#include <devplace/base/thread_team.hpp>
 
 namespace devplace::detail {
 

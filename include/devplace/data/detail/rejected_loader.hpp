@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
-#include <devplace/place/detail/refusal.hpp>
 
 namespace devplace {
 

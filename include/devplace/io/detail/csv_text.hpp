@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/parse_number.hpp>
 #include <devplace/io/csv_options.hpp>
 #include <devplace/io/file_text.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/dtype.hpp>
 

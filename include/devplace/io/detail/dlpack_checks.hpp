@@ -10,9 +10,9 @@
 #include <span>
 #include <string>
 
+#include <devplace/base/error.hpp>
 #include <devplace/io/detail/dlpack_abi.hpp>
 #include <devplace/io/stored_shape.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/layout.hpp>

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 

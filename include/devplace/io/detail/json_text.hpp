@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 
 namespace devplace::detail {
 

@@ -18,10 +18,10 @@
 #include <system_error>
 #include <utility>
 
+#include <devplace/base/error.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/stored_shape.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {

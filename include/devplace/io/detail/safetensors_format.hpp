@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/io/detail/json_text.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/stored_shape.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace {

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/io/detail/json_text.hpp>
 #include <devplace/io/detail/safetensors_format.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/output_file.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::detail {
 

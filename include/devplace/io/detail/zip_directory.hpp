@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/io/file_text.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::detail {
 

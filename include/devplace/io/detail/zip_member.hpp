@@ -9,11 +9,11 @@
 #include <string>
 #include <string_view>
 
+#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/io/detail/zip_directory.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
-#include <devplace/place/error.hpp>
 
 // Either header defines deflate_reader and zip_checksum.
 #include DEVPLACE_DEFLATE_READER

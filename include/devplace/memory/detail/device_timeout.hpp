@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/whole_number.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::detail {
 

@@ -19,12 +19,12 @@
 #include <unistd.h>
 
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
 #include <devplace/base/first_difference.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/segment_names.hpp>
 #include <devplace/memory/detail/shared_pages.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::detail {
 

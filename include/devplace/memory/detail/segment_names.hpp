@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
 #include <devplace/memory/detail/shared_pages.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::detail {
 

@@ -11,11 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/file_descriptor.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/place/device_info.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::detail {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/layout.hpp>
 #include <devplace/tensor/view.hpp>

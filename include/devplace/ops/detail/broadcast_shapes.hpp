@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/extents.hpp>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
 #include <devplace/place/algebra.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 

@@ -6,10 +6,10 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/ops/detail/broadcast_shapes.hpp>
 #include <devplace/ops/detail/distributed_shapes.hpp>
 #include <devplace/ops/detail/operand.hpp>
-#include <devplace/place/detail/refusal.hpp>
 
 namespace devplace {
 

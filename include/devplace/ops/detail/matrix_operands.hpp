@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <span>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/ops/detail/broadcast_shapes.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/layout.hpp>
 
 // Shapes of matrix products, and the operands' storage in BLAS's terms.

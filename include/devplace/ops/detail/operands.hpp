@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error.hpp>
 #include <devplace/ops/detail/operand.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <string>
 
+#include <devplace/base/error.hpp>
 #include <devplace/ops/detail/broadcast_shapes.hpp>
 #include <devplace/place/axis.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/layout.hpp>
 
 namespace devplace::detail {

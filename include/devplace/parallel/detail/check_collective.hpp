@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/process/combine.hpp>
 #include <devplace/process/transport.hpp>
 

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <type_traits>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/detail/reduce_in_rank_order.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/replica_error.hpp>
 
 namespace devplace::parallel {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/dtype.hpp>
 

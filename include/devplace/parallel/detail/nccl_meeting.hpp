@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/hash.hpp>
 #include <devplace/base/host.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/parallel/detail/nccl_calls.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/process/process_group.hpp>
 
 namespace devplace::parallel::detail {

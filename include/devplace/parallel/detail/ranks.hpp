@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/share.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/process/combine.hpp>
 
 namespace devplace::parallel::detail {

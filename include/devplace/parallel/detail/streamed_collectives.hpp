@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
 #include <devplace/parallel/detail/side_streams.hpp>
-#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/place/replica_error.hpp>
 

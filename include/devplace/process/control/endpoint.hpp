@@ -74,7 +74,7 @@ class control_listener {
   [[noreturn]] static void refuse_name(const detail::socket_address& address, const job_member& who) {
     const int failed = errno;
     ::pid_t pid = 0;
-    const detail::descriptor other = detail::connect_to(address, 0.1);
+    const detail::file_descriptor other = detail::connect_to(address, 0.1);
     if (other) static_cast<void>(detail::same_user(other.get(), &pid));
     throw communication_error(
         "process 0 of job '" + who.token + "' cannot listen at this host: " +
@@ -96,7 +96,7 @@ class control_listener {
   }
 
   control_endpoint where_;
-  detail::descriptor socket_;
+  detail::file_descriptor socket_;
 };
 
 }  // namespace devplace::parallel

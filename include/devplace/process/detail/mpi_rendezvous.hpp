@@ -68,7 +68,7 @@ inline std::vector<std::string> addresses_of_host() {
 
 /// The set of candidates, as bits, to which this host can connect. Tries all concurrently, for 2 seconds.
 inline std::uint32_t reachable(const std::vector<mpi_candidate>& candidates) {
-  std::vector<descriptor> sockets;
+  std::vector<file_descriptor> sockets;
   std::vector<::pollfd> polled;
   std::uint32_t found = 0;
   for (std::size_t i = 0; i != candidates.size(); ++i) {

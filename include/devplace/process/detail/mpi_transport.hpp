@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/hash.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/process/detail/mpi_messages.hpp>
 #include <devplace/process/detail/part_members.hpp>
@@ -219,7 +220,7 @@ class mpi_transport final : public transport {
     if (monitor_ != nullptr) {
       number += static_cast<std::size_t>(kind);
       for (const std::size_t begin : begins)
-        number = (number ^ begin) * 0x9e37'79b9'7f4a'7c15U;
+        devplace::detail::add_to_hash(number, begin);
       number >>= 40;
     }
     tag_ = static_cast<int>(number % 32768);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/process/detail/launch_variables.hpp>
 #include <devplace/process/detail/slurm_lists.hpp>
 #include <devplace/process/launcher.hpp>

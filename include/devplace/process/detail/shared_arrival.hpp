@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include <devplace/base/clock.hpp>
-#include <devplace/place/detail/spin_wait.hpp>
+#include <devplace/base/spin_wait.hpp>
 
 namespace devplace::parallel::detail {
 

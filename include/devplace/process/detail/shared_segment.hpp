@@ -13,10 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <devplace/place/error.hpp>
-#include <devplace/process/detail/descriptor.hpp>
+#include <devplace/base/error.hpp>
+#include <devplace/base/file_descriptor.hpp>
 
 namespace devplace::parallel::detail {
+
+using devplace::detail::file_descriptor;
 
 /// Memory that several processes of a host have mapped. One of them creates the segment and sends where(); the others
 /// open it, and then all call close(). It has no name in any file system, so it disappears with its processes, however
@@ -48,7 +50,7 @@ class shared_segment {
   /// Creates a segment of zeros.
   void create(std::size_t bytes) {
     bytes_ = bytes;
-    descriptor_ = descriptor(::memfd_create("devplace", MFD_CLOEXEC));
+    descriptor_ = file_descriptor(::memfd_create("devplace", MFD_CLOEXEC));
     if (!descriptor_) return fail(failure::create);
     if (::ftruncate(descriptor_.get(), static_cast<::off_t>(bytes)) != 0) return fail(failure::allocate);
     map();
@@ -63,7 +65,7 @@ class shared_segment {
       errno = ENOENT;
       return fail(failure::find);
     }
-    descriptor_ = descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    descriptor_ = file_descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (!descriptor_) return fail(failure::find);
     map();
   }
@@ -130,7 +132,7 @@ class shared_segment {
     data_ = static_cast<std::byte*>(at);
   }
 
-  descriptor descriptor_;
+  file_descriptor descriptor_;
   std::size_t bytes_ = 0;
   std::byte* data_ = nullptr;
   failure failed_;

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <devplace/place/detail/refusal.hpp>
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
+#include <devplace/base/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/rejected_operands.hpp>
 #include <devplace/tensor/detail/view_errors.hpp>

@@ -5,9 +5,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/detail/any_tensor.hpp>
 #include <devplace/tensor/view.hpp>
 

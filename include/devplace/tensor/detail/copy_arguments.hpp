@@ -6,7 +6,7 @@
 #include <span>
 #include <type_traits>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/as_view.hpp>
 #include <devplace/tensor/detail/rejected_operands.hpp>

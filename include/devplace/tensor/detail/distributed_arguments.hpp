@@ -4,8 +4,8 @@
 
 #include <type_traits>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/place/algebra.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace::detail {

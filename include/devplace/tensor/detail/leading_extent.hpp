@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>

@@ -8,9 +8,9 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/place/axis.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/layout.hpp>
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <type_traits>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/tensor/view.hpp>
 
 namespace devplace {

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/loss.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/wait_for_model.hpp>

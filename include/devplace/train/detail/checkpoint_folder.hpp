@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/output_file.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/train/detail/checkpoint_text.hpp>
 
 namespace devplace::train::detail {

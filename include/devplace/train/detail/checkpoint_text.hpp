@@ -13,12 +13,12 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/hash.hpp>
 #include <devplace/base/options.hpp>
 #include <devplace/base/parse_number.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/safetensors.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::train::detail {
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/hash.hpp>
 #include <devplace/base/options.hpp>
 #include <devplace/config.hpp>
@@ -17,7 +18,6 @@
 #include <devplace/parallel/equal_replicas.hpp>
 #include <devplace/parallel/fingerprint.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/train/detail/fingerprint_of_training.hpp>

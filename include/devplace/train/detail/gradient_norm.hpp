@@ -8,9 +8,9 @@
 #include <memory>
 #include <optional>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/optim/clip_norm.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>

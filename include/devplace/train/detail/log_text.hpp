@@ -12,11 +12,11 @@
 #include <system_error>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/parse_number.hpp>
 #include <devplace/io/csv.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 
 // The text of a training_log's file.

@@ -5,10 +5,10 @@
 #include <array>
 #include <cstddef>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/optim/loss_scaling.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/runtime/loss_scale.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/train/detail/step.hpp>

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 
+#include <devplace/base/refusal.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/place/detail/refusal.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/train/accumulate.hpp>
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/base/error.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/sequential.hpp>
@@ -16,9 +18,7 @@
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/workspaces.hpp>
 #include <devplace/optim/clip_norm.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/loss_scale.hpp>

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/base/error.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/optim/option_range.hpp>
-#include <devplace/place/error.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step.hpp>

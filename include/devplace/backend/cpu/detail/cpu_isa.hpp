@@ -11,7 +11,7 @@
   #include <unistd.h>
 #endif
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 
 namespace devplace::detail {
 

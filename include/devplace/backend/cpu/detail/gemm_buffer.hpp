@@ -6,9 +6,9 @@
 #include <utility>
 
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/statistics.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::detail {
 

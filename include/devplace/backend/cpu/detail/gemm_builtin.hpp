@@ -10,8 +10,8 @@
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/backend/cpu/detail/short_kernels.hpp>
+#include <devplace/base/thread_team.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
-#include <devplace/place/thread_team.hpp>
 
 namespace devplace::detail {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/parallel_ranges.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
-#include <devplace/place/detail/parallel_ranges.hpp>
 
 namespace devplace::detail {
 

@@ -10,9 +10,9 @@
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/parallel_ranges.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
-#include <devplace/place/detail/parallel_ranges.hpp>
 
 // Code that is compiled for each instruction set: includes the <name>_body.hpp in one namespace per instruction set.
 // DEVPLACE_TARGET is the attribute that selects the set, DEVPLACE_ROOT its instruction for square roots (undefined:

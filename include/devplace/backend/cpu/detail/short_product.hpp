@@ -7,8 +7,8 @@
 
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
 #include <devplace/base/divided_up.hpp>
+#include <devplace/base/parallel_ranges.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
-#include <devplace/place/detail/parallel_ranges.hpp>
 
 // Matrix products of bf16 and half, summed in float. The scheme follows gemm_kernel_body.hpp, with two differences.
 // Operands are packed into units of 4 bytes: one float or, for processors that multiply pairs, two numbers with

@@ -19,7 +19,7 @@ namespace devplace::parallel::detail {
 /// with the reason of the refusal, if they speak the protocol, and closes their connections.
 class control_arrivals {
  public:
-  control_arrivals(descriptor listener, const control_token& token)
+  control_arrivals(file_descriptor listener, const control_token& token)
       : listener_(std::move(listener)), token_(token), local_(is_local(listener_.get())) {
     listener_.close_in_children();
   }
@@ -76,7 +76,7 @@ class control_arrivals {
   void accept_connections(double now, const Admit& admit) {
     if (now < retry_at_) return;
     for (std::size_t accepted = 0; accepted != max_unidentified; ++accepted) {
-      descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      file_descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!socket) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
           accept_errno_ = errno;
@@ -131,7 +131,7 @@ class control_arrivals {
     return false;
   }
 
-  descriptor listener_;
+  file_descriptor listener_;
   control_token token_;
   bool local_;
   int accept_errno_ = 0;

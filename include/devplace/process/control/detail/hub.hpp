@@ -20,7 +20,7 @@ namespace devplace::parallel::detail {
 /// The role of process 0: waits for all processes, answers exchanges, detects failures and reports them.
 class control_hub final : public control_role {
  public:
-  control_hub(const job_member& who, std::string endpoint, descriptor listener, const control_address& own,
+  control_hub(const job_member& who, std::string endpoint, file_descriptor listener, const control_address& own,
               const process_options& options)
       : control_role(who, options),
         endpoint_(std::move(endpoint)),

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/file_descriptor.hpp>
 #include <devplace/process/control/detail/messages.hpp>
 #include <devplace/process/control/detail/socket.hpp>
-#include <devplace/process/detail/descriptor.hpp>
 
 namespace devplace::parallel::detail {
 
@@ -23,7 +23,7 @@ namespace devplace::parallel::detail {
 class control_link {
  public:
   control_link() = default;
-  explicit control_link(descriptor socket) : socket_(std::move(socket)) { socket_.close_in_children(); }
+  explicit control_link(file_descriptor socket) : socket_(std::move(socket)) { socket_.close_in_children(); }
 
   bool open() const noexcept { return static_cast<bool>(socket_); }
   int fd() const noexcept { return socket_.get(); }
@@ -126,7 +126,7 @@ class control_link {
 #if defined(SYS_pidfd_open) && defined(SYS_pidfd_send_signal)
     ::pid_t pid = 0;
     if (same_user(fd(), &pid) && pid > 0 && pid != ::getpid())
-      process_ = descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+      process_ = file_descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 #endif
   }
   void kill_process() noexcept {
@@ -143,7 +143,7 @@ class control_link {
     if (bytes != 0) std::memcpy(unsent_.data() + before, data, bytes);
   }
 
-  descriptor socket_, process_;
+  file_descriptor socket_, process_;
   std::vector<std::byte> received_, unsent_;
 };
 

@@ -198,7 +198,7 @@ class control_role {
     self().last_message = now;
   }
 
-  descriptor wake_;
+  file_descriptor wake_;
   double call_since_ = 0;
   std::atomic<bool> failed_{false};
   std::atomic<leaving> leaving_{leaving::no};

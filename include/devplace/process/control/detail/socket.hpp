@@ -10,17 +10,26 @@
 #include <sys/un.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
+#include <devplace/base/file_descriptor.hpp>
 #include <devplace/process/control/detail/messages.hpp>
-#include <devplace/process/detail/descriptor.hpp>
 
 namespace devplace::parallel::detail {
+
+using devplace::detail::file_descriptor;
+
+/// The timeout of poll() for `seconds`, rounded up.
+inline int poll_milliseconds(double seconds) noexcept {
+  if (seconds <= 0) return 0;
+  return seconds > 1e6 ? 1000000000 : static_cast<int>(std::ceil(1e3 * seconds));
+}
 
 struct socket_address {
   ::sockaddr_storage storage{};
@@ -63,8 +72,8 @@ inline std::vector<socket_address> resolve(const std::string& address, int port)
   return result;
 }
 
-inline descriptor open_socket(const socket_address& address) {
-  descriptor result(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+inline file_descriptor open_socket(const socket_address& address) {
+  file_descriptor result(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!result)
     throw communication_error(std::string("the system gives no socket: ") + std::strerror(errno) +
                               ". Raise the limit of open files (ulimit -n).");
@@ -72,8 +81,8 @@ inline descriptor open_socket(const socket_address& address) {
 }
 
 /// Returns an empty descriptor and sets errno on failure.
-inline descriptor listen_at(const socket_address& address) {
-  descriptor result = open_socket(address);
+inline file_descriptor listen_at(const socket_address& address) {
+  file_descriptor result = open_socket(address);
   const int on = 1;
   if (!address.local()) ::setsockopt(result.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (::bind(result.get(), address.get(), address.length) != 0 || ::listen(result.get(), SOMAXCONN) != 0) return {};
@@ -87,8 +96,8 @@ inline void disable_nagle(int socket) noexcept {
 }
 
 /// Returns an empty descriptor and sets errno if the connection is not accepted within `seconds`.
-inline descriptor connect_to(const socket_address& address, double seconds) {
-  descriptor result = open_socket(address);
+inline file_descriptor connect_to(const socket_address& address, double seconds) {
+  file_descriptor result = open_socket(address);
   if (::connect(result.get(), address.get(), address.length) != 0) {
     if (errno != EINPROGRESS) return {};
     ::pollfd wait{result.get(), POLLOUT, 0};

@@ -146,7 +146,7 @@ class control_spoke final : public control_role {
   /// Handles the end of process 0, or kills it if it is stopped.
   void handle_hub_failure(const std::string& sentence, bool stopped = false) {
     if (leave_state() == leaving::no && !has_failed()) {
-      const descriptor printer_lock = terminates() ? claim_printing() : descriptor();
+      const file_descriptor printer_lock = terminates() ? claim_printing() : file_descriptor();
       if (printer_lock) print_final(sentence);
       if (!terminates()) note_failure(sentence);
       // Gives the others time to detect the failure themselves: after the kill they would report process 0 as killed,
@@ -161,12 +161,12 @@ class control_spoke final : public control_role {
 
   /// Selects one process to print for all, by binding a socket's name: the first to bind it on the first host other
   /// than process 0's, or on process 0's host if there is no other. Returns an empty descriptor in all other processes.
-  descriptor claim_printing() {
+  file_descriptor claim_printing() {
     const auto on_other_host = [&](const watched_process& one) { return one.from.host != all_[0].from.host; };
     const auto found = std::find_if(all_.begin(), all_.end(), on_other_host);
     const auto& printer = found == all_.end() ? all_[0] : *found;
     const socket_address name = address_of_job(control_token(all_[0].name() + " is gone"));
-    descriptor result(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    file_descriptor result(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     if (self().from.host != printer.from.host || ::bind(result.get(), name.get(), name.length) != 0) result = {};
     return result;
   }

@@ -5,13 +5,13 @@
 #include <string>
 #include <type_traits>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 
 #include "support/catch.hpp"
 
 namespace dp = devplace;
 
-TEST_CASE("every exception is a devplace::error whose text names its origin", "[place]") {
+TEST_CASE("every exception is a devplace::error whose text names its origin", "[base]") {
   STATIC_REQUIRE(std::is_base_of_v<std::runtime_error, dp::error>);
   STATIC_REQUIRE(std::is_base_of_v<dp::error, dp::shape_error>);
   STATIC_REQUIRE(std::is_base_of_v<dp::error, dp::argument_error>);

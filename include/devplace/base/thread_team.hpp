@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include <devplace/place/detail/builtin_thread_team.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/team_task.hpp>
+#include <devplace/base/detail/builtin_thread_team.hpp>
+#include <devplace/base/detail/team_task.hpp>
+#include <devplace/base/host_memory.hpp>
 
 namespace devplace {
 
@@ -187,4 +187,4 @@ class [[nodiscard]] team_region {
 
 }  // namespace devplace
 
-#include <devplace/place/detail/parallel_ranges.hpp>
+#include <devplace/base/parallel_ranges.hpp>

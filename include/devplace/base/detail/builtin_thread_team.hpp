@@ -16,12 +16,12 @@
 #include <vector>
 
 #include <devplace/base/clock.hpp>
+#include <devplace/base/detail/processor_count.hpp>
+#include <devplace/base/detail/team_task.hpp>
+#include <devplace/base/detail/thread_processor.hpp>
+#include <devplace/base/error.hpp>
 #include <devplace/base/fork_count.hpp>
-#include <devplace/place/detail/processor_count.hpp>
-#include <devplace/place/detail/spin_wait.hpp>
-#include <devplace/place/detail/team_task.hpp>
-#include <devplace/place/detail/thread_processor.hpp>
-#include <devplace/place/error.hpp>
+#include <devplace/base/spin_wait.hpp>
 
 namespace devplace {
 

@@ -5,7 +5,7 @@
 #include <new>
 #include <string>
 
-#include <devplace/place/error.hpp>
+#include <devplace/base/error.hpp>
 
 namespace devplace::detail {
 

@@ -6,7 +6,7 @@
 
 #include <devplace/base/divided_up.hpp>
 #include <devplace/base/function_view.hpp>
-#include <devplace/place/thread_team.hpp>
+#include <devplace/base/thread_team.hpp>
 
 namespace devplace::detail {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <thread>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/whole_number.hpp>
-#include <devplace/place/error.hpp>
 
 #if defined(__linux__)
   #include <sched.h>

@@ -3,7 +3,7 @@
 
 // Which processors the threads of a team run on.
 
-#include <devplace/place/thread_team.hpp>
+#include <devplace/base/thread_team.hpp>
 
 #include <sched.h>
 #include <unistd.h>
@@ -96,7 +96,7 @@ int processor_of(int thread) {
 
 }  // namespace
 
-TEST_CASE("a worker leaves the caller's processor even if no other processor is idle", "[place][thread_team]") {
+TEST_CASE("a worker leaves the caller's processor even if no other processor is idle", "[base][thread_team]") {
   const two_processors usable;
   const std::vector<int>& two = usable.two;
   if (two.empty()) DEVPLACE_SKIP("this process may use one processor only, or too many for this test");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <devplace/place/thread_team.hpp>
+#include <devplace/base/thread_team.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -54,7 +54,7 @@ std::string parse_error(const char* text) {
 
 }  // namespace
 
-TEST_CASE("OMP_NUM_THREADS is parsed strictly", "[place][thread_team]") {
+TEST_CASE("OMP_NUM_THREADS is parsed strictly", "[base][thread_team]") {
   CHECK(dp::detail::parse_thread_count("1") == 1);
   CHECK(dp::detail::parse_thread_count("16") == 16);
   CHECK(dp::detail::parse_thread_count("4,2") == 4);
@@ -68,7 +68,7 @@ TEST_CASE("OMP_NUM_THREADS is parsed strictly", "[place][thread_team]") {
   }
 }
 
-TEST_CASE("the environment overrides the affinity mask", "[place][thread_team]") {
+TEST_CASE("the environment overrides the affinity mask", "[base][thread_team]") {
   CHECK(dp::detail::default_thread_count(nullptr, 6) == 6);
   CHECK(dp::detail::default_thread_count("", 6) == 6);
   CHECK(dp::detail::default_thread_count("3", 6) == 3);
@@ -89,7 +89,7 @@ TEST_CASE("the environment overrides the affinity mask", "[place][thread_team]")
 #endif
 }
 
-TEST_CASE("a team runs every member once, each on a separate thread or on the caller's", "[place][thread_team]") {
+TEST_CASE("a team runs every member once, each on a separate thread or on the caller's", "[base][thread_team]") {
   for (const int size : {1, 2, 3, 5}) {
     dp::builtin_thread_team team(size);
     REQUIRE(team.size() == size);
@@ -116,7 +116,7 @@ TEST_CASE("a team runs every member once, each on a separate thread or on the ca
   }
 }
 
-TEST_CASE("the caller runs the parts of late workers", "[place][thread_team]") {
+TEST_CASE("the caller runs the parts of late workers", "[base][thread_team]") {
   dp::builtin_thread_team team(3);
   bool by_caller = false;
   for (int repetition = 0; repetition < 20000 && !by_caller; ++repetition) {
@@ -130,7 +130,7 @@ TEST_CASE("the caller runs the parts of late workers", "[place][thread_team]") {
   CHECK(by_caller);
 }
 
-TEST_CASE("late workers repeat no part in many short runs", "[place][thread_team]") {
+TEST_CASE("late workers repeat no part in many short runs", "[base][thread_team]") {
   for (const bool awake : {false, true}) {
     dp::builtin_thread_team team(4);
     if (awake) team.keep_awake(true);
@@ -144,7 +144,7 @@ TEST_CASE("late workers repeat no part in many short runs", "[place][thread_team
 }
 
 TEST_CASE("every worker's memory is prepared once, on its own thread, however late the worker starts",
-          "[place][thread_team]") {
+          "[base][thread_team]") {
   dp::builtin_thread_team team(4);
   std::mutex held;
   std::set<std::thread::id> threads;
@@ -178,7 +178,7 @@ TEST_CASE("every worker's memory is prepared once, on its own thread, however la
   CHECK(threads.size() == 3);
 }
 
-TEST_CASE("a team with busy workers prepares only this thread", "[place][thread_team]") {
+TEST_CASE("a team with busy workers prepares only this thread", "[base][thread_team]") {
   dp::builtin_thread_team team(3);
   std::atomic<int> calls = 0;
   team.run([&](int member) {
@@ -191,7 +191,7 @@ TEST_CASE("a team with busy workers prepares only this thread", "[place][thread_
   CHECK(calls == 1);
 }
 
-TEST_CASE("sleeping workers wake up", "[place][thread_team]") {
+TEST_CASE("sleeping workers wake up", "[base][thread_team]") {
   dp::builtin_thread_team team(3);
   for (int repetition = 0; repetition < 5; ++repetition) {
     std::atomic<int> calls = 0;
@@ -201,7 +201,7 @@ TEST_CASE("sleeping workers wake up", "[place][thread_team]") {
   }
 }
 
-TEST_CASE("a team is awake after an operation until a worker sleeps", "[place][thread_team]") {
+TEST_CASE("a team is awake after an operation until a worker sleeps", "[base][thread_team]") {
   dp::builtin_thread_team team(3);
   const auto becomes = [&team](bool awake, const auto& between) {
     for (int attempt = 0; attempt != 10000; ++attempt, between())
@@ -226,7 +226,7 @@ TEST_CASE("a team is awake after an operation until a worker sleeps", "[place][t
   CHECK_FALSE(dp::detail::team_is_awake());
 }
 
-TEST_CASE("a team rejects impossible sizes and changes only outside regions", "[place][thread_team]") {
+TEST_CASE("a team rejects impossible sizes and changes only outside regions", "[base][thread_team]") {
   CHECK_THROWS_AS(dp::builtin_thread_team(0), dp::argument_error);
   CHECK_THROWS_AS(dp::builtin_thread_team(-3), dp::argument_error);
   CHECK_THROWS_AS(dp::builtin_thread_team(5000), dp::argument_error);
@@ -249,7 +249,7 @@ TEST_CASE("a team rejects impossible sizes and changes only outside regions", "[
   CHECK(dp::thread_count() == before);
 }
 
-TEST_CASE("parallel_ranges covers each index once, in ranges of whole grains", "[place][thread_team]") {
+TEST_CASE("parallel_ranges covers each index once, in ranges of whole grains", "[base][thread_team]") {
   for (const int size : {1, 2, 3, 7}) {
     dp::builtin_thread_team team(size);
     const dp::thread_team_scope scope(team);
@@ -278,7 +278,7 @@ TEST_CASE("parallel_ranges covers each index once, in ranges of whole grains", "
   }
 }
 
-TEST_CASE("the exception of the lowest member is rethrown, and the team remains usable", "[place][thread_team]") {
+TEST_CASE("the exception of the lowest member is rethrown, and the team remains usable", "[base][thread_team]") {
   dp::builtin_thread_team team(4);
   const dp::thread_team_scope scope(team);
   for (int repetition = 0; repetition < 50; ++repetition) {
@@ -303,7 +303,7 @@ TEST_CASE("the exception of the lowest member is rethrown, and the team remains 
   CHECK(calls == 4);
 }
 
-TEST_CASE("operations inside an operation run serially", "[place][thread_team]") {
+TEST_CASE("operations inside an operation run serially", "[base][thread_team]") {
   dp::builtin_thread_team team(3);
   const dp::thread_team_scope scope(team);
   std::vector<int> seen(300, 0);
@@ -325,7 +325,7 @@ TEST_CASE("operations inside an operation run serially", "[place][thread_team]")
   CHECK(calls == 9);
 }
 
-TEST_CASE("a user's team does the work only within its scope", "[place][thread_team]") {
+TEST_CASE("a user's team does the work only within its scope", "[base][thread_team]") {
   const int before = dp::thread_count();
   fresh_threads_team team{5};
   {
@@ -357,7 +357,7 @@ TEST_CASE("a user's team does the work only within its scope", "[place][thread_t
   CHECK(dp::thread_count() == before);
 }
 
-TEST_CASE("several threads share the process's team without deadlock", "[place][thread_team]") {
+TEST_CASE("several threads share the process's team without deadlock", "[base][thread_team]") {
   const int before = dp::thread_count();
   dp::set_thread_count(3);
   std::atomic<bool> right = true;
@@ -381,7 +381,7 @@ TEST_CASE("several threads share the process's team without deadlock", "[place][
   dp::set_thread_count(before);
 }
 
-TEST_CASE("the team may be resized while other threads use it", "[place][thread_team]") {
+TEST_CASE("the team may be resized while other threads use it", "[base][thread_team]") {
   const int before = dp::thread_count();
   std::atomic<bool> stop = false, right = true;
   std::thread user([&] {
@@ -403,7 +403,7 @@ TEST_CASE("the team may be resized while other threads use it", "[place][thread_
 }
 
 #if !DEVPLACE_TEST_SANITIZED
-TEST_CASE("a parallel loop allocates nothing", "[place][thread_team]") {
+TEST_CASE("a parallel loop allocates nothing", "[base][thread_team]") {
   dp::builtin_thread_team team(3);
   const dp::thread_team_scope scope(team);
   std::vector<double> values(10000, 1.0);
@@ -428,7 +428,7 @@ TEST_CASE("a parallel loop allocates nothing", "[place][thread_team]") {
 }
 #endif
 
-TEST_CASE("set_thread_count in a function that the team is running is an error", "[place][thread_team]") {
+TEST_CASE("set_thread_count in a function that the team is running is an error", "[base][thread_team]") {
   const int before = dp::thread_count();
   dp::set_thread_count(3);
   for (int caller = 0; caller < 3; ++caller) {
@@ -449,7 +449,7 @@ TEST_CASE("set_thread_count in a function that the team is running is an error",
 }
 
 #if !DEVPLACE_TEST_THREAD_SANITIZER  // ThreadSanitizer does not support threads in children of fork()
-TEST_CASE("a child of fork() computes with new threads and exits", "[place][thread_team]") {
+TEST_CASE("a child of fork() computes with new threads and exits", "[base][thread_team]") {
   dp::set_thread_count(3);
   const auto threads_used = [] {  // at most 3: the caller runs the parts of late workers
     std::set<std::thread::id> used;
