@@ -4,8 +4,8 @@
 
 // Places, memory, tensors and the operations on them.
 #include <devplace/config.hpp>
-#include <devplace/memory/backend.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/device_backend.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/report.hpp>
 #include <devplace/memory/statistics.hpp>

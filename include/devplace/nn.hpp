@@ -49,7 +49,7 @@
 #include <devplace/nn/to.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/adamw.hpp>
-#include <devplace/optim/clip.hpp>
+#include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/decay_of_matrices.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/optim/optimizer_concept.hpp>

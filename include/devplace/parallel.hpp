@@ -16,8 +16,8 @@
 #include <devplace/parallel/hierarchical.hpp>
 #include <devplace/parallel/parallel_apply.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/parallel/reduce.hpp>
 #include <devplace/parallel/reduce_scatter.hpp>
+#include <devplace/parallel/reduce_to_place.hpp>
 #include <devplace/parallel/replicate.hpp>
 #include <devplace/parallel/ring.hpp>
 #include <devplace/parallel/scatter.hpp>

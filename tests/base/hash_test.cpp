@@ -44,3 +44,10 @@ TEST_CASE("a hash, which checkpoints contain, keeps its bits", "[base]") {
   const std::uint64_t product = (0xcbf29ce484222325ULL ^ 7) * 0x9e3779b97f4a7c15ULL;
   CHECK(hash_of(7) == (product ^ (product >> 29)));
 }
+
+TEST_CASE("fnv1a has the published values", "[base]") {
+  using devplace::detail::fnv1a;
+  CHECK(fnv1a("") == 0xcbf29ce484222325);
+  CHECK(fnv1a("a") == 0xaf63dc4c8601ec8c);
+  CHECK(fnv1a("foobar") == 0x85944171f73967e8);
+}

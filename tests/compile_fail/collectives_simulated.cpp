@@ -9,8 +9,8 @@
 #include <devplace/parallel/all_reduce.hpp>
 #include <devplace/parallel/broadcast.hpp>
 #include <devplace/parallel/gather.hpp>
-#include <devplace/parallel/reduce.hpp>
 #include <devplace/parallel/reduce_scatter.hpp>
+#include <devplace/parallel/reduce_to_place.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/parallel/to_batch.hpp>
 #include <devplace/tensor/copy.hpp>

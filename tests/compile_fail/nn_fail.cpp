@@ -76,9 +76,18 @@ struct twice_without_a_call {
 
 struct rule_of_one_group {
   static constexpr std::size_t state_arenas = 0;
-  void validate() const {}
   template <class Backend, class T>
   void step(const dp::optim::step_arguments<T>&) const {}
+};
+
+struct rule_of_a_member_list : rule_of_one_group {
+  double length = 1;
+  void for_each_option(auto&& f) const { f("length", length); }
+};
+
+struct rule_without_a_name : rule_of_one_group {
+  double length = 1;
+  static void for_each_option(auto& self, auto&& f) { f("length", self.length, dp::optim::positive); }
 };
 
 struct without_initialisation {
@@ -343,6 +352,14 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     dp::model<nn::learning_rate_times<std::ratio<1, 2>, net>, on_cpu> part{dp::seed{1}};
     dp::trainer wrong{part, nn::cross_entropy{}, rule_of_one_group{}};
   }
+#endif
+
+#if defined(OPTIONS_OF_A_MEMBER_LIST)  // expect: devplace: for_each_option is static and takes the object
+  { dp::optimizer wrong{model, rule_of_a_member_list{}}; }
+#endif
+
+#if defined(RANGE_WITHOUT_A_NAME)  // expect: devplace: for_each_option: a range needs the name of its type
+  { dp::optimizer wrong{model, rule_without_a_name{}}; }
 #endif
 
 #if defined(DECAY_OF_A_RULE_WITHOUT_ANY)  // expect: devplace: decay_of_matrices: the rule has no weight_decay

@@ -174,7 +174,7 @@ TEST_CASE("unfinished files of dead writers are removed, others are kept", "[io]
   folder.write("x.npy.devplace-unfinished-5", std::string("left over"));
   folder.write("y.npy.devplace-unfinished-0", std::string("of another file"));
   {
-    dp::detail::file_written_aside other(path, "test");
+    dp::detail::output_file other(path, "test");
     other.write("other", 5);
     CHECK(folder.names().size() == 2);
     dp::write_npy(path, x);
@@ -224,7 +224,7 @@ TEST_CASE("an uncommitted temporary file leaves the old file", "[io]") {
   const temporary_folder folder;
   const std::string path = folder.write("x", std::string("old"));
   {
-    dp::detail::file_written_aside file(path, "test");
+    dp::detail::output_file file(path, "test");
     file.write("new", 3);
     CHECK(folder.names().size() == 2);
   }

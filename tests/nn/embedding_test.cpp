@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/nn/detail/state.hpp>
+#include <devplace/nn/detail/initial_state.hpp>
 #include <devplace/nn/embedding.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/sequential.hpp>

@@ -19,7 +19,7 @@ template <class T>
 std::vector<T> drawn(const dp::nn::initialization& how, std::size_t n, std::uint64_t seed = 1,
                      std::string_view path = "0.weight") {
   std::vector<T> values(n, T{-99});
-  dp::nn::detail::initialize_into<dp::backend::cpu>(0, values.data(), n, how, seed, dp::nn::detail::path_hash(path));
+  dp::nn::detail::initialize_into<dp::backend::cpu>(0, values.data(), n, how, seed, path);
   return values;
 }
 

@@ -11,7 +11,7 @@
 #include <devplace/nn/detail/initialize.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/adamw.hpp>
-#include <devplace/optim/clip.hpp>
+#include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/rmsprop.hpp>
 #include <devplace/optim/sgd.hpp>
 

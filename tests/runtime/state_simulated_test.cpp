@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/runtime/state.hpp>
+#include <devplace/runtime/model_state.hpp>
 
 #include <array>
 #include <cstddef>

@@ -4,14 +4,21 @@
 
 #include <time.h>
 
+#include <cstdint>
+
 namespace devplace::detail {
 
-/// Returns the seconds of a monotonic clock that stops while the machine is suspended. <chrono> would include <sstream>
-/// in every program.
-inline double monotonic_seconds() noexcept {
+/// Returns the nanoseconds of a monotonic clock that stops while the machine is suspended. <chrono> would include
+/// <sstream> in every program.
+inline std::int64_t monotonic_nanoseconds() noexcept {
   ::timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
+}
+
+/// Returns the seconds of that clock.
+inline double monotonic_seconds() noexcept {
+  return 1e-9 * static_cast<double>(monotonic_nanoseconds());
 }
 
 }  // namespace devplace::detail

@@ -4,11 +4,12 @@
 
 #include <bit>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 namespace devplace::detail {
 
-/// The hash with which add_to_hash() begins.
+/// The hash with which add_to_hash() and fnv1a() begin.
 inline constexpr std::uint64_t hash_of_nothing = 0xcbf29ce484222325;
 
 /// Adds a number, or the elements of a text or a vector, to a hash. A change of a single number changes the hash. Does
@@ -31,6 +32,14 @@ template <class T>
 std::uint64_t hash_of(const T& value) {
   std::uint64_t hash = hash_of_nothing;
   add_to_hash(hash, value);
+  return hash;
+}
+
+/// FNV-1a, 64 bits, of a text. Initial values of parameters depend on such hashes, so their bits must not change.
+constexpr std::uint64_t fnv1a(std::string_view text) noexcept {
+  std::uint64_t hash = hash_of_nothing;
+  for (const char c : text)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
 }
 

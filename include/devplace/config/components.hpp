@@ -33,46 +33,21 @@
   #define DEVPLACE_DEFLATE_READER <devplace/io/detail/deflate_absent.hpp>
 #endif
 
+// The headers of this translation unit's devices; an empty header where it has none.
 #if defined(DEVPLACE_WITH_SIMULATED_CUDA)
-  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/simulated/kernels.hpp>
-  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
-  #define DEVPLACE_CUDA_MEMORY <devplace/backend/simulated/memory.hpp>
-  #define DEVPLACE_CUDA_DEVICES <devplace/backend/simulated/device_query.hpp>
-  #define DEVPLACE_CUDA_EVENTS <devplace/backend/simulated/events.hpp>
-  #define DEVPLACE_CUDA_STREAMS <devplace/backend/simulated/streams.hpp>
-  #define DEVPLACE_CUDA_IPC <devplace/backend/simulated/ipc.hpp>
+  #define DEVPLACE_BACKENDS(name) <devplace/backend/simulated/kernels.hpp>
+  #define DEVPLACE_DEVICES(name) <devplace/backend/simulated/name.hpp>
 #elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
-  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/cuda/name.cuh>
-  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/cuda/kernels/name.hpp>
-  #define DEVPLACE_CUDA_MEMORY <devplace/backend/cuda/memory.hpp>
-  #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
-  #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
-  #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
-  #define DEVPLACE_CUDA_IPC <devplace/backend/cuda/ipc.hpp>
+  #define DEVPLACE_BACKENDS(name) <devplace/backend/cuda/name.cuh>
+  #define DEVPLACE_DEVICES(name) <devplace/backend/cuda/name.hpp>
 #elif defined(DEVPLACE_WITH_CUDA)
-  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
-  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
-  #define DEVPLACE_CUDA_MEMORY <devplace/backend/cuda/memory.hpp>
-  #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
-  #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
-  #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
-  #define DEVPLACE_CUDA_IPC <devplace/backend/cuda/ipc.hpp>
+  #define DEVPLACE_BACKENDS(name) <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_DEVICES(name) <devplace/backend/cuda/name.hpp>
 #else
-  // Each names an empty header where this translation unit has no implementation for cuda places.
-  /// The header that implements operation `name` on cuda places.
-  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
-  /// The header with special kernels for the functors that operation `name` passes to for_each.
-  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
-  /// The header that allocates and copies memory of cuda places.
-  #define DEVPLACE_CUDA_MEMORY <devplace/backend/none/kernels.hpp>
-  /// The header that counts and describes the devices of cuda places.
-  #define DEVPLACE_CUDA_DEVICES <devplace/backend/none/kernels.hpp>
-  /// The header with the events of cuda places.
-  #define DEVPLACE_CUDA_EVENTS <devplace/backend/none/kernels.hpp>
-  /// The header with the streams of cuda places.
-  #define DEVPLACE_CUDA_STREAMS <devplace/backend/none/kernels.hpp>
-  /// The header that exports memory of cuda places to other processes.
-  #define DEVPLACE_CUDA_IPC <devplace/backend/none/kernels.hpp>
+  /// The header that implements operation `name` on devices, or the kernels for its functors.
+  #define DEVPLACE_BACKENDS(name) <devplace/backend/none/kernels.hpp>
+  /// The header of what devices do without kernels: `device_query`, `memory`, `streams`, `events`, `ipc`.
+  #define DEVPLACE_DEVICES(name) <devplace/backend/none/kernels.hpp>
 #endif
 
 // Real and simulated CUDA in one program would violate the ODR. Object files of both kinds define this absolute symbol

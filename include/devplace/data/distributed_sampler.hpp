@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/data/shuffle_seed.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/process/process_group.hpp>
@@ -41,7 +42,7 @@ class distributed_sampler {
                            " samples by another algorithm, which is not supported; loader<across<...>> shuffles them.");
     order_.resize(samples);
     std::iota(order_.begin(), order_.end(), std::int64_t{0});
-    own_.resize(samples / stride_ + (!options.drop_last && samples % stride_ != 0 ? 1 : 0));
+    own_.resize(options.drop_last ? samples / stride_ : detail::divided_up(samples, stride_));
   }
   /// For the processes of a group.
   distributed_sampler(std::size_t samples, const process_group& processes,

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/options.hpp>
 #include <devplace/data/detail/sample_transform.hpp>
 #include <devplace/data/sample_image.hpp>
 #include <devplace/data/sample_steps.hpp>
@@ -22,8 +23,8 @@ namespace devplace {
 
 /// A step of transforms: `step(sample_image<T>, sample_random&)` changes an image in place, and is const, because a
 /// loader's workers call it concurrently. Optional members: `check(channels, height, width)` throws if the options do
-/// not fit the images; `for_each_option(f)` calls f(name, value) for each option, which processes then compare. Users
-/// may write steps of their own.
+/// not fit the images; `static void for_each_option(auto& self, auto&& f)` calls f(name, self.member) for each option,
+/// which processes then compare. Users may write steps of their own.
 template <class Step>
 concept sample_step = std::is_invocable_v < const Step&,
         const sample_image<float>
@@ -90,12 +91,10 @@ class transforms {
   }
 
   /// Calls f(name, value) for the seed, the extents and each option of the steps, which processes compare.
-  void for_each_option(auto&& f) const {
-    f("seed", seed_.value);
-    f("extents", detail::to_string(extents_));
-    each_step([&](const auto& step, std::size_t) {
-      if constexpr (requires { step.for_each_option(f); }) step.for_each_option(f);
-    });
+  static void for_each_option(auto& self, auto&& f) {
+    f("seed", self.seed_.value);
+    f("extents", detail::to_string(self.extents_));
+    self.each_step([&](const auto& step, std::size_t) { detail::for_each_option(step, f); });
   }
 
   /// Returns the sample with which a sample is mixed in an epoch, and the weight.

@@ -197,7 +197,7 @@ inline void check_panels(const std::vector<chart_panel>& panels) {
 inline void write_chart(const std::string& path, const std::string& x_name, const std::vector<chart_panel>& panels) {
   detail::check_panels(panels);
   const std::string text = detail::chart_text(x_name, panels).str();
-  detail::file_written_aside file(path, "write_chart");
+  detail::output_file file(path, "write_chart");
   file.write(text.data(), text.size());
   file.commit();
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include <devplace/base/file_descriptor.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/place/error.hpp>
 
@@ -57,20 +58,18 @@ class input_file final : public byte_source {
                        " is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it to a "
                        "file first; an array whose extents are all named is read from a pipe, too.");
     do {
-      file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    } while (file_ < 0 && errno == EINTR);
-    if (file_ < 0)
+      file_ = file_descriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    } while (!file_ && errno == EINTR);
+    if (!file_)
       throw file_error(operation_ + ": " + in_quotes(path_) + " cannot be opened: " + std::strerror(errno) +
                        ". Check the path and its permissions.");
-    if (::fstat(file_, &status) == 0 && S_ISREG(status.st_mode))
+    if (::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode))
       rest_ = {static_cast<std::uint64_t>(status.st_size), true};
   }
 
-  ~input_file() { ::close(file_); }
-
   std::size_t read(void* to, std::size_t bytes) override {
     const std::size_t used =
-        repeated(to, bytes, [&](char* at, std::size_t left, std::size_t) { return ::read(file_, at, left); });
+        repeated(to, bytes, [&](char* at, std::size_t left, std::size_t) { return ::read(file_.get(), at, left); });
     if (rest_.exact) rest_.most -= std::min<std::uint64_t>(rest_.most, used);
     return used;
   }
@@ -79,7 +78,7 @@ class input_file final : public byte_source {
   /// position of read(). Threads may call it concurrently. Throws file_error.
   std::size_t read_at(std::uint64_t offset, void* to, std::size_t bytes) const {
     return repeated(to, bytes, [&](char* at, std::size_t left, std::size_t used) {
-      return ::pread(file_, at, left, static_cast<off_t>(offset + used));
+      return ::pread(file_.get(), at, left, static_cast<off_t>(offset + used));
     });
   }
 
@@ -110,7 +109,7 @@ class input_file final : public byte_source {
 
   std::string path_;
   std::string operation_;
-  int file_ = -1;
+  file_descriptor file_;
   rest rest_ = {std::numeric_limits<std::uint64_t>::max(), false};
 };
 

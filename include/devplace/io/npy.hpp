@@ -78,7 +78,7 @@ void write_npy(const std::string& path, const Source& source) try {
     for (std::size_t axis = 0; axis < extents.size(); ++axis)
       extents[axis] = source.extent(axis);
     const std::string header = detail::npy_header(*detail::stored_type_of<value_type>(), extents);
-    detail::file_written_aside file(path, "write_npy");
+    detail::output_file file(path, "write_npy");
     file.write(header.data(), header.size());
     file.write(detail::as_view(source).data(), source.size() * sizeof(value_type));
     file.commit();

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include <devplace/base/file_descriptor.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/place/error.hpp>
 
@@ -31,13 +32,8 @@ inline bool synced_to_disk(int file) {
 /// Syncs a folder, with the names in it; on failure errno has the reason. Skips a folder without read permission, which
 /// cannot be opened.
 inline bool folder_synced_to_disk(const char* path) {
-  const int folder = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return true;
-  const bool safe = synced_to_disk(folder);
-  const int reason = errno;
-  ::close(folder);
-  errno = reason;
-  return safe;
+  const file_descriptor folder(::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return !folder || synced_to_disk(folder.get());
 }
 
 /// Writes a file under a temporary name in its destination's folder and renames it when it is complete and on the disk.
@@ -45,10 +41,9 @@ inline bool folder_synced_to_disk(const char* path) {
 /// a symbolic link is followed. Without commit() the unfinished file is removed and the old one is kept. The writer
 /// locks its unfinished file; the next writer of the path removes unfinished files without a lock, which are left over
 /// from programs that ended.
-class file_written_aside {
+class output_file {
  public:
-  file_written_aside(std::string path, std::string operation)
-      : path_(std::move(path)), operation_(std::move(operation)) {
+  output_file(std::string path, std::string operation) : path_(std::move(path)), operation_(std::move(operation)) {
     struct stat old;
     if (::lstat(path_.c_str(), &old) == 0 && S_ISLNK(old.st_mode)) follow_link();
     mode_t mode = 0666;  // less the umask
@@ -59,24 +54,24 @@ class file_written_aside {
       mode = old.st_mode & 07777;
     }
     create(mode);
-    if (replaces && ::fchmod(file_, mode) != 0) {
+    if (replaces && ::fchmod(file_.get(), mode) != 0) {
       const int reason = errno;
       discard();
       fail_unchanged("cannot be given the old file's mode", reason);
     }
   }
 
-  file_written_aside(const file_written_aside&) = delete;
-  file_written_aside& operator=(const file_written_aside&) = delete;
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
 
-  ~file_written_aside() {
-    if (file_ >= 0) discard();
+  ~output_file() {
+    if (file_) discard();
   }
 
   void write(const void* data, std::size_t bytes) {
     const char* from = static_cast<const char*>(data);
     while (bytes > 0) {
-      const ssize_t written = ::write(file_, from, bytes);
+      const ssize_t written = ::write(file_.get(), from, bytes);
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) fail_unchanged("cannot be written", errno);
       from += written;
@@ -86,9 +81,9 @@ class file_written_aside {
 
   /// Syncs the file, renames it to its destination and syncs the folder.
   void commit() {
-    if (!synced_to_disk(file_)) fail_unchanged("cannot be written", errno);
+    if (!synced_to_disk(file_.get())) fail_unchanged("cannot be written", errno);
     if (std::rename(aside_.c_str(), path_.c_str()) != 0) fail_unchanged("cannot be renamed to its final name", errno);
-    ::close(std::exchange(file_, -1));
+    file_ = {};
     if (!folder_synced_to_disk(folder_.c_str()))
       fail("was written, but its folder cannot be synced to the disk: " + std::string(std::strerror(errno)) +
            ". Write it again, or check the disk.");
@@ -117,33 +112,32 @@ class file_written_aside {
       remove_left_over(numbered(number).c_str());
     for (int number = 0; number < most_writers; ++number) {
       aside_ = numbered(number);
-      file_ = ::open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-      if (file_ < 0 && errno == EEXIST) continue;
-      if (file_ < 0) fail_unchanged("cannot be created", errno);
+      file_ = file_descriptor(::open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+      if (!file_ && errno == EEXIST) continue;
+      if (!file_) fail_unchanged("cannot be created", errno);
       // Before the lock another writer may remove it as left over. File systems without locks give another error.
-      const bool locked = ::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+      const bool locked = ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
       struct stat status;
-      if (locked && ::fstat(file_, &status) == 0 && status.st_nlink != 0) return;
-      ::close(std::exchange(file_, -1));
+      if (locked && ::fstat(file_.get(), &status) == 0 && status.st_nlink != 0) return;
+      file_ = {};
     }
     fail("is being written by " + std::to_string(most_writers) + " others. Write it from one thread.");
   }
 
   /// Removes an unfinished file that no writer holds.
   static void remove_left_over(const char* name) {
-    const int file = ::open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0) return;
+    const file_descriptor file(::open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file) return;
     struct stat opened, named;
     // The name may refer to another file by now, if the opened one was renamed to its destination.
-    if (::flock(file, LOCK_EX | LOCK_NB) == 0 && ::fstat(file, &opened) == 0 && S_ISREG(opened.st_mode) &&
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(file.get(), &opened) == 0 && S_ISREG(opened.st_mode) &&
         ::lstat(name, &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
       ::unlink(name);
-    ::close(file);
   }
 
   void discard() {
     ::unlink(aside_.c_str());
-    ::close(std::exchange(file_, -1));
+    file_ = {};
   }
 
   [[noreturn]] void fail(const std::string& found) const {
@@ -161,7 +155,7 @@ class file_written_aside {
   std::string operation_;
   std::string folder_;
   std::string aside_;
-  int file_ = -1;
+  file_descriptor file_;
 };
 
 }  // namespace devplace::detail

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/statistics.hpp>
 #include <devplace/place/backend.hpp>
@@ -16,7 +17,7 @@
 namespace devplace::op {
 
 /// A backend's memory functions: `allocate`, `copy`, `copy_from_peer`, `why_apart`, `wait`, `synchronize`, `trim`
-/// (memory/backend.hpp).
+/// (memory/device_backend.hpp).
 struct memory {};
 
 /// Memory of place shared_memory: `allocate` (memory/detail/shared_pages.hpp).
@@ -30,7 +31,7 @@ namespace devplace::detail {
 inline constexpr std::size_t alignment = 64;
 
 constexpr std::size_t aligned(std::size_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
+  return padded_to(bytes, alignment);
 }
 
 /// A list of streams, other than the block's own, whose work uses the block.
@@ -236,4 +237,4 @@ std::size_t trim_memory() {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/memory.hpp>
-#include DEVPLACE_CUDA_MEMORY
+#include DEVPLACE_DEVICES(memory)

@@ -68,7 +68,7 @@ inline memory_counters& counters(pinned_backend, int) {
 }
 
 /// Ordinals above the largest counted one share that one's counters.
-inline memory_counters& counters(cuda_backend, int ordinal) {
+inline memory_counters& counters(any_device, int ordinal) {
   static memory_counters of_devices[counted_ordinals];
   return of_devices[ordinal < counted_ordinals ? ordinal : counted_ordinals - 1];
 }

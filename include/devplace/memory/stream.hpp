@@ -94,7 +94,7 @@ class stream<P> {
   /// This thread's current stream for the place, as torch.cuda.current_stream: the innermost stream_scope's, or the
   /// place's own. A non-owning handle, which a scope's stream must outlive.
   DEVPLACE_CONFIGURED static stream current() {
-    if constexpr (std::is_same_v<backend_of_t<P>, backend::cuda>)
+    if constexpr (std::is_same_v<backend_of_t<P>, backend::device>)
       if (void* const scoped = detail::current_stream(place_traits<P>::ordinal); scoped != nullptr)
         return stream(detail::stream_handle(scoped, {place_traits<P>::ordinal, nullptr}));
     return own();
@@ -146,4 +146,4 @@ class stream_scope {
 }  // namespace devplace
 
 #include <devplace/backend/cpu/streams.hpp>
-#include DEVPLACE_CUDA_STREAMS
+#include DEVPLACE_DEVICES(streams)

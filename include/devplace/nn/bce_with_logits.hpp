@@ -67,11 +67,11 @@ struct bce_with_logits {
   std::vector<double> weights = {};     ///< factors of the loss: likewise; the mean does not divide by their sum
   reduction reduce = reduction::mean;   ///< sum, or the mean over all elements
 
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("pos_weight", pos_weight);
-    f("weights", weights);
-    f("reduce", reduce);
+  /// Lists the options, which processes compare.
+  static void for_each_option(auto& self, auto&& f) {
+    f("pos_weight", self.pos_weight);
+    f("weights", self.weights);
+    f("reduce", self.reduce);
   }
 
   /// The loss on one place, with the weights in its memory.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <devplace/base/function_view.hpp>
-#include <devplace/nn/detail/state.hpp>
+#include <devplace/nn/detail/initial_state.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/seed.hpp>
@@ -74,7 +74,7 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
   const std::size_t outputs = samples * detail::sample_size<typename run::output_extents>;
   const auto random = [&](std::size_t n, const char* name) {
     std::vector<double> values(n);
-    detail::initialize_into<backend::cpu>(0, values.data(), n, init::uniform(1), start.value, detail::path_hash(name));
+    detail::initialize_into<backend::cpu>(0, values.data(), n, init::uniform(1), start.value, name);
     return values;
   };
   std::vector<double> x = random(inputs, "input");

@@ -6,9 +6,9 @@
 #include <concepts>
 #include <cstddef>
 
+#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/detail/computed.hpp>
 #include <devplace/nn/detail/last_axis.hpp>
-#include <devplace/nn/detail/rows.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/ops/elementwise.hpp>

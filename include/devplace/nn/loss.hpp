@@ -11,7 +11,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
-#include <devplace/nn/detail/rows.hpp>
+#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/loss_result.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/detail/refusal.hpp>

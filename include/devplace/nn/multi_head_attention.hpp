@@ -9,8 +9,9 @@
 #include <ratio>
 #include <type_traits>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/nn/detail/attention_options.hpp>
-#include <devplace/nn/detail/rows.hpp>
+#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/attention.hpp>
 #include <devplace/ops/elementwise.hpp>
@@ -257,7 +258,7 @@ struct multi_head_attention {
       devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments,
                                                                   devplace::detail::columns_of_head<columns>{});
   }
-  static constexpr unsigned columns = static_cast<unsigned>((head_width + 31) / 32);
+  static constexpr unsigned columns = static_cast<unsigned>(devplace::detail::divided_up(head_width, 32));
 };
 
 }  // namespace devplace::nn

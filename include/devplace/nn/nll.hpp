@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/detail/placed_weights.hpp>
-#include <devplace/nn/detail/rows.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/sum_losses.hpp>
 #include <devplace/ops/detail/limits.hpp>
@@ -79,11 +79,11 @@ struct nll {
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
   reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
 
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("ignore_index", ignore_index);
-    f("class_weights", class_weights);
-    f("reduce", reduce);
+  /// Lists the options, which processes compare.
+  static void for_each_option(auto& self, auto&& f) {
+    f("ignore_index", self.ignore_index);
+    f("class_weights", self.class_weights);
+    f("reduce", self.reduce);
   }
 
   /// The loss on one place, with class weights in its memory.

@@ -7,14 +7,14 @@
 #include <utility>
 
 #include <devplace/base/unprintable.hpp>
-#include <devplace/nn/detail/state.hpp>
+#include <devplace/nn/detail/initial_state.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/runtime/batch.hpp>
+#include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/predict.hpp>
-#include <devplace/runtime/state.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace {

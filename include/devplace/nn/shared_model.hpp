@@ -14,8 +14,8 @@
 #include <devplace/memory/detail/named_segment.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
+#include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/relaxed_copy.hpp>
-#include <devplace/runtime/state.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/shared_tensor.hpp>
 

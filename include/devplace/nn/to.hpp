@@ -8,7 +8,7 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/runtime/state.hpp>
+#include <devplace/runtime/model_state.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

@@ -236,4 +236,4 @@ void fill(To&& destination, detail::computed_t<typename std::remove_cvref_t<To>:
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_KERNELS(assign)
+#include DEVPLACE_BACKENDS(assign)

@@ -27,4 +27,4 @@ struct short_attention {};
 }  // namespace devplace::op
 
 #include <devplace/backend/cpu/attention.hpp>
-#include DEVPLACE_CUDA_BACKEND(attention)
+#include DEVPLACE_BACKENDS(attention)

@@ -241,4 +241,4 @@ struct batch_norm_gradient_functor {
 
 }  // namespace devplace::detail
 
-#include DEVPLACE_CUDA_KERNELS(batch_norm)
+#include DEVPLACE_BACKENDS(batch_norm)

@@ -245,4 +245,4 @@ auto cross_entropy(const Logits& logits, const Labels& labels,
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_KERNELS(cross_entropy)
+#include DEVPLACE_BACKENDS(cross_entropy)

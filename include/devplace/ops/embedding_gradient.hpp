@@ -40,4 +40,4 @@ struct embedding_gradient_arguments {
 }  // namespace devplace::detail
 
 #include <devplace/backend/cpu/embedding_gradient.hpp>
-#include DEVPLACE_CUDA_BACKEND(embedding_gradient)
+#include DEVPLACE_BACKENDS(embedding_gradient)

@@ -43,4 +43,4 @@ void for_each_index(int ordinal, std::size_t n, std::size_t grain, const F& f) {
 }  // namespace devplace
 
 #include <devplace/backend/cpu/for_each.hpp>
-#include DEVPLACE_CUDA_BACKEND(for_each)
+#include DEVPLACE_BACKENDS(for_each)

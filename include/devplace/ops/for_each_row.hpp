@@ -27,12 +27,10 @@ struct row_functor {
 };
 
 /// Runs `f(row)`, an index_functor that works on `columns` elements, for every row below `rows`. Devices that need
-/// several threads per row have an overload of `by_group` for `f` (backend/cuda/kernels/rows.hpp).
+/// several threads per row have an overload of `by_group` for `f` (backend/cuda/kernels/rows_kernel.hpp).
 template <class Backend, index_functor F>
 void for_each_row(int ordinal, std::size_t rows, std::size_t columns, std::size_t grain, const F& f) {
   for_each_index<Backend>(ordinal, rows, grain, row_functor<F>{f, columns});
 }
 
 }  // namespace devplace::detail
-
-#include DEVPLACE_CUDA_KERNELS(rows)

@@ -53,4 +53,4 @@ void relu_gradient_into(const To& to, const Dy& dy, const Y& y, const Sums& sums
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/linear_gradients.hpp>
-#include DEVPLACE_CUDA_BACKEND(linear_gradients)
+#include DEVPLACE_BACKENDS(linear_gradients)

@@ -233,5 +233,5 @@ auto matmul(const A& a, const B& b) {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/matmul.hpp>
-#include DEVPLACE_CUDA_BACKEND(matmul)
+#include DEVPLACE_BACKENDS(matmul)
 #include <devplace/ops/distributed_matmul.hpp>

@@ -123,4 +123,4 @@ void for_normalized_rows(const X& x, const Row& row) {
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_KERNELS(normalize)
+#include DEVPLACE_BACKENDS(normalize)

@@ -75,4 +75,4 @@ void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/permutation.hpp>
-#include DEVPLACE_CUDA_BACKEND(permutation)
+#include DEVPLACE_BACKENDS(permutation)

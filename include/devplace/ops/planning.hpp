@@ -31,4 +31,4 @@ using planning_scope = typename implementation<Backend, op::planning>::scope;
 
 }  // namespace devplace
 
-#include DEVPLACE_CUDA_BACKEND(planning)
+#include DEVPLACE_BACKENDS(planning)

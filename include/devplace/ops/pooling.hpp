@@ -200,4 +200,4 @@ void for_each_in_planes(int ordinal, std::size_t planes, std::size_t plane, cons
 
 }  // namespace devplace::detail
 
-#include DEVPLACE_CUDA_KERNELS(pooling)
+#include DEVPLACE_BACKENDS(pooling)

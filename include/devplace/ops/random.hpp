@@ -182,4 +182,4 @@ inline void permutation_into(std::int64_t* order, std::size_t n, seed start, std
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_KERNELS(random)
+#include DEVPLACE_BACKENDS(random)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
@@ -17,7 +18,7 @@ namespace devplace::detail {
 
 /// Number of chunks of floating-point sums.
 constexpr std::size_t scan_chunks(std::size_t size) {
-  return (size + scan_chunk - 1) / scan_chunk;
+  return divided_up(size, scan_chunk);
 }
 
 /// Number of elements for the sums of chunks on all levels.
@@ -122,4 +123,4 @@ auto cumsum(const X& x) {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/scan.hpp>
-#include DEVPLACE_CUDA_BACKEND(scan)
+#include DEVPLACE_BACKENDS(scan)

@@ -234,4 +234,4 @@ auto log_softmax(const X& x) {
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_KERNELS(softmax)
+#include DEVPLACE_BACKENDS(softmax)

@@ -163,4 +163,4 @@ auto top_k(const X& x, std::size_t k) {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/sort.hpp>
-#include DEVPLACE_CUDA_BACKEND(sort)
+#include DEVPLACE_BACKENDS(sort)

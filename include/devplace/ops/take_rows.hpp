@@ -109,4 +109,4 @@ auto take_rows(const X& x, const Indices& indices) {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/take_rows.hpp>
-#include DEVPLACE_CUDA_BACKEND(take_rows)
+#include DEVPLACE_BACKENDS(take_rows)

@@ -54,4 +54,4 @@ struct upsample_gradient_functor {
 
 }  // namespace devplace::detail
 
-#include DEVPLACE_CUDA_KERNELS(upsample)
+#include DEVPLACE_BACKENDS(upsample)

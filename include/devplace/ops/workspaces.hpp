@@ -27,4 +27,4 @@ void prepare_workspaces([[maybe_unused]] int ordinal) {
 
 }  // namespace devplace
 
-#include DEVPLACE_CUDA_BACKEND(workspaces)
+#include DEVPLACE_BACKENDS(workspaces)

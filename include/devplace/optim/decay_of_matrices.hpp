@@ -20,9 +20,9 @@ struct decay_of_matrices : Rule {
   /// Copies the rule with its hyperparameters.
   constexpr explicit decay_of_matrices(const Rule& rule = {}) : Rule(rule) {}
 
-  /// Calls f(name, value) for each hyperparameter; processes compare them.
-  void for_each_option(auto&& f) const {
-    Rule::for_each_option(f);
+  /// Lists the hyperparameters; see optimizer_rule.
+  static void for_each_option(auto& self, auto&& f) {
+    Rule::for_each_option(self, f);
     f("decays_matrices_alone", true);
   }
 };

@@ -19,6 +19,7 @@
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/optimizer_state.hpp>
 #include <devplace/optim/option_groups.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
@@ -129,7 +130,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   template <class PartOf>
     requires(std::is_invocable_v<const PartOf&, std::size_t, std::size_t>)
   DEVPLACE_CONFIGURED optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {
-    rule.validate();
+    optim::validate(rule);
     model_ = m.shared_state();
     for (std::size_t k = 0; k < updating_places; ++k) {
       for (std::size_t i = 0; i < parts; ++i) {
@@ -211,7 +212,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     if constexpr (requires { rule_.validate_step(steps_); })
       rule_.validate_step(steps_ + 1);
     else
-      rule_.validate();
+      optim::validate(rule_);
   }
   /// Returns the hyperparameters; changes take effect in the next step.
   ///@{
@@ -237,7 +238,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   /// placement. Throws argument_error for a state of other sizes and for invalid hyperparameters, and then changes
   /// nothing.
   DEVPLACE_CONFIGURED void restore(const optim::optimizer_state<Rule, T>& from) {
-    from.rule.validate();
+    optim::validate(from.rule);
     constexpr std::size_t memory = options::count * optim::step_memory_bytes;
     bool fits =
         from.arenas.size() == Rule::state_arenas && from.step_memory.size() == memory && from.sent.size() == memory;

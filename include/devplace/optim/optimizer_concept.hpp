@@ -68,8 +68,6 @@ struct working_step_arguments : Arguments {
 
 /// Requirements on an optimizer's hyperparameters, the library's and a user's: a copyable struct with
 /// - `static constexpr std::size_t state_arenas`: the number of arenas of the parameters' size that the rule needs;
-/// - `void validate() const`: throws argument_error for invalid values. If the rule also has `validate_step(step)`, the
-///   optimizer calls that before each step instead;
 /// - `template <class Backend, class T> void step(const step_arguments<T>&) const`: enqueues one update, asynchronously
 ///   and without allocation, for float and double. The optimizer calls it for each step, so that a schedule may change
 ///   a hyperparameter in between. Values that `step` computes on the host are launch arguments. The library's rules
@@ -82,8 +80,11 @@ struct working_step_arguments : Arguments {
 /// Optional members:
 /// - `static constexpr bool takes_groups = true`: `step` also takes grouped_step_arguments. Required by networks with
 ///   nn::learning_rate_times or with parameters that do not decay;
-/// - `void for_each_option(auto&& f) const`: calls f(name, member) for each hyperparameter. Processes compare them, and
-///   checkpoints of a training keep and restore them;
+/// - `static void for_each_option(auto& self, auto&& f)`: calls f(name, self.member) or f(name, self.member, range) for
+///   each hyperparameter. Processes compare them, and checkpoints of a training keep and restore them. With a range
+///   (optim/option_range.hpp), `static constexpr const char* name` begins the message about a number outside of it;
+/// - `void validate() const`: throws argument_error for contradictory values;
+/// - `void validate_step(std::int64_t step) const`: called before each step instead of optim::validate;
 /// - `static constexpr bool skips_steps = true`, needed in mixed<half>, where a trainer skips steps whose gradients are
 ///   not finite: if `skip` is not null and `*skip` is not 0, a step changes neither parameters nor state, and does not
 ///   count for the factors of later steps.
@@ -95,7 +96,6 @@ concept optimizer_rule = std::copyable<Rule> && Rule::state_arenas <=
                          max_state_arenas&& requires(const Rule& rule, const step_arguments<float>& in_float,
                                                      const step_arguments<double>& in_double) {
   {std::bool_constant<(Rule::state_arenas, true)>{}};
-  rule.validate();
   rule.template step<backend::cpu>(in_float);
   rule.template step<backend::cpu>(in_double);
 };

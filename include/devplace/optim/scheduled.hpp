@@ -5,9 +5,11 @@
 #include <concepts>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include <devplace/optim/detail/schedule_parts.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/optim/schedule_function.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
@@ -19,8 +21,8 @@ namespace devplace::optim {
 /// rate(double base, std::int64_t step) const`. Given a rule's learning rate `base`, it returns the learning rate of a
 /// step, counted from 0, and depends on its arguments alone. Optional members:
 /// - `double momentum(double base, std::int64_t step) const`: likewise for the rule's `momentum`, or its `beta1`;
-/// - `void validate() const`: throws argument_error for invalid options;
-/// - `for_each_option(f)`: calls f(name, value) for each option, which processes compare.
+/// - `for_each_option(self, f)` and `name`: the list of its options, as that of an optimizer_rule;
+/// - `void validate() const`: throws argument_error for options that do not go together.
 template <class Schedule>
 concept rate_schedule = std::copyable<Schedule> && detail::has_rate<Schedule>;
 
@@ -71,8 +73,8 @@ struct scheduled : Rule {
 
   /// Throws argument_error for invalid hyperparameters and options of the schedule.
   void validate() const {
-    Rule::validate();
-    detail::validate_schedule(schedule);
+    optim::validate(static_cast<const Rule&>(*this));
+    optim::validate(schedule);
     constexpr bool has_momentum = requires(Rule rule) {
       rule.momentum = 0.9;
     }
@@ -98,7 +100,7 @@ struct scheduled : Rule {
     if constexpr (requires { now.validate_step(step); })  // a rule that has a schedule of its own
       now.validate_step(step);
     else
-      now.validate();
+      optim::validate(now);
   }
 
   /// One update; see optimizer_rule.
@@ -107,10 +109,11 @@ struct scheduled : Rule {
     at(arguments.step - 1).template step<Backend>(arguments);
   }
 
-  /// Calls f(name, value) for each hyperparameter; processes compare them.
-  void for_each_option(auto&& f) const {
-    detail::for_each_option_of(static_cast<const Rule&>(*this), f);
-    detail::for_each_option_of(schedule, f);
+  /// Lists the hyperparameters and the schedule's options.
+  static void for_each_option(auto& self, auto&& f) {
+    using rule = std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(self)>>, const Rule, Rule>;
+    devplace::detail::for_each_option(static_cast<rule&>(self), f);
+    detail::for_each_option_of("", self.schedule, f);
   }
 };
 

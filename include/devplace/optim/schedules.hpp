@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
 
 #include <devplace/optim/detail/schedule_parts.hpp>
-#include <devplace/tensor/detail/number_options.hpp>
+#include <devplace/optim/option_range.hpp>
 
 // Learning rates as functions of the step, the number of updates before it: 0 in the first update. `base` is the rule's
 // learning rate. optim/scheduled.hpp applies the schedules.
@@ -28,15 +27,11 @@ struct constant {
   /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
-  /// Throws argument_error for a number out of its range.
-  void validate() const {
-    devplace::detail::require_not_negative(factor, "constant", "factor");
-    detail::require_steps(steps, 0, "constant", "steps");
-  }
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("constant's factor", factor);
-    f("constant's steps", steps);
+  static constexpr const char* name = "constant";  ///< begins messages about options
+  /// Lists the options; see rate_schedule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("factor", self.factor, not_negative);
+    f("steps", self.steps, at_least{0, "a number of steps"});
   }
 };
 
@@ -54,17 +49,12 @@ struct linear {
   /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
-  /// Throws argument_error for a number out of its range.
-  void validate() const {
-    detail::require_steps(steps, 1, "linear", "steps");
-    devplace::detail::require_not_negative(from, "linear", "from");
-    devplace::detail::require_not_negative(to, "linear", "to");
-  }
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("linear's steps", steps);
-    f("linear's from", from);
-    f("linear's to", to);
+  static constexpr const char* name = "linear";  ///< begins messages about options
+  /// Lists the options; see rate_schedule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("steps", self.steps, at_least{1, "a number of steps"});
+    f("from", self.from, not_negative);
+    f("to", self.to, not_negative);
   }
 };
 
@@ -81,15 +71,11 @@ struct cosine {
   /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
-  /// Throws argument_error for a number out of its range.
-  void validate() const {
-    detail::require_steps(steps, 1, "cosine", "steps");
-    devplace::detail::require_not_negative(minimum, "cosine", "minimum");
-  }
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("cosine's steps", steps);
-    f("cosine's minimum", minimum);
+  static constexpr const char* name = "cosine";  ///< begins messages about options
+  /// Lists the options; see rate_schedule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("steps", self.steps, at_least{1, "a number of steps"});
+    f("minimum", self.minimum, not_negative);
   }
 };
 
@@ -102,15 +88,11 @@ struct step_decay {
   double rate(double base, std::int64_t step) const {
     return base * std::pow(factor, static_cast<double>(step / every));
   }
-  /// Throws argument_error for a number out of its range.
-  void validate() const {
-    detail::require_steps(every, 1, "step_decay", "every");
-    devplace::detail::require_not_negative(factor, "step_decay", "factor");
-  }
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("step_decay's every", every);
-    f("step_decay's factor", factor);
+  static constexpr const char* name = "step_decay";  ///< begins messages about options
+  /// Lists the options; see rate_schedule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("every", self.every, at_least{1, "a number of steps"});
+    f("factor", self.factor, not_negative);
   }
 };
 
@@ -146,26 +128,18 @@ struct one_cycle {
   template <class Next>
   auto then(const Next& next) const;
 
-  /// Throws argument_error for a number out of its range.
-  void validate() const {
-    detail::require_steps(steps, 2, "one_cycle", "steps");
-    devplace::detail::require_share(rise, "one_cycle", "rise");
-    devplace::detail::require_positive(first_divisor, "one_cycle", "first_divisor");
-    devplace::detail::require_positive(last_divisor, "one_cycle", "last_divisor");
-    devplace::detail::require_decay_rate(smallest_momentum, "one_cycle", "smallest_momentum");
-    devplace::detail::require_decay_rate(largest_momentum, "one_cycle", "largest_momentum");
-  }
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("one_cycle's steps", steps);
-    f("one_cycle's rise", rise);
-    f("one_cycle's first_divisor", first_divisor);
-    f("one_cycle's last_divisor", last_divisor);
-    f("one_cycle's straight", straight);
-    f("one_cycle's three_phases", three_phases);
-    f("one_cycle's cycle_momentum", cycle_momentum);
-    f("one_cycle's smallest_momentum", smallest_momentum);
-    f("one_cycle's largest_momentum", largest_momentum);
+  static constexpr const char* name = "one_cycle";  ///< begins messages about options
+  /// Lists the options; see rate_schedule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("steps", self.steps, at_least{2, "a number of steps"});
+    f("rise", self.rise, proportion);
+    f("first_divisor", self.first_divisor, positive);
+    f("last_divisor", self.last_divisor, positive);
+    f("straight", self.straight);
+    f("three_phases", self.three_phases);
+    f("cycle_momentum", self.cycle_momentum);
+    f("smallest_momentum", self.smallest_momentum, decay_rate);
+    f("largest_momentum", self.largest_momentum, decay_rate);
   }
 
  private:
@@ -214,20 +188,17 @@ struct sequence {
   /// Whether a rule must have a momentum.
   bool needs_momentum() const { return detail::needs_momentum(first) || detail::needs_momentum(second); }
 
-  /// Throws argument_error for a number out of its range.
+  /// Throws argument_error for options of the schedules out of their ranges and for a negative `until`.
   void validate() const {
-    detail::require_steps(until, 0, "sequence", "until");
-    detail::validate_schedule(first);
-    detail::validate_schedule(second);
+    at_least{0, "a number of steps"}.require(until, "sequence", "until");
+    optim::validate(first);
+    optim::validate(second);
   }
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    const auto named = [&f](const char* part) {
-      return [&f, part](const char* name, const auto& value) { f(std::string(part).append(name).c_str(), value); };
-    };
-    detail::for_each_option_of(first, named("first "));
-    f("until", until);
-    detail::for_each_option_of(second, named("second "));
+  /// Lists the options; see rate_schedule.
+  static void for_each_option(auto& self, auto&& f) {
+    detail::for_each_option_of("first ", self.first, f);
+    f("until", self.until);
+    detail::for_each_option_of("second ", self.second, f);
   }
   /// Returns this sequence until step `steps`, by default the end of its last part, followed by `next`, whose steps
   /// count from there.

@@ -7,7 +7,8 @@
 
 #include <devplace/optim/detail/update_by_formula.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
-#include <devplace/tensor/detail/number_options.hpp>
+#include <devplace/optim/option_range.hpp>
+#include <devplace/place/error.hpp>
 
 namespace devplace::optim {
 
@@ -88,12 +89,18 @@ struct sgd {
   /// The place can skip steps whose gradients are not finite.
   static constexpr bool skips_steps = true;
 
-  /// Throws argument_error for a negative value, and for Nesterov's momentum without momentum or with dampening.
+  static constexpr const char* name = "sgd";  ///< begins messages about options
+  /// Lists the hyperparameters; see optimizer_rule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("learning_rate", self.learning_rate, not_negative);
+    f("momentum", self.momentum, not_negative);
+    f("dampening", self.dampening, not_negative);
+    f("weight_decay", self.weight_decay, not_negative);
+    f("nesterov", self.nesterov);
+  }
+
+  /// Throws argument_error for Nesterov's momentum without momentum or with dampening.
   void validate() const {
-    devplace::detail::require_not_negative(learning_rate, "sgd", "learning_rate");
-    devplace::detail::require_not_negative(momentum, "sgd", "momentum");
-    devplace::detail::require_not_negative(dampening, "sgd", "dampening");
-    devplace::detail::require_not_negative(weight_decay, "sgd", "weight_decay");
     if (nesterov && (momentum <= 0 || dampening != 0))
       throw argument_error(
           "sgd: nesterov needs a momentum above 0 and a dampening of 0; set .momentum (0.9 is usual) and leave "
@@ -110,15 +117,6 @@ struct sgd {
       detail::update_by_formula<1, Backend>(formula, arguments);
     else
       detail::update_by_formula<0, Backend>(formula, arguments);
-  }
-
-  /// Calls f(name, value) for each hyperparameter; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("learning_rate", learning_rate);
-    f("momentum", momentum);
-    f("dampening", dampening);
-    f("weight_decay", weight_decay);
-    f("nesterov", nesterov);
   }
 
   /// Whether all hyperparameters are equal.

@@ -14,6 +14,7 @@
 
 #include <devplace/base/first_difference.hpp>
 #include <devplace/base/hash.hpp>
+#include <devplace/base/options.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/process/process_group.hpp>
 
@@ -46,12 +47,11 @@ class basic_fingerprint {
   }
   void add(const basic_fingerprint& more) { text_ += more.text_; }
   ///@}
-  /// Adds the options of a rule or a loss that has `for_each_option(f)`, which calls f(name, value).
+  /// Adds the options of a rule or a loss that lists them in for_each_option.
   template <class Options>
   void add_options(std::string_view prefix, const Options& options) {
-    if constexpr (requires { options.for_each_option([](const char*, const auto&) {}); })
-      options.for_each_option(
-          [&](const char* name, const auto& value) { add(std::string(prefix).append(name), value); });
+    devplace::detail::for_each_option(
+        options, [&](const char* name, const auto& value) { add(std::string(prefix).append(name), value); });
   }
 
   /// Compares the fingerprints of all processes, which all call it. Throws communication_error in every process if a

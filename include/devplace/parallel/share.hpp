@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/place/detail/parallel_ranges.hpp>
 
 namespace devplace::parallel {
@@ -13,7 +14,8 @@ namespace devplace::parallel {
 /// results have the same bits for any number of participants. Shares differ by at most one line and may be empty.
 constexpr std::size_t share_begin(std::size_t count, std::size_t participants, std::size_t rank) {
   constexpr std::size_t line = 16;
-  const std::size_t begin = devplace::detail::part_begin((count + line - 1) / line, participants, rank) * line;
+  const std::size_t begin =
+      devplace::detail::part_begin(devplace::detail::divided_up(count, line), participants, rank) * line;
   return begin < count ? begin : count;
 }
 

@@ -9,7 +9,7 @@
 
 #include <devplace/nn/model.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/runtime/loss_scaling.hpp>
+#include <devplace/runtime/loss_scale.hpp>
 #include <devplace/tensor/precision.hpp>
 
 namespace devplace {

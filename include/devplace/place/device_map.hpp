@@ -110,7 +110,7 @@ class device_map {
   /// Why a logical ordinal is not in the given map, and the fix.
   std::string why_absent(int logical) const {
     const std::size_t size = bindings_.size();
-    return place_name(backend::cuda{}, logical) + " does not exist: " + origin_ + ", which binds " +
+    return name(static_cast<std::size_t>(logical)) + " does not exist: " + origin_ + ", which binds " +
            (size == 1 ? "cuda:0 alone" : "cuda:0 to " + name(size - 1)) + "; " +
            (is_share_ ? "start fewer processes, set DEVPLACE_DEVICE_MAP"
                       : "bind " + std::to_string(logical) + " too, as in " + std::to_string(logical) + ":0") +

@@ -39,8 +39,9 @@ namespace detail {
 // Tags of the backends for functions that are the same in every translation unit, such as those with process-wide
 // state.
 struct cpu_backend {};
-struct cuda_backend {};
 struct pinned_backend {};
+struct any_device {};
+struct cuda_backend : any_device {};
 
 }  // namespace detail
 
@@ -53,6 +54,8 @@ struct cpu : detail::cpu_backend {};
 struct cuda : detail::cuda_backend {};
 /// Page-locked memory: no operations run there.
 struct pinned : detail::pinned_backend {};
+/// The kind of devices in this program, one besides the machine's processors.
+using device = cuda;
 }  // namespace backend::inline DEVPLACE_CONFIGURATION
 
 namespace detail {

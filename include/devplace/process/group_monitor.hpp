@@ -52,7 +52,7 @@ class group_monitor : public std::enable_shared_from_this<group_monitor> {
 namespace detail {
 
 /// Watches the processes of a part, but not their calls.
-class monitor_of_part final : public group_monitor {
+class monitor_of_part : public group_monitor {
  public:
   explicit monitor_of_part(std::shared_ptr<group_monitor> whole) : whole_(std::move(whole)) {}
 

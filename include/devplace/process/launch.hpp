@@ -15,6 +15,8 @@
 #include <string>
 #include <utility>
 
+#include <devplace/base/hash.hpp>
+#include <devplace/base/host.hpp>
 #include <devplace/process/bind_devices.hpp>
 #include <devplace/process/control/detail/control_transport.hpp>
 #include <devplace/process/control/plane.hpp>
@@ -30,9 +32,7 @@ namespace parallel::detail {
 /// Identifies this host: its number among the job's hosts, or a hash of its name.
 inline std::int64_t host_of(const launch_environment& launched) {
   if (const auto node = launched.node()) return *node;
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return static_cast<std::int64_t>(control_token(name).halves[0] | std::uint64_t{1} << 63);
+  return static_cast<std::int64_t>(devplace::detail::hash_of(devplace::detail::host_name()) | std::uint64_t{1} << 63);
 }
 
 inline control_endpoint endpoint_of(const launch_environment& launched) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/process/detail/shared_arrival.hpp>
 
 namespace devplace::parallel {
@@ -35,7 +36,7 @@ class shared_offsets {
 
  private:
   static constexpr std::size_t small = 4096;
-  static constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 127) / 128 * 128; }
+  static constexpr std::size_t aligned(std::size_t bytes) { return devplace::detail::padded_to(bytes, 128); }
 
   std::size_t portion_;
   std::size_t used_ = 0, small_used_ = 0;
@@ -68,7 +69,7 @@ struct shared_layout {
   ///@}
 
  private:
-  static constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+  static constexpr std::size_t whole_pages(std::size_t bytes) { return devplace::detail::padded_to(bytes, 4096); }
 };
 
 }  // namespace devplace::parallel

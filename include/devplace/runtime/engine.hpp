@@ -6,11 +6,11 @@
 
 #include <devplace/ops/for_each.hpp>
 #include <devplace/runtime/arena.hpp>
+#include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/pass.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/round_elements.hpp>
-#include <devplace/runtime/state.hpp>
 
 namespace devplace::runtime {
 

@@ -45,7 +45,7 @@ class kept_workspaces {
 
    private:
     static void* stream_of([[maybe_unused]] int ordinal) {
-      if constexpr (std::is_same_v<Backend, backend::cuda>)
+      if constexpr (std::is_same_v<Backend, backend::device>)
         return devplace::detail::current_stream(ordinal);
       else
         return nullptr;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/precision.hpp>
 
@@ -26,12 +27,12 @@ struct random_key {
 inline constexpr std::size_t element_alignment = 16;
 
 constexpr std::size_t padded(std::size_t elements) {
-  return (elements + element_alignment - 1) / element_alignment * element_alignment;
+  return devplace::detail::padded_to(elements, element_alignment);
 }
 
 /// Rounds the size of a buffer in a workspace up: each buffer begins at a multiple of 64 bytes.
 constexpr std::size_t padded_bytes(std::size_t bytes) {
-  return (bytes + 63) / 64 * 64;
+  return devplace::detail::padded_to(bytes, 64);
 }
 
 /// Bytes of one element of the first layer's input, of activations, and of other data that layers save and compute.

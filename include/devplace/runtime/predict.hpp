@@ -7,6 +7,7 @@
 #include <span>
 #include <type_traits>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
@@ -33,7 +34,7 @@ inline constexpr std::size_t tile_rows = std::is_same_v<Backend, backend::cpu> ?
 template <std::size_t Samples>
 constexpr std::size_t rows_of_tile(batch<Samples>, std::size_t places) {
   static_assert(Samples > 0, "devplace: predict_into: a tile has at least one sample; give a batch<N> with N above 0.");
-  return (Samples + places - 1) / places;
+  return devplace::detail::divided_up(Samples, places);
 }
 
 template <class Net, class P>

@@ -40,7 +40,7 @@ inline constexpr segment_words words_of_open_ipc{
 /// The functions of a cuda place; other places do not compile.
 template <class P>
 constexpr auto ipc_of() {
-  constexpr bool on_gpu = std::is_same_v<backend_of_t<P>, backend::cuda>;
+  constexpr bool on_gpu = std::is_same_v<backend_of_t<P>, backend::device>;
   constexpr bool implemented = provided<backend_of_t<P>, op::ipc>;
   static_assert(on_gpu,
                 "devplace: exported, open_ipc: handles are for tensors on a cuda place; host memory is shared by "

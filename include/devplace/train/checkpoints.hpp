@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include <devplace/config.hpp>
@@ -17,6 +16,7 @@
 #include <devplace/process/process_group.hpp>
 #include <devplace/train/checkpoint.hpp>
 #include <devplace/train/detail/checkpoint_folder.hpp>
+#include <devplace/train/detail/named_options.hpp>
 
 namespace devplace {
 
@@ -44,7 +44,7 @@ class checkpoints {
   /// Makes the folder if it does not exist. Throws file_error, and argument_error if `keep` is 0.
   template <class Options = checkpoints_options>
   explicit checkpoints(const std::string& folder, const Options& options = {})
-      : folder_(folder), keep_(kept_number(options)) {
+      : folder_(folder), keep_(train::detail::named_options<checkpoints_options>(options).keep) {
     if (keep_ == 0) throw argument_error("checkpoints: the option keep is 0; keep at least 1, as in {.keep = 3}.");
   }
 
@@ -86,17 +86,6 @@ class checkpoints {
   }
 
  private:
-  template <class Options>
-  static std::size_t kept_number([[maybe_unused]] const Options& options) {
-    constexpr bool by_name = std::is_same_v<Options, checkpoints_options>;
-    static_assert(by_name,
-                  "devplace: checkpoints: options are given by name: checkpoints saved{\"run7\", {.keep = 3}}.");
-    if constexpr (by_name)
-      return options.keep;
-    else
-      return 1;
-  }
-
   train::detail::checkpoint_folder folder_;
   std::size_t keep_;
 };

@@ -15,7 +15,7 @@
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
-#include <devplace/runtime/norm_statistics.hpp>
+#include <devplace/runtime/gradient_norm_statistics.hpp>
 
 namespace devplace {
 
@@ -36,7 +36,7 @@ template <place P>
 class norms_on_place {
   using backend_type = backend_of_t<P>;
   using host = std::conditional_t<devplace::detail::in_host_memory<backend_type>, P, pinned>;
-  static constexpr std::size_t bytes = sizeof(runtime::norm_statistics);
+  static constexpr std::size_t bytes = sizeof(runtime::gradient_norm_statistics);
   static constexpr int ordinal = place_traits<P>::ordinal;
 
  public:
@@ -46,11 +46,13 @@ class norms_on_place {
     reset();
   }
 
-  runtime::norm_statistics* numbers() const { return static_cast<runtime::norm_statistics*>(numbers_.data()); }
+  runtime::gradient_norm_statistics* numbers() const {
+    return static_cast<runtime::gradient_norm_statistics*>(numbers_.data());
+  }
 
   DEVPLACE_CONFIGURED void reset() {
     runtime::set_to_zero<backend_type>(ordinal, static_cast<double*>(numbers_.data()),
-                                       runtime::norm_statistics::numbers);
+                                       runtime::gradient_norm_statistics::numbers);
   }
 
   /// Enqueues a copy behind the place's work so far. Returns its number.
@@ -61,13 +63,13 @@ class norms_on_place {
   }
   DEVPLACE_CONFIGURED bool ready() const { return done_.ready(); }
   /// Waits for the copy with this number.
-  DEVPLACE_CONFIGURED const runtime::norm_statistics& wait(std::uint64_t copy) const {
+  DEVPLACE_CONFIGURED const runtime::gradient_norm_statistics& wait(std::uint64_t copy) const {
     if (copy != copies_)
       throw error(
           "gradient norms were read after the trainer's gradient_norms() had been called again; read them before "
           "that.");
     done_.wait();
-    return *static_cast<const runtime::norm_statistics*>(copy_.data());
+    return *static_cast<const runtime::gradient_norm_statistics*>(copy_.data());
   }
 
  private:
@@ -92,7 +94,7 @@ class [[nodiscard]] unread_gradient_norms {
   DEVPLACE_CONFIGURED bool ready() const { return norms_->ready(); }
   /// Returns the norms. Throws the place's failure, and error after the trainer's next gradient_norms().
   DEVPLACE_CONFIGURED gradient_norms item() const {
-    const runtime::norm_statistics& statistics = norms_->wait(copy_);
+    const runtime::gradient_norm_statistics& statistics = norms_->wait(copy_);
     gradient_norms result;
     result.updates = static_cast<std::int64_t>(statistics.finite + statistics.others);
     result.not_finite = static_cast<std::int64_t>(statistics.others);

@@ -7,10 +7,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/predictor.hpp>
-#include <devplace/optim/clip.hpp>
+#include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
@@ -138,7 +139,7 @@ struct model_layout {
   static_assert(process_count<Processes> > 0, "devplace: memory_plan: processes<Count> is at least one process.");
   static constexpr std::size_t participants =
       local_place_count<Where> * std::max(process_count<Processes>, std::size_t{1});
-  static constexpr std::size_t rows = (Samples + participants - 1) / participants;
+  static constexpr std::size_t rows = devplace::detail::divided_up(Samples, participants);
 
  public:
   /// The parameters' arena, including padding between parameters.

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <type_traits>
 
+#include <devplace/base/clock.hpp>
 #include <devplace/process/process_group.hpp>
 #include <devplace/train/detail/progress_text.hpp>
 
@@ -13,11 +14,11 @@ namespace devplace {
 
 /// Destination and frequency of progress lines.
 struct progress_options {
-  std::size_t samples = 0;                            ///< samples of an epoch, for a program without a loader
-  std::FILE* stream = stdout;                         ///< null: prints nothing and reads no loss
-  double terminal_interval = 0.1;                     ///< seconds between updates of the line on a terminal
-  double file_interval = 30;                          ///< seconds between lines elsewhere, in addition to one per epoch
-  double (*clock)() = &detail::steady_clock_seconds;  ///< seconds of a monotonic clock
+  std::size_t samples = 0;                         ///< samples of an epoch, for a program without a loader
+  std::FILE* stream = stdout;                      ///< null: prints nothing and reads no loss
+  double terminal_interval = 0.1;                  ///< seconds between updates of the line on a terminal
+  double file_interval = 30;                       ///< seconds between lines elsewhere, in addition to one per epoch
+  double (*clock)() = &detail::monotonic_seconds;  ///< seconds of a monotonic clock
 };
 
 /// Prints the progress of a training: epoch, share done, loss, samples per second and time left. On a terminal rewrites

@@ -4,22 +4,31 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <new>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
-#include <devplace/optim/clip.hpp>
+#include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/loss_scaling.hpp>
 #include <devplace/optim/optimizer.hpp>
+#include <devplace/parallel/bucket_reduction.hpp>
 #include <devplace/parallel/policy.hpp>
+#include <devplace/place/detail/host_memory.hpp>
+#include <devplace/runtime/wait_for_model.hpp>
+#include <devplace/tensor/precision.hpp>
+#include <devplace/tensor/split.hpp>
 #include <devplace/train/accumulate.hpp>
-#include <devplace/train/detail/checked_training.hpp>
+#include <devplace/train/detail/accumulation.hpp>
+#include <devplace/train/detail/equal_steps.hpp>
+#include <devplace/train/detail/loss_scaler.hpp>
+#include <devplace/train/detail/plan_passes.hpp>
 #include <devplace/train/detail/rejected_trainer.hpp>
-#include <devplace/train/detail/scaling.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/detail/step_fault.hpp>
 #include <devplace/train/detail/training.hpp>
+#include <devplace/train/detail/whole_training.hpp>
 #include <devplace/train/gradient_norms.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/step_loss.hpp>
@@ -45,15 +54,22 @@ namespace devplace {
 /// if two threads use one device, either may receive the other thread's failure. Only one thread at a time may use the
 /// trainers of a model; concurrent steps throw.
 template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
-class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
+class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
+    : train::detail::training<Net, Where, P, Loss, Rule, Policy, Batches> {
   using plan = runtime::network_plan<Net>;
   using roles = precision_traits<P>;
   using backend_type = placement_backend_t<Where>;
-  static_assert(train::detail::checked_training<Net, Where, P, Loss, Rule, Policy>());
-  // The default policy replaces a rejected one, to avoid further errors.
-  using policy_type = std::conditional_t<collective_policy<Policy, backend_type, typename roles::wire>, Policy,
-                                         collective::all_reduce<>>;
-  using training_type = train::detail::training<Net, Where, P, Loss, Rule, policy_type, Batches>;
+  using training = train::detail::training<Net, Where, P, Loss, Rule, Policy, Batches>;
+  using training::accumulation_;
+  using training::connection_;
+  using training::memory_;
+  using training::norm_;
+  using training::optimizer_;
+  using training::own_state;
+  using training::places;
+  using training::replica;
+  using training::scaling_;
+  using equal_steps = train::detail::equal_steps<training>;
 
  public:
   /// The type of the model.
@@ -61,13 +77,18 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// The result of a step.
   using loss_type = step_loss<typename roles::storage, Where>;
   /// The optimizer: on all places, on their shares, or on the first place.
-  using optimizer_type = typename training_type::optimizer_type;
+  using optimizer_type = typename training::optimizer_type;
 
   /// Throws argument_error for invalid options of the loss or the rule.
   ///@{
   DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
-                              const Policy& policy = {}, accumulate<Batches> = {})
-      : training_(m, loss, rule, policy) {}
+                              const Policy& policy = {}, accumulate<Batches> = {}) try
+      : training(m, loss, rule, policy) {
+    reset_mean_loss();
+    if constexpr (scales_losses<P>) scale_losses({});
+  } catch (const std::bad_alloc&) {
+    detail::fail_without_memory("the trainer");
+  }
   DEVPLACE_CONFIGURED trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule,
                               accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}
@@ -80,12 +101,26 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   ///@}
 
   /// Allocates the memory for batches of up to `samples` samples, split evenly, and makes the libraries' plans for
-  /// batches of exactly `samples`; call it for each size of batches. Optional, since steps allocate and plan what is
-  /// missing.
-  DEVPLACE_CONFIGURED void prepare(std::size_t samples) { training_.prepare(samples); }
+  /// batches of exactly `samples`; call it for each size of batches. Optional, since steps allocate and plan what
+  /// is missing.
+  DEVPLACE_CONFIGURED void prepare(std::size_t samples) {
+    static_cast<void>(own_state());
+    const auto [first, all] = connection_.participants();
+    const std::size_t rows = detail::divided_up(samples, all);
+    const auto parts = detail::divide<places>(samples, split::even, {first, all});
+    runtime::for_each_replica<backend_type>(own_state(), places, [&](std::size_t k) {
+      train::detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
+      train::detail::plan_passes<Net, P, backend_type>(replica(k), memory_[k], parts[k + 1] - parts[k], Batches > 1);
+    });
+    connection_.prepare();
+  }
 
   /// Scales gradients with a norm above `rule.max_norm` down to it before each further update.
-  DEVPLACE_CONFIGURED void clip(const optim::clip_norm& rule) { training_.clip(rule); }
+  DEVPLACE_CONFIGURED void clip(const optim::clip_norm& rule) {
+    optim::validate(rule);
+    norm_.allocate(own_state(), memory_, connection_.updating_places());
+    norm_.clip(rule);
+  }
 
   /// measure_gradients() makes each further update compute the 2-norm over all gradients on the places. This takes one
   /// launch, which clipping and mixed<half> need anyway. A second call resets the statistics. gradient_norms() enqueues
@@ -94,9 +129,13 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// processes call measure_gradients(); with collective::scatter_gather only the first has the norms. Checkpoints do
   /// not include them.
   ///@{
-  DEVPLACE_CONFIGURED void measure_gradients() { training_.measure_gradients(); }
+  DEVPLACE_CONFIGURED void measure_gradients() {
+    norm_.allocate(own_state(), memory_, connection_.updating_places());
+    norm_.measure(connection_.updating_places() != 0);
+  }
   DEVPLACE_CONFIGURED unread_gradient_norms<primary_place_t<Where>> gradient_norms() const {
-    return training_.gradient_norms();
+    static_cast<void>(own_state());
+    return norm_.measured();
   }
   ///@}
 
@@ -106,16 +145,31 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// set_scaler() throw error between the batches of one accumulation: call flush() first.
   ///@{
   DEVPLACE_CONFIGURED void scale_losses(const optim::loss_scaling& options) {
-    if constexpr (train::detail::has_scaler<P>()) training_.scale_losses(options);
+    if constexpr (train::detail::has_scaler<P>()) {
+      optim::validate(options);
+      auto& state = own_state();
+      train::detail::require_no_batches(accumulation_);
+      norm_.allocate(state, memory_, connection_.updating_places());
+      scaling_.options = options;
+      train::detail::set_scale<backend_type>(state, memory_, {options.initial_scale, 0, 0});
+    }
   }
   DEVPLACE_CONFIGURED optim::loss_scaler_state scaler() const {
-    if constexpr (train::detail::has_scaler<P>())
-      return training_.scaler();
-    else
+    if constexpr (train::detail::has_scaler<P>()) {
+      runtime::wait_for_model<backend_type>(own_state());
+      return train::detail::read_scale<backend_type>(replica(0).ordinal, memory_[0]);
+    } else {
       return {};
+    }
   }
   DEVPLACE_CONFIGURED void set_scaler(const optim::loss_scaler_state& to) {
-    if constexpr (train::detail::has_scaler<P>()) training_.set_scaler(to);
+    if constexpr (train::detail::has_scaler<P>()) {
+      train::detail::require_scaler_state(to);
+      auto& state = own_state();
+      train::detail::require_no_batches(accumulation_);
+      runtime::wait_for_model<backend_type>(state);
+      train::detail::set_scale<backend_type>(state, memory_, to);
+    }
   }
   ///@}
 
@@ -134,47 +188,93 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     if constexpr (train::detail::accepts_step<model_type, Loss, Samples, Targets>()) {
       plan::template compile_layers<backend_type, typename plan::template first_element<P>, P, true>(
           typename plan::indices{});
-      return training_.step(samples, targets);
+      return training::step(samples, targets);
     } else
       return runtime::rejected<loss_type>();
   }
 
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
   /// with a remainder of batches. Returns whether there were any.
-  DEVPLACE_CONFIGURED bool flush() { return training_.flush(); }
+  DEVPLACE_CONFIGURED bool flush() {
+    auto& state = own_state();
+    const runtime::sole_use use(state);
+    train::detail::check_accumulation<backend_type>(state, accumulation_);
+    if (accumulation_.batches == 0) return false;
+    optimizer_.validate();
+    if constexpr (training::connection_type::compares) equal_steps::mark_flush(*this);
+    [[maybe_unused]] const train::detail::stay_awake<backend_type> awake{};
+    const train::detail::step_guard guard(state, accumulation_);
+    parallel::no_bucket_reduction after_passes;
+    training::update(state, after_passes);
+    guard.done();
+    return true;
+  }
 
   /// Returns the loss over all samples since the start or the last reset, without steps that threw, on the host; waits
   /// for the places and throws their failures. Across processes, covers the batches of all processes that updates have
   /// used, without communication.
-  DEVPLACE_CONFIGURED double mean_loss() const { return training_.mean_loss(); }
+  DEVPLACE_CONFIGURED double mean_loss() const {
+    auto& state = own_state();
+    runtime::wait_for_model<backend_type>(state);
+    if constexpr (spans_processes<Where>) {
+      typename runtime::replica<typename roles::storage>::accumulator sums[3];
+      detail::copy_out<backend_type>(replica(0).ordinal, sums, replica(0).loss_sums(), sizeof sums);
+      train::detail::require_no_difference(sums[2]);
+    }
+    double sum[2] = {0, 0};
+    for (std::size_t k = 0; k < places; ++k) {
+      // Across processes the sums of pending batches are reduced with their update.
+      const bool more = !spans_processes<Where> && (memory_[k].counts || accumulation_.batches != 0);
+      const auto totals = train::detail::read_losses<backend_type>(replica(k).ordinal, memory_[k], more);
+      for (std::size_t i = 0; i < 2; ++i)
+        sum[i] += totals[i];
+    }
+    return runtime::loss_from<double>(sum[0], sum[1], reduction::mean);
+  }
   /// Restarts the mean loss, for example at the start of an epoch; waits for the places and throws their failures.
   /// Across processes batches that wait for their update count after the reset: call flush() first.
-  DEVPLACE_CONFIGURED void reset_mean_loss() { training_.reset_mean_loss(); }
+  DEVPLACE_CONFIGURED void reset_mean_loss() {
+    runtime::wait_for_model<backend_type>(own_state());
+    const bool waiting = training::takes_reduced_loss && !spans_processes<Where> && accumulation_.batches != 0;
+    for (std::size_t k = 0; k < places; ++k)
+      detail::for_each_index<backend_type>(replica(k).ordinal, 1, 1,
+                                           train::detail::reset_totals_functor{memory_[k].totals(), waiting});
+  }
 
   /// state() returns the whole state of the training on the host, for checkpoints (train/checkpoint.hpp). restore()
   /// sets it in a trainer of an equal network, precision and rule, on any placement and with any policy. Options of the
   /// loss and of clip() are not included. Both wait for the places and throw their failures, and throw error between
   /// the batches of one accumulation. All processes call them.
   ///@{
-  DEVPLACE_CONFIGURED auto state() { return training_.state(); }
+  DEVPLACE_CONFIGURED train::training_state<Rule, typename roles::parameter> state() {
+    auto& state = own_state();
+    const runtime::sole_use use(state);
+    train::detail::wait_between_updates<backend_type>(state, accumulation_);
+    training::note_ = nullptr;
+    equal_steps::compare(*this);
+    return train::detail::read_training<backend_type>(state, optimizer_, memory_, scaling_, connection_);
+  }
   DEVPLACE_CONFIGURED void restore(const train::training_state<Rule, typename roles::parameter>& from) {
-    training_.restore(from);
+    auto& state = own_state();
+    const runtime::sole_use use(state);
+    train::detail::wait_between_updates<backend_type>(state, accumulation_);
+    train::detail::write_training<Net, backend_type>(state, optimizer_, memory_, scaling_, from);
+    if constexpr (spans_processes<Where>) train::detail::clear_difference<backend_type>(replica(0));
+    runtime::wait_for_model<backend_type>(state);
+    training::compared_ = false;
   }
   ///@}
 
   /// Number of updates and assignments of the model so far, for objects that follow them, such as moving_average.
-  DEVPLACE_CONFIGURED std::uint64_t model_updates() const { return training_.model_updates(); }
+  DEVPLACE_CONFIGURED std::uint64_t model_updates() const { return own_state().updates; }
   /// The optimizer, for its hyperparameters: `step.optimizer().rule().learning_rate = ...`.
-  optimizer_type& optimizer() { return training_.optimizer(); }
+  optimizer_type& optimizer() { return optimizer_; }
 
   /// @cond For derived trainers.
  protected:
   /// Number of batches since the last update.
-  std::size_t pending_batches() const { return training_.pending_batches(); }
+  std::size_t pending_batches() const { return accumulation_.batches; }
   /// @endcond
-
- private:
-  training_type training_;
 };
 
 namespace detail {

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/file_descriptor.hpp>
 #include <devplace/io/chart.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
@@ -66,21 +67,13 @@ class training_log {
     train::detail::check_columns(columns_);
     if (!is_main_process()) return;
     do {
-      file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    } while (file_ < 0 && errno == EINTR);
-    if (file_ < 0) fail("cannot be opened", errno, "Check the path and its permissions.");
-    try {
-      begin();
-    } catch (...) {
-      ::close(file_);
-      throw;
-    }
+      file_ = detail::file_descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    } while (!file_ && errno == EINTR);
+    if (!file_) fail("cannot be opened", errno, "Check the path and its permissions.");
+    begin();
   }
   training_log(const training_log&) = delete;
   training_log& operator=(const training_log&) = delete;
-  ~training_log() {
-    if (file_ >= 0) ::close(file_);
-  }
 
   /// Appends a row, given as a list or a vector. Throws argument_error if the first column is missing, not finite or
   /// not above that of the last row, and for unknown or repeated names. Throws file_error if the row cannot be written,
@@ -101,7 +94,7 @@ class training_log {
   void rewind(double first) {
     if (detail::is_nan(first))
       throw argument_error("training_log: rewind takes the number of the first row to remove, and this is NaN.");
-    if (file_ < 0) return;
+    if (!file_) return;
     const std::string text = contents();
     std::size_t end = text.size();
     double last = -std::numeric_limits<double>::infinity();
@@ -118,20 +111,15 @@ class training_log {
 
   /// Waits until all rows are on the disk.
   void flush() {
-    if (file_ < 0) return;
-    while (::fsync(file_) != 0)
-      if (errno != EINTR) {
-        if (errno != EINVAL && errno != ENOTSUP) fail("cannot be synced to the disk", errno, "Check the disk.");
-        return;  // the file system cannot sync
-      }
+    if (file_ && !detail::synced_to_disk(file_.get())) fail("cannot be synced to the disk", errno, "Check the disk.");
   }
 
  private:
   /// Continues behind the last whole row of the file, or writes the first line.
   void begin() {
-    if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       struct stat status = {};
-      const bool foreign = ::fstat(file_, &status) == 0 && status.st_uid != ::geteuid();
+      const bool foreign = ::fstat(file_.get(), &status) == 0 && status.st_uid != ::geteuid();
       fail(foreign ? "is another user's file, and a program has locked it" : "is written by another training_log", 0,
            "Give each program a file of its own.");
     }
@@ -170,7 +158,7 @@ class training_log {
     if (cells.front().empty())
       throw argument_error("training_log: the row has no number in the first column, \"" + columns_.front() +
                            "\", which numbers the rows.");
-    if (file_ < 0) return;
+    if (!file_) return;
     write(train::detail::joined(cells) + "\n");
     last_ = train::detail::number_of(cells.front());
   }
@@ -190,10 +178,10 @@ class training_log {
   std::string contents() const { return train::detail::text_of_file(path_, "training_log"); }
 
   void write(const std::string& text) {
-    const off_t end = ::lseek(file_, 0, SEEK_END);
+    const off_t end = ::lseek(file_.get(), 0, SEEK_END);
     ssize_t written;
     do {
-      written = ::write(file_, text.data(), text.size());
+      written = ::write(file_.get(), text.data(), text.size());
     } while (written < 0 && errno == EINTR);
     if (written == static_cast<ssize_t>(text.size())) return;
     const int reason = written < 0 ? errno : ENOSPC;
@@ -202,7 +190,7 @@ class training_log {
   }
 
   void cut(std::size_t bytes) {
-    if (::ftruncate(file_, static_cast<off_t>(bytes)) != 0) fail("cannot be shortened", errno, "Check the disk.");
+    if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) fail("cannot be shortened", errno, "Check the disk.");
   }
 
   [[noreturn]] void fail(const std::string& what, int reason, const char* fix) const {
@@ -213,7 +201,7 @@ class training_log {
   std::string path_;
   std::vector<std::string> columns_;
   double last_ = -std::numeric_limits<double>::infinity();  ///< the last row's number
-  int file_ = -1;                                           ///< -1 in processes that do not write
+  detail::file_descriptor file_;                            ///< none in processes that do not write
 };
 
 /// The columns of a training_log's file.

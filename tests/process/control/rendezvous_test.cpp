@@ -223,7 +223,7 @@ TEST_CASE("foreign clients are rejected and disturb no process", "[parallel][con
   CHECK(answer_to(token, bytes_of(header) + bytes_of(good)) == "closed");
   header = {.protocol = 7, .type = wire::control_message::hello, .bytes = 0};
   CHECK(answer_to(token, bytes_of(header)) ==
-        "this process has version 7 of the control connection's protocol and process 0 version 2: all processes of a "
+        "this process has version 7 of the control connection's protocol and process 0 version 3: all processes of a "
         "group must be started from the same program.");
   auto bad = good;
   bad.version = "9.9.9";

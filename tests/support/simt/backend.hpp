@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <devplace/backend/cuda/kernels/assign.hpp>
+#include <devplace/backend/cuda/assign.cuh>
 #include <devplace/backend/cuda/kernels/for_each.hpp>
 #include <devplace/backend/cuda/kernels/reduce.hpp>
-#include <devplace/backend/cuda/kernels/rows.hpp>
+#include <devplace/backend/cuda/kernels/rows_kernel.hpp>
 #include <devplace/backend/cuda/kernels/take_rows.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <devplace/backend/cuda/kernels/rows.hpp>
+#include <devplace/backend/cuda/kernels/rows_kernel.hpp>
 
 #include "support/simt/emulator.hpp"
 

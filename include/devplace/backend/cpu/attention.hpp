@@ -9,6 +9,7 @@
 #include <devplace/backend/cpu/detail/gemm_builtin.hpp>
 #include <devplace/backend/cpu/detail/vector_loops.hpp>
 #include <devplace/backend/cpu/for_each.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/attention.hpp>
 #include <devplace/place/detail/parallel_ranges.hpp>
 
@@ -117,7 +118,7 @@ struct implementation<backend::cpu, op::attention> {
   template <class T, class Columns>
   static void run(int, const detail::attention_arguments<T>& g, Columns) {
     const detail::attention_shape& s = g.shape;
-    const std::size_t blocks = (s.length + detail::attention_block - 1) / detail::attention_block;
+    const std::size_t blocks = detail::divided_up(s.length, detail::attention_block);
     detail::parallel_ranges(s.sequences() * blocks,
                             detail::attention_grain(2 * detail::attention_block * s.length * s.width),
                             [&](std::size_t begin, std::size_t end) {

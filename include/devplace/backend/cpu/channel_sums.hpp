@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include <devplace/backend/cpu/detail/vector_loops.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/channel_sums.hpp>
 #include <devplace/place/thread_team.hpp>
 
@@ -44,11 +45,11 @@ struct implementation<backend::cpu, op::channel_sums> {
 
     explicit division(const detail::channel_shape& s)
         : width(s.extent == 1 ? std::min(tile, s.channels) : 1),
-          groups((s.channels + width - 1) / width),
+          groups(detail::divided_up(s.channels, width)),
           block(s.count()) {
       if (groups >= 16 || s.count() * width < 4 * parallel_work) return;
-      block = std::max((block + most_blocks - 1) / most_blocks, parallel_work / width);
-      blocks = (s.count() + block - 1) / block;
+      block = std::max(detail::divided_up(block, most_blocks), parallel_work / width);
+      blocks = detail::divided_up(s.count(), block);
     }
     std::size_t first(std::size_t group) const { return group * width; }
     std::size_t channels(const detail::channel_shape& s, std::size_t group) const {

@@ -9,6 +9,7 @@
 #include <devplace/backend/cpu/detail/convolution_kernels.hpp>
 #include <devplace/backend/cpu/detail/gemm_buffer.hpp>
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/convolution.hpp>
 #include <devplace/place/detail/parallel_ranges.hpp>
 
@@ -76,7 +77,7 @@ bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& 
   const convolution_shape& s = g.shape;
   if (!d.pays) return false;
   parallel_ranges(
-      s.samples * s.groups * tiles_of(rows, d.rows), tasks_per_thread(s.outputs * s.depth() * d.rows * s.columns.out),
+      s.samples * s.groups * divided_up(rows, d.rows), tasks_per_thread(s.outputs * s.depth() * d.rows * s.columns.out),
       [&](std::size_t begin, std::size_t end) { compute(g, d, begin, end, gemm_buffer::of_this_thread()); });
   return true;
 }
@@ -92,7 +93,7 @@ void convolve_on_cpu(convolution_arguments<T, computed_t<T>> g, const convolutio
         [&](std::size_t begin, std::size_t end) { direct(g, d, begin, end, gemm_buffer::of_this_thread()); });
   }
   const std::size_t width = kernels.tile_columns;
-  const std::size_t panels = g.shape.groups * g.shape.samples * ((g.shape.pixels() + width - 1) / width);
+  const std::size_t panels = g.shape.groups * g.shape.samples * divided_up(g.shape.pixels(), width);
   if (panels == 0) return;
   const std::size_t m = g.shape.outputs, n = panels * width;
   const gemm_split split = split_product(m, n, g.shape.depth(), kernels.tile_rows, width,
@@ -147,7 +148,7 @@ struct implementation<backend::cpu, op::convolution_input_gradient> {
     }
     constexpr std::size_t most = convolution_block_rows<computed_t<T>>;
     const std::size_t together = s.taps() < most ? most / s.taps() : 1;
-    const std::size_t blocks = (s.channels + together - 1) / together;
+    const std::size_t blocks = detail::divided_up(s.channels, together);
     const std::size_t work = s.depth() / blocks * s.outputs * s.pixels();
     parallel_ranges(s.samples * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
       for (std::size_t task = begin; task < end; ++task) {
@@ -172,7 +173,7 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
     g.shape = with_long_rows(g.shape);
     const convolution_shape& s = g.shape;
     const std::size_t chunk = convolution_chunk(s), weights = s.weights();
-    const std::size_t chunks = s.samples <= chunk ? 1 : (s.samples + chunk - 1) / chunk;
+    const std::size_t chunks = s.samples <= chunk ? 1 : detail::divided_up(s.samples, chunk);
     // Calls compute(group, block, first sample, last sample, sum, beta) for blocks of the weight's columns.
     const auto for_blocks = [&](std::size_t blocks, const auto& compute) {
       const std::size_t work = s.outputs * s.depth() / blocks * s.pixels() * smaller(s.samples, chunk);
@@ -191,7 +192,7 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
             kernels.depthwise_weight_gradient(g, thin, group, first, last, sum, beta, gemm_buffer::of_this_thread());
           });
     } else if (const direct_convolution d = kernels.direct_of(s); d.gradient_pays) {
-      const std::size_t blocks = tiles_of(s.channels, d.channels);
+      const std::size_t blocks = detail::divided_up(s.channels, d.channels);
       for_blocks(blocks, [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, sum_type* sum,
                              sum_type beta) {
         const std::size_t c0 = block * d.channels;
@@ -199,8 +200,8 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
                                        gemm_buffer::of_this_thread());
       });
     } else {
-      const std::size_t width = kernels.tile_columns, panels = tiles_of(s.depth(), width);
-      const std::size_t blocks = tiles_of(panels, convolution_weight_columns<sum_type> / width);
+      const std::size_t width = kernels.tile_columns, panels = detail::divided_up(s.depth(), width);
+      const std::size_t blocks = detail::divided_up(panels, convolution_weight_columns<sum_type> / width);
       for_blocks(blocks, [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, sum_type* sum,
                              sum_type beta) {
         kernels.weight_gradient(g, group, first, last, part_begin(panels, blocks, block) * width,

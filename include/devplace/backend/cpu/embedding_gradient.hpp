@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/embedding_gradient.hpp>
 #include <devplace/place/detail/parallel_ranges.hpp>
@@ -17,7 +18,7 @@ struct implementation<backend::cpu, op::embedding_gradient> {
   template <class T, class Gradient, class Index>
   static void run(int, const detail::embedding_gradient_arguments<T, Gradient, Index>& g) {
     constexpr std::size_t width = 32;
-    const std::size_t blocks = (g.columns + width - 1) / width;
+    const std::size_t blocks = detail::divided_up(g.columns, width);
     detail::parallel_ranges(blocks, 1 + 4096 / (g.count + g.rows + 1), [&](std::size_t first, std::size_t last) {
       const std::size_t begin = first * width, end = std::min(last * width, g.columns);
       for (std::size_t row = 0; row < g.rows && !g.accumulate; ++row)

@@ -6,6 +6,7 @@
 
 #include <devplace/backend/cpu/detail/reduced_block.hpp>
 #include <devplace/backend/cpu/detail/vector_loops.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/place/thread_team.hpp>
 
@@ -49,11 +50,11 @@ struct implementation<backend::cpu, op::reduce> {
       const std::size_t width = groups.width();
       if (groups.count() >= 16 || p.count * width < 4 * parallel_work) return;
       const std::size_t fits = partials / width;
-      const std::size_t least = (p.count + fits - 1) / fits;
+      const std::size_t least = detail::divided_up(p.count, fits);
       const std::size_t wanted = parallel_work / width;
       const std::size_t unit = groups.block();
-      chunk = ((least < wanted ? wanted : least) + unit - 1) / unit * unit;
-      chunks = (p.count + chunk - 1) / chunk;
+      chunk = detail::padded_to(least < wanted ? wanted : least, unit);
+      chunks = detail::divided_up(p.count, chunk);
     }
 
     /// Reduces groups [first, last).
@@ -90,7 +91,7 @@ struct implementation<backend::cpu, op::reduce> {
     [[gnu::noinline]] void reduce(accumulator* results, std::size_t group, std::size_t begin, std::size_t end) const {
       const std::size_t unit = groups.block();
       if (end - begin <= unit) return detail::run_range(block{plan, groups, begin, end, results}, group, group + 1);
-      const std::size_t middle = begin + (end - begin + unit - 1) / unit / 2 * unit;
+      const std::size_t middle = begin + detail::divided_up(end - begin, unit) / 2 * unit;
       accumulator right[detail::reduced_groups::tile];
       reduce(results, group, begin, middle);
       reduce(right, group, middle, end);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <devplace/backend/cuda/kernel_launch.cuh>
 #include <devplace/backend/cuda/kernels/attention.hpp>
 #include <devplace/backend/cuda/kernels/attention_gradient.hpp>
-#include <devplace/backend/cuda/launch.cuh>
 #include <devplace/ops/attention.hpp>
 #include <devplace/ops/for_each.hpp>
 #include DEVPLACE_CUDNN_ATTENTION

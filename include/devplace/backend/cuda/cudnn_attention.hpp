@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include <devplace/backend/cuda/cudnn_cache.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/attention_arguments.hpp>
 
 // Attention of 16-bit elements by cuDNN: component devplace::cudnn.
@@ -29,7 +30,7 @@ inline bool has_attention(const cuda_scope& device, int ordinal) {
 /// to multiples of 128 rows and columns, into `room` bytes of the workspace. The default leaves 1 MiB for other uses.
 inline std::size_t samples_at_once(const attention_shape& s,
                                    std::size_t room = cuda_cudnn_workspace::bytes - (std::size_t{1} << 20)) {
-  const std::size_t padded = (s.length + 127) / 128 * 128;
+  const std::size_t padded = padded_to(s.length, 128);
   if (padded > (std::size_t{1} << 14)) return 1;  // the workspace holds not even one sample
   return std::clamp(room / (2 * padded * padded * s.heads), std::size_t{1}, std::max(s.samples, std::size_t{1}));
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include <devplace/backend/cuda/product_key.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
 namespace devplace::detail {
@@ -57,7 +58,7 @@ struct convolution_key {
 /// Returns the bytes of a 16-bit weight gradient, which cuDNN writes in 16 bits to the workspace; 0 for other types.
 inline std::size_t short_gradient_bytes(const convolution_key& key) {
   if (key.pass != convolution_pass::weight_gradient || bytes_of(key.element) != 2) return 0;
-  return (key.shape.weights() * 2 + 255) / 256 * 256;
+  return padded_to(key.shape.weights() * 2, 256);
 }
 
 /// Describes the key for error messages: "the weight gradient of a convolution (float; x 8x64x28x28, weight 64x32x3x3,

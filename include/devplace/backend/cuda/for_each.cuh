@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/backend/cuda/kernel_launch.cuh>
 #include <devplace/backend/cuda/kernels/for_each.hpp>
-#include <devplace/backend/cuda/launch.cuh>
 #include <devplace/ops/for_each.hpp>
 
 namespace devplace {

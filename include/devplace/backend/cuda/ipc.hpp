@@ -11,6 +11,7 @@
 #include <devplace/backend/cuda/device_query.hpp>
 #include <devplace/backend/cuda/memory.hpp>
 #include <devplace/backend/cuda/queue.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/exported_memory.hpp>
 #include <devplace/memory/detail/named_segment.hpp>
@@ -89,7 +90,7 @@ struct implementation<backend::cuda, op::ipc> {
   /// Rounds up to 2 MiB, because CUDA shares whole pages, and with them other memory of this process.
   static std::size_t whole_pages(std::size_t bytes) {
     constexpr std::size_t page = std::size_t{2} << 20;
-    return bytes == 0 ? page : (bytes + page - 1) / page * page;
+    return bytes == 0 ? page : detail::padded_to(bytes, page);
   }
 
   [[noreturn]] static void refuse(cudaError_t code, int ordinal, std::size_t bytes) {

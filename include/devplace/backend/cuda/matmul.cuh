@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/backend/cuda/launch.cuh>
+#include <devplace/backend/cuda/kernel_launch.cuh>
 #include <devplace/backend/cuda/product.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/ops/matmul.hpp>

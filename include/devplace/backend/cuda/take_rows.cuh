@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <devplace/backend/cuda/kernel_launch.cuh>
 #include <devplace/backend/cuda/kernels/take_rows.hpp>
-#include <devplace/backend/cuda/launch.cuh>
 #include <devplace/place/backend.hpp>
 
 namespace devplace {

@@ -14,6 +14,7 @@
 #include <devplace/backend/cuda/kernels/wide_convolution.hpp>
 #include <devplace/backend/cuda/product.hpp>
 #include <devplace/backend/cuda/workspace.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 #include <devplace/place/error.hpp>
 
@@ -66,11 +67,11 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
   for (std::size_t begin = 0; begin < all; begin += fit) {
     const std::size_t count = std::min(fit, all - begin), first = begin % pixels;
     const std::size_t unfolded = s.groups * s.depth() * count * sizeof(Unfolded);
-    void* const matrix = workspace + (unfolded + sizeof(Matrix) - 1) / sizeof(Matrix) * sizeof(Matrix);
+    void* const matrix = workspace + padded_to(unfolded, sizeof(Matrix));
     f(unfolding<Unfolded, Matrix>{
         reinterpret_cast<Unfolded*>(workspace), static_cast<Matrix*>(matrix),
         pixel_range{begin / pixels, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count)},
-        (first + count + pixels - 1) / pixels});
+        divided_up(first + count, pixels)});
   }
 }
 

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/backend/cuda/kernel_launch.cuh>
 #include <devplace/backend/cuda/kernels/update.hpp>
-#include <devplace/backend/cuda/launch.cuh>
 #include <devplace/runtime/update.hpp>
 
 namespace devplace {

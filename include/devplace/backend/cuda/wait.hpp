@@ -9,16 +9,11 @@
 #include <cstdint>
 
 #include <devplace/backend/cuda/check.hpp>
+#include <devplace/base/clock.hpp>
 #include <devplace/memory/detail/device_timeout.hpp>
 #include <devplace/memory/detail/device_watch.hpp>
 
 namespace devplace::detail {
-
-inline std::int64_t monotonic_nanoseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{1000000000} * now.tv_sec + now.tv_nsec;
-}
 
 /// Returns the monotonic clock's value in `seconds` seconds.
 inline std::int64_t in_seconds(int seconds) {

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 
 namespace devplace::detail {
@@ -96,7 +97,7 @@ class simulated_guard {
     return region_ != nullptr;
   }
 
-  std::size_t in_pages(std::size_t bytes) const { return (bytes + page_ - 1) / page_ * page_; }
+  std::size_t in_pages(std::size_t bytes) const { return padded_to(bytes, page_); }
 
   void open() noexcept {
     if (top_ != 0) static_cast<void>(::mprotect(region_, top_, PROT_READ | PROT_WRITE));

@@ -15,6 +15,7 @@
 #include <devplace/backend/simulated/devices.hpp>
 #include <devplace/backend/simulated/guard.hpp>
 #include <devplace/backend/simulated/memory_limit.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/memory/detail/byte_text.hpp>
 #include <devplace/memory/statistics.hpp>
 #include <devplace/place/detail/host_memory.hpp>
@@ -126,7 +127,7 @@ class simulated_pool {
   };
 
   static std::size_t index(int number) { return static_cast<std::size_t>(number); }
-  static std::size_t round(std::size_t bytes) { return (bytes + unit - 1) / unit * unit; }
+  static std::size_t round(std::size_t bytes) { return padded_to(bytes, unit); }
 
   physical_device& device_of(int ordinal) { return physical_[index(logical_[index(ordinal)].physical)]; }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/data/detail/batch_share.hpp>
 #include <devplace/data/detail/batch_source.hpp>
@@ -77,7 +78,7 @@ class batch_maker {
         share_(share),
         batch_(checked(data, options)),
         visited_(options.drop_last ? data.features.extent(0) / batch_ * batch_ : data.features.extent(0)),
-        batches_(visited_ / batch_ + (visited_ % batch_ != 0 ? 1 : 0)),
+        batches_(divided_up(visited_, batch_)),
         scale_(options),
         transform_(std::move(transform)),
         as_bytes_(Staged && std::is_same_v<feature, std::uint8_t> && device_scales && !transform_),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/split.hpp>
 
@@ -23,9 +24,7 @@ struct batch_share {
   ///@}
   /// The largest share of batches of up to `rows` rows. Under torch's rule a smaller batch may give a place more
   /// rows than a larger one: of 8 rows the last of four places gets 2, of 9 rows none.
-  constexpr std::size_t capacity(std::size_t rows) const {
-    return std::min(rows, (rows + of.count - 1) / of.count * places);
-  }
+  constexpr std::size_t capacity(std::size_t rows) const { return std::min(rows, divided_up(rows, of.count) * places); }
 };
 
 }  // namespace devplace::detail

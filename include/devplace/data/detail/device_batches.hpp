@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/data/detail/batch_share.hpp>
 #include <devplace/data/detail/copy_lane.hpp>
@@ -92,7 +93,7 @@ class device_batches {
       return Tensor(extents);
     } else {
       // Under torch's rule a place may get more rows of a smaller batch; memory for equal parts is enough for both.
-      const std::size_t rows = extents.extent(0), all = share_.of.count, equal = (rows + all - 1) / all * all;
+      const std::size_t rows = extents.extent(0), all = share_.of.count, equal = padded_to(rows, all);
       const auto most = with_dynamic_axis<Extents>::with(share_.rule == split::torch ? equal : rows, extents);
       Tensor result = [&] {
         if constexpr (spans_processes<Where>)

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/parse_number.hpp>
 #include <devplace/io/csv_options.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/place/error.hpp>
@@ -226,10 +226,10 @@ class csv_text {
     std::string_view text = from.text;
     if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
     T value{};
-    const std::errc code = parsed(text, value);
+    const std::errc code = parse_number(text, value);
     if (code == std::errc{}) return value;
     double real{};
-    const std::errc as_double = parsed(text, real);
+    const std::errc as_double = parse_number(text, real);
     const bool too_small = as_double != std::errc::invalid_argument && is_below_one(text);
     if constexpr (std::floating_point<T>)  // zero, as NumPy and pandas read it
       if (too_small) return text.starts_with('-') ? -T{0} : T{0};
@@ -244,13 +244,6 @@ class csv_text {
                 : remedy(text));
   }
 
-  /// Reads the whole text as a number of type T.
-  template <element T>
-  static std::errc parsed(std::string_view text, T& value) {
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return end == text.data() + text.size() ? code : std::errc::invalid_argument;
-  }
-
   /// Whether a number that std::from_chars accepts lies between -1 and 1, with any exponent.
   static bool is_below_one(std::string_view text) {
     const std::size_t mantissa = std::min(text.find_first_of("eE"), text.size());
@@ -260,8 +253,8 @@ class csv_text {
     std::string_view digits = text.substr(std::min(mantissa + 1, text.size()));
     if (digits.starts_with('+')) digits.remove_prefix(1);
     std::int64_t exponent = 0;
-    const auto code = std::from_chars(digits.data(), digits.data() + digits.size(), exponent).ec;
-    return code == std::errc::result_out_of_range ? digits.starts_with('-') : exponent < -places;
+    return parse_number(digits, exponent) == std::errc::result_out_of_range ? digits.starts_with('-')
+                                                                            : exponent < -places;
   }
 
   std::string remedy(std::string_view text) const {

@@ -116,7 +116,7 @@ inline void write_safetensors_file(const std::string& path, const char* operatio
                                    const safetensors_metadata& metadata) {
   const safetensors_layout layout =
       lay_out_safetensors(tensors, metadata, std::string(operation) + ": " + in_quotes(path));
-  file_written_aside file(path, operation);
+  output_file file(path, operation);
   file.write(layout.header.data(), layout.header.size());
   for (const std::size_t i : layout.order)
     file.write(tensors[i].data, tensors[i].entry.bytes);

@@ -35,4 +35,4 @@ inline std::string exported_name() {
 
 }  // namespace devplace::detail
 
-#include DEVPLACE_CUDA_IPC
+#include DEVPLACE_DEVICES(ipc)

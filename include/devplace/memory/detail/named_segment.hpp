@@ -18,6 +18,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <devplace/base/divided_up.hpp>
+#include <devplace/base/file_descriptor.hpp>
 #include <devplace/base/first_difference.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/segment_names.hpp>
@@ -57,10 +59,10 @@ class named_segment {
     head.total_bytes = head.data_begin + bytes;
     for (std::size_t i = 0; i < sizes.size(); ++i)
       head.extents[i] = sizes[i];
-    segment->file_.reset(::open(segment_folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (segment->file_.number() < 0) segment->refuse_system_call("open of " + std::string(segment_folder));
-    if (::fchmod(segment->file_.number(), S_IRUSR | S_IWUSR) != 0) segment->refuse_system_call("fchmod");
-    if (const int failed = take_pages(segment->file_.number(), head.total_bytes); failed != 0)
+    segment->file_ = file_descriptor(::open(segment_folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!segment->file_) segment->refuse_system_call("open of " + std::string(segment_folder));
+    if (::fchmod(segment->file_.get(), S_IRUSR | S_IWUSR) != 0) segment->refuse_system_call("fchmod");
+    if (const int failed = take_pages(segment->file_.get(), head.total_bytes); failed != 0)
       refuse_memory(head.total_bytes, failed);
     segment->map(head.total_bytes);
     std::memcpy(segment->data_, &head, sizeof head);
@@ -70,7 +72,7 @@ class named_segment {
 
   /// Gives the segment its name, after its data is complete.
   void publish() const {
-    if (!share_lock(file_.number())) refuse_system_call("flock");
+    if (!share_lock(file_.get())) refuse_system_call("flock");
     if (::linkat(AT_FDCWD, own_link().c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
     if (errno != EEXIST) refuse_system_call("linkat");
     struct ::stat found = {};
@@ -85,8 +87,8 @@ class named_segment {
   static std::shared_ptr<named_segment> open(const segment_words& words, std::string_view name, const Needs& needs) {
     const auto segment = std::make_shared<named_segment>(words, name);
     struct ::stat found = {};
-    segment->file_.reset(open_segment_file(segment->path_, found));
-    const int file = segment->file_.number();
+    segment->file_ = file_descriptor(open_segment_file(segment->path_, found));
+    const int file = segment->file_.get();
     segment->require_own(found);
     if (file < 0 && errno != ENOENT) segment->refuse_system_call("open of " + segment->path_);
     const bool used = file >= 0 && !remove_unused_segment(segment->path_);
@@ -109,14 +111,14 @@ class named_segment {
 
   /// Opens no file yet.
   named_segment(const segment_words& words, std::string_view name)
-      : words_(words), name_(name), path_(segment_path(name, words.caller)), file_(-1) {}
+      : words_(words), name_(name), path_(segment_path(name, words.caller)) {}
   named_segment(const named_segment&) = delete;
   named_segment& operator=(const named_segment&) = delete;
   /// Releases the lock before it tests for other locks, because forked processes share this one.
   ~named_segment() {
     if (data_ != nullptr) ::munmap(data_, bytes_);
-    const bool had_file = file_.number() >= 0;
-    file_.reset(-1);
+    const bool had_file(file_);
+    file_ = {};
     if (had_file) static_cast<void>(remove_unused_segment(path_));
   }
 
@@ -137,13 +139,13 @@ class named_segment {
   }
 
   /// Releases the lock of this process, and with it that of the processes that it forked.
-  void unlock() noexcept { lock_file(file_.number(), LOCK_UN); }
+  void unlock() noexcept { lock_file(file_.get(), LOCK_UN); }
   /// Unlocks the segment, waits until no process holds a lock, and removes the name. Waits without a limit, because
   /// other processes of this user use memory that the caller frees.
   void wait_for_others() noexcept {
     const file_descriptor again(::open(own_link().c_str(), O_RDWR | O_CLOEXEC));
     unlock();
-    if (again.number() >= 0 && lock_file(again.number(), LOCK_EX)) remove_locked_segment(again.number(), path_);
+    if (again && lock_file(again.get(), LOCK_EX)) remove_locked_segment(again.get(), path_);
   }
 
   /// A block of `bytes` at `offset` in the data; keeps the segment alive. Counted for this process.
@@ -169,10 +171,10 @@ class named_segment {
 
   /// Offset of the data after a description of `text_bytes` bytes.
   static std::uint64_t data_begin_after(std::uint64_t text_bytes) {
-    return (sizeof(header) + text_bytes + page - 1) / page * page;
+    return padded_to(sizeof(header) + text_bytes, page);
   }
   /// A path of the open file, even if the file has no name.
-  std::string own_link() const { return "/proc/self/fd/" + std::to_string(file_.number()); }
+  std::string own_link() const { return "/proc/self/fd/" + std::to_string(file_.get()); }
 
   /// Throws argument_error for a file that is not a segment of this user.
   void require_own(const struct ::stat& found) const {
@@ -197,7 +199,7 @@ class named_segment {
   std::string subject() const { return std::string(words_.caller) + ": the shared memory \"" + name_ + "\""; }
 
   void map(std::size_t bytes) {
-    data_ = static_cast<std::byte*>(map_pages(file_.number(), bytes));
+    data_ = static_cast<std::byte*>(map_pages(file_.get(), bytes));
     bytes_ = bytes;
     if (data_ == nullptr)
       throw_no_shared_memory(bytes, "mmap: " + system_error_text(),

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <devplace/base/file_descriptor.hpp>
 #include <devplace/memory/detail/shared_pages.hpp>
 #include <devplace/place/error.hpp>
 
@@ -90,8 +91,8 @@ inline bool remove_locked_segment(int descriptor, const std::string& path) noexc
 inline bool remove_unused_segment(const std::string& path) noexcept {
   struct ::stat found = {};
   const file_descriptor file(open_segment_file(path, found));
-  return file.number() >= 0 && foreign_file(found) == nullptr && lock_file(file.number(), LOCK_EX | LOCK_NB) &&
-         remove_locked_segment(file.number(), path);
+  return file && foreign_file(found) == nullptr && lock_file(file.get(), LOCK_EX | LOCK_NB) &&
+         remove_locked_segment(file.get(), path);
 }
 
 /// Removes the segments of killed processes of this user.

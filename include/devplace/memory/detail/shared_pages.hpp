@@ -11,31 +11,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <devplace/base/file_descriptor.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/place/device_info.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::detail {
-
-/// Owner of a file descriptor.
-class file_descriptor {
- public:
-  explicit file_descriptor(int number) noexcept : number_(number) {}
-  file_descriptor(const file_descriptor&) = delete;
-  file_descriptor& operator=(const file_descriptor&) = delete;
-  ~file_descriptor() { reset(-1); }
-
-  int number() const noexcept { return number_; }
-  /// Closes the descriptor and takes over another one.
-  void reset(int number) noexcept {
-    if (number_ >= 0) ::close(number_);
-    number_ = number;
-  }
-
- private:
-  int number_;
-};
 
 /// The system's text for errno, or for another error number.
 inline std::string system_error_text(int number = errno) {
@@ -89,11 +71,11 @@ struct implementation<backend::cpu, op::shared_pages> {
     if (bytes > PTRDIFF_MAX - detail::alignment) detail::throw_unaddressable(bytes);
     detail::require_free_pages(bytes);
     const detail::file_descriptor file(::memfd_create("devplace", MFD_CLOEXEC));
-    if (file.number() < 0)
+    if (!file)
       detail::throw_no_shared_memory(bytes, "memfd_create: " + detail::system_error_text(),
                                      "Allow the process to use memfd_create and more open files (ulimit -n)");
-    if (const int failed = detail::take_pages(file.number(), bytes); failed != 0) refuse(bytes, "fallocate", failed);
-    void* const data = detail::map_pages(file.number(), bytes);
+    if (const int failed = detail::take_pages(file.get(), bytes); failed != 0) refuse(bytes, "fallocate", failed);
+    void* const data = detail::map_pages(file.get(), bytes);
     if (data == nullptr) refuse(bytes, "mmap", errno);
     detail::count_allocation(detail::counters(backend::cpu{}, detail::shared_memory_ordinal), bytes, purpose);
     return detail::memory_block({data, bytes, detail::shared_memory_ordinal, purpose, &release});

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <devplace/nn/detail/batch_rows.hpp>
 #include <devplace/nn/detail/computed.hpp>
 #include <devplace/nn/detail/number.hpp>
-#include <devplace/nn/detail/rows.hpp>
 #include <devplace/nn/layer.hpp>
 
 namespace devplace::nn::detail {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <devplace/base/hash.hpp>
 #include <devplace/config.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/ops/detail/philox.hpp>
@@ -14,14 +15,6 @@
 #include <devplace/ops/for_each.hpp>
 
 namespace devplace::nn::detail {
-
-/// FNV-1a, 64 bits, of a parameter's path such as `0.weight`.
-constexpr std::uint64_t path_hash(std::string_view path) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : path)
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return hash;
-}
 
 /// Functor of initial values. Every element uses its own Philox block, selected by the seed, the parameter's path and
 /// the element's index, so that values do not depend on device, number of threads or other parameters. Computes in
@@ -32,7 +25,7 @@ struct initial_values {
   T* data;
   initialization how;
   std::uint64_t seed;
-  std::uint64_t path;
+  std::uint64_t path;  ///< hash of the parameter's path
 
   static constexpr bool allows_fma = true;
 
@@ -95,13 +88,14 @@ struct initial_values {
   }
 };
 
-/// Enqueues the initialisation of `n` elements on the device's current stream. `path` is the path_hash of the
-/// parameter's name within the whole model.
+/// Enqueues the initialisation of `n` elements on the device's current stream. `path` is the parameter's within the
+/// whole model, such as `0.weight`.
 template <class Backend, class T>
 void initialize_into(int ordinal, T* data, std::size_t n, const initialization& how, std::uint64_t seed,
-                     std::uint64_t path) {
+                     std::string_view path) {
   constexpr std::size_t grain = 1024;
-  devplace::detail::for_each_index<Backend>(ordinal, n, grain, initial_values<T>{data, how, seed, path});
+  devplace::detail::for_each_index<Backend>(ordinal, n, grain,
+                                            initial_values<T>{data, how, seed, devplace::detail::fnv1a(path)});
 }
 
 }  // namespace devplace::nn::detail

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/philox.hpp>
 
@@ -51,7 +52,7 @@ struct attention_dropout {
   /// The block of random words for a query's keys 0 to 3; the next block is for keys 4 to 7, and so on.
   DEVPLACE_HD static constexpr std::uint64_t first_block(const attention_shape& s, std::size_t head,
                                                          std::size_t query) {
-    return (std::uint64_t{head} * s.length + query) * ((s.length + 3) / 4);
+    return (std::uint64_t{head} * s.length + query) * divided_up(s.length, 4);
   }
   DEVPLACE_HD constexpr T apply(T x, std::uint32_t word) const { return word < threshold ? T{0} : x * scale; }
 };

@@ -79,4 +79,4 @@ void sum_channels(int ordinal, const channel_shape& shape, const Terms& terms) {
 }  // namespace devplace
 
 #include <devplace/backend/cpu/channel_sums.hpp>
-#include DEVPLACE_CUDA_BACKEND(channel_sums)
+#include DEVPLACE_BACKENDS(channel_sums)

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 
@@ -23,7 +24,7 @@ struct window_axis {
   constexpr std::size_t first_inside(std::size_t t) const {
     const std::size_t at = t * dilation;
     if (at >= padding) return 0;
-    const std::size_t first = stride == 1 ? padding - at : (padding - at + stride - 1) / stride;
+    const std::size_t first = stride == 1 ? padding - at : divided_up(padding - at, stride);
     return first < out ? first : out;
   }
   constexpr std::size_t end_inside(std::size_t t) const {
@@ -150,7 +151,7 @@ constexpr std::size_t convolution_gradient_sums(const convolution_shape& s) {
 
 /// Workspace of a weight gradient, in elements per sample.
 constexpr std::size_t convolution_scratch(const convolution_shape& s) {
-  return (s.weights() + convolution_chunk(s) - 1) / convolution_chunk(s);
+  return divided_up(s.weights(), convolution_chunk(s));
 }
 
 }  // namespace devplace::detail

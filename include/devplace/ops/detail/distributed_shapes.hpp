@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include <devplace/ops/detail/broadcast.hpp>
+#include <devplace/ops/detail/broadcast_shapes.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 
 // Broadcasting over several places happens only within the local tensors. Split operands have the split axis of the

@@ -6,7 +6,7 @@
 
 #include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/memory/device_pointer.hpp>
-#include <devplace/ops/detail/broadcast.hpp>
+#include <devplace/ops/detail/broadcast_shapes.hpp>
 #include <devplace/tensor/layout.hpp>
 
 namespace devplace::detail {

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/ops/detail/broadcast.hpp>
+#include <devplace/ops/detail/broadcast_shapes.hpp>
 #include <devplace/ops/detail/distributed_shapes.hpp>
 #include <devplace/ops/detail/operand.hpp>
 #include <devplace/place/detail/refusal.hpp>

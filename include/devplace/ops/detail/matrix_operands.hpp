@@ -7,7 +7,7 @@
 #include <span>
 
 #include <devplace/memory/detail/share_memory.hpp>
-#include <devplace/ops/detail/broadcast.hpp>
+#include <devplace/ops/detail/broadcast_shapes.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/layout.hpp>
 

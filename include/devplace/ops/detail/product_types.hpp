@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include <devplace/ops/detail/broadcast.hpp>
+#include <devplace/ops/detail/broadcast_shapes.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/matrix_operands.hpp>
 #include <devplace/ops/detail/operand.hpp>

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-#include <devplace/ops/detail/broadcast.hpp>
+#include <devplace/ops/detail/broadcast_shapes.hpp>
 #include <devplace/place/axis.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/layout.hpp>

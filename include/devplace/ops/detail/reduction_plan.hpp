@@ -45,4 +45,4 @@ void reduce(int ordinal, const reduction_plan<Source, Reducer>& plan) {
 }  // namespace devplace
 
 #include <devplace/backend/cpu/reduce.hpp>
-#include DEVPLACE_CUDA_BACKEND(reduce)
+#include DEVPLACE_BACKENDS(reduce)

@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <span>
@@ -15,6 +12,7 @@
 #include <vector>
 
 #include <devplace/base/hash.hpp>
+#include <devplace/base/host.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/parallel/detail/nccl_calls.hpp>
 #include <devplace/place/error.hpp>
@@ -32,19 +30,10 @@ struct nccl_device {
 
 /// A hash of NCCL's identity of this host: NCCL_HOSTID if it is set, otherwise the host's name and boot id.
 inline std::uint64_t nccl_host() {
-  std::string name;
-  if (const char* const given = std::getenv("NCCL_HOSTID"); given != nullptr && *given != '\0') {
-    name = given;
-  } else {
-    char text[256] = {};
-    ::gethostname(text, sizeof text - 1);
-    name = text;
-    if (std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
-      if (std::fgets(text, sizeof text, file) != nullptr) name += text;
-      std::fclose(file);
-    }
-  }
-  return devplace::detail::hash_of(name);
+  const char* const given = std::getenv("NCCL_HOSTID");
+  return devplace::detail::hash_of(given != nullptr && *given != '\0'
+                                       ? std::string(given)
+                                       : devplace::detail::host_name() + devplace::detail::boot_id());
 }
 
 inline nccl_device nccl_device_of(int ordinal) {

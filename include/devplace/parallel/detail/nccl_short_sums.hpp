@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/computed_type.hpp>
@@ -58,7 +59,7 @@ class nccl_short_sums {
   /// Maximum number of elements that a rank receives for a sum of `count`, in equal parts or in shares by
   /// share_begin().
   static constexpr std::size_t received_elements(std::size_t ranks, std::size_t count) {
-    const std::size_t lines = (count + line - 1) / line;
+    const std::size_t lines = devplace::detail::divided_up(count, line);
     return (ranks - 1) * (lines - (ranks - 1) * (lines / ranks)) * line;
   }
   /// Allocates the memory for the received parts of a sum of `count` elements.
@@ -194,7 +195,7 @@ class nccl_short_sums {
     return static_cast<T*>(received_[k].data());
   }
   /// The distance between the received parts of two ranks on device `k`, in elements.
-  std::size_t stride(std::size_t k) const { return (size(ranks_.rank(k)) + line - 1) / line * line; }
+  std::size_t stride(std::size_t k) const { return devplace::detail::padded_to(size(ranks_.rank(k)), line); }
 
   std::size_t capacity() const { return received_.front().bytes() / element_bytes; }
   void reserve(std::size_t elements) {

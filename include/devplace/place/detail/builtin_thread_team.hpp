@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <string>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/clock.hpp>
 #include <devplace/base/fork_count.hpp>
 #include <devplace/place/detail/processor_count.hpp>
 #include <devplace/place/detail/spin_wait.hpp>
@@ -160,7 +162,7 @@ class builtin_thread_team {
     started_in_ = detail::fork_count();
     oversubscribed_ = size > detail::usable_processors();
     stopping_ = false;
-    move_interval_ = {};
+    move_interval_ = 0;
     prepared_.store(nullptr, std::memory_order_relaxed);
     try {
       workers_.reserve(static_cast<std::size_t>(size - 1));
@@ -255,7 +257,7 @@ class builtin_thread_team {
       }
       taken_over = true;
     }
-    if (!wait.yielding()) move_interval_ = {};
+    if (!wait.yielding()) move_interval_ = 0;
     return true;
   }
 
@@ -264,13 +266,13 @@ class builtin_thread_team {
   /// scheduler separates the threads after milliseconds if another processor is idle, but may take seconds if all are
   /// busy, for example with spinning threads of another library.
   bool should_move_late_workers() noexcept {
-    using namespace std::chrono_literals;
     if (oversubscribed_ || started_in_ != detail::fork_count()) return false;
-    const auto now = std::chrono::steady_clock::now();
-    const bool first = move_interval_ == std::chrono::nanoseconds{};
+    constexpr std::int64_t microsecond = 1000, second = 1'000'000 * microsecond;
+    const std::int64_t now = detail::monotonic_nanoseconds();
+    const bool first = move_interval_ == 0;
     if (!first && now - interval_begin_ < move_interval_) return false;
     interval_begin_ = now;
-    move_interval_ = first ? 500us : move_interval_ < 500ms ? 2 * move_interval_ : 1s;
+    move_interval_ = first ? 500 * microsecond : std::min(2 * move_interval_, second);
     return !first;
   }
 
@@ -305,10 +307,10 @@ class builtin_thread_team {
   std::atomic<int> awake_ = 0;                   // calls of keep_awake(true) less those with false
   std::atomic<int> asleep_ = 0;                  // workers that sleep
   std::atomic<const void*> prepared_ = nullptr;  // tag of the last prepare_workers()
-  std::atomic<unsigned> busy_ = 0;  // fork_count() of the process whose thread has the workers; 0: they are free
-  unsigned started_in_ = 0;         // fork_count() of the process that has the workers
-  std::chrono::steady_clock::time_point interval_begin_;
-  std::chrono::nanoseconds move_interval_{};  // 0: in the last run the leader did not wait for workers
+  std::atomic<unsigned> busy_ = 0;   // fork_count() of the process whose thread has the workers; 0: they are free
+  unsigned started_in_ = 0;          // fork_count() of the process that has the workers
+  std::int64_t interval_begin_ = 0;  // nanoseconds, as the next
+  std::int64_t move_interval_ = 0;   // 0: in the last run the leader did not wait for workers
   std::vector<std::thread> workers_;
   std::unique_ptr<last_begun[]> begun_;  // of each member
   // On separate cache lines: workers spin on the first while others that have finished write the second.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/base/function_view.hpp>
 #include <devplace/place/thread_team.hpp>
 
@@ -55,7 +56,7 @@ inline void run_ranges(std::size_t n, std::size_t grain, function_view<std::size
     function(std::size_t{0}, n);
     return;
   }
-  const std::size_t grains = whole_grains + (n % grain != 0 ? 1 : 0);
+  const std::size_t grains = divided_up(n, grain);
   const auto part_of = [&](int part) {
     const auto index = static_cast<std::size_t>(part);
     const std::size_t begin = part_begin(grains, parts, index) * grain;

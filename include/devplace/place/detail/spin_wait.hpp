@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <ctime>
+#include <cstdint>
 #include <thread>
+
+#include <devplace/base/clock.hpp>
 
 namespace devplace::detail {
 
@@ -19,14 +21,9 @@ inline void processor_pause() noexcept {
 /// Yields once and returns whether the processor was free: otherwise yielding takes as long as the time slices of the
 /// other threads, milliseconds.
 inline bool yields_at_once() noexcept {
-  const auto nanoseconds = [] {
-    std::timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<long long>(now.tv_sec) * 1000000000 + now.tv_nsec;
-  };
-  const long long begin = nanoseconds();
+  const std::int64_t begin = monotonic_nanoseconds();
   std::this_thread::yield();
-  return nanoseconds() - begin < 100000;
+  return monotonic_nanoseconds() - begin < 100000;
 }
 
 /// Waits for another thread with backoff: pauses for a few microseconds, then yields at every step, because the other

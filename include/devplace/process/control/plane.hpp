@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/hash.hpp>
+#include <devplace/base/host.hpp>
 #include <devplace/process/control/detail/hub.hpp>
 #include <devplace/process/control/detail/spoke.hpp>
 #include <devplace/process/control/endpoint.hpp>
@@ -97,9 +99,7 @@ class control_plane final : public group_monitor {
       throw argument_error("control_plane: rank " + std::to_string(who.rank) + " of " + std::to_string(who.size) +
                            " processes; ranks go from 0 to the number of processes less one.");
     detail::control_address own{process_, {}};
-    char host[64] = {};
-    ::gethostname(host, sizeof host - 1);
-    own.host = host;
+    own.host = devplace::detail::host_name().c_str();
     if (who.rank != 0) {
       role_ = std::make_unique<detail::control_spoke>(who, where, own, options);
     } else {
@@ -145,25 +145,23 @@ class control_plane final : public group_monitor {
 
 namespace detail {
 
-/// Reports the calls of a part of a control plane's processes. Keeps the plane alive.
-class monitor_of_calls_of_part final : public group_monitor {
+/// Reports the calls of a part of a control plane's processes.
+class monitor_of_calls_of_part final : public monitor_of_part {
  public:
   /// Monitors part number `split` of the group, or part, with the number `of`. `members` are ranks of the whole group.
   monitor_of_calls_of_part(std::shared_ptr<control_plane> whole, std::vector<int> members, std::uint64_t of,
                            std::uint64_t split)
-      : whole_(std::move(whole)), members_(std::move(members)) {
-    const std::uint64_t first = static_cast<std::uint64_t>(*std::min_element(members_.begin(), members_.end()));
-    const std::string name = std::to_string(of) + " " + std::to_string(split) + " " + std::to_string(first);
-    part_ = whole_->role_->parts.open(control_token(name).halves[0], members_.size());
+      : monitor_of_part(whole), whole_(std::move(whole)), members_(std::move(members)) {
+    std::uint64_t number = devplace::detail::hash_of(of);
+    devplace::detail::add_to_hash(number, split);
+    devplace::detail::add_to_hash(number, *std::min_element(members_.begin(), members_.end()));
+    part_ = whole_->role_->parts.open(number, members_.size());
   }
   ~monitor_of_calls_of_part() override { part_->closed.store(true, std::memory_order_release); }
 
   void enter(const collective_call& call) noexcept override { part_->calls.enter(call); }
   void leave() noexcept override { part_->calls.leave(); }
   void resume() noexcept override { part_->calls.resume(); }
-  void check() override { whole_->check(); }
-  void explain() override { whole_->explain(); }
-  process_options options() const override { return whole_->options(); }
   std::shared_ptr<group_monitor> part(std::span<const int> members) override {
     std::vector<int> of_whole;
     for (const int r : members)

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/clock.hpp>
 #include <devplace/process/mpi_calls.hpp>
 
 namespace devplace::parallel::detail {
@@ -32,7 +33,7 @@ class poll_backoff {
   /// another program has used the processor for long or nothing has arrived for long; after a sleep the scheduler gives
   /// this process the processor sooner.
   bool pause() {
-    const double now = seconds();
+    const double now = devplace::detail::monotonic_seconds();
     if (began_ == 0) began_ = now;
     if (now - began_ < spin_time_) return false;
     if (sleeps_ > 0 || now - began_ > 10e-3) {
@@ -40,7 +41,7 @@ class poll_backoff {
       if (sleeps_ > 0) --sleeps_;
     } else {
       sched_yield();
-      if (seconds() - now > 200e-6) sleeps_ = 20;
+      if (devplace::detail::monotonic_seconds() - now > 200e-6) sleeps_ = 20;
     }
     return true;
   }
@@ -51,12 +52,6 @@ class poll_backoff {
   }
 
  private:
-  static double seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-  }
-
   int sleeps_ = 0;
   double spin_time_, began_ = 0;
 };

@@ -13,13 +13,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <devplace/base/clock.hpp>
+#include <devplace/base/hash.hpp>
+#include <devplace/base/host.hpp>
 #include <devplace/process/control/plane.hpp>
 #include <devplace/process/mpi_calls.hpp>
 
@@ -34,11 +35,10 @@ inline constexpr std::size_t max_candidates = 32;
 
 /// Identifies the kernel and network namespace: processes with equal numbers can connect over an abstract Unix socket.
 inline std::uint64_t network_of_process() {
-  std::string text;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> text;
+  std::uint64_t hash = devplace::detail::hash_of(devplace::detail::boot_id());
   struct ::stat network = {};
-  if (::stat("/proc/self/ns/net", &network) == 0) text += " " + std::to_string(network.st_ino);
-  return control_token(text).halves[0];
+  if (::stat("/proc/self/ns/net", &network) == 0) devplace::detail::add_to_hash(hash, network.st_ino);
+  return hash;
 }
 
 /// The addresses of this host for other hosts, IPv4 first: those of running interfaces, without loopback and link-local

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <devplace/base/clock.hpp>
 #include <devplace/place/detail/spin_wait.hpp>
 
 namespace devplace::parallel::detail {
@@ -83,16 +84,12 @@ struct alignas(128) shared_arrival {
 /// give the processor to unrelated programs for milliseconds. Calls `check()` every few milliseconds.
 template <class Check>
 bool await_arrival(shared_arrival& other, std::uint32_t number, bool oversubscribed, const Check& check) {
-  const auto now = [] {
-    std::timespec time{};
-    ::clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-  };
-  constexpr std::int64_t spin_nanoseconds = 200'000;
-  for (const std::int64_t begin = other.reached(number) ? 0 : now(); !other.reached(number);) {
+  constexpr double spin_seconds = 200e-6;
+  for (const double begin = other.reached(number) ? 0 : devplace::detail::monotonic_seconds();
+       !other.reached(number);) {
     for (int pauses = 0; pauses != 20 && !other.reached(number); ++pauses)
       devplace::detail::processor_pause();
-    if (!oversubscribed && now() - begin < spin_nanoseconds) continue;
+    if (!oversubscribed && devplace::detail::monotonic_seconds() - begin < spin_seconds) continue;
     if (other.left.load() != 0) return other.reached(number);
     if (other.reached(number)) return true;
     check();

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <devplace/place/error.hpp>
+#include <devplace/process/detail/descriptor.hpp>
 
 namespace devplace::parallel::detail {
 
@@ -41,16 +42,15 @@ class shared_segment {
   shared_segment(const shared_segment&) = delete;
   shared_segment& operator=(const shared_segment&) = delete;
   ~shared_segment() {
-    close();
     if (data_ != nullptr) ::munmap(data_, bytes_);
   }
 
   /// Creates a segment of zeros.
   void create(std::size_t bytes) {
     bytes_ = bytes;
-    descriptor_ = ::memfd_create("devplace", MFD_CLOEXEC);
-    if (descriptor_ < 0) return fail(failure::create);
-    if (::ftruncate(descriptor_, static_cast<::off_t>(bytes)) != 0) return fail(failure::allocate);
+    descriptor_ = descriptor(::memfd_create("devplace", MFD_CLOEXEC));
+    if (!descriptor_) return fail(failure::create);
+    if (::ftruncate(descriptor_.get(), static_cast<::off_t>(bytes)) != 0) return fail(failure::allocate);
     map();
   }
   /// Opens the segment that another process has created.
@@ -63,15 +63,15 @@ class shared_segment {
       errno = ENOENT;
       return fail(failure::find);
     }
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (descriptor_ < 0) return fail(failure::find);
+    descriptor_ = descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (!descriptor_) return fail(failure::find);
     map();
   }
   /// The address at which other processes can open the segment until close(); after a failure only `bytes` is valid.
   address where() const {
     struct ::stat own = {};
-    if (descriptor_ >= 0) static_cast<void>(::fstat(descriptor_, &own));
-    return {::getpid(), descriptor_, own.st_dev, own.st_ino, bytes_};
+    if (descriptor_) static_cast<void>(::fstat(descriptor_.get(), &own));
+    return {::getpid(), descriptor_.get(), own.st_dev, own.st_ino, bytes_};
   }
   /// Allocates the memory of a range in advance, because a first write without free memory would end the process by
   /// SIGBUS.
@@ -79,16 +79,13 @@ class shared_segment {
     if (failed_.step != failure::none || bytes == 0) return;
     int result = 0;
     do
-      result = ::posix_fallocate(descriptor_, static_cast<::off_t>(first), static_cast<::off_t>(bytes));
+      result = ::posix_fallocate(descriptor_.get(), static_cast<::off_t>(first), static_cast<::off_t>(bytes));
     while (result == EINTR);
     errno = result;
     if (result != 0) fail(failure::allocate);
   }
   /// Closes the descriptor when all processes have opened the segment, so that no further process can open it.
-  void close() noexcept {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    descriptor_ = -1;
-  }
+  void close() noexcept { descriptor_ = {}; }
 
   /// The first step that failed.
   const failure& failed() const noexcept { return failed_; }
@@ -128,12 +125,12 @@ class shared_segment {
     if (failed_.step == failure::none) failed_ = {step, errno};
   }
   void map() {
-    void* const at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    void* const at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_.get(), 0);
     if (at == MAP_FAILED) return fail(failure::allocate);
     data_ = static_cast<std::byte*>(at);
   }
 
-  int descriptor_ = -1;
+  descriptor descriptor_;
   std::size_t bytes_ = 0;
   std::byte* data_ = nullptr;
   failure failed_;

@@ -15,13 +15,15 @@ template <class To, class From>
 struct copier {
   using type = void;
 };
-template <int I>
-struct copier<on<cuda<I>>, on<pinned>> {
-  using type = cuda<I>;
+template <place P>
+  requires std::is_same_v<backend_of_t<P>, backend::device>
+struct copier<on<P>, on<pinned>> {
+  using type = P;
 };
-template <int I>
-struct copier<on<pinned>, on<cuda<I>>> {
-  using type = cuda<I>;
+template <place P>
+  requires std::is_same_v<backend_of_t<P>, backend::device>
+struct copier<on<pinned>, on<P>> {
+  using type = P;
 };
 template <class To, class From>
 using copier_t = typename copier<To, From>::type;

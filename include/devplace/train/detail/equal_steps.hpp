@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <devplace/base/hash.hpp>
+#include <devplace/base/options.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
@@ -18,7 +19,9 @@
 #include <devplace/place/backend.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/network.hpp>
+#include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/train/detail/fingerprint_of_training.hpp>
+#include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step_mark.hpp>
 
 namespace devplace::train::detail::inline DEVPLACE_CONFIGURATION {
@@ -98,7 +101,8 @@ struct equal_steps {
       add_rule(all, t.optimizer_.rule());
       each_value(t, [&](const char* name, const auto& value) { all.add(name, value); });
       if constexpr (Training::scales) {
-        const auto now = t.scaler();
+        runtime::wait_for_model<backend>(*t.state_);
+        const auto now = read_scale<backend>(t.replica(0).ordinal, t.memory_[0]);
         all.add("loss scaler's scale", now.scale);
         all.add("loss scaler's growth_tracker", now.growth_tracker);
       }
@@ -119,7 +123,7 @@ struct equal_steps {
   static void each_value(const Training& t, const F& f) {
     each_option_of_step(t.optimizer_.rule(), t.optimizer_.steps(), f);
     f("largest norm of gradients", t.norm_.largest());
-    if constexpr (Training::scales) t.scaling_.options.for_each_option(f);
+    if constexpr (Training::scales) devplace::detail::for_each_option(t.scaling_.options, f);
   }
 };
 

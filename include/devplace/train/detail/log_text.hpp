@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include <devplace/base/parse_number.hpp>
 #include <devplace/io/csv.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/input_file.hpp>
@@ -33,7 +34,7 @@ inline std::string number_text(double number) {
 /// Reads a text of number_text.
 inline double number_of(std::string_view text) {
   double number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
+  devplace::detail::parse_number(text, number);
   return number;
 }
 
@@ -88,8 +89,7 @@ void for_each_row(std::string_view text, const std::string& path, const F& f) {
     if (!one_column && row.find_first_not_of(" \t\r") == row.npos) continue;
     const std::string_view cell = row.substr(0, row.find(','));
     double number = 0;
-    const auto [end, code] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
-    if (code != std::errc{} || end != cell.data() + cell.size() || !devplace::detail::is_finite(number))
+    if (devplace::detail::parse_number(cell, number) != std::errc{} || !devplace::detail::is_finite(number))
       throw file_error("training_log: " + devplace::detail::in_quotes(path) + " has " +
                        devplace::detail::in_quotes(cell) + " in the first column of line " + std::to_string(line) +
                        ", where the row's number belongs. Write it there, without spaces and quotes, or remove the "

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <time.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -13,13 +12,6 @@
 #include <devplace/tensor/detail/number_format.hpp>
 
 namespace devplace::detail {
-
-/// Returns the seconds of a monotonic clock. <chrono> would include <sstream> in every program.
-inline double steady_clock_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// Whether a stream is a terminal. Streams without a file descriptor, such as those in memory, are not.
 inline bool is_terminal(std::FILE* stream) {

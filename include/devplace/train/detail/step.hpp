@@ -15,13 +15,13 @@
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/workspaces.hpp>
-#include <devplace/optim/clip.hpp>
+#include <devplace/optim/clip_norm.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/place/thread_team.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
-#include <devplace/runtime/loss_scaling.hpp>
+#include <devplace/runtime/loss_scale.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/round_elements.hpp>
 #include <devplace/tensor/detail/distributed_access.hpp>
@@ -139,7 +139,7 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
 /// computes it asynchronously. `statistics`, which may be null, receive the norm.
 template <class Net, class Backend, class T, class S, class Scaling>
 const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const step_memory<T>& memory, reduction how,
-              const Scaling& scaled, runtime::norm_statistics* statistics) {
+              const Scaling& scaled, runtime::gradient_norm_statistics* statistics) {
   optim::clip_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
   arguments.n = runtime::network_plan<Net>::parameter_elements;

@@ -6,59 +6,57 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <optional>
+#include <type_traits>
 
 #include <devplace/base/function_view.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
-#include <devplace/optim/clip.hpp>
-#include <devplace/optim/loss_scaling.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_reduction.hpp>
-#include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
+#include <devplace/parallel/policy.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 #include <devplace/tensor/precision.hpp>
-#include <devplace/tensor/split.hpp>
 #include <devplace/train/detail/accumulation.hpp>
+#include <devplace/train/detail/checked_training.hpp>
 #include <devplace/train/detail/connection.hpp>
 #include <devplace/train/detail/equal_steps.hpp>
 #include <devplace/train/detail/fingerprint_of_training.hpp>
+#include <devplace/train/detail/gradient_norm.hpp>
 #include <devplace/train/detail/joint_passes.hpp>
-#include <devplace/train/detail/norm_of_gradients.hpp>
-#include <devplace/train/detail/planning.hpp>
-#include <devplace/train/detail/scaling.hpp>
+#include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step.hpp>
-#include <devplace/train/detail/whole_training.hpp>
 #include <devplace/train/step_loss.hpp>
-#include <devplace/train/training_state.hpp>
 
 namespace devplace::train::detail {
 
-/// Implements trainer, which documents the functions: owns the memory of the steps on every place, runs the passes, and
-/// reduces, clips and updates.
+/// The step of a trainer: owns the memory of the steps on every place, runs the passes, and reduces, clips and updates.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
 class training {
+  static_assert(checked_training<Net, Where, P, Loss, Rule, Policy>());
+
+ protected:
   using plan = runtime::network_plan<Net>;
   using input = typename model<Net, Where, P>::input_extents;
   using roles = precision_traits<P>;
   using T = typename roles::gradient;
   using state_type = runtime::model_state<typename roles::storage>;
   using backend_type = placement_backend_t<Where>;
-  using connection_type = connection<Net, Where, P, Policy>;
+  // The default policy replaces a rejected one, to avoid further errors.
+  using policy_type = std::conditional_t<collective_policy<Policy, backend_type, typename roles::wire>, Policy,
+                                         collective::all_reduce<>>;
+  using connection_type = connection<Net, Where, P, policy_type>;
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr bool scales = scales_losses<P>;
   /// Whether losses are read from the sums that the engine reduces with the gradients. Losses then have equal bits over
   /// processes and in one process with as many places. A single place has the sums of one batch itself.
   static constexpr bool takes_reduced_loss = spans_processes<Where> || places > 1 || Batches > 1;
 
- public:
   using model_type = model<Net, Where, P>;
   using loss_type = step_loss<typename roles::storage, Where>;
   using optimizer_type = devplace::optimizer<Rule, model_type, typename connection_type::who_updates>;
 
-  DEVPLACE_CONFIGURED training(model_type& m, const Loss& loss, const Rule& rule, const auto& policy) try
+  DEVPLACE_CONFIGURED training(model_type& m, const Loss& loss, const Rule& rule, const auto& policy)
       : state_(m.shared_state()),
         how_(loss.reduce),
         connection_(policy),
@@ -70,61 +68,9 @@ class training {
       losses_[k].emplace(loss.template bind<typename roles::accumulator, backend_type>(ordinal));
       memory_[k].scalars = devplace::detail::allocate<backend_type>(ordinal, scalar_bytes, memory_purpose::workspace);
     }
-    if constexpr (connection_type::compares) options_ = fingerprint_of_options<Policy>(loss, Batches);
-    reset_mean_loss();
+    if constexpr (connection_type::compares) options_ = fingerprint_of_options<policy_type>(loss, Batches);
     if constexpr (spans_processes<Where>) clear_difference<backend_type>(replica(0));
-    if constexpr (scales) {
-      scaling_.divides_by(loss);
-      scale_losses({});
-    }
-  } catch (const std::bad_alloc&) {
-    devplace::detail::fail_without_memory("the trainer");
-  }
-
-  DEVPLACE_CONFIGURED void prepare(std::size_t samples) {
-    static_cast<void>(own_state());
-    const auto [first, all] = connection_.participants();
-    const std::size_t rows = samples / all + (samples % all != 0 ? 1 : 0);
-    const auto parts = devplace::detail::divide<places>(samples, split::even, {first, all});
-    runtime::for_each_replica<backend_type>(*state_, places, [&](std::size_t k) {
-      detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
-      plan_passes<Net, P, backend_type>(replica(k), memory_[k], parts[k + 1] - parts[k], Batches > 1);
-    });
-    connection_.prepare();
-  }
-
-  DEVPLACE_CONFIGURED void clip(const optim::clip_norm& rule) {
-    rule.validate();
-    norm_.allocate(own_state(), memory_, connection_.updating_places());
-    norm_.clip(rule);
-  }
-  DEVPLACE_CONFIGURED void measure_gradients() {
-    norm_.allocate(own_state(), memory_, connection_.updating_places());
-    norm_.measure(connection_.updating_places() != 0);
-  }
-  DEVPLACE_CONFIGURED auto gradient_norms() const {
-    static_cast<void>(own_state());
-    return norm_.measured();
-  }
-
-  DEVPLACE_CONFIGURED void scale_losses(const optim::loss_scaling& options) {
-    options.validate();
-    auto& state = own_state();
-    require_no_batches(accumulation_);
-    norm_.allocate(state, memory_, connection_.updating_places());
-    scaling_.options = options;
-    set_scale<backend_type>(state, memory_, {options.initial_scale, 0, 0});
-  }
-  DEVPLACE_CONFIGURED optim::loss_scaler_state scaler() const {
-    runtime::wait_for_model<backend_type>(own_state());
-    return read_scale<backend_type>(replica(0).ordinal, memory_[0]);
-  }
-  DEVPLACE_CONFIGURED void set_scaler(const optim::loss_scaler_state& to) {
-    require_scaler_state(to);
-    auto& state = own_state();
-    require_no_batches(accumulation_);
-    runtime::wait_for_model<backend_type>(state);
-    set_scale<backend_type>(state, memory_, to);
+    if constexpr (scales) scaling_.divides_by(loss);
   }
 
   template <class Samples, class Targets>
@@ -177,71 +123,6 @@ class training {
     return {state_, how_, Batches == 1 ? 1 : places};
   }
 
-  DEVPLACE_CONFIGURED bool flush() {
-    auto& state = own_state();
-    const runtime::sole_use use(state);
-    check_accumulation<backend_type>(state, accumulation_);
-    if (accumulation_.batches == 0) return false;
-    optimizer_.validate();
-    if constexpr (connection_type::compares) equal_steps<training>::mark_flush(*this);
-    [[maybe_unused]] const stay_awake<backend_type> awake{};
-    const step_guard guard(state, accumulation_);
-    parallel::no_bucket_reduction after_passes;
-    update(state, after_passes);
-    guard.done();
-    return true;
-  }
-
-  DEVPLACE_CONFIGURED double mean_loss() const {
-    auto& state = own_state();
-    runtime::wait_for_model<backend_type>(state);
-    if constexpr (spans_processes<Where>) {
-      typename runtime::replica<typename roles::storage>::accumulator sums[3];
-      devplace::detail::copy_out<backend_type>(replica(0).ordinal, sums, replica(0).loss_sums(), sizeof sums);
-      require_no_difference(sums[2]);
-    }
-    double sum[2] = {0, 0};
-    for (std::size_t k = 0; k < places; ++k) {
-      // Across processes the sums of pending batches are reduced with their update.
-      const bool more = !spans_processes<Where> && (memory_[k].counts || accumulation_.batches != 0);
-      const auto totals = read_losses<backend_type>(replica(k).ordinal, memory_[k], more);
-      for (std::size_t i = 0; i < 2; ++i)
-        sum[i] += totals[i];
-    }
-    return runtime::loss_from<double>(sum[0], sum[1], reduction::mean);
-  }
-  DEVPLACE_CONFIGURED void reset_mean_loss() {
-    runtime::wait_for_model<backend_type>(own_state());
-    const bool waiting = takes_reduced_loss && !spans_processes<Where> && accumulation_.batches != 0;
-    for (std::size_t k = 0; k < places; ++k)
-      devplace::detail::for_each_index<backend_type>(replica(k).ordinal, 1, 1,
-                                                     reset_totals_functor{memory_[k].totals(), waiting});
-  }
-
-  DEVPLACE_CONFIGURED training_state<Rule, T> state() {
-    auto& state = own_state();
-    const runtime::sole_use use(state);
-    wait_between_updates<backend_type>(state, accumulation_);
-    note_ = nullptr;
-    equal_steps<training>::compare(*this);
-    return read_training<backend_type>(state, optimizer_, memory_, scaling_, connection_);
-  }
-  DEVPLACE_CONFIGURED void restore(const training_state<Rule, T>& from) {
-    auto& state = own_state();
-    const runtime::sole_use use(state);
-    wait_between_updates<backend_type>(state, accumulation_);
-    write_training<Net, backend_type>(state, optimizer_, memory_, scaling_, from);
-    if constexpr (spans_processes<Where>) clear_difference<backend_type>(replica(0));
-    runtime::wait_for_model<backend_type>(state);
-    compared_ = false;
-  }
-
-  std::uint64_t model_updates() const { return own_state().updates; }
-  optimizer_type& optimizer() { return optimizer_; }
-  /// Number of batches since the last update.
-  std::size_t pending_batches() const { return accumulation_.batches; }
-
- private:
   template <class>
   friend struct equal_steps;
 
@@ -277,8 +158,8 @@ class training {
   optimizer_type optimizer_;
   std::array<std::optional<typename Loss::template bound<typename roles::accumulator>>, places> losses_;
   std::array<step_memory<T>, places> memory_;
-  norm_of_gradients<Net, primary_place_t<Where>, scales> norm_;
-  scaling<scales> scaling_;
+  gradient_norm<Net, primary_place_t<Where>, scales> norm_;
+  loss_scaler<scales> scaling_;
   accumulation accumulation_;
   parallel::fingerprint options_;               ///< options that do not change
   const parallel::batch_note* note_ = nullptr;  ///< note of the current batch; null if no loader made it

@@ -9,9 +9,10 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/replica.hpp>
-#include <devplace/train/detail/scaling.hpp>
+#include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/training_state.hpp>
 
@@ -49,7 +50,7 @@ void gather_arena(const runtime::model_state<S>& state, Connection& connection, 
 /// Copies a training to the host. Its places must be idle and have accumulated no batches.
 template <class Backend, class S, class Optimizer, class T, std::size_t Places, bool Scales, class Connection>
 auto read_training(const runtime::model_state<S>& state, const Optimizer& optimizer,
-                   const std::array<step_memory<T>, Places>& memory, [[maybe_unused]] const scaling<Scales>& scaled,
+                   const std::array<step_memory<T>, Places>& memory, [[maybe_unused]] const loss_scaler<Scales>& scaled,
                    [[maybe_unused]] Connection& connection) {
   const runtime::replica<S>& first = state.replicas.front();
   const auto copied = [&](const devplace::detail::memory_block& arena) {
@@ -89,10 +90,10 @@ void require_fit(const training_state<Rule, T>& whole, const char* what) {
 /// Restores an idle training of these types, on any placement, from a state.
 template <class Net, class Backend, class S, class Optimizer, class Rule, class T, std::size_t Places, bool Scales>
 void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::array<step_memory<T>, Places>& memory,
-                    [[maybe_unused]] scaling<Scales>& scaled, const training_state<Rule, T>& from) {
+                    [[maybe_unused]] loss_scaler<Scales>& scaled, const training_state<Rule, T>& from) {
   require_fit<Net>(from, "trainer");
   if constexpr (Scales) {
-    from.scaling.validate();
+    optim::validate(from.scaling);
     require_scaler_state(from.scaler);
   }
   optimizer.restore(from.optimizer);

@@ -22,7 +22,7 @@
 #include <devplace/ops/take_rows.hpp>
 #include <devplace/ops/upsample.hpp>
 #include <devplace/optim/adam.hpp>
-#include <devplace/optim/clip.hpp>
+#include <devplace/optim/clip_norm.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/runtime/round_elements.hpp>
 

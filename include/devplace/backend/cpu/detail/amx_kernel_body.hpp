@@ -74,7 +74,7 @@ struct tile_kernel : avx512::short_storing<32> {
   DEVPLACE_TARGET static void pack_columns(float* target, const bf16* source, std::size_t stride_j,
                                            std::size_t stride_p, std::size_t count, std::size_t depth) {
     avx512_bf16::pack_pairs<Columns>(target, source, stride_j, stride_p, count, depth);
-    const std::size_t units = (depth + 1) / 2, padded = (units + 15) / 16 * 16;
+    const std::size_t units = (depth + 1) / 2, padded = padded_to(units, 16);
     std::memset(target + units * Columns, 0, (padded - units) * Columns * sizeof(float));
   }
   template <std::size_t Rows>

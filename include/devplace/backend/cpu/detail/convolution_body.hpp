@@ -93,8 +93,8 @@ DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>
   sum_type* const packed_a = static_cast<sum_type*>(buffer);
   sum_type* const packed_b = packed_a + convolution_block_rows<sum_type> * convolution_block_depth;
   const std::size_t pixels = s.pixels(), k = s.depth(), whole = k + (g.bias != nullptr ? 1 : 0);
-  const std::size_t panels = (pixels + tile_columns - 1) / tile_columns;  // per sample
-  const std::size_t depths = (whole + patch_depth<T> - 1) / patch_depth<T>;
+  const std::size_t panels = divided_up(pixels, tile_columns);  // per sample
+  const std::size_t depths = divided_up(whole, patch_depth<T>);
 
   for (std::size_t block_end, first = begin; first < end; first = block_end) {
     const std::size_t group = first / (panels * s.samples);
@@ -164,7 +164,7 @@ DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_argume
   sum_type* const packed_b = packed_a + convolution_block_rows<sum_type> * convolution_block_depth;
   sum_type* const products = packed_b + tile_columns * convolution_block_depth;  // [block_rows, block_columns]
   const std::size_t pixels = s.pixels(), k = s.depth();
-  const std::size_t depths = (s.outputs + convolution_block_depth - 1) / convolution_block_depth;
+  const std::size_t depths = divided_up(s.outputs, convolution_block_depth);
   const T* const dy = g.dy + (sample * s.groups + group) * s.outputs * pixels;
   const std::size_t at = (sample * s.groups + group) * s.channels * s.plane();
   sum_type* image = g.floats.sums + at;
@@ -221,7 +221,7 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
       unfolded + tile_columns * convolution_block_depth;  // [tile_rows, convolution_block_depth]
   const std::size_t pixels = s.pixels(), k = s.depth();
   // A block of the sum is a part of one sample or several whole samples.
-  const std::size_t parts = (pixels + convolution_block_depth - 1) / convolution_block_depth;
+  const std::size_t parts = divided_up(pixels, convolution_block_depth);
   const std::size_t together = parts > 1 ? 1 : convolution_block_depth / pixels;
 
   sum_type factor = beta;

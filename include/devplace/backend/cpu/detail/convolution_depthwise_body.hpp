@@ -58,7 +58,7 @@ template <class T, std::size_t Taps>
                                                            const T* __restrict gradient, std::size_t n) {
   using vector = typename vector_of<T, vector_bytes>::type;
   using loaded = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T), whole = (Taps + 3) / 4 * 4;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T), whole = padded_to(Taps, 4);
   vector sum[Taps] = {};
   const T* from[Taps];
   for (std::size_t j = 0; j < Taps; ++j)
@@ -102,7 +102,7 @@ DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_
   const convolution_shape& s = g.shape;
   sum_type* const image = static_cast<sum_type*>(buffer);
   sum_type* const sums = image + s.channels * d.phases() * d.plane;
-  const std::size_t segments = tiles_of(s.rows.out, d.rows), depth = s.depth();
+  const std::size_t segments = divided_up(s.rows.out, d.rows), depth = s.depth();
   std::size_t offsets[depthwise_depth];
   for (std::size_t p = 0; p < depth; ++p) {
     const std::size_t tap = p % s.taps();
@@ -134,7 +134,7 @@ DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_ar
   sum_type* const gradients = static_cast<sum_type*>(buffer);
   sum_type* const sums = gradients + s.outputs * d.plane;
   sum_type* const line = sums + d.phases() * d.plane;
-  const std::size_t first_row = d.first_row(s), count = d.rows_of_input(s), segments = tiles_of(count, d.rows);
+  const std::size_t first_row = d.first_row(s), count = d.rows_of_input(s), segments = divided_up(count, d.rows);
   // For all outputs and taps, ordered by phase: the offset of the reads, the phase, and the index of the weight.
   std::size_t offsets[depthwise_depth], phases[depthwise_depth], sources[depthwise_depth];
   sum_type weights[depthwise_depth];
@@ -206,7 +206,7 @@ DEVPLACE_TARGET void convolve_weight_depthwise(const convolution_weight_gradient
   sum_type* const image = static_cast<sum_type*>(buffer);
   sum_type* const gradient = image + s.channels * d.phases() * d.plane;
   const std::size_t depth = s.depth();
-  const std::size_t width = tile_width(depth, tap_widths), whole = tiles_of(depth, width) * width;
+  const std::size_t width = tile_width(depth, tap_widths), whole = padded_to(depth, width);
   const auto products = tap_products_of<sum_type>(width);
   std::size_t offsets[room];
   for (std::size_t p = 0; p < depth; ++p) {

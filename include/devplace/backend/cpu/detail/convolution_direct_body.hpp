@@ -109,9 +109,9 @@ DEVPLACE_TARGET inline void copy_segment(T* to, const direct_convolution& d, con
   for (std::size_t c = 0; c < channels; ++c, image += s.plane(), to += d.plane) {
     fill_run(to, T{0}, top * d.row);
     for (std::size_t f = 0; f < d.phases; ++f) {
-      std::size_t begin = f < a.padding ? (a.padding - f + a.stride - 1) / a.stride : 0;
+      std::size_t begin = f < a.padding ? divided_up(a.padding - f, a.stride) : 0;
       begin = smaller(begin, d.phase);
-      std::size_t end = a.in + a.padding > f ? (a.in + a.padding - f + a.stride - 1) / a.stride : 0;
+      std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
       end = end < begin ? begin : smaller(end, d.phase);
       T* row = to + top * d.row + f * d.phase;
       for (std::size_t r = top; r < bottom; ++r, row += d.row) {

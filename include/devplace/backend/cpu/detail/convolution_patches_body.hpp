@@ -212,9 +212,9 @@ DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, 
   pixel_run runs[Width];
   const std::size_t taps = s.taps(), y = q0 / s.columns.out, x = q0 % s.columns.out;
   for (std::size_t tap = 0; tap < taps; ++tap) {
-    const std::size_t begin = p0 == 0 ? 0 : p0 > tap ? (p0 - tap + taps - 1) / taps : 0;
+    const std::size_t begin = p0 == 0 ? 0 : p0 > tap ? divided_up(p0 - tap, taps) : 0;
     const std::size_t end = p0 + depth == s.depth() ? s.channels
-                            : p0 + depth > tap      ? (p0 + depth - tap + taps - 1) / taps
+                            : p0 + depth > tap      ? divided_up(p0 + depth - tap, taps)
                                                     : 0;
     std::size_t read = 0;
     const std::size_t found = find_runs(runs, s, tap, y, x, count, read);

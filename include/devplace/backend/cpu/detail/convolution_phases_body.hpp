@@ -45,9 +45,9 @@ DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, c
   }
   for (std::size_t phase = 0; phase < d.phases(); ++phase, to += d.plane) {
     const std::size_t f = phase % d.column_phases;
-    std::size_t begin = f < a.padding ? (a.padding - f + a.stride - 1) / a.stride : 0;
+    std::size_t begin = f < a.padding ? divided_up(a.padding - f, a.stride) : 0;
     begin = smaller(begin, d.pitch);
-    std::size_t end = a.in + a.padding > f ? (a.in + a.padding - f + a.stride - 1) / a.stride : 0;
+    std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
     end = end < begin ? begin : smaller(end, d.pitch);
     T* row = to;
     for (std::size_t r = 0; r < n + d.more_rows; ++r, row += d.pitch) {
@@ -102,8 +102,8 @@ DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, c
   }
   if (d.column_phases != a.stride || (a.in + a.padding - 1) / a.stride >= d.pitch) fill_run(to, otherwise, a.in);
   for (std::size_t f = 0; f < d.column_phases; ++f) {
-    const std::size_t begin = f < a.padding ? (a.padding - f + a.stride - 1) / a.stride : 0;
-    const std::size_t end = a.in + a.padding > f ? (a.in + a.padding - f + a.stride - 1) / a.stride : 0;
+    const std::size_t begin = f < a.padding ? divided_up(a.padding - f, a.stride) : 0;
+    const std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
     T* out = to + begin * a.stride + f - a.padding;
     for (std::size_t i = begin; i < smaller(end, d.pitch); ++i, out += a.stride)
       *out = sums[f * d.plane + i];

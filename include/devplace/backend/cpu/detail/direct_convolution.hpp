@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
 namespace devplace::detail {
@@ -51,16 +52,11 @@ struct direct_convolution {
   }
 };
 
-/// Returns the number of tiles of `width` for `n` elements.
-constexpr std::size_t tiles_of(std::size_t n, std::size_t width) {
-  return (n + width - 1) / width;
-}
-
 /// Returns the width, among those of an instruction set's register tiles, with which `n` columns take the least time.
 constexpr std::size_t tile_width(std::size_t n, const unsigned char* widths) {
   std::size_t best = *widths;
   for (; *widths != 0; ++widths)
-    if (tiles_of(n, *widths) * (*widths + 1U) < tiles_of(n, best) * (best + 1)) best = *widths;
+    if (divided_up(n, *widths) * (*widths + 1U) < divided_up(n, best) * (best + 1)) best = *widths;
   return best;
 }
 
@@ -75,8 +71,8 @@ inline direct_convolution direct_convolution_of(const convolution_shape& s, std:
   d.of_pixels = tile_width(s.columns.out, widths);
   if (s.pixels() == 0 || s.channels == 0 || s.taps() > direct_depth) return d;
 
-  const std::size_t blocks = (s.depth() + direct_depth - 1) / direct_depth;
-  d.channels = (s.channels + blocks - 1) / blocks;
+  const std::size_t blocks = divided_up(s.depth(), direct_depth);
+  d.channels = divided_up(s.channels, blocks);
   while (d.channels * s.taps() > direct_depth)
     --d.channels;
   d.of_patches = tile_width(d.channels * s.taps(), widths);
@@ -91,8 +87,8 @@ inline direct_convolution direct_convolution_of(const convolution_shape& s, std:
   d.plane = d.span(s, d.rows) * d.row + d.of_pixels;
   d.segments = room / segment(d.rows);
   d.gradient_segments = room / with_gradient(d.rows);
-  const std::size_t pixels = tiles_of(s.columns.out, d.of_pixels) * d.of_pixels;
-  const std::size_t outputs = tiles_of(s.outputs, lanes) * lanes;
+  const std::size_t pixels = padded_to(s.columns.out, d.of_pixels);
+  const std::size_t outputs = padded_to(s.outputs, lanes);
   d.pays = 2 * s.columns.out * s.outputs > pixels * outputs;
   d.gradient_pays = 2 * s.outputs > outputs;
   return d;

@@ -173,7 +173,7 @@ DEVPLACE_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range
   const std::size_t stride_bp = g.transpose_b ? 1 : g.ldb, stride_bj = g.transpose_b ? g.ldb : 1;
   const std::size_t all_rows = range.row_end - range.row_begin, all_columns = range.column_end - range.column_begin;
   // Blocks of equal depth: 784 is 2 x 392, not 512 + 272.
-  const std::size_t depths = (g.k + gemm_block_depth - 1) / gemm_block_depth;
+  const std::size_t depths = divided_up(g.k, gemm_block_depth);
   const bool far = g.m * g.n * sizeof(T) > std::size_t{2} << 20U;
   // Packing does not pay for matrices in the first-level cache, nor if few tiles read each element. Rows of A stay in
   // the cache from one p to the next, whereas each p of a column is another cache line; so the limit for A is higher.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/detail/parallel_ranges.hpp>
 
@@ -31,14 +32,14 @@ inline gemm_split split_product(std::size_t m, std::size_t n, std::size_t k, std
   const std::size_t affordable = (m * n * k + accesses) / gemm_least_work;
   if (members > affordable) members = affordable;
   if (members <= 1) return {};
-  const std::size_t tiles_m = (m + tile_rows - 1) / tile_rows, tiles_n = (n + tile_columns - 1) / tile_columns;
+  const std::size_t tiles_m = divided_up(m, tile_rows), tiles_n = divided_up(n, tile_columns);
   gemm_split best;
   std::size_t least = ~std::size_t{0};
   for (std::size_t rows = 1; rows <= members && rows <= tiles_m; ++rows) {
     const std::size_t most = members / rows;
     const std::size_t columns = most < tiles_n ? most : tiles_n;
-    const std::size_t mine_m = (tiles_m + rows - 1) / rows * tile_rows;
-    const std::size_t mine_n = (tiles_n + columns - 1) / columns * tile_columns;
+    const std::size_t mine_m = divided_up(tiles_m, rows) * tile_rows;
+    const std::size_t mine_n = divided_up(tiles_n, columns) * tile_columns;
     const std::size_t cost = mine_m * mine_n + (mine_m + mine_n) * vector_work;
     if (cost < least) {
       least = cost;
@@ -51,7 +52,7 @@ inline gemm_split split_product(std::size_t m, std::size_t n, std::size_t k, std
 /// Returns the part of C of thread `member` in a grid, in whole tiles.
 inline gemm_range range_of(std::size_t m, std::size_t n, std::size_t tile_rows, std::size_t tile_columns,
                            const gemm_split& split, std::size_t member) {
-  const std::size_t tiles_m = (m + tile_rows - 1) / tile_rows, tiles_n = (n + tile_columns - 1) / tile_columns;
+  const std::size_t tiles_m = divided_up(m, tile_rows), tiles_n = divided_up(n, tile_columns);
   const std::size_t i = member / split.columns, j = member % split.columns;
   const auto bounded = [](std::size_t at, std::size_t limit) { return at < limit ? at : limit; };
   return {bounded(part_begin(tiles_m, split.rows, i) * tile_rows, m),

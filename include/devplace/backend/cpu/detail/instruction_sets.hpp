@@ -9,6 +9,7 @@
 
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/detail/parallel_ranges.hpp>

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <devplace/backend/cpu/detail/float_sums.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/reduced_inputs.hpp>
 
 // The loops of a reduction, for run_range.
@@ -23,7 +24,7 @@ struct reduced_groups {
 
   std::size_t outer, inner;
 
-  std::size_t tiles() const { return (inner + tile - 1) / tile; }
+  std::size_t tiles() const { return divided_up(inner, tile); }
   std::size_t count() const { return outer * tiles(); }
   std::size_t width() const { return inner < tile ? inner : tile; }
   /// Returns the elements along the axis that are reduced without halving the range.

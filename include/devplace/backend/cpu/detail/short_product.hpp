@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/detail/parallel_ranges.hpp>
 
@@ -49,13 +50,13 @@ struct short_product {
   using arguments = gemm_arguments<T, Result>;
 
   static void run(const arguments& g, const gemm_range& range, void* buffer) {
-    const std::size_t units = (g.k + Kernel::pairs - 1) / Kernel::pairs;
+    const std::size_t units = divided_up(g.k, Kernel::pairs);
     const bool whole = units <= short_blocks_of_whole_k.depth;
     short_blocks blocks = whole ? short_blocks_of_whole_k : short_blocks_of_parts;
     blocks.rows = blocks.rows / tile_rows * tile_rows;
     const short_product product{g, units, blocks, static_cast<float*>(buffer)};
     const short_blocks& size = product.size_;
-    const std::size_t depths = (units + size.depth - 1) / size.depth;
+    const std::size_t depths = divided_up(units, size.depth);
     [[maybe_unused]] const typename Kernel::session session;
     for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += size.columns) {
       const std::size_t columns = smaller(size.columns, range.column_end - j0);
@@ -96,7 +97,7 @@ struct short_product {
   depth_range depth_of(std::size_t block, std::size_t depths) const {
     const std::size_t begin = part_begin(units_, depths, block), end = part_begin(units_, depths, block + 1);
     constexpr std::size_t step = Kernel::depth_step;
-    return {begin * pairs, smaller(end * pairs, g_.k) - begin * pairs, (end - begin + step - 1) / step * step};
+    return {begin * pairs, smaller(end * pairs, g_.k) - begin * pairs, padded_to(end - begin, step)};
   }
 
   void pack_columns(std::size_t j0, std::size_t columns, std::size_t block, std::size_t depths) const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/detail/attention_arguments.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/limits.hpp>
@@ -146,7 +147,7 @@ struct attention_kernel {
   }
 
  private:
-  DEVPLACE_HD static std::size_t tiles(const attention_shape& s) { return (s.length + 31) / 32; }
+  DEVPLACE_HD static std::size_t tiles(const attention_shape& s) { return divided_up(s.length, 32); }
 };
 
 /// Computes the results of 32 queries.

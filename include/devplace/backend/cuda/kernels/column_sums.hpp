@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include <devplace/backend/cuda/pack.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
@@ -121,7 +122,7 @@ struct column_sums_kernel {
     using vector = pack<value_type, width>;
     const auto sums = t.template shared<vector, threads>();
     const unsigned first = t.thread_index() / 32;
-    const std::size_t tiles = (all.columns + tile - 1) / tile;
+    const std::size_t tiles = divided_up(all.columns, tile);
     for (std::size_t item = t.block_index(); item < tiles * all.strips; item += t.grid_size()) {
       const std::size_t strip = item / tiles;
       const std::size_t column = item % tiles * tile + t.thread_index() % 32 * width;
@@ -175,15 +176,15 @@ void launch_column_sums(const Source& source, std::size_t rows, std::size_t colu
   if (columns == 0) return;
   constexpr std::size_t fewest_rows = 64, most_blocks = 512;
   using first_kernel = column_sums_kernel<Source, 8>;
-  const std::size_t tiles = (columns + first_kernel::tile - 1) / first_kernel::tile;
-  std::size_t strips = std::min((rows + fewest_rows - 1) / fewest_rows, most_blocks / std::min(tiles, most_blocks));
+  const std::size_t tiles = divided_up(columns, first_kernel::tile);
+  std::size_t strips = std::min(divided_up(rows, fewest_rows), most_blocks / std::min(tiles, most_blocks));
   strips = std::max(std::size_t{1}, std::min(strips, bytes / (columns * sizeof(T))));
-  const std::size_t strip_rows = (rows + strips - 1) / strips;
+  const std::size_t strip_rows = divided_up(rows, strips);
   const column_strips all{rows, columns, strip_rows, strips};
   if (strips == 1) return launch(tiles, column_sums_kernel<Source, 8, sum_result<T, Out, Bias>>{source, all, result});
   launch(tiles * strips, first_kernel{source, all, sum_result<T>{workspace}});
   using second_kernel = column_sums_kernel<matrix_source<T, 1>, 32, sum_result<T, Out, Bias>>;
-  launch((columns + second_kernel::tile - 1) / second_kernel::tile,
+  launch(divided_up(columns, second_kernel::tile),
          second_kernel{{workspace, columns}, {strips, columns, strips, 1}, result});
 }
 

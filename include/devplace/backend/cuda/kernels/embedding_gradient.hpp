@@ -7,6 +7,7 @@
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/pack.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/embedding_gradient.hpp>
 
 namespace devplace::detail {
@@ -23,7 +24,7 @@ struct embedding_gradient_kernel {
 
   embedding_gradient_arguments<T, Gradient, Index> g;
 
-  std::size_t blocks() const { return (g.rows + warps - 1) / warps; }
+  std::size_t blocks() const { return divided_up(g.rows, warps); }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 
 namespace devplace::detail {
@@ -16,7 +17,7 @@ struct for_each_kernel {
   std::size_t n;
   F f;
 
-  std::size_t blocks() const { return (n + threads - 1) / threads; }
+  std::size_t blocks() const { return divided_up(n, threads); }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
@@ -27,7 +28,7 @@ struct for_each_kernel {
 };
 
 /// Returns the kernel of a functor. Functors that read or write several elements per access have overloads in
-/// kernels/<operation>.hpp that return other kernels.
+/// <operation>.cuh that return other kernels.
 template <class F>
 for_each_kernel<F> make_kernel(std::size_t n, const F& f) {
   return {n, f};

@@ -7,6 +7,7 @@
 #include <devplace/backend/cuda/kernels/column_sums.hpp>
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/pack.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 
 namespace devplace::detail {
@@ -31,12 +32,12 @@ struct finish_kernel {
   const Bias* bias;
   epilogue then;
 
-  std::size_t blocks() const { return (columns + tile - 1) / tile * ((rows + strip_rows - 1) / strip_rows); }
+  std::size_t blocks() const { return divided_up(columns, tile) * divided_up(rows, strip_rows); }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
-    const std::size_t tiles = (columns + tile - 1) / tile;
-    const std::size_t items = tiles * ((rows + strip_rows - 1) / strip_rows);
+    const std::size_t tiles = divided_up(columns, tile);
+    const std::size_t items = tiles * divided_up(rows, strip_rows);
     for (std::size_t item = t.block_index(); item < items; item += t.grid_size()) {
       const std::size_t column = item % tiles * tile + t.thread_index() % 32 * Width;
       const std::size_t row = item / tiles * strip_rows + t.thread_index() / 32;
@@ -87,7 +88,7 @@ struct row_products_kernel {
   std::size_t stride;
   Result result;
 
-  std::size_t blocks() const { return (rows + rows_at_once - 1) / rows_at_once; }
+  std::size_t blocks() const { return divided_up(rows, rows_at_once); }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
@@ -112,7 +113,7 @@ struct any_product_kernel {
 
   gemm_arguments<T, C> g;
 
-  std::size_t blocks() const { return (g.m * g.n + threads - 1) / threads; }
+  std::size_t blocks() const { return divided_up(g.m * g.n, threads); }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {

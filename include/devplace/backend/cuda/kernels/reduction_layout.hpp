@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 
 namespace devplace::detail {
@@ -36,10 +37,6 @@ struct reduction_layout {
   DEVPLACE_HD constexpr unsigned groups_per_block() const { return reduction_threads / group_threads(); }
   DEVPLACE_HD constexpr std::size_t blocks() const { return sets * chunks; }
 };
-
-constexpr std::size_t divided_up(std::size_t a, std::size_t b) {
-  return (a + b - 1) / b;
-}
 
 /// Returns the layout for outer x count x inner elements, of which a thread takes `width` adjacent ones at a time:
 /// along the reduced axis if inner is 1, otherwise columns; then inner is a multiple of `width`.

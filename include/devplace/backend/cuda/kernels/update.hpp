@@ -9,6 +9,7 @@
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/pack.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/runtime/step_record.hpp>
 
 namespace devplace::detail {
@@ -37,7 +38,7 @@ struct update_kernel {
 
   std::size_t blocks() const {
     const std::size_t rounds = groups + (n - groups * width);  // each is the work of one thread
-    const std::size_t all = (rounds + threads - 1) / threads;
+    const std::size_t all = divided_up(rounds, threads);
     return all < most_blocks ? all : most_blocks;
   }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <devplace/backend/cuda/pack.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 
 namespace devplace::detail {
@@ -43,7 +44,7 @@ struct wide_kernel {
   std::size_t groups;
   Body body;
 
-  std::size_t blocks() const { return (groups + (n - groups * Body::width) + threads - 1) / threads; }
+  std::size_t blocks() const { return divided_up(groups + (n - groups * Body::width), threads); }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {

@@ -27,7 +27,7 @@ class control_arrivals {
   void descriptors(std::vector<::pollfd>& to) const {
     if (devplace::detail::monotonic_seconds() >= retry_at_) to.push_back({listener_.get(), POLLIN, 0});
     for (const arrival& one : arrivals_)
-      to.push_back({one.link.fd(), POLLIN, 0});
+      to.push_back(one.link.polled());
   }
 
   /// Stops listening on a network, where anybody can connect, when the group is complete. On one host the socket stays

@@ -139,7 +139,7 @@ class control_hub final : public control_role {
   void descriptors(std::vector<::pollfd>& to) const override {
     arrivals_.descriptors(to);
     for (const control_link& link : links_)
-      if (link.open()) to.push_back({link.fd(), static_cast<short>(link.has_unsent() ? POLLIN | POLLOUT : POLLIN), 0});
+      if (link.open()) to.push_back(link.polled());
   }
 
   bool serve(double now, bool heartbeat_due, leaving how) override {
@@ -162,45 +162,30 @@ class control_hub final : public control_role {
 
   /// Handles the messages of process `r` and the end of its connection.
   void receive(std::size_t r, double now) {
-    control_link& link = links_[r];
-    link.flush();
-    const bool open = link.receive();
-    control_header header{};
-    std::vector<std::byte> body;
-    auto found = control_link::found::nothing;
-    while ((found = link.next(header, body, gather_limit())) == control_link::found::message) {
+    const auto status = links_[r].read(gather_limit(), [&](control_message type, const std::vector<std::byte>& body) {
       all_[r].last_message = now;
-      if (!handle(r, header, body)) {
-        found = control_link::found::malformed;
-        break;
-      }
-    }
-    if (found == control_link::found::malformed) {
-      link.close();
-      fail(all_[r].name() + " sent an invalid message over the control connection.");
-    } else if (!open && link.open()) {
-      link.close();
-      fail(ended_text(all_[r], self()));
-    }
+      return handle(r, type, body);
+    });
+    if (status == control_link::status::open || !links_[r].open()) return;
+    links_[r].close();
+    fail(status == control_link::status::ended ? ended_text(all_[r], self()) : invalid_text(all_[r]));
   }
 
   /// Handles one message; false if it is not valid.
-  bool handle(std::size_t r, const control_header& header, const std::vector<std::byte>& body) {
-    if (header.type == control_message::heartbeat && body.size() == sizeof(control_state)) {
+  bool handle(std::size_t r, control_message type, const std::vector<std::byte>& body) {
+    if (type == control_message::heartbeat && body.size() == sizeof(control_state)) {
       all_[r].state = control_read<control_state>(body.data());
       return true;
     }
-    if (header.type == control_message::part && body.size() == sizeof(control_part)) {
+    if (type == control_message::part && body.size() == sizeof(control_part)) {
       all_parts_.update(static_cast<int>(r), control_read<control_part>(body.data()));
       return true;
     }
-    if (header.type == control_message::gather) return exchanges_.take(r, body, all_.size());
-    if (header.type != control_message::goodbye || body.size() != sizeof(control_goodbye)) return false;
-    const auto goodbye = control_read<control_goodbye>(body.data());
-    all_[r].state = goodbye.state;
+    if (type == control_message::gather) return exchanges_.take(r, body, all_.size());
+    if (type != control_message::goodbye || body.size() != sizeof(leaving)) return false;
     all_[r].left = true;
     links_[r].close();
-    if (goodbye.failed != 0) {
+    if (control_read<leaving>(body.data()) == leaving::by_exception) {
       // A launcher that sees this process end may end the others: the failed one needs time to print its exception.
       if (terminates()) ::poll(nullptr, 0, poll_milliseconds(std::min(0.5, options_.exit_grace)));
       fail(exception_text(all_[r]));
@@ -268,9 +253,8 @@ class control_hub final : public control_role {
   bool is_late(const watched_process& one, double now) const { return now - one.last_message > 2 * options_.heartbeat; }
 
   void broadcast_failure(const std::string& sentence) {
-    const control_failure head{terminates()};
     for (control_link& link : links_)
-      link.send(control_message::failure, &head, sizeof head, sentence.data(), sentence.size());
+      link.send_text(control_message::failure, sentence);
   }
 
   /// Waits until the other processes have closed their links, at most exit_grace; then kills stopped ones.
@@ -279,19 +263,17 @@ class control_hub final : public control_role {
     for (;;) {
       std::vector<::pollfd> polled;
       for (control_link& link : links_) {
-        control_header header{};
-        std::vector<std::byte> ignored;
-        link.flush();
-        while (link.open() && link.next(header, ignored, gather_limit()) == control_link::found::message)
-          if (header.type == control_message::goodbye) link.close();
-        if (link.open()) polled.push_back({link.fd(), POLLIN, 0});
+        const auto close_on_goodbye = [&](control_message type, const auto&) {
+          if (type == control_message::goodbye) link.close();
+          return true;
+        };
+        if (link.read(gather_limit(), close_on_goodbye) != control_link::status::open) link.close();
+        if (link.open()) polled.push_back(link.polled());
       }
       const double now = devplace::detail::monotonic_seconds();
       if (polled.empty()) return;
       if (now >= deadline) break;
       ::poll(polled.data(), polled.size(), poll_milliseconds(std::min(deadline - now, 0.1)));
-      for (control_link& link : links_)
-        if (link.open() && !link.receive()) link.close();
     }
     for (std::size_t r = 1; r != links_.size(); ++r)
       if (terminates() && links_[r].open() && is_late(all_[r], devplace::detail::monotonic_seconds()))

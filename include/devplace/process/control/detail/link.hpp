@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <devplace/process/control/detail/messages.hpp>
+#include <devplace/process/control/detail/socket.hpp>
 #include <devplace/process/detail/descriptor.hpp>
 
 namespace devplace::parallel::detail {
@@ -35,13 +36,11 @@ class control_link {
   }
 
   /// Sends as much as the socket accepts; flush() sends the rest. receive() reports a lost connection.
-  void send(control_message type, const void* head, std::size_t head_bytes, const void* tail = nullptr,
-            std::size_t tail_bytes = 0) {
+  void send(control_message type, const void* body, std::size_t bytes) {
     if (!open()) return;
-    control_header header{.type = type, .bytes = head_bytes + tail_bytes};
+    const control_header header{.type = type, .bytes = bytes};
     append(&header, sizeof header);
-    append(head, head_bytes);
-    append(tail, tail_bytes);
+    append(body, bytes);
     flush();
   }
   template <class T>
@@ -102,13 +101,32 @@ class control_link {
     return found::message;
   }
 
+  /// Sends and receives what the socket has ready, and calls `handle(type, body)` for each message; it returns false
+  /// for an invalid one. Returns whether the connection is still open, has ended, or brought an invalid message.
+  enum class status { open, ended, invalid };
+  template <class Handle>
+  status read(std::size_t limit, const Handle& handle) {
+    flush();
+    const bool is_open = receive();
+    control_header header{};
+    std::vector<std::byte> body;
+    auto last = found::nothing;
+    while ((last = next(header, body, limit)) == found::message)
+      if (!handle(header.type, body)) return status::invalid;
+    return last == found::malformed ? status::invalid : is_open ? status::open : status::ended;
+  }
+
+  /// What poll() waits for.
+  ::pollfd polled() const noexcept {
+    return {fd(), static_cast<short>(unsent_.empty() ? POLLIN : POLLIN | POLLOUT), 0};
+  }
+
   /// Opens a pidfd of the connected process, which must be on this host, for kill_process().
   void remember_process() noexcept {
 #if defined(SYS_pidfd_open) && defined(SYS_pidfd_send_signal)
-    ::ucred peer{};
-    ::socklen_t size = sizeof peer;
-    if (::getsockopt(fd(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0 && peer.pid != ::getpid())
-      process_ = descriptor(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+    ::pid_t pid = 0;
+    if (same_user(fd(), &pid) && pid > 0 && pid != ::getpid())
+      process_ = descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 #endif
   }
   void kill_process() noexcept {

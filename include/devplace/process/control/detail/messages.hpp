@@ -36,7 +36,7 @@ struct control_header {
   std::uint64_t bytes;  ///< size of the body that follows
 
   static constexpr std::uint32_t magic_number = 0x64765043;  // dvPC
-  static constexpr std::uint16_t current_protocol = 2;
+  static constexpr std::uint16_t current_protocol = 3;
 };
 
 /// A hash of a job's token. Over a network the token proves that a process belongs to the job, so no error message
@@ -123,15 +123,8 @@ struct control_part {
   control_state state;
 };
 
-struct control_goodbye {
-  control_state state;
-  std::uint64_t failed;  ///< whether an exception ends the process
-};
-
-/// Precedes the description of a failure.
-struct control_failure {
-  std::uint64_t printed;  ///< whether process 0 has written the description to stderr
-};
+/// Whether and how a process leaves the group; the body of a goodbye.
+enum class leaving : std::uint32_t { no, in_order, by_exception };
 
 /// Precedes a contribution to an exchange. The ranks of the members follow, unless they are all processes. Exchanges
 /// between different members have different keys.

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <devplace/base/clock.hpp>
+#include <devplace/base/hash.hpp>
 #include <devplace/process/control/detail/link.hpp>
 #include <devplace/process/control/detail/parts.hpp>
 #include <devplace/process/control/detail/published_calls.hpp>
@@ -26,8 +27,6 @@
 #include <devplace/process/process_options.hpp>
 
 namespace devplace::parallel::detail {
-
-enum class leaving { no, in_order, by_exception };
 
 /// The common part of both roles, process 0 and the others: the loop of the watching thread, and the data that it
 /// shares with the communicating thread.
@@ -70,9 +69,8 @@ class control_role {
   void exchange(std::span<const std::int32_t> members, const void* own, std::size_t bytes, void* all,
                 std::size_t bytes_of_all = 0) {
     std::unique_lock lock(mutex_);
-    control_gather head{14695981039346656037u, static_cast<std::uint32_t>(members.size()), bytes_of_all == 0};
-    for (const std::int32_t member : members)
-      head.key = (head.key ^ static_cast<std::uint32_t>(member)) * 1099511628211u;  // FNV-1a
+    const control_gather head{devplace::detail::hash_of(members), static_cast<std::uint32_t>(members.size()),
+                              bytes_of_all == 0};
     contribution_.clear();
     for (const auto& [from, size] : {std::pair<const void*, std::size_t>{&head, sizeof head},
                                      {members.data(), members.size_bytes()},

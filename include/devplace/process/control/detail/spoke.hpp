@@ -74,14 +74,14 @@ class control_spoke final : public control_role {
       if (left <= 0)
         throw communication_error("process 0 at " + endpoint_.text() + " did not answer in " +
                                   seconds_text(options_.init_timeout) + "." + source());
-      ::pollfd polled{hub_.fd(), POLLIN, 0};
+      ::pollfd polled = hub_.polled();
       ::poll(&polled, 1, poll_milliseconds(left));
       open = hub_.receive();
     }
   }
 
   bool read_answer(const control_header& header, const std::vector<std::byte>& body) {
-    if (header.type == control_message::refusal) throw communication_error(text_of(body, 0));
+    if (header.type == control_message::refusal) throw communication_error(text_of(body));
     const auto size = static_cast<std::size_t>(who_.size);
     if (header.type != control_message::welcome || body.size() != size * sizeof(control_address))
       throw communication_error("process 0 at " + endpoint_.text() +
@@ -100,12 +100,12 @@ class control_spoke final : public control_role {
   std::size_t answer_limit() const {
     return control_text_limit + static_cast<std::size_t>(who_.size) * (control_gather_limit + sizeof(control_address));
   }
-  static std::string text_of(const std::vector<std::byte>& body, std::size_t from) {
-    return printable(std::string(reinterpret_cast<const char*>(body.data()) + from, body.size() - from));
+  static std::string text_of(const std::vector<std::byte>& body) {
+    return printable(std::string(reinterpret_cast<const char*>(body.data()), body.size()));
   }
 
   void descriptors(std::vector<::pollfd>& to) const override {
-    if (hub_.open()) to.push_back({hub_.fd(), static_cast<short>(hub_.has_unsent() ? POLLIN | POLLOUT : POLLIN), 0});
+    if (hub_.open()) to.push_back(hub_.polled());
   }
 
   bool serve(double now, bool heartbeat_due, leaving how) override {
@@ -114,10 +114,7 @@ class control_spoke final : public control_role {
     std::vector<std::byte> own;
     if (take_contribution(own)) hub_.send(control_message::gather, own.data(), own.size());
     if (!heartbeat_due) return true;
-    if (!hub_.has_unsent()) {
-      report_parts(now);
-      hub_.send(control_message::heartbeat, self().state);
-    }
+    if (!hub_.has_unsent()) report(now);
     if (hub_.open() && is_silent(all_[0], now))
       handle_hub_failure(silent_text(all_[0], self(), options_.heartbeat_timeout), true);
     return true;
@@ -125,33 +122,24 @@ class control_spoke final : public control_role {
 
   void receive(double now) {
     if (!hub_.open()) return;
-    hub_.flush();
-    const bool open = hub_.receive();
-    control_header header{};
-    std::vector<std::byte> body;
-    auto found = control_link::found::nothing;
-    while ((found = hub_.next(header, body, answer_limit())) == control_link::found::message) {
+    const auto status = hub_.read(answer_limit(), [&](control_message type, const std::vector<std::byte>& body) {
       all_[0].last_message = now;
-      if (header.type == control_message::heartbeat && body.size() == sizeof(control_state))
+      if (type == control_message::heartbeat && body.size() == sizeof(control_state))
         all_[0].state = control_read<control_state>(body.data());
-      else if (header.type == control_message::gathered)
+      else if (type == control_message::gathered)
         answer(body.data(), body.size());
-      else if (header.type == control_message::failure && body.size() >= sizeof(control_failure))
-        handle_failure(text_of(body, sizeof(control_failure)), control_read<control_failure>(body.data()).printed != 0);
-    }
-    if (found == control_link::found::malformed)
-      handle_hub_failure(all_[0].name() + " sent an invalid message over the control connection.");
-    else if (!open)
-      handle_hub_failure(ended_text(all_[0], self()));
+      else if (type == control_message::failure)
+        handle_failure(text_of(body));
+      return true;
+    });
+    if (status == control_link::status::ended) handle_hub_failure(ended_text(all_[0], self()));
+    if (status == control_link::status::invalid) handle_hub_failure(invalid_text(all_[0]));
   }
 
-  /// Ends this process or notes the failure that process 0 has sent.
-  void handle_failure(const std::string& sentence, bool printed) {
+  /// Ends this process, or notes the failure that process 0 has sent. Process 0 has printed it if it ends, too.
+  void handle_failure(const std::string& sentence) {
     if (leave_state() != leaving::no || has_failed()) return;
-    if (terminates()) {
-      if (!printed) print_final(sentence);
-      end_process();
-    }
+    if (terminates()) end_process();
     note_failure(sentence);
   }
 
@@ -183,16 +171,17 @@ class control_spoke final : public control_role {
     return result;
   }
 
-  void report_parts(double now) {
+  void report(double now) {
     parts.report(now, [&](const control_part& part) { hub_.send(control_message::part, part); });
+    hub_.send(control_message::heartbeat, self().state);
   }
 
   /// Sends the goodbye once. True until process 0 has closed the link in answer, at most for exit_grace.
   bool say_goodbye(double now, leaving how) {
     if (goodbye_deadline_ == 0) {
       goodbye_deadline_ = now + options_.exit_grace;
-      report_parts(now);
-      hub_.send(control_message::goodbye, control_goodbye{self().state, how == leaving::by_exception});
+      report(now);
+      hub_.send(control_message::goodbye, how);
     }
     return hub_.open() && now < goodbye_deadline_;
   }

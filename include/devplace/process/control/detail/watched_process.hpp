@@ -67,6 +67,10 @@ inline std::string silent_text(const watched_process& who, const watched_process
          "process_options::heartbeat_timeout says how long that may take.";
 }
 
+inline std::string invalid_text(const watched_process& who) {
+  return who.name() + " sent an invalid message over the control connection.";
+}
+
 inline std::string exception_text(const watched_process& who) {
   return who.name() + " left the group because of an exception, " + who.last() + ". Its own output may say which.";
 }

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <devplace/backend/cuda/reduce.cuh>
-#include <devplace/runtime/clip.hpp>
+#include <devplace/runtime/clip_factor.hpp>
 
 namespace devplace {
 
 /// Uses one launch: the last block of the sum computes the factor. The tickets in the workspace are 0 again afterwards.
 template <>
-struct implementation<backend::cuda, op::clip> {
+struct implementation<backend::cuda, op::clip_factor> {
   template <class T>
   static void run(int ordinal, const runtime::clip_numbers<T>& c) {
     using source = detail::element_source<T>;

@@ -9,7 +9,7 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/optim/loss_scaling.hpp>
 #include <devplace/place/error.hpp>
-#include <devplace/runtime/loss_scaling.hpp>
+#include <devplace/runtime/loss_scale.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/train/detail/step.hpp>
 
@@ -33,7 +33,7 @@ struct set_scale_functor {
 
 /// The loss scaling of a trainer in a precision without it.
 template <bool Scales>
-struct scaling {
+struct loss_scaler {
   std::size_t divisor = 1;
 
   template <class T>
@@ -44,7 +44,7 @@ struct scaling {
 
 /// The loss scaling in mixed<half>: the options, and the divisor of the batches that are being accumulated.
 template <>
-struct scaling<true> {
+struct loss_scaler<true> {
   optim::loss_scaling options = {};
   /// As in PyTorch, gradients of a mean are divided by this number and multiplied by the scale before they are rounded.
   /// Set by the first batch with samples of an accumulation; 0 before.

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-#include <devplace/runtime/clip.hpp>
-#include <devplace/tensor/detail/number_options.hpp>
+#include <devplace/optim/option_range.hpp>
+#include <devplace/runtime/clip_factor.hpp>
 
 namespace devplace::optim {
 
@@ -14,8 +14,9 @@ namespace devplace::optim {
 struct clip_norm {
   double max_norm = 1;  ///< the largest norm that is not scaled down
 
-  /// Throws argument_error for a negative, infinite or NaN max_norm.
-  void validate() const { devplace::detail::require_not_negative(max_norm, "clip_norm", "max_norm"); }
+  static constexpr const char* name = "clip_norm";  ///< begins messages about options
+  /// Lists the options; see validate.
+  static void for_each_option(auto& self, auto&& f) { f("max_norm", self.max_norm, not_negative); }
 };
 
 /// Arguments of clip_norm_into; all pointers are to memory of the device `ordinal`.
@@ -31,7 +32,7 @@ struct clip_arguments {
   runtime::loss_scale* scaler = nullptr;  ///< the factor of the gradients, which is updated (null: 1)
   runtime::scaling_rule scaling = {};     ///< how the scale is updated
   double unscaled = 1;                    ///< the loss scaling's divisor of the gradients
-  runtime::norm_statistics* statistics = nullptr;  ///< also receives the norm (null: not wanted)
+  runtime::gradient_norm_statistics* statistics = nullptr;  ///< also receive the norm (null: not wanted)
 };
 
 /// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.
@@ -48,8 +49,8 @@ template <class Backend, class T>
 void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
   const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor,   a.norm,
                                        a.scaler,  a.scaling,     a.unscaled, a.statistics};
-  devplace::detail::dispatch<op::clip, Backend>(a.ordinal,
-                                                runtime::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
+  devplace::detail::dispatch<op::clip_factor, Backend>(a.ordinal,
+                                                       runtime::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
 }
 
 }  // namespace devplace::optim

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/catch.hpp"
 
-#include <devplace/optim/clip.hpp>
+#include <devplace/optim/clip_norm.hpp>
 
 #include <cmath>
 #include <limits>

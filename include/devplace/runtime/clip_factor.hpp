@@ -8,15 +8,15 @@
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/place/backend.hpp>
-#include <devplace/runtime/loss_scaling.hpp>
-#include <devplace/runtime/norm_statistics.hpp>
+#include <devplace/runtime/gradient_norm_statistics.hpp>
+#include <devplace/runtime/loss_scale.hpp>
 
 namespace devplace {
 
 namespace op {
 
 /// `run(ordinal, clip_numbers)` computes the norm of the gradients and the factor that reduces it to the maximum.
-struct clip {};
+struct clip_factor {};
 
 }  // namespace op
 
@@ -41,8 +41,8 @@ struct clip_result {
   T* norm;
   loss_scale* scaler = nullptr;  ///< null: gradients are not scaled
   scaling_rule scaling = {};
-  double unscaled = 1;                    ///< the loss scaling's divisor of the gradients
-  norm_statistics* statistics = nullptr;  ///< null: not collected
+  double unscaled = 1;                             ///< the loss scaling's divisor of the gradients
+  gradient_norm_statistics* statistics = nullptr;  ///< null: not collected
 
   DEVPLACE_HD void operator()(double sum_of_squares) const {
     // The squares of finite floats have a finite sum in double.
@@ -85,5 +85,5 @@ struct clip_numbers {
 }  // namespace runtime
 }  // namespace devplace
 
-#include <devplace/backend/cpu/clip.hpp>
-#include DEVPLACE_CUDA_BACKEND(clip)
+#include <devplace/backend/cpu/clip_factor.hpp>
+#include DEVPLACE_BACKENDS(clip_factor)

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <devplace/backend/cuda/kernels/rows.hpp>
+#include <devplace/backend/cuda/kernels/rows_kernel.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 
 namespace devplace::detail {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/memory/backend.hpp>
+#include <devplace/memory/device_backend.hpp>
 
 #include "support/catch.hpp"
 

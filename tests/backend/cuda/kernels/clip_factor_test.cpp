@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <devplace/backend/cuda/kernels/reduce.hpp>
-#include <devplace/runtime/clip.hpp>
+#include <devplace/runtime/clip_factor.hpp>
 
 #include "support/catch.hpp"
 #include "support/simt/emulator.hpp"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/runtime/clip.hpp>
+#include <devplace/runtime/clip_factor.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace {
 
 struct clipped {
   float factor = -1, norm = -1;
-  runtime::norm_statistics statistics = {};
+  runtime::gradient_norm_statistics statistics = {};
   runtime::loss_scale scaler = {8, 0, 0, 0};
 };
 
@@ -35,7 +35,7 @@ clipped clip(const std::vector<float>& gradients, double max_norm, std::optional
     finish.scaling = {2, 0.5, 1};
   }
   finish.statistics = &result.statistics;
-  dp::detail::dispatch<dp::op::clip, dp::backend::cpu>(
+  dp::detail::dispatch<dp::op::clip_factor, dp::backend::cpu>(
       0, runtime::clip_numbers<float>{n, gradients.data(), finish, workspace.data()});
   return result;
 }
@@ -80,7 +80,7 @@ TEST_CASE("clipping undoes the loss scale, and decides whether to skip the step"
 }
 
 TEST_CASE("statistics of norms keep the last, the largest and the sum of finite ones", "[runtime]") {
-  runtime::norm_statistics norms = {};
+  runtime::gradient_norm_statistics norms = {};
   for (const double norm :
        {2.0, 5.0, std::numeric_limits<double>::infinity(), 3.0, std::numeric_limits<double>::quiet_NaN(), 1.0})
     norms.add(norm);

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cuda/kernels/pooling.hpp>
 #include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/pack.hpp>
+#include <devplace/backend/cuda/pooling.cuh>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/quotient.hpp>
 #include <devplace/ops/upsample.hpp>

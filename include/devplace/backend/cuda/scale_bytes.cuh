@@ -7,6 +7,7 @@
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/pack.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/byte_scale.hpp>
 
@@ -24,7 +25,7 @@ struct scale_bytes_kernel {
   std::size_t groups;
   byte_scaler<T> body;
 
-  std::size_t blocks() const { return (groups + (n - groups * group) + threads - 1) / threads; }
+  std::size_t blocks() const { return divided_up(groups + (n - groups * group), threads); }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {

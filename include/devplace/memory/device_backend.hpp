@@ -53,6 +53,6 @@ concept device_backend = requires(int ordinal, void* to, const void* from, std::
 };
 
 static_assert(device_backend<backend::cpu>);
-static_assert(!detail::provided<backend::cuda, op::memory> || device_backend<backend::cuda>);
+static_assert(!detail::provided<backend::device, op::memory> || device_backend<backend::device>);
 
 }  // namespace devplace

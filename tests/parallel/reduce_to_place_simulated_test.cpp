@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/parallel/reduce.hpp>
 #include <devplace/parallel/reduce_scatter.hpp>
+#include <devplace/parallel/reduce_to_place.hpp>
 
 #include "parallel/meshes.hpp"
 #include "parallel/summands.hpp"

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cuda/kernels/rows.hpp>
+#include <devplace/backend/cuda/kernels/rows_kernel.hpp>
 #include <devplace/ops/softmax.hpp>
 
 namespace devplace::detail {

@@ -8,6 +8,7 @@
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/pack.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/random_body.hpp>
 
@@ -24,7 +25,7 @@ struct random_kernel {
   bool wide;
   Body body;
 
-  std::size_t blocks() const { return (n + threads * width - 1) / (threads * width); }
+  std::size_t blocks() const { return divided_up(n, threads * width); }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
@@ -67,9 +68,9 @@ struct dropout_kernel {
   bool wide;
   dropout_body<T> body;
 
-  DEVPLACE_HD std::size_t groups_of_row() const { return (body.columns + group - 1) / group; }
+  DEVPLACE_HD std::size_t groups_of_row() const { return divided_up(body.columns, group); }
   DEVPLACE_HD std::size_t groups() const { return rows * groups_of_row(); }
-  std::size_t blocks() const { return (groups() + threads - 1) / threads; }
+  std::size_t blocks() const { return divided_up(groups(), threads); }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {

@@ -6,6 +6,7 @@
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/kernels/row_values.hpp>
+#include <devplace/base/divided_up.hpp>
 #include <devplace/ops/for_each_row.hpp>
 
 namespace devplace::detail {
@@ -14,7 +15,7 @@ namespace devplace::detail {
 //
 //   by_group(functor, access, group, row, exists)
 //
-// in kernels/<operation>.hpp. The threads of `group` process row number `row`. They get its elements from
+// in <operation>.cuh. The threads of `group` process row number `row`. They get its elements from
 // access.values(), together with elements of other rows, and write results by write(). If `exists` is false, there is
 // no such row, but these threads still take part in the group's operations, which involve all lanes of a warp. For this
 // reason, group operations must not stand in a branch that depends on the row.
@@ -46,9 +47,7 @@ template <class Row, class Launch>
 void with_kernel(std::size_t rows, const row_functor<Row>& of_rows, const Launch& launch) {
   const std::size_t columns = of_rows.columns;
   const Row& functor = of_rows.f;
-  const auto with = [&](const auto& kernel) {
-    launch((rows + kernel.rows_per_block - 1) / kernel.rows_per_block, kernel);
-  };
+  const auto with = [&](const auto& kernel) { launch(divided_up(rows, kernel.rows_per_block), kernel); };
   if (columns <= 16)
     with(rows_kernel<Row, 4, 4>{rows, functor});
   else if (columns <= 128)

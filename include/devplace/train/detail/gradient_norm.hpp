@@ -9,13 +9,13 @@
 #include <optional>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/optim/clip.hpp>
+#include <devplace/optim/clip_norm.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/step_record.hpp>
-#include <devplace/train/detail/scaling.hpp>
+#include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/gradient_norms.hpp>
 
@@ -24,7 +24,7 @@ namespace devplace::train::detail {
 /// The norm of all gradients: for clipping, for measuring and, with loss scaling, for detecting gradients that are not
 /// finite.
 template <class Net, place P, bool Scales>
-class norm_of_gradients {
+class gradient_norm {
   using backend_type = backend_of_t<P>;
   static constexpr std::size_t elements = runtime::network_plan<Net>::parameter_elements;
 
@@ -69,12 +69,12 @@ class norm_of_gradients {
   template <class S, class T, std::size_t Places>
   DEVPLACE_CONFIGURED std::array<runtime::step_factors<T>, Places> factors(
       const runtime::model_state<S>& state, const std::array<step_memory<T>, Places>& memory, std::size_t updating,
-      reduction how, const scaling<Scales>& scaled) const {
+      reduction how, const loss_scaler<Scales>& scaled) const {
     std::array<runtime::step_factors<T>, Places> result{};
     const bool changes = Scales || clip_;
     const optim::clip_norm rule = clip_.value_or(optim::clip_norm{std::numeric_limits<double>::infinity()});
     for (std::size_t k = 0; k < updating; ++k) {
-      runtime::norm_statistics* const statistics = k == 0 && measured_ ? measured_->numbers() : nullptr;
+      runtime::gradient_norm_statistics* const statistics = k == 0 && measured_ ? measured_->numbers() : nullptr;
       if (!changes && statistics == nullptr) continue;
       const T* const factor =
           detail::clip<Net, backend_type, T>(rule, state.replicas[k], memory[k], how, scaled, statistics);

@@ -7,7 +7,7 @@
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/detail/parallel_ranges.hpp>
-#include <devplace/runtime/clip.hpp>
+#include <devplace/runtime/clip_factor.hpp>
 
 namespace devplace {
 
@@ -61,7 +61,7 @@ struct group_sums {
 }  // namespace detail
 
 template <>
-struct implementation<backend::cpu, op::clip> {
+struct implementation<backend::cpu, op::clip_factor> {
   template <class T>
   static void run(int ordinal, const runtime::clip_numbers<T>& c) {
     using for_each = implementation<backend::cpu, op::for_each>;

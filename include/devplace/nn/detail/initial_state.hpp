@@ -12,7 +12,7 @@
 
 #include <devplace/nn/detail/initialize.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/runtime/state.hpp>
+#include <devplace/runtime/model_state.hpp>
 #include <devplace/runtime/wait_for_model.hpp>
 
 namespace devplace::nn::detail {
@@ -53,7 +53,7 @@ std::shared_ptr<runtime::model_state<S>> drawn_state(std::span<const int> ordina
   for (const runtime::replica<S>& r : state->replicas) {
     const auto draw_into = [&r, seed](typename runtime::replica<S>::parameter* arena) {
       return [&r, seed, arena](const std::string& name, const parameter& entry, std::size_t offset) {
-        initialize_into<Backend>(r.ordinal, arena + offset, entry.shape.size(), entry.init, seed, path_hash(name));
+        initialize_into<Backend>(r.ordinal, arena + offset, entry.shape.size(), entry.init, seed, name);
       };
     };
     plan::visit_parameters(draw_into(r.parameter_data()));

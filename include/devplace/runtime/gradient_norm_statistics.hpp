@@ -9,7 +9,7 @@ namespace devplace::runtime {
 
 /// Statistics of the norms of gradients on a place since the last reset. All members have one type, to be copied as an
 /// array.
-struct norm_statistics {
+struct gradient_norm_statistics {
   static constexpr int numbers = 5;
 
   double last;
@@ -27,6 +27,6 @@ struct norm_statistics {
     finite += 1;
   }
 };
-static_assert(sizeof(norm_statistics) == norm_statistics::numbers * sizeof(double));
+static_assert(sizeof(gradient_norm_statistics) == gradient_norm_statistics::numbers * sizeof(double));
 
 }  // namespace devplace::runtime

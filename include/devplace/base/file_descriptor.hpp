@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <devplace/base/fork_count.hpp>
+
+namespace devplace::detail {
+
+/// The descriptors that a child of fork() closes: with a copy of a socket in the child, the other end would not notice
+/// the end of this process.
+struct descriptors_of_parent {
+  descriptors_of_parent() {
+    pthread_atfork([] { all().mutex.lock(); }, [] { all().mutex.unlock(); },
+                   [] {
+                     for (const int fd : all().open)
+                       ::close(fd);
+                     all().open.clear();
+                     all().mutex.unlock();
+                   });
+  }
+  /// Never destroyed, because destructors of static objects may call fork().
+  static descriptors_of_parent& all() {
+    static auto* const one = new descriptors_of_parent;
+    return *one;
+  }
+
+  std::mutex mutex;
+  std::vector<int> open;
+};
+
+/// Owns a file descriptor. The destructor closes it and keeps errno.
+class file_descriptor {
+ public:
+  file_descriptor() = default;
+  explicit file_descriptor(int fd) noexcept : fd_(fd) {}
+  file_descriptor(file_descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)), forks_(other.forks_) {}
+  file_descriptor& operator=(file_descriptor&& other) noexcept {
+    file_descriptor old(std::move(other));
+    std::swap(fd_, old.fd_);
+    std::swap(forks_, old.forks_);
+    return *this;
+  }
+  ~file_descriptor() {
+    if (get() < 0) return;
+    const int reason = errno;
+    std::unique_lock<std::mutex> lock;
+    if (forks_ != 0) {  // no fork() between the next two statements
+      lock = std::unique_lock(descriptors_of_parent::all().mutex);
+      std::erase(descriptors_of_parent::all().open, fd_);
+    }
+    ::close(fd_);
+    errno = reason;
+  }
+
+  /// Lets children of fork() close the descriptor; get() is -1 there.
+  void close_in_children() {
+    if (fd_ < 0 || forks_ != 0) return;
+    const std::lock_guard lock(descriptors_of_parent::all().mutex);
+    descriptors_of_parent::all().open.push_back(fd_);
+    forks_ = fork_count();
+  }
+
+  int get() const noexcept { return forks_ == 0 || forks_ == fork_count() ? fd_ : -1; }
+  explicit operator bool() const noexcept { return get() >= 0; }
+
+ private:
+  int fd_ = -1;
+  unsigned forks_ = 0;  // fork_count() of the only process that has the descriptor; 0: children have a copy
+};
+
+}  // namespace devplace::detail
