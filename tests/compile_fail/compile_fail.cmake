@@ -60,8 +60,8 @@ function(devplace_add_compile_fail_tests source)
     endif()
   else()
     # nvcc has no -fsyntax-only. Its pass for devices has the same front end and messages as the one for the host, sees
-    # both kinds of code, and may stop there; only the control produces a file, which is empty. Of narrowing it warns,
-    # because the host's compiler, which is not reached, refuses it.
+    # both kinds of code, and may stop there; only the control produces a file, which is empty. It only warns of
+    # narrowing, which the host's compiler, not reached here, would reject.
     list(PREPEND flags ${CMAKE_CUDA_COMPILER} -std=c++20 -x cu -arch=sm_90 -ptx -fdevice-syntax-only -diag-error 2361)
     set(label cuda)
     set(for_all_cases -Xcudafe --error_limit=1000 -o ${together}.ptx) # otherwise it stops after 100

@@ -32,7 +32,7 @@ struct clip_arguments {
   runtime::loss_scale* scaler = nullptr;  ///< the factor of the gradients, which is updated (null: 1)
   runtime::scaling_rule scaling = {};     ///< how the scale is updated
   double unscaled = 1;                    ///< the loss scaling's divisor of the gradients
-  runtime::gradient_norm_statistics* statistics = nullptr;  ///< also receive the norm (null: not wanted)
+  runtime::gradient_norm_statistics* statistics = nullptr;  ///< also receives the norm (null: not wanted)
 };
 
 /// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.

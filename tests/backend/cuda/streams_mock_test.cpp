@@ -87,7 +87,7 @@ TEST_CASE("a stream_scope affects one place and one thread", "[backend][stream]"
                                  "cudaFreeAsync device 1 stream of 1 on own"});
 }
 
-TEST_CASE("the current stream is that of the innermost scope, or the place's own", "[backend][stream]") {
+TEST_CASE("the current stream belongs to the innermost scope, or is the place's own", "[backend][stream]") {
   const auto side = side_stream();
   const auto own = dp::stream<gpu>::own();
   CHECK(dp::stream<gpu>::current().native_handle() == own.native_handle());

@@ -145,7 +145,7 @@ class control_plane final : public group_monitor {
 
 namespace detail {
 
-/// Reports the calls of a part of a control plane's processes.
+/// Reports the calls of a group of the control plane's processes.
 class monitor_of_calls_of_part final : public monitor_of_part {
  public:
   /// Monitors part number `split` of the group, or part, with the number `of`. `members` are ranks of the whole group.
