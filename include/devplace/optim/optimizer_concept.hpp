@@ -34,7 +34,7 @@ struct step_arguments {
   const std::uint32_t* skip = nullptr;  ///< one element: nonzero skips the step; null: never skipped
   std::int64_t step = 1;                ///< 1 for the first step
   void* step_memory = nullptr;          ///< step_memory_bytes for the rule; zero before the first step
-  void* sent = nullptr;                 ///< host copy of what the rule last sent to the place; initially 0
+  void* sent = nullptr;                 ///< host copy of the bytes that the rule last sent to the place; initially 0
 };
 
 /// Factors of the hyperparameters `learning_rate` and `weight_decay` for a group of parameters.

@@ -35,7 +35,7 @@ namespace parallel {
 /// recommends it.
 ///
 /// If a process has several places, the first place's device reduces over them first, and the other places copy the
-/// result at the end. The maximum of elements with NaN is whatever MPI returns. The calling thread waits for the
+/// result at the end. The maximum of elements with NaN depends on MPI. The calling thread waits for the
 /// devices and for the other processes. On the CPU, collectives may be started; they advance during calls of progress()
 /// and of MPI. MPI cannot cancel them: after a failure it may still use the buffers, so the program must not continue
 /// to use MPI.

@@ -32,7 +32,7 @@ class monitor_of_calls_of_part;
 
 /// A control connection between the processes of a group, in addition to the data connection. Over it the processes
 /// rendezvous and exchange addresses. They learn at once that one of them ended, stopped, or makes other collective
-/// calls than the rest. process_options::failure says what then happens.
+/// calls than the rest. process_options::failure selects the reaction.
 ///
 /// Process 0 listens, the others connect; all messages go through process 0. It refuses processes of other users (on
 /// one host), with another token, or with another version of the library. Over a network it stops listening when the

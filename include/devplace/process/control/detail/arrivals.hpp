@@ -38,7 +38,7 @@ class control_arrivals {
     arrivals_.clear();
   }
 
-  /// For messages: why the last connection could not be accepted, or an empty text.
+  /// The reason of the last failed accept(), for messages; empty if none failed.
   std::string accept_error() const {
     if (accept_errno_ == 0) return {};
     return std::string(" Process 0 could not take a connection: ") + std::strerror(accept_errno_) +
