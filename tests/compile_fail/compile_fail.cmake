@@ -7,8 +7,8 @@
 #
 # each of which, when its macro is defined, must fail with an error line that matches its regular expression.
 # The compiler is called directly, without building anything: first with all cases of a file together, which takes no
-# longer than a single case, then with those that produced no error. A case whose message is not found among the errors
-# of its own lines is then compiled separately.
+# longer than a single case, then with the cases that produced no error. A case whose message is not found among the
+# errors of its own lines is then compiled separately.
 #   <name>.cpp                     without components; with DEVPLACE_BUILD_CUDA also through nvcc
 #   <name>_simulated.cpp           with component simulated_cuda
 #   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present; nccl_cuda_host.cpp: nccl

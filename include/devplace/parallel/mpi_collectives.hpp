@@ -265,8 +265,8 @@ class mpi_collectives {
 
 namespace collective {
 
-/// The engine that calls MPI's own collectives, for groups made by mpi_session or mpi_processes. It uses what the
-/// machine's MPI offers, such as reductions in the network, but its bits are not reproducible elsewhere. A CUDA-aware
+/// The engine that calls MPI's own collectives, for groups made by mpi_session or mpi_processes. It uses features
+/// of the machine's MPI, such as reductions in the network, but its bits are not reproducible elsewhere. A CUDA-aware
 /// MPI gets the memory of CUDA devices directly, others get copies in pinned memory. In one process the engine is
 /// `direct`.
 struct mpi {

@@ -28,7 +28,7 @@ using device = dp::on<gpu>;
 
 namespace {
 
-/// Returns a stream of cuda<1>; its work is recorded with "on side", that of the place's own stream with "on own".
+/// Returns a stream of cuda<1>; its work is recorded with "on side", work of the place's own stream with "on own".
 dp::stream<gpu> side_stream() {
   mock::name_stream(dp::stream<gpu>::own().native_handle(), "own");
   dp::stream<gpu> made;

@@ -15,8 +15,8 @@
 
 namespace devplace::parallel::detail {
 
-/// Accepts connections to the listening socket of process 0 and passes on those of the job's processes. Answers others
-/// with the reason of the refusal, if they speak the protocol, and closes their connections.
+/// Accepts connections to the listening socket of process 0 and passes on the connections of the job's processes.
+/// Answers others with the reason of the refusal, if they speak the protocol, and closes their connections.
 class control_arrivals {
  public:
   control_arrivals(descriptor listener, const control_token& token)
