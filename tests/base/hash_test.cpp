@@ -10,18 +10,7 @@
 
 #include "support/catch.hpp"
 
-using devplace::detail::add_to_hash;
-
-namespace {
-
-template <class... T>
-std::uint64_t hash_of(const T&... values) {
-  std::uint64_t hash = devplace::detail::hash_of_nothing;
-  (add_to_hash(hash, values), ...);
-  return hash;
-}
-
-}  // namespace
+using devplace::detail::hash_of;
 
 TEST_CASE("hashes differ for other numbers, orders and types of values", "[base]") {
   const std::set<std::uint64_t> hashes{hash_of(),

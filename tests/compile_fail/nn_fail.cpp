@@ -692,23 +692,23 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   }
 #endif
 
-#if defined(PRINTED_MODEL)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+#if defined(PRINTED_MODEL)  // expect: devplace: a model, trainer, loader or loss cannot be printed
   std::cout << model << std::endl;
 #endif
 
-#if defined(PRINTED_TRAINER)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+#if defined(PRINTED_TRAINER)  // expect: devplace: a model, trainer, loader or loss cannot be printed
   std::cout << step << std::endl;
 #endif
 
-#if defined(PRINTED_OPTIMIZER)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+#if defined(PRINTED_OPTIMIZER)  // expect: devplace: a model, trainer, loader or loss cannot be printed
   std::cout << step.optimizer() << std::endl;
 #endif
 
-#if defined(PRINTED_LOSS)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+#if defined(PRINTED_LOSS)  // expect: devplace: a model, trainer, loader or loss cannot be printed
   std::cout << step(x, y) << std::endl;
 #endif
 
-#if defined(PRINTED_LOSS_VALUE)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+#if defined(PRINTED_LOSS_VALUE)  // expect: devplace: a model, trainer, loader or loss cannot be printed
   std::cout << loss << std::endl;
 #endif
 

@@ -8,7 +8,7 @@
   #error "devplace: the components cuda and simulated_cuda exclude each other; link one of them."
 #endif
 
-// Implementations by optional components; each function has one without the component, too.
+// Selects implementations that use optional components; each has an alternative without the component.
 #if defined(DEVPLACE_WITH_CBLAS)
   #define DEVPLACE_CBLAS_ENGINE <devplace/backend/cpu/gemm_cblas.hpp>
   #define DEVPLACE_DETAIL_MATRIX_LIBRARY cblas
@@ -50,9 +50,10 @@
   #define DEVPLACE_DEVICES(name) <devplace/backend/none/kernels.hpp>
 #endif
 
-// Real and simulated CUDA in one program would violate the ODR. Object files of both kinds define this absolute symbol
-// with different values, and the linker rejects duplicate definitions unless their values agree. With link-time
-// optimisation one assembler run processes all files and would silently keep the last value: `.error` reports that.
+// Real and simulated CUDA in one program would violate the ODR. Object files of the two kinds define this absolute
+// symbol with different values, and the linker rejects duplicate definitions unless their values agree. With link-time
+// optimisation, one assembler run processes all files and would silently keep the last value; `.error` reports the
+// conflict there.
 #if (defined(DEVPLACE_WITH_CUDA) || defined(DEVPLACE_WITH_SIMULATED_CUDA)) && !defined(__CUDA_ARCH__)
   #if defined(DEVPLACE_WITH_CUDA)
     #define DEVPLACE_DETAIL_KIND "1"

@@ -39,7 +39,7 @@ void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff
   const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(width + right, 0, width);
   for (std::size_t channel = 0; channel != image.channels; ++channel)
     for (std::ptrdiff_t k = 0; k != height; ++k) {
-      const std::ptrdiff_t y = down > 0 ? height - 1 - k : k;  // a row is read before it is written
+      const std::ptrdiff_t y = down > 0 ? height - 1 - k : k;  // reads a row before writing it
       T* const to = image.row(channel, static_cast<std::size_t>(y));
       const std::ptrdiff_t from_y = y - down;
       if (from_y < 0 || from_y >= height || begin >= end) {
@@ -60,7 +60,7 @@ void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff
 /// outside of the image are 0.
 template <class T>
 void rotate_image(const sample_image<T>& image, double angle) {
-  thread_local std::vector<T> before;  // grows once for each thread that makes samples
+  thread_local std::vector<T> before;  // grows once in each thread that makes samples
   const std::size_t height = image.height, width = image.width, pixels = height * width;
   const double cosine = std::cos(angle), sine = std::sin(angle);
   const double middle_y = (static_cast<double>(height) - 1) / 2, middle_x = (static_cast<double>(width) - 1) / 2;
@@ -185,7 +185,8 @@ struct random_rotation {
   ///@}
 };
 
-/// Sets a square of `size` x `size` pixels around a random pixel to a value, as far as it lies in the image.
+/// Sets a square of `size` x `size` pixels around a random pixel to a value; the square is cut off at the image's
+/// edges.
 struct cutout {
   std::size_t size = 0;  ///< at least 1
   double value = 0;      ///< of the square's pixels
@@ -213,16 +214,16 @@ struct cutout {
 };
 
 /// Mixes each sample and its target with another one, drawn from all data: `weight * a + (1 - weight) * b`, the weight
-/// from the distribution Beta(alpha, alpha) (Zhang et al., mixup, ICLR 2018). The other sample has passed the same
-/// epoch's steps before mixup. Only as the last step, and with floating-point targets; for classes, give tensors of
+/// from the distribution Beta(alpha, alpha) (Zhang et al., mixup, ICLR 2018). The epoch's steps before mixup apply to
+/// the other sample too. Only as the last step, and with floating-point targets; for classes, give tensors of
 /// probabilities.
 struct mixup {
-  double alpha = 0.2;  ///< above 0, up to 4; the larger, the nearer to halves
+  double alpha = 0.2;  ///< above 0, up to 4; large values mix more evenly
 
   /// Returns the index of the other sample and the weight of the first one.
   std::pair<std::size_t, double> partner(std::size_t samples, sample_random& random) const {
     const std::size_t other = random.below(samples);
-    // Jöhnk's method. Logarithms, because powers of 1 / alpha would be zero for a small alpha.
+    // Jöhnk's method with logarithms, because powers of 1 / alpha would be zero for a small alpha.
     for (;;) {
       const double a = std::log(1 - random.unit()) / alpha, b = std::log(1 - random.unit()) / alpha;
       const double larger = std::max(a, b), sum = larger + std::log(std::exp(a - larger) + std::exp(b - larger));

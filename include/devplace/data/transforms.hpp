@@ -35,7 +35,7 @@ concept sample_step = std::is_invocable_v < const Step&,
 /// dp::transforms augment{dp::extents<28, 28>{}, dp::seed{3}, dp::random_crop{.padding = 2}, dp::horizontal_flip{}};
 /// dp::loader<Where> batches{data.train, {.batch = 64, .shuffle = dp::seed{2}, .workers = 2}, augment};
 /// ```
-/// The extents, static or dynamic, are those of a sample: rows and columns, or channels, rows and columns. A step's
+/// The extents, static or dynamic, belong to one sample: rows and columns, or channels, rows and columns. A step's
 /// random numbers depend only on the seed, the epoch, the sample's index in the data and the step's position. So
 /// samples have the same bits with any number of workers or places and in any order. The CPU runs the steps after
 /// scaling, in the calling thread or the loader's workers.
@@ -97,7 +97,7 @@ class transforms {
     self.each_step([&](const auto& step, std::size_t) { detail::for_each_option(step, f); });
   }
 
-  /// Returns the sample with which a sample is mixed in an epoch, and the weight.
+  /// Returns the other sample of a sample's mix in an epoch, and the weight.
   detail::sample_mix partner(std::size_t index, int epoch, std::size_t samples) const requires(mixes) {
     sample_random random(seed_, epoch, index, count - 1);
     const auto [other, weight] = std::get<count - 1>(steps_).partner(samples, random);

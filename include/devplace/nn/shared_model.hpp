@@ -64,7 +64,7 @@ struct shared_form<model<Net, shared_memory, P>> {
       return created(name, to<cpu>(source));
   }
   static value_type open(std::string_view name) {
-    return at(named_segment::open(words_of_open, name, [](const named_segment&) {
+    return at(named_segment::open(texts_of_open, name, [](const named_segment&) {
       return std::pair{text(), buffers_at + buffer_bytes};
     }));
   }
@@ -76,7 +76,7 @@ struct shared_form<model<Net, shared_memory, P>> {
 
   static value_type created(std::string_view name, const model<Net, cpu, P>& source) {
     const std::array<std::size_t, 2> counters{source.state().seed, source.state().step};
-    const auto segment = named_segment::create(words_of_create, name, text(), counters, buffers_at + buffer_bytes);
+    const auto segment = named_segment::create(texts_of_create, name, text(), counters, buffers_at + buffer_bytes);
     auto shared = at(segment);
     runtime::copy_parameters<backend::cpu, backend::cpu>(shared.state(), source.state());
     segment->publish();

@@ -12,7 +12,8 @@
 
 namespace devplace::detail {
 
-/// to [planes, factor rows, factor columns] = each element of x [planes, rows, columns], factor x factor times.
+/// to [planes, factor rows, factor columns] = x [planes, rows, columns] with each element repeated factor x factor
+/// times.
 template <class T>
 struct upsample_functor {
   std::size_t columns, factor;

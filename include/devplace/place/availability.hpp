@@ -47,7 +47,7 @@ inline constexpr bool skipped =
 template <class Where>
 inline constexpr bool wrong_language = configuration::cuda == cuda_support::host_only&& uses<Where, backend::device>;
 
-/// Explains at compile time why `first_available` and `select` cannot choose; otherwise `usable`.
+/// Explains at compile time why `first_available` and `select` cannot choose; `usable` if they can.
 template <class... Where>
 struct candidates {
   static constexpr bool named = sizeof...(Where) != 0;
@@ -70,8 +70,8 @@ struct candidates {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Whether all places of `Where` exist on this machine and this program can use them. Also `available(where)`. Throws
-/// argument_error for an invalid setting (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES).
+/// Whether all places of `Where` exist on this machine and this program can use them. Also called as
+/// `available(where)`. Throws argument_error for an invalid setting (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES).
 template <placement Where>
 bool available(Where = {}) {
   return detail::why_unavailable<Where>().empty();

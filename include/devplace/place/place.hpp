@@ -36,7 +36,7 @@ using gpu = cuda<I>;
 
 namespace detail {
 
-// Tags of the backends for functions that are the same in every translation unit, such as those with process-wide
+// Tags of the backends for functions that are the same in every translation unit, such as functions with process-wide
 // state.
 struct cpu_backend {};
 struct pinned_backend {};
@@ -45,8 +45,8 @@ struct cuda_backend : any_device {};
 
 }  // namespace detail
 
-/// Families of code for places: one per kind of processor, independent of ordinals. They are different types in
-/// translation units with other components (config.hpp), so public types are not templates on them.
+/// Families of code for places: one per kind of processor, independent of ordinals. Translation units with different
+/// components have different types of backends (config.hpp), so public types are not templates on them.
 namespace backend::inline DEVPLACE_CONFIGURATION {
 /// The machine's processors.
 struct cpu : detail::cpu_backend {};

@@ -122,7 +122,7 @@ void check_output(Output& output, const Batch& samples) {
   static_assert(std::is_same_v<typename Output::placement_type, typename Batch::placement_type>,
                 "devplace: predict_into: the result and the batch lie on different placements; make the result where "
                 "the batch is, and move it afterwards.");
-  static_assert(!std::is_const_v<typename decltype(devplace::detail::local_window(output, 0))::element_type>,
+  static_assert(!std::is_const_v<typename decltype(devplace::detail::erased_local_view(output, 0))::element_type>,
                 "devplace: predict_into: the result's elements are const; pass a tensor or view to write to.");
   static_assert(std::is_same_v<typename Output::value_type, typename Model::output_type>,
                 "devplace: predict_into: the result's element type is not that of the outputs, model::output_type.");
@@ -144,8 +144,8 @@ void predict_tiles(State& state, Output& outputs, const Batch& samples, std::siz
   renew_working_copies<backend_type, true>(state);
   for_each_replica<backend_type>(state, local_place_count<typename Model::placement_type>, [&](std::size_t k) {
     predict_rows<typename Model::network_type, typename Model::precision_type, backend_type>(
-        state.replicas[k], state.workspaces, tile, devplace::detail::local_window(outputs, k),
-        devplace::detail::local_window(samples, k));
+        state.replicas[k], state.workspaces, tile, devplace::detail::erased_local_view(outputs, k),
+        devplace::detail::erased_local_view(samples, k));
   });
 }
 

@@ -177,7 +177,7 @@ TEST_CASE("a weight gradient of 16 bits lies in the workspace before the engine'
   large.outputs = dp::detail::cuda_cudnn_workspace::bytes;  // more weights than fit the workspace
   const dp::detail::convolution_key key{large,
                                         dp::detail::convolution_pass::weight_gradient,
-                                        dp::detail::product_element::float16,
+                                        dp::detail::dtype_of<dp::half>,
                                         dp::detail::product_math::strict,
                                         0,
                                         {256, 256, 256}};

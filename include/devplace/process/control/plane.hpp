@@ -152,10 +152,8 @@ class monitor_of_calls_of_part final : public monitor_of_part {
   monitor_of_calls_of_part(std::shared_ptr<control_plane> whole, std::vector<int> members, std::uint64_t of,
                            std::uint64_t split)
       : monitor_of_part(whole), whole_(std::move(whole)), members_(std::move(members)) {
-    std::uint64_t number = devplace::detail::hash_of(of);
-    devplace::detail::add_to_hash(number, split);
-    devplace::detail::add_to_hash(number, *std::min_element(members_.begin(), members_.end()));
-    part_ = whole_->role_->parts.open(number, members_.size());
+    const int first = *std::min_element(members_.begin(), members_.end());
+    part_ = whole_->role_->parts.open(devplace::detail::hash_of(of, split, first), members_.size());
   }
   ~monitor_of_calls_of_part() override { part_->closed.store(true, std::memory_order_release); }
 

@@ -35,10 +35,9 @@ inline constexpr std::size_t max_candidates = 32;
 
 /// Identifies the kernel and network namespace: processes with equal numbers can connect over an abstract Unix socket.
 inline std::uint64_t network_of_process() {
-  std::uint64_t hash = devplace::detail::hash_of(devplace::detail::boot_id());
   struct ::stat network = {};
-  if (::stat("/proc/self/ns/net", &network) == 0) devplace::detail::add_to_hash(hash, network.st_ino);
-  return hash;
+  const bool known = ::stat("/proc/self/ns/net", &network) == 0;
+  return devplace::detail::hash_of(devplace::detail::boot_id(), known ? network.st_ino : 0);
 }
 
 /// The addresses of this host for other hosts, IPv4 first: those of running interfaces, without loopback and link-local

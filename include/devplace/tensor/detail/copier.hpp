@@ -41,7 +41,7 @@ constexpr auto check_async() {
   return copied_by_device;
 }
 
-/// Whether `P`, the place of a stream, is the device that copies; check_async() checks that there is one.
+/// Whether `P`, the place of a stream, is the copying device; check_async() checks that a device copies.
 template <class P, class To, class From>
 constexpr auto check_stream() {
   constexpr bool copies = std::is_same_v<P, copier_t<To, From>> || std::is_void_v<copier_t<To, From>>;

@@ -4,7 +4,7 @@
 // Included by convolution_kernels.hpp only.
 //
 // Convolutions whose groups have few channels, mainly depthwise ones. Vectors hold consecutive pixels of one output
-// channel: the sum over taps of a weight times the vector of the padded image where the tap reads
+// channel. They are sums over the taps: a weight times the vector that the tap reads from the padded image
 // (depthwise_convolution).
 
 /// Computes sums[i] = then(bias + sum over p of weights[p] image[offsets[p] + i]) for `Vectors` vectors of elements.
@@ -35,7 +35,7 @@ template <class T, std::size_t Vectors>
   }
 }
 
-/// Computes n such elements, rounded up to whole vectors.
+/// Computes n elements like tap_sum_tile, rounded up to whole vectors.
 template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tap_sums(T* sums, const T* image, const std::size_t* offsets,
                                                        const T* weights, std::size_t depth, T bias, bool relu,
@@ -82,7 +82,7 @@ template <class T, std::size_t Taps>
   }
 }
 
-/// The numbers of taps that tap_products is compiled for.
+/// The numbers of taps for which tap_products is compiled.
 inline constexpr unsigned char tap_widths[] = {9, 7, 5, 3, 0};
 
 template <class T>
@@ -124,7 +124,7 @@ DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_
 }
 
 /// Computes the input's gradient for segments [begin, end) of rows of phases, in the order of convolve_depthwise. For
-/// each phase, the output's gradient is convolved with the taps that read the phase.
+/// each phase, convolves the output's gradient with the taps that read the phase.
 template <class T>
 DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_arguments<T, computed_t<T>>& g,
                                              const depthwise_convolution& d, std::size_t begin, std::size_t end,
@@ -144,19 +144,19 @@ DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_ar
     for (std::size_t tap = 0; tap < s.taps(); ++tap) {
       if (d.phase_of(s, tap) != phase) continue;
       for (std::size_t o = 0; o < s.outputs; ++o, ++found) {
-        offsets[found] = o * d.plane + d.more_rows * d.pitch + d.more_columns - d.shift_of(s, tap);
+        offsets[found] = o * d.plane + d.extra_rows * d.pitch + d.extra_columns - d.shift_of(s, tap);
         phases[found] = phase;
         sources[found] = o * s.depth() + tap;
       }
     }
   for (std::size_t o = 0; o < s.outputs; ++o)
-    fill_run(gradients + o * d.plane, sum_type{0}, d.more_columns);
+    fill_run(gradients + o * d.plane, sum_type{0}, d.extra_columns);
   for (std::size_t task = begin; task < end; ++task) {
     const std::size_t index = task / segments, group = index % s.groups;
     const std::size_t r0 = task % segments * d.rows, rows = smaller(d.rows, count - r0);
     for (std::size_t o = 0; o < s.outputs; ++o)
-      copy_gradient(gradients + o * d.plane + d.more_columns, d, s, g.dy + (index * s.outputs + o) * s.pixels(),
-                    first_row + r0, rows + d.more_rows, d.more_rows);
+      copy_gradient(gradients + o * d.plane + d.extra_columns, d, s, g.dy + (index * s.outputs + o) * s.pixels(),
+                    first_row + r0, rows + d.extra_rows, d.extra_rows);
     for (std::size_t c = 0; c < s.channels; ++c) {
       const sum_type bias = g.bias == nullptr ? 0 : g.bias[group * s.channels + c];
       const sum_type* const weight = g.weight + group * s.outputs * s.depth() + c * s.taps();

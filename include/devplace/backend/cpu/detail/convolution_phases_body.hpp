@@ -14,7 +14,7 @@ DEVPLACE_TARGET inline void copy_rows_of(T* __restrict to, std::size_t to_pitch,
   }
 }
 
-/// Copies `rows` rows of `width` elements; the beginnings of rows are `to_pitch` and `from_pitch` apart.
+/// Copies `rows` rows of `width` elements; rows begin `to_pitch` and `from_pitch` elements apart.
 template <class T, class From>
 DEVPLACE_TARGET inline void copy_rows(T* to, std::size_t to_pitch, const From* from, std::size_t from_pitch,
                                       std::size_t width, std::size_t rows) {
@@ -34,7 +34,7 @@ DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, c
                                         const From* image, std::size_t y0, std::size_t n) {
   const window_axis& a = s.columns;
   if (a.stride == 1 && s.rows.stride == 1 && d.pitch <= depthwise_narrow && a.padding + a.in <= d.pitch) {
-    const std::size_t rows = n + d.more_rows, padding = s.rows.padding;
+    const std::size_t rows = n + d.extra_rows, padding = s.rows.padding;
     const std::size_t begin = y0 < padding ? smaller(padding - y0, rows) : 0;
     const std::size_t end = y0 < s.rows.in + padding ? smaller(s.rows.in + padding - y0, rows) : 0;
     fill_run(to, T{0}, rows * d.pitch + d.slack);
@@ -50,7 +50,7 @@ DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, c
     std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
     end = end < begin ? begin : smaller(end, d.pitch);
     T* row = to;
-    for (std::size_t r = 0; r < n + d.more_rows; ++r, row += d.pitch) {
+    for (std::size_t r = 0; r < n + d.extra_rows; ++r, row += d.pitch) {
       const std::size_t at = (y0 + r) * s.rows.stride + phase / d.column_phases;
       if (begin == end || !s.rows.inside(at)) {
         fill_run(row, T{0}, d.pitch);
@@ -80,7 +80,8 @@ DEVPLACE_TARGET inline void copy_gradient(T* to, const depthwise_convolution& d,
     copy_rows(to + begin * d.pitch, d.pitch, dy + (y0 + begin - above) * width, width, width, end - begin);
 }
 
-/// Joins the sums of the phases of one padded row into `to`, without the padding; `otherwise` where no window reads.
+/// Joins the sums of the phases of one padded row into `to`, without the padding; elements that no window reads become
+/// `otherwise`.
 template <class T>
 DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, const window_axis& a, const T* sums,
                                         T otherwise) {
@@ -90,7 +91,7 @@ DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, c
     return fill_run(to + read, otherwise, a.in - read);
   }
   if (a.stride == 2 && d.column_phases == 2) {
-    // Whole pairs, except one that the padding may divide.
+    // Processes whole pairs; the padding may divide the first.
     const std::size_t skip = a.padding % 2, first = (a.padding + 1) / 2;
     const std::size_t pairs = first < d.pitch ? smaller((a.in - smaller(skip, a.in)) / 2, d.pitch - first) : 0;
     if (skip != 0) to[0] = a.padding / 2 < d.pitch ? sums[d.plane + a.padding / 2] : otherwise;

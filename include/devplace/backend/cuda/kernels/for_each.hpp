@@ -34,7 +34,6 @@ for_each_kernel<F> make_kernel(std::size_t n, const F& f) {
   return {n, f};
 }
 
-/// Calls `launch(blocks, kernel)` with the kernel of `f` for n indices.
 template <class F, class Launch>
 void with_kernel(std::size_t n, const F& f, const Launch& launch) {
   const auto kernel = make_kernel(n, f);

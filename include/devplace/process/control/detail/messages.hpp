@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <devplace/base/hash.hpp>
 #include <devplace/version.hpp>
 
 namespace devplace::parallel::detail {
@@ -44,12 +45,8 @@ struct control_header {
 struct control_token {
   std::uint64_t halves[2];
 
-  explicit control_token(std::string_view text) noexcept : halves{14695981039346656037u, 0x9e3779b97f4a7c15u} {
-    for (const char c : text)
-      for (std::uint64_t& half : halves)
-        half = (half ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    halves[1] ^= halves[1] >> 29;
-  }
+  explicit control_token(std::string_view text) noexcept
+      : halves{devplace::detail::hash_of(text), devplace::detail::hash_of(1, text)} {}
   control_token() = default;
   /// Compares in constant time, so that the time does not reveal how much of a guess is right.
   bool operator==(const control_token& other) const noexcept {
