@@ -60,7 +60,7 @@ struct unattended : collective::direct {
   using communicator_across = unattended_communicator<Backend>;
   template <class Backend>
   communicator_across<Backend> connect_across(std::span<const int> ordinals, const dp::process_group& processes) const {
-    return communicator_across<Backend>(ordinals, processes.transport());
+    return communicator_across<Backend>(ordinals, processes);
   }
 };
 

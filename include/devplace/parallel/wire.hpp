@@ -177,11 +177,7 @@ struct wire {
   /// Connects the devices of a group's processes; ranks are ordered by process.
   template <class Backend>
   communicator_across<Backend> connect_across(std::span<const int> ordinals, const process_group& processes) const {
-    using connected = typename Engine::template communicator_across<Backend>;
-    if constexpr (std::is_constructible_v<connected, std::span<const int>, const process_group&>)
-      return communicator_across<Backend>(ordinals, processes);
-    else
-      return communicator_across<Backend>(ordinals, processes.transport());
+    return communicator_across<Backend>(ordinals, processes);
   }
 };
 

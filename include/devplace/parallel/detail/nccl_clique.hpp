@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <devplace/base/clock.hpp>
+#include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/nccl_meeting.hpp>
-#include <devplace/process/combine.hpp>
 #include <devplace/process/transport.hpp>
 
 namespace devplace::parallel::detail {
@@ -24,17 +24,16 @@ namespace devplace::parallel::detail {
 /// No call blocks inside NCCL, where it could not be interrupted: the communicators are non-blocking, and the calling
 /// thread polls them and the group's monitor until NCCL has completed a call or the time limit has passed. After a
 /// failure they are aborted, which ends their work on the devices, and every later call throws.
-class nccl_clique {
+class nccl_clique : public participants {
  public:
   /// Connects these devices and the same number in each other process. All processes call it together.
   nccl_clique(std::span<const int> ordinals, const process_group& processes)
-      : ordinals_(ordinals.begin(), ordinals.end()),
+      : participants(processes.transport()->ranks(), ordinals.size()),
+        ordinals_(ordinals.begin(), ordinals.end()),
         via_(processes.transport()),
         options_(via_->monitor() == nullptr ? process_options{} : via_->monitor()->options()),
         communicators_(ordinals.size()) {
-    if (ordinals.empty() || ordinals.size() > max_ranks)
-      throw argument_error("collective::nccl: a communicator was given " + std::to_string(ordinals.size()) +
-                           " devices; it takes 1 to " + std::to_string(max_ranks) + ".");
+    check_devices(ordinals.size(), "collective::nccl: a communicator");
     const ncclUniqueId id = agree_on_nccl(ordinals, processes);
     complete("ncclCommInitRankConfig", options_.init_timeout, [&](std::size_t k) {
       ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -47,12 +46,6 @@ class nccl_clique {
   nccl_clique& operator=(const nccl_clique&) = delete;
   virtual ~nccl_clique() = default;
 
-  /// The numbers of participants in all processes and in this process, and ranks of this process.
-  ///@{
-  int size() const { return via_->size() * local_count(); }
-  int first_rank() const { return via_->ranks().rank * local_count(); }
-  int local_count() const { return static_cast<int>(ordinals_.size()); }
-  ///@}
   int rank(std::size_t k) const { return first_rank() + static_cast<int>(k); }
 
  protected:

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/share.hpp>
 #include <devplace/process/transport.hpp>
 
@@ -67,10 +66,6 @@ class process_parts {
   void order_chunks(std::span<const std::size_t> of_participants) {
     std::copy(of_participants.begin(), of_participants.end(), chunks_.begin());
   }
-
-  void check(std::size_t buffers) const { check_buffers(buffers, local_); }
-  void check(std::span<const std::size_t> of_participants) const { check_boundaries(of_participants, participants()); }
-  void check_root(int root) const { detail::check_root(root, participants()); }
 
  private:
   /// Windows are multiples of a cache line of float.
