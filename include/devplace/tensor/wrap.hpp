@@ -58,3 +58,5 @@ constexpr auto wrap(Memory&& memory, const Extents& extents, const std::size_t (
 ///@}
 
 }  // namespace devplace
+
+#include <devplace/ops/assign.hpp>
