@@ -7,9 +7,10 @@
 
 #include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/device_pointer.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/detail/any_tensor.hpp>
-#include <devplace/tensor/view.hpp>
+#include <devplace/tensor/detail/view_traits.hpp>
 
 namespace devplace {
 
