@@ -124,14 +124,15 @@ inline float corner(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>&
 
 #include <devplace/tensor/view.hpp>
 
-inline void write_first(dp::view<float, dp::dextents<2>, dp::on<dp::cpu>> x) {
-  x(0, 0) = x.extent(0) > 1 ? x(1, 0) : 2.0f;
+inline void fill_view(dp::view<float, dp::dextents<2>, dp::on<dp::cpu>> x) {
+  x = 1.0f;
+  x(0, 0) = x(0, 1);
 }
 
 #include <devplace/tensor/wrap.hpp>
 
 inline float wrap_memory(float* numbers) {
-  auto x = dp::wrap(numbers, dp::extents<2, 3>{});
+  const auto x = dp::wrap(numbers, dp::extents<2, 3>{});
   x = 1.0f;
   return x(1, 2);
 }

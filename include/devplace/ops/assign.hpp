@@ -13,7 +13,6 @@
 #include <devplace/ops/detail/evaluation_plan.hpp>
 #include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/tensor/view.hpp>
 
 namespace devplace::detail {
 
@@ -238,3 +237,4 @@ void fill(To&& destination, detail::computed_t<typename std::remove_cvref_t<To>:
 #include DEVPLACE_BACKENDS(assign)
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
+#include <devplace/tensor/view.hpp>

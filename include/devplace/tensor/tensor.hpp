@@ -262,6 +262,5 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
 
 }  // namespace devplace
 
-#include <devplace/ops/assign.hpp>
 #include <devplace/tensor/detail/as_view.hpp>
 #include <devplace/tensor/rows.hpp>

@@ -58,5 +58,3 @@ constexpr auto wrap(Memory&& memory, const Extents& extents, const std::size_t (
 ///@}
 
 }  // namespace devplace
-
-#include <devplace/ops/assign.hpp>

@@ -14,7 +14,6 @@
 #include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/summand_view.hpp>
-#include <devplace/tensor/view.hpp>
 
 namespace devplace {
 
