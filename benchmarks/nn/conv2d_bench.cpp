@@ -7,7 +7,7 @@
 // (forward, and backward to the input and the parameters); `threads <count>` comes first. The names are conv1, conv2,
 // conv3 and pointwise. benchmarks/peers/conv2d.py asks this program and PyTorch in turn. With the argument `types` it
 // prints all of them in float, mixed<bf16> and mixed<half>, medians of alternated rounds. With the argument `axes` it
-// prints convolutions of images of one row and of one column.
+// prints convolutions of images of few rows and of few columns.
 
 #include <cstddef>
 #include <cstdio>
@@ -118,21 +118,23 @@ void print_types() {
 }
 
 void print_axes() {
-  const dp::detail::window_axis one{1, 1, 1, 1, 0, 1}, five{4096, 4096, 5, 1, 2, 1}, three{1, 1, 3, 1, 1, 1};
-  const std::tuple<const char*, std::size_t, std::size_t, dp::detail::window_axis> layers[] = {
-      {"5x1", 1, 16, one}, {"5x3", 1, 16, three}, {"depthwise", 16, 1, one}};
-  std::printf("4 samples, 16 channels, microseconds; in parentheses the ratio to one row\n");
-  for (const bool backward : {false, true})
-    for (const auto& [name, groups, channels, other] : layers) {
-      std::vector<double> row, column;
-      for (int round = 0; round < 9; ++round) {
-        row.push_back(operations<float>({4, groups, channels, channels, other, five}, backward));
-        column.push_back(operations<float>({4, groups, channels, channels, five, other}, backward));
+  constexpr dp::detail::window_axis five{4096, 4096, 5, 1, 2, 1};
+  constexpr std::tuple<const char*, std::size_t, std::size_t, std::size_t> layers[] = {
+      {"5x1", 1, 16, 1}, {"5x3", 1, 16, 3}, {"depthwise 5x1", 16, 1, 1}, {"depthwise 5x3", 16, 1, 3}};
+  std::printf("4 samples, 16 channels, 4096 rows, microseconds; in parentheses the ratio to exchanged axes\n");
+  for (const std::size_t columns : {1U, 2U, 4U})
+    for (const bool backward : {false, true})
+      for (const auto& [name, groups, channels, taps] : layers) {
+        const dp::detail::window_axis other{columns, columns, taps, 1, taps / 2, 1};
+        std::vector<double> wide, high;
+        for (int round = 0; round < 9; ++round) {
+          wide.push_back(operations<float>({4, groups, channels, channels, other, five}, backward));
+          high.push_back(operations<float>({4, groups, channels, channels, five, other}, backward));
+        }
+        const double w = dp::bench::median(wide), h = dp::bench::median(high);
+        std::printf("%-10s%-14s %zu rows %8.0f   %zu columns %8.0f (%.2f)\n", backward ? "gradients" : "forward", name,
+                    columns, 1e6 * w, columns, 1e6 * h, h / w);
       }
-      const double r = dp::bench::median(row), c = dp::bench::median(column);
-      std::printf("%-10s%-10s row %8.0f   column %8.0f (%.2f)\n", backward ? "gradients" : "forward", name, 1e6 * r,
-                  1e6 * c, c / r);
-    }
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ void measure(const dp::process_group& group, int rounds, std::size_t only) {
     std::printf("%d processes, portions of %zu KiB\n%12s %12s %12s %8s\n", group.size(),
                 group.transport()->portion() / 1024, "bytes", "us", "copy, us", "GB/s");
   const std::vector<int> places{0};
-  dp::parallel::across_processes<dp::backend::cpu, dp::parallel::summation::by_rank> engine(places, group.transport());
+  dp::parallel::across_processes<dp::backend::cpu, dp::parallel::summation::by_rank> engine(places, group);
   for (const std::size_t bytes : {1'000UL, 4'000UL, 16'000UL, 64'000UL, 256'000UL, 800'000UL, 3'000'000UL, 10'000'000UL,
                                   30'000'000UL, 100'000'000UL}) {
     if (only != 0 && bytes != only) continue;

@@ -3,7 +3,8 @@
 #pragma once
 
 // Adds data, files and training to parallel.hpp (several places), nn.hpp (layers, models, optimizers) and core.hpp
-// (tensors and operations). Leaves out what is expensive to compile or rarely used: docs/README.md has the list.
+// (tensors and operations). Leaves out rarely used headers and those that are slow to compile: docs/README.md has the
+// list.
 
 #include <devplace/core.hpp>
 #include <devplace/data/idx.hpp>

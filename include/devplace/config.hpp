@@ -2,24 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// The only file, with those of the folder config, that looks at the compiler and at the components' macros.
+// Only this file and the folder config/ test the macros of the compiler and of components.
 //
-// Files of one program may be compiled with different components. Public types are the same in all of them, so that
-// tensors and models can be passed from one to the other; bodies of functions differ, and must not have the same
-// mangled name, or the linker would keep one of them for all files. The configuration of a translation unit has a
-// name, DEVPLACE_CONFIGURATION, which is part of the mangled name of every function whose body depends on it, in one of
-// three ways:
+// Files of one program may be compiled with different components. Public types are the same in all of them, so files
+// can exchange tensors and models. Bodies of functions differ and need different mangled names; otherwise the linker
+// would keep one body for all files. The configuration of a translation unit has a name, DEVPLACE_CONFIGURATION. It is
+// part of the mangled name of every function whose body depends on it, in one of three ways:
 //
-// - Free functions, and internal class templates, are in `inline namespace DEVPLACE_CONFIGURATION`, the innermost
+// - Free functions and internal class templates are in `inline namespace DEVPLACE_CONFIGURATION`, the innermost
 //   namespace around them; callers do not name it. State of the process (statistics, the device map, pools, streams) is
-//   outside of it, so that it exists once.
-// - The tags in `devplace::backend` are in such a namespace too, so a template on a backend needs nothing else: layers,
-//   optimizer rules, losses and communicators, including users' ones, are given a backend.
-// - Members of public class templates, which are outside of it, begin with DEVPLACE_CONFIGURED.
+//   outside of this namespace, so that it exists once.
+// - The tags in `devplace::backend` are in such a namespace too, so templates on a backend need nothing else: layers,
+//   optimizer rules, losses and communicators, including the user's.
+// - Members of public class templates, which are in no such namespace, begin with DEVPLACE_CONFIGURED.
 //
-// Members of public classes have public types or are behind an opaque handle, so that the classes stay the same.
+// Members of public classes have public types or are behind an opaque handle, so that the classes are the same in every
+// file.
 
-// The header that does not exist ends the compilation, so that no other errors follow.
+// Including a header that does not exist ends the compilation without further errors.
 #if __cplusplus < 202002L
   #error "devplace: the library needs C++20; compile with -std=c++20 or later (CMake: the feature cxx_std_20)."
   #include <devplace/see_the_error_above>
@@ -37,18 +37,18 @@
 #include <devplace/config/loops.hpp>
 #include <devplace/version.hpp>
 
-// Whether element access and extent() of tensors and views check their arguments. It is a template argument of these
+// Whether element access and extent() of tensors and views check their arguments. A template argument of these
 // functions, so that files with and without checks can be linked.
 #if !defined(DEVPLACE_CHECK_BOUNDS)
   #if defined(NDEBUG)
     #define DEVPLACE_CHECK_BOUNDS 0
   #else
-    /// 1: checked, as without NDEBUG; 0: not, as with it. May be defined for a file or a program.
+    /// 1 enables the checks, the default without NDEBUG; 0 disables them. May be defined for a file or a program.
     #define DEVPLACE_CHECK_BOUNDS 1
   #endif
 #endif
 
-// In debug builds only, and not under sanitizers, which check memory themselves and find more.
+// Enabled in debug builds only. Disabled under sanitizers, which check memory themselves.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   #define DEVPLACE_DETAIL_SANITIZED 1
 #elif defined(__has_feature)
@@ -93,15 +93,15 @@
   #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(no_cuda)
 #endif
 
-// nvcc warns of the attribute on member templates of class templates, which it copies in each instantiation; the
-// mangled names have the tag all the same.
+// nvcc warns about the attribute on member templates of class templates, which it copies in each instantiation. The
+// mangled names have the tag nevertheless.
 #if defined(__CUDACC__)
   #pragma nv_diag_suppress 2648, 2651
 #endif
 #define DEVPLACE_DETAIL_TEXT_OF(name) #name
 #define DEVPLACE_DETAIL_TEXT(name) DEVPLACE_DETAIL_TEXT_OF(name)
-/// Before a member of a public class: the configuration is part of its mangled name, as that of a free function in
-/// `inline namespace DEVPLACE_CONFIGURATION`.
+/// Marks a member of a public class: adds the configuration to its mangled name, as `inline namespace
+/// DEVPLACE_CONFIGURATION` does for free functions.
 #define DEVPLACE_CONFIGURED [[gnu::abi_tag(DEVPLACE_DETAIL_TEXT(DEVPLACE_CONFIGURATION))]]
 
 namespace devplace::detail {
@@ -127,7 +127,7 @@ struct configuration {
   static constexpr cuda_support cuda = cuda_support::DEVPLACE_DETAIL_CUDA_SUPPORT;
   static constexpr matrix_library matrix = matrix_library::DEVPLACE_DETAIL_MATRIX_LIBRARY;
   static constexpr convolution_library convolution = convolution_library::DEVPLACE_DETAIL_CONVOLUTION_LIBRARY;
-  /// The memory of simulated devices is out of the host's reach, so that a program that reads it directly fails as
+  /// Whether the host cannot access the memory of simulated devices, so that a program that reads it directly fails as
   /// with a GPU.
   static constexpr bool checked = DEVPLACE_DETAIL_CHECKED;
 };

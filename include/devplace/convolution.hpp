@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Layers of images and of signals: convolutions, poolings and normalisations of channels. Not part of all.hpp or
-// nn.hpp, because the CPU's code for each instruction set costs every file that includes it compile time.
+// Layers of images and signals: convolutions, poolings and normalisations of channels. Not part of all.hpp or nn.hpp,
+// because the CPU's code for each instruction set takes compile time in every file that includes it.
 #include <devplace/nn/avg_pool1d.hpp>
 #include <devplace/nn/avg_pool2d.hpp>
 #include <devplace/nn/batch_norm.hpp>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Tensors and models in memory that several processes have: place shared_memory, and handles for memory of GPUs. Not in
-// all.hpp: only programs of several processes need it.
+// Tensors and models in memory shared by several processes: place shared_memory, and handles for memory of GPUs. Not in
+// all.hpp, because only programs of several processes need it.
 #include <devplace/memory/detail/shared_pages.hpp>
 #include <devplace/nn/shared_model.hpp>
 #include <devplace/tensor/ipc.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 // Sorts, cumulative sums and random permutations, computed on each place. Not in all.hpp: on CUDA devices they use CUB,
-// whose headers cost nvcc several seconds in each file that includes them.
+// whose headers cost nvcc several seconds per file.
 #include <devplace/ops/permutation.hpp>
 #include <devplace/ops/scan.hpp>
 #include <devplace/ops/sort.hpp>

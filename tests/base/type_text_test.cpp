@@ -8,9 +8,9 @@
 #include "support/catch.hpp"
 
 TEST_CASE("names of types are equal with every compiler", "[base]") {
-  using devplace::detail::in_words_of_all;
+  using devplace::detail::portable_type_text;
   CHECK(devplace::detail::type_text<float>() == "float");
-  CHECK(in_words_of_all("a<b<c> >") == "a<b<c>>");
-  CHECK(in_words_of_all("a<b<c<d> > >") == "a<b<c<d>>>");
-  CHECK(in_words_of_all("{anonymous}::x") == "(anonymous namespace)::x");
+  CHECK(portable_type_text("a<b<c> >") == "a<b<c>>");
+  CHECK(portable_type_text("a<b<c<d> > >") == "a<b<c<d>>>");
+  CHECK(portable_type_text("{anonymous}::x") == "(anonymous namespace)::x");
 }

@@ -64,7 +64,8 @@ void train(model_type& model) {
 }
 #endif
 
-#if defined(STEP_BY_HAND_OF_THE_FIRST_PLACE)  // expect: devplace: optimizer: this one belongs to a trainer and updates
+#if defined(STEP_BY_HAND_OF_THE_FIRST_PLACE)  // expect: devplace: optimizer: this optimizer belongs to a trainer and
+                                              // updates
 using of_one_place = dp::model<net, dp::across<dp::on<dp::cpu>>>;
 void update(of_one_place& model, of_one_place::gradient_type&& gradients) {
   dp::trainer step{model, nn::mse{}, dp::optim::sgd{}, collective::scatter_gather{}};
@@ -111,7 +112,7 @@ auto fetch(const batch_type& batch) {
 }
 #endif
 
-#if defined(MEMORY_PLAN_ACROSS)  // expect: devplace: memory_plan: the number of processes that share a batch is not in
+#if defined(MEMORY_PLAN_ACROSS)  // expect: devplace: memory_plan: a model across processes needs the number of
 constexpr std::size_t bytes = dp::memory_plan<model_type, dp::batch<64>, dp::optim::sgd>::bytes;
 #endif
 

@@ -14,7 +14,7 @@ namespace dp = devplace;
 namespace nn = devplace::nn;
 using cpu = dp::on<dp::cpu>;
 
-// nvcc takes layers of types that are refused for none, and names other extents.
+// If a layer's type is rejected, nvcc's message names other extents.
 template <class... Layers>
 using model_of = dp::model<nn::sequential<nn::input<6>, Layers...>, cpu>;
 
@@ -57,7 +57,7 @@ int main() {
 #if defined(LINEAR_OF_ANOTHER_AXIS)  // expect: position<2.*linear<6.*expects<.*<6.*receives<.*<6.*, 8
   { model_of<table, nn::linear<6, 3>> wrong{dp::seed{1}}; }
 #endif
-#if defined(EMBEDDING_BEHIND_A_LAYER)  // expect: devplace: a layer takes elements of its own type
+#if defined(EMBEDDING_BEHIND_A_LAYER)  // expect: devplace: a layer requires its own element type
   { model_of<nn::linear<6, 6>, table> wrong{dp::seed{1}}; }
 #endif
 #if defined(PADDING_BEYOND_THE_TABLE)  // expect: devplace: embedding's padding_index names no row

@@ -80,7 +80,7 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(SUMMAND_REDUCED)  // expect: (devplace: sum: |use of deleted function|no matching function)
   auto a = dp::sum(summands.local(0), dp::axis<0>{});
 #endif
-#if defined(SUMMAND_ELEMENT)  // expect: devplace: the host does not reach this summand's elements
+#if defined(SUMMAND_ELEMENT)  // expect: devplace: the host cannot reach this summand's elements
   auto a = summands.local(0)(0, 0);
 #endif
 #if defined(LOCAL_OF_TEMPORARY)  // expect: devplace: a view of a temporary tensor would outlive its
@@ -145,7 +145,7 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(SCATTER_OF_AN_AXIS_THAT_IS_NOT_THERE)  // expect: devplace: scatter: the tensor does not have the axis
   dp::scatter<dp::sharded<dp::axis<2>, 0, 1>>(whole);
 #endif
-#if defined(SIZES_FOR_OTHER_PLACES)  // expect: devplace: scatter: split::sizes has another number of sizes
+#if defined(SIZES_FOR_OTHER_PLACES)  // expect: devplace: scatter: split::sizes must have one size for each
   dp::scatter<rows>(whole, dp::split::sizes{2, 2, 2});
 #endif
 #if defined(BROADCAST_TO_PARTS)  // expect: devplace: broadcast: the result must be replicated.*scatter
@@ -190,7 +190,7 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(COPY_ASSIGNED)  // expect: deleted (function|constructor|operator|member)
   other = parts;
 #endif
-#if defined(FULL_SUMMANDS)  // expect: devplace: full: the value of a partial tensor is its operation over the summands
+#if defined(FULL_SUMMANDS)  // expect: devplace: full: the value of a partial tensor is the reduction of its summands
   dp::full<float, sum_of>(dp::extents<6, 4>{}, 1);
 #endif
 #if defined(RANDOM_SUMMANDS)  // expect: devplace: random numbers as summands would add up to another distribution
@@ -223,10 +223,10 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(TO_BY_NAME)  // expect: devplace: to: name the place in angle brackets
   auto moved = dp::to(whole, "cuda:0");
 #endif
-#if defined(TO_A_NUMBER)  // expect: devplace: to: a number is no place
+#if defined(TO_A_NUMBER)  // expect: devplace: to: a number is not a place
   auto moved = dp::to<0>(whole);
 #endif
-#if defined(TO_OF_A_VECTOR)  // expect: devplace: to: the argument is no tensor, view or model
+#if defined(TO_OF_A_VECTOR)  // expect: devplace: to: the argument is not a tensor, view or model
   auto moved = dp::to<on_0>(std::vector<float>(3));
 #endif
 #if defined(SYNCHRONIZE_NOTHING)  // expect: devplace: synchronize: name the place to wait for

@@ -73,7 +73,7 @@ int main() {
     nn::cross_entropy{}(scores, labels);
   }
 #endif
-#if defined(RESHAPE_TO_ANOTHER_SIZE)  // expect: devplace: reshape gives all elements of a sample other extents
+#if defined(RESHAPE_TO_ANOTHER_SIZE)  // expect: devplace: reshape changes the extents of a sample
   { model_of<nn::reshape<3, 60>> wrong{dp::seed{1}}; }
 #endif
 #if defined(AXIS_TWICE)  // expect: devplace: permute names each axis of a sample once
@@ -120,16 +120,16 @@ int main() {
 #if defined(EPSILON_OF_GROUP_NORM)  // expect: devplace: group_norm takes epsilon as a ratio that is not negative
   { model_of<fitting, nn::group_norm<2, 4, std::ratio<-1, 9>>> wrong{dp::seed{1}}; }
 #endif
-#if defined(MOMENTUM_ABOVE_ONE)  // expect: devplace: batch_norm takes the momentum, the new statistics' share
+#if defined(MOMENTUM_ABOVE_ONE)  // expect: devplace: batch_norm takes the momentum, the weight of new
   { model_of<fitting, nn::batch_norm<4, nn::of_each_place, std::ratio<2>>> wrong{dp::seed{1}}; }
 #endif
-#if defined(MOMENTUM_IN_PLACE_OF_SAMPLES)  // expect: devplace: batch_norm's second argument says whose samples
+#if defined(MOMENTUM_IN_PLACE_OF_SAMPLES)  // expect: devplace: batch_norm's second argument names the samples
   { model_of<fitting, nn::batch_norm<4, std::ratio<1, 10>>> wrong{dp::seed{1}}; }
 #endif
 #if defined(EPSILON_OF_BATCH_NORM)  // expect: devplace: batch_norm takes epsilon as a ratio that is not negative
   { model_of<fitting, nn::batch_norm<4, nn::of_each_place, std::ratio<1, 10>, std::ratio<-1, 9>>> wrong{dp::seed{1}}; }
 #endif
-#if defined(ONE_ELEMENT_OF_BATCH_NORM)  // expect: devplace: batch_norm's fifth argument says how it trains with one
+#if defined(ONE_ELEMENT_OF_BATCH_NORM)  // expect: devplace: batch_norm's fifth argument selects how to train with
   using tenth = std::ratio<1, 10>;
   { model_of<fitting, nn::batch_norm<4, nn::of_each_place, tenth, tenth, std::true_type>> wrong{dp::seed{1}}; }
 #endif

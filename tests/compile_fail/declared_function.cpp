@@ -28,51 +28,51 @@ numbers made_by(Make&& make) {
 void declared([[maybe_unused]] std::size_t n, [[maybe_unused]] numbers& x, [[maybe_unused]] linear_model& m) {
   numbers right{dp::extents<dyn>{n}};
   right = made_by(made) + x;
-#if defined(SUM_OF_OPERANDS)  // expect: devplace: the name is of a function and not of a tensor
+#if defined(SUM_OF_OPERANDS)  // expect: devplace: the name is a function's and not a tensor's
   numbers y(dp::extents<dyn>(n));
   x = y + x;
 #endif
-#if defined(FUNCTION_OF_ELEMENTS)  // expect: devplace: the name is of a function and not of a tensor
+#if defined(FUNCTION_OF_ELEMENTS)  // expect: devplace: the name is a function's and not a tensor's
   numbers y(dp::extents<dyn>(n));
   x = dp::relu(y);
 #endif
-#if defined(COPIED_FROM)  // expect: devplace: the name is of a function and not of a tensor
+#if defined(COPIED_FROM)  // expect: devplace: the name is a function's and not a tensor's
   numbers y(dp::extents<dyn>(n));
   dp::copy(x, y);
 #endif
-#if defined(COPIED_TO)  // expect: devplace: the name is of a function and not of a tensor
+#if defined(COPIED_TO)  // expect: devplace: the name is a function's and not a tensor's
   numbers y(dp::extents<dyn>(n));
   dp::copy(y, x);
 #endif
-#if defined(MOVED_TO_A_DEVICE)  // expect: devplace: the name is of a function and not of a tensor
+#if defined(MOVED_TO_A_DEVICE)  // expect: devplace: the name is a function's and not a tensor's
   numbers y(dp::extents<dyn>(n));
   auto b = dp::to<dp::cuda<0>>(y);
 #endif
-#if defined(PRINTED)  // expect: devplace: the name is of a function and not of a tensor
+#if defined(PRINTED)  // expect: devplace: the name is a function's and not a tensor's
   numbers y(dp::extents<dyn>(n));
   std::cout << y;
 #endif
-#if defined(SUMMED)  // expect: devplace: the name is of a function and not of a tensor
+#if defined(SUMMED)  // expect: devplace: the name is a function's and not a tensor's
   numbers y(dp::extents<dyn>(n));
   auto s = dp::sum(y);
 #endif
-#if defined(MULTIPLIED)  // expect: devplace: the name is of a function and not of a tensor
+#if defined(MULTIPLIED)  // expect: devplace: the name is a function's and not a tensor's
   numbers y(dp::extents<dyn>(n));
   auto p = dp::matmul(y, x);
 #endif
-#if defined(PREDICTED)  // expect: devplace: the name is of a function and not of a tensor
+#if defined(PREDICTED)  // expect: devplace: the name is a function's and not a tensor's
   numbers y(dp::extents<dyn>(n));
   auto p = m.predict(y);
 #endif
-#if defined(LOADED)  // expect: devplace: the name is of a function and not of a tensor
+#if defined(LOADED)  // expect: devplace: the name is a function's and not a tensor's
   numbers y(dp::extents<dyn>(n));
   auto l = dp::make_loader<on_cpu>(y, x, {.batch = 1});
 #endif
-#if defined(WRITTEN)  // expect: devplace: the name is of a function and not of a tensor
+#if defined(WRITTEN)  // expect: devplace: the name is a function's and not a tensor's
   numbers y(dp::extents<dyn>(n));
   dp::write_npy("x.npy", y);
 #endif
-#if defined(WITHOUT_A_SIZE)  // expect: devplace: the name is of a function and not of a tensor
+#if defined(WITHOUT_A_SIZE)  // expect: devplace: the name is a function's and not a tensor's
   numbers y();
   x = y + x;
 #endif

@@ -96,7 +96,7 @@ void wrong(const dp::tensor<dp::half, dp::extents<4, 2>, where>& features,
 }
 #endif
 
-#if defined(MIXED_TOKENS)  // expect: devplace: a loader's transforms mix features and targets by mixup, which integers
+#if defined(MIXED_TOKENS)  // expect: devplace: mixup mixes features and targets, and integers cannot be mixed
 void wrong(const dp::tensor<std::int32_t, dp::extents<4, 2>, where>& tokens,
            const dp::tensor<float, dp::extents<4>, where>& targets) {
   const dp::transforms mixing{dp::extents<1, 2>{}, dp::seed{1}, dp::mixup{}};
@@ -123,7 +123,7 @@ double of_rows(const dp::tensor<float, dp::extents<4, 6, 2>, where>& series,
 }
 #endif
 
-#if defined(LOSS_AS_NUMBER)  // expect: devplace: progress takes the loss as a function that reads it
+#if defined(LOSS_AS_NUMBER)  // expect: devplace: progress takes a function that reads the loss
 void slow(dp::progress& progress, float loss) {
   progress.update(0, 64, loss);
 }
@@ -135,7 +135,7 @@ void both(const dp::labelled_images& data) {
 }
 #endif
 
-#if defined(PRINTED_LOADER)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+#if defined(PRINTED_LOADER)  // expect: devplace: a model, trainer, loader or loss cannot be printed
 void print(const dp::loader<where>& batches) {
   std::cout << batches;
 }
@@ -203,7 +203,7 @@ dp::transforms stepless{dp::extents<28, 28>{}, dp::seed{1}, 0.5};
 dp::transforms disordered{dp::extents<28, 28>{}, dp::seed{1}, dp::mixup{}, dp::horizontal_flip{}};
 #endif
 
-#if defined(MIXUP_OF_LABELS)  // expect: devplace: a loader's transforms mix features and targets by mixup
+#if defined(MIXUP_OF_LABELS)  // expect: devplace: mixup mixes features and targets, and integers cannot be mixed
 void mixes(const dp::image_set& data) {
   dp::loader<where> batches{data, {.batch = 64}, dp::transforms{dp::extents<28, 28>{}, dp::seed{1}, dp::mixup{}}};
 }

@@ -76,9 +76,18 @@ struct twice_without_a_call {
 
 struct rule_of_one_group {
   static constexpr std::size_t state_arenas = 0;
-  void validate() const {}
   template <class Backend, class T>
   void step(const dp::optim::step_arguments<T>&) const {}
+};
+
+struct rule_of_a_member_list : rule_of_one_group {
+  double length = 1;
+  void for_each_option(auto&& f) const { f("length", length); }
+};
+
+struct rule_without_a_name : rule_of_one_group {
+  double length = 1;
+  static void for_each_option(auto& self, auto&& f) { f("length", self.length, dp::optim::positive); }
 };
 
 struct without_initialisation {
@@ -345,6 +354,14 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   }
 #endif
 
+#if defined(OPTIONS_OF_A_MEMBER_LIST)  // expect: devplace: for_each_option is static and takes the object
+  { dp::optimizer wrong{model, rule_of_a_member_list{}}; }
+#endif
+
+#if defined(RANGE_WITHOUT_A_NAME)  // expect: devplace: for_each_option: a range needs the name of its type
+  { dp::optimizer wrong{model, rule_without_a_name{}}; }
+#endif
+
 #if defined(DECAY_OF_A_RULE_WITHOUT_ANY)  // expect: devplace: decay_of_matrices: the rule has no weight_decay
   { dp::optim::decay_of_matrices wrong{rule_of_one_group{}}; }
 #endif
@@ -354,12 +371,12 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   { dp::optim::scheduled wrong{dp::optim::cosine{.steps = 5}, dp::optim::sgd{}}; }
 #endif
 
-#if defined(SCHEDULE_THAT_IS_NONE)  // expect: devplace: scheduled: what follows the rule is neither a schedule
+#if defined(SCHEDULE_THAT_IS_NONE)  // expect: devplace: scheduled: the argument after the rule is neither a schedule
   { dp::trainer wrong{model, nn::cross_entropy{}, dp::optim::scheduled{dp::optim::sgd{}, 0.1}}; }
 #endif
 
-#if defined(SEQUENCE_WITHOUT_A_SCHEDULE)  // expect: devplace: sequence: it takes a schedule, its number of steps and
-                                          // the next schedule
+#if defined(SEQUENCE_WITHOUT_A_SCHEDULE)  // expect: devplace: sequence: its arguments are a schedule, its number of
+                                          // steps and the next schedule
   { static_cast<void>(dp::optim::linear{.steps = 5}.then(0.1)); }
 #endif
 
@@ -397,7 +414,8 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   }
 #endif
 
-#if defined(SAVED_IN_ANOTHER_PRECISION)  // expect: devplace: backward: it takes what this model's forward saved
+#if defined(SAVED_IN_ANOTHER_PRECISION)  // expect: devplace: backward: its arguments are the data that this model's
+                                         // forward saved
   {
     dp::model<net, on_cpu, dp::tf32> fast{dp::seed{1}};
     auto pass = model.forward(x);
@@ -449,14 +467,14 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   model.predict(dp::tensor<double, dp::extents<dp::dyn, 6>, on_cpu>(dp::extents<dp::dyn, 6>{2}));
 #endif
 
-#if defined(BATCH_FOR_A_LAYER_WITH_ELEMENTS_OF_ITS_OWN)  // expect: not the one that the network's first layer takes
+#if defined(BATCH_FOR_A_LAYER_WITH_ELEMENTS_OF_ITS_OWN)  // expect: not the input_element of the network's first layer
   {
     dp::model<nn::sequential<nn::input<6>, takes_integers>, on_cpu> lookup{dp::seed{1}};
     lookup.predict(x);
   }
 #endif
 
-#if defined(ELEMENTS_OF_ITS_OWN_BEHIND_OTHERS)  // expect: devplace: a layer takes elements of its own type
+#if defined(ELEMENTS_OF_ITS_OWN_BEHIND_OTHERS)  // expect: devplace: a layer requires its own element type
                                                 // .input_element
   { dp::model<nn::sequential<nn::linear<6, 6>, takes_integers>, on_cpu> wrong{dp::seed{1}}; }
 #endif
@@ -466,7 +484,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   { dp::model<nn::residual<takes_integers>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 
-#if defined(SAVED_TWICE)  // expect: devplace: backward: it consumes what forward saved
+#if defined(SAVED_TWICE)  // expect: devplace: backward: it consumes the data that forward saved
   model.backward(saved, gradient);
 #endif
 
@@ -525,7 +543,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   model.predict_into(std::as_const(output), x);
 #endif
 
-#if defined(PREDICT_INTO_ANOTHER_TYPE)  // expect: devplace: predict_into: the result's element type is not the one of
+#if defined(PREDICT_INTO_ANOTHER_TYPE)  // expect: devplace: predict_into: the result's element type is not that of the
   {
     dp::tensor<double, dp::extents<dp::dyn, 3>, on_cpu> wrong(dp::extents<dp::dyn, 3>{2});
     model.predict_into(wrong, x);
@@ -602,7 +620,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   { cpu_model wrong{1}; }
 #endif
 
-#if defined(PARAMETER_BY_NUMBER)  // expect: devplace: parameter: its type depends on the index, a constant
+#if defined(PARAMETER_BY_NUMBER)  // expect: devplace: parameter: the index is a template argument
   auto first = model.parameter(0);
 #endif
 
@@ -674,23 +692,23 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   }
 #endif
 
-#if defined(PRINTED_MODEL)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+#if defined(PRINTED_MODEL)  // expect: devplace: a model, trainer, loader or loss cannot be printed
   std::cout << model << std::endl;
 #endif
 
-#if defined(PRINTED_TRAINER)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+#if defined(PRINTED_TRAINER)  // expect: devplace: a model, trainer, loader or loss cannot be printed
   std::cout << step << std::endl;
 #endif
 
-#if defined(PRINTED_OPTIMIZER)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+#if defined(PRINTED_OPTIMIZER)  // expect: devplace: a model, trainer, loader or loss cannot be printed
   std::cout << step.optimizer() << std::endl;
 #endif
 
-#if defined(PRINTED_LOSS)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+#if defined(PRINTED_LOSS)  // expect: devplace: a model, trainer, loader or loss cannot be printed
   std::cout << step(x, y) << std::endl;
 #endif
 
-#if defined(PRINTED_LOSS_VALUE)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+#if defined(PRINTED_LOSS_VALUE)  // expect: devplace: a model, trainer, loader or loss cannot be printed
   std::cout << loss << std::endl;
 #endif
 
@@ -701,7 +719,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   }
 #endif
 
-#if defined(SYNCHRONIZED_MODEL)  // expect: devplace: synchronize takes the gradients that backward returned
+#if defined(SYNCHRONIZED_MODEL)  // expect: devplace: synchronize consumes the gradients that backward
   dp::synchronize(model);
 #endif
 

@@ -75,7 +75,7 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
 #if defined(ONE_REPLICA_WRITTEN)  // expect: devplace: fill: the destination's elements are const.*only_on
   dp::fill(model.parameter<0>(1), 0.0f);
 #endif
-#if defined(GRADIENTS_NOT_MOVED)  // expect: devplace: synchronize takes the gradients that backward returned and uses
+#if defined(GRADIENTS_NOT_MOVED)  // expect: devplace: synchronize consumes the gradients that backward
   {
     auto summands = model.backward(std::move(of_parts.saved), on_parts);
     static_cast<void>(dp::synchronize(summands));

@@ -18,7 +18,7 @@ using named = dp::on<dp::cuda<1>>;
 using row = dp::tensor<float, dp::extents<3>, named>;
 void takes(const row&);
 
-// Through nvcc too, whose front end does not take every list of types.
+// Compiles through nvcc, too, whose front end rejects some type lists.
 std::string choose_among_gpus() {
   const auto name = [](auto where) { return dp::placement_name<decltype(where)>(); };
   return dp::first_available<dp::up_to<3>, dp::on<dp::cpu>>(name) +
@@ -29,13 +29,13 @@ float* for_libraries(dp::view<float, dp::extents<3>, named> x) {
   return x.data() == nullptr ? nullptr : (x.data() + 1).get();
 }
 
-#if defined(ELEMENT_BY_DEVICE_POINTER)  // expect: devplace: the host does not reach a device's memory
+#if defined(ELEMENT_BY_DEVICE_POINTER)  // expect: devplace: the host cannot reach a device's memory
 float element(dp::view<float, dp::extents<3>, named> x) {
   return x.data()[1];
 }
 #endif
 
-#if defined(SORT_OF_DEVICE_POINTERS)  // expect: devplace: the host does not reach a device's memory; get\(\) is the
+#if defined(SORT_OF_DEVICE_POINTERS)  // expect: devplace: the host cannot reach a device's memory; get\(\) is the
 void sort(dp::view<std::int64_t, dp::extents<3>, named> x) {
   std::sort(x.data(), x.data() + 3);
 }
@@ -71,7 +71,7 @@ dp::replicated<0, 1, 0> twice;
 dp::replicated<> nowhere;
 #endif
 
-#if defined(ACROSS_ONE_COPY)  // expect: devplace: a copy on one place of each process is across<on<P>>; write that
+#if defined(ACROSS_ONE_COPY)  // expect: devplace: write across<on<P>> for a copy on one place of each process
 static_assert(dp::local_place_count<dp::across<dp::replicated_on<dp::cpu>>> == 1);
 #endif
 

@@ -48,7 +48,7 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
 #if defined(PARTIAL_GRADIENTS)  // expect: devplace: the gradients are partial
   optimizer.step(model, std::move(partial));
 #endif
-#if defined(SHARES_BY_HAND)  // expect: devplace: optimizer: this one belongs to a trainer and updates
+#if defined(SHARES_BY_HAND)  // expect: devplace: optimizer: this optimizer belongs to a trainer and updates
   dp::trainer in_shares{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::collective::sharded_all_reduce{}};
   in_shares.optimizer().step(model, dp::synchronize(std::move(partial)));
 #endif
@@ -76,10 +76,12 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
 #if defined(LOSS_OF_TWO_PLACEMENTS)  // expect: devplace: the loss's output and targets lie on different placements
   nn::cross_entropy{}(output, whole_labels);
 #endif
-#if defined(NUMBER_FOR_A_POLICY)  // expect: devplace: trainer: what follows the rule is neither a collective policy nor
+#if defined(NUMBER_FOR_A_POLICY)  // expect: devplace: trainer: the argument after the rule is neither a collective
+                                  // policy nor
   dp::trainer of_number{model, nn::cross_entropy{}, dp::optim::sgd{}, 25};
 #endif
-#if defined(ENGINE_FOR_A_POLICY)  // expect: devplace: trainer: what follows the rule is neither a collective policy nor
+#if defined(ENGINE_FOR_A_POLICY)  // expect: devplace: trainer: the argument after the rule is neither a collective
+                                  // policy nor
   dp::trainer by_engine{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::collective::ring{}};
 #endif
 #if defined(SYNCHRONIZE_BY_AN_ENGINE)  // expect: devplace: synchronize: this type is not a collective policy

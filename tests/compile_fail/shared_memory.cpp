@@ -79,19 +79,19 @@ void save(model_type& model) {
 }
 #endif
 
-#if defined(CHECKPOINTS_AND_A_NUMBER)  // expect: devplace: checkpoints: options are given by name
+#if defined(CHECKPOINTS_AND_A_NUMBER)  // expect: devplace: options are given by name
 void keep_three() {
   const dp::checkpoints saved{"x", 3};
 }
 #endif
 
-#if defined(AVERAGE_AND_A_NUMBER)  // expect: devplace: moving_average: options are given by name
+#if defined(AVERAGE_AND_A_NUMBER)  // expect: devplace: options are given by name
 void average_of(const dp::model<net, dp::on<dp::cpu>>& model) {
   dp::moving_average average{model, 0.999};
 }
 #endif
 
-#if defined(STOPPING_AND_A_NUMBER)  // expect: devplace: early_stopping: options are given by name
+#if defined(STOPPING_AND_A_NUMBER)  // expect: devplace: options are given by name
 void stop_early(const dp::model<net, dp::on<dp::cpu>>& model) {
   dp::early_stopping stopping{model, 3};
 }

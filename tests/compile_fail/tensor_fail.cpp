@@ -85,7 +85,7 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
   dp::tensor<float, dp::extents<3>, on_cpu> of_vector(std::vector<float>{1, 2, 3});
 #endif
 
-#if defined(TO_AN_ELEMENT_TYPE)  // expect: devplace: to: an element type is no place
+#if defined(TO_AN_ELEMENT_TYPE)  // expect: devplace: to: an element type is not a place
   auto converted = dp::to<double>(a);
 #endif
 
@@ -149,11 +149,11 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
   a(0.5, 1) = 0;
 #endif
 
-#if defined(ELEMENT_OF_A_DEVICE)  // expect: devplace: the host does not reach these elements
+#if defined(ELEMENT_OF_A_DEVICE)  // expect: devplace: the host cannot reach these elements
   d(0, 1) = 2;
 #endif
 
-#if defined(ELEMENT_OF_A_DEVICE_VIEW)  // expect: devplace: the host does not reach these elements
+#if defined(ELEMENT_OF_A_DEVICE_VIEW)  // expect: devplace: the host cannot reach these elements
   d.view()(0, 1) = 2;
 #endif
 
@@ -188,7 +188,7 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(ITEM_OF_MANY)  // expect: devplace: item: the tensor has more or fewer elements than one
   dp::item(a);
 #endif
-#if defined(ITEM_OF_AN_EXPRESSION)  // expect: devplace: item: the argument is no tensor or view
+#if defined(ITEM_OF_AN_EXPRESSION)  // expect: devplace: item: the argument is not a tensor or view
   const float number = dp::item(list + 1.0f);
 #endif
 #if defined(UNIFORM_INTEGERS)  // expect: devplace: random: random numbers are float, double, bf16 or half

@@ -131,5 +131,5 @@ TEST_CASE("a loader over processes needs a process_scope", "[data]") {
   const dp::image_set data = numbered_images(4);
   CHECK_THROWS_WITH(
       (dp::loader<dp::across<dp::on<dp::cpu>>>{data, {.batch = 2}}),
-      ContainsSubstring("loader: its placement lies across processes, and this thread has not said which."));
+      ContainsSubstring("loader: its placement lies across processes, and this thread has no process_scope."));
 }

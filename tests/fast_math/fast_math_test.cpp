@@ -21,6 +21,7 @@
 #include <devplace/ops/softmax.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/clip_norm.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/tensor/print.hpp>
@@ -116,12 +117,12 @@ TEMPLATE_TEST_CASE("exp, tanh, sigmoid and log are accurate under -ffast-math", 
 
 TEST_CASE("NaN hyperparameters and options are rejected under -ffast-math", "[fast_math]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
-  CHECK_THROWS_AS((dp::optim::adam{.learning_rate = nan}.validate()), dp::argument_error);
-  CHECK_THROWS_AS((dp::optim::adam{.beta1 = nan}.validate()), dp::argument_error);
-  CHECK_THROWS_AS((dp::optim::sgd{.learning_rate = infinite}.validate()), dp::argument_error);
-  CHECK_THROWS_AS((dp::optim::sgd{.weight_decay = -1}.validate()), dp::argument_error);
-  CHECK_THROWS_AS(dp::optim::clip_norm{nan}.validate(), dp::argument_error);
-  dp::optim::adam{}.validate();
+  CHECK_THROWS_AS((dp::optim::validate(dp::optim::adam{.learning_rate = nan})), dp::argument_error);
+  CHECK_THROWS_AS((dp::optim::validate(dp::optim::adam{.beta1 = nan})), dp::argument_error);
+  CHECK_THROWS_AS((dp::optim::validate(dp::optim::sgd{.learning_rate = infinite})), dp::argument_error);
+  CHECK_THROWS_AS((dp::optim::validate(dp::optim::sgd{.weight_decay = -1})), dp::argument_error);
+  CHECK_THROWS_AS(dp::optim::validate(dp::optim::clip_norm{nan}), dp::argument_error);
+  dp::optim::validate(dp::optim::adam{});
 
   const auto x = logits<float>();
   const dp::tensor<std::int64_t, dp::extents<rows>, on_cpu> labels{0, 1, 2, 3, 4};

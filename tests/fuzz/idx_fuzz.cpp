@@ -21,10 +21,9 @@ namespace detail = devplace::detail;
 
 /// A valid file: type, rank, extents, elements.
 std::string plain_seed(unsigned number) {
-  const std::vector<const detail::stored_type*> types = {
-      detail::stored_type_of<std::uint8_t>(), detail::stored_type_of<std::int32_t>(), detail::stored_type_of<float>(),
-      detail::stored_type_of<double>()};
-  const detail::stored_type& type = *types[number % 4];
+  const std::vector<const detail::dtype*> types = {detail::dtype_of<std::uint8_t>, detail::dtype_of<std::int32_t>,
+                                                   detail::dtype_of<float>, detail::dtype_of<double>};
+  const detail::dtype& type = *types[number % 4];
   const unsigned rank = number / 4 % 4;
   std::string file{'\0', '\0', static_cast<char>(type.idx), static_cast<char>(rank)};
   for (unsigned axis = 0; axis < rank; ++axis)
@@ -69,11 +68,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     detail::read_idx_file(file, "input", [&](detail::byte_source& source, const detail::stored_array& array) {
       const auto expected = detail::stored_bytes(array.extents, array.type->bytes);
       require(expected && *expected == array.bytes);
-      detail::check_elements(array, source.following(), "read_idx", "input");
+      detail::check_elements(array, source.remaining(), "read_idx", "input");
       require(array.bytes <= (size + (1 << 17)) * 1032);  // deflate's limit
       std::vector<unsigned char> elements(array.bytes);
       detail::read_elements(source, array, elements.data(), "read_idx", "input");
-      require(file.following().most == 0 && source.read(elements.data(), elements.size()) == 0);
+      require(file.remaining().count == 0 && source.read(elements.data(), elements.size()) == 0);
     });
   } catch (const devplace::file_error&) {
     return 0;

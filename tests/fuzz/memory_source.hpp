@@ -25,7 +25,7 @@ class memory_source final : public devplace::detail::byte_source {
     rest_ = rest_.subspan(got);
     return got;
   }
-  rest following() const override { return {rest_.size(), true}; }
+  remaining_bytes remaining() const override { return {rest_.size(), true}; }
 
  private:
   std::span<const unsigned char> rest_;

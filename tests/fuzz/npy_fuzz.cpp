@@ -38,11 +38,11 @@ void require_order(const devplace::detail::stored_array& array, std::span<const 
 devplace::detail::stored_array read_whole(std::span<const unsigned char> bytes) {
   memory_source source(bytes);
   const devplace::detail::stored_array array = devplace::detail::read_npy_header(source, {"read_npy", "input"});
-  devplace::detail::check_elements(array, source.following(), "read_npy", "input");
+  devplace::detail::check_elements(array, source.remaining(), "read_npy", "input");
   require(array.bytes <= bytes.size());
   std::vector<unsigned char> elements(array.bytes);
   devplace::detail::read_elements(source, array, elements.data(), "read_npy", "input");
-  require(source.following().most == 0);
+  require(source.remaining().count == 0);
   require_order(array, elements, bytes.last(array.bytes));
   return array;
 }
@@ -63,22 +63,22 @@ std::string spelled(char version, const std::string& dict) {
 
 /// Valid files of several types and ranks, and headers in other spellings than np.save's.
 std::string seed_file(unsigned number) {
-  const auto file = [](const devplace::detail::stored_type* type, const std::vector<std::size_t>& extents,
+  const auto file = [](const devplace::detail::dtype* type, const std::vector<std::size_t>& extents,
                        std::size_t bytes) {
     return devplace::detail::npy_header(*type, extents) + std::string(bytes, '\1');
   };
-  using devplace::detail::stored_type_of;
+  using devplace::detail::dtype_of;
   switch (number % 8) {
     case 0:
-      return file(stored_type_of<float>(), {2, 3}, 24);
+      return file(dtype_of<float>, {2, 3}, 24);
     case 1:
-      return file(stored_type_of<std::uint8_t>(), {}, 1);
+      return file(dtype_of<std::uint8_t>, {}, 1);
     case 2:
-      return file(stored_type_of<std::int64_t>(), {0, 3}, 0);
+      return file(dtype_of<std::int64_t>, {0, 3}, 0);
     case 3:
-      return file(stored_type_of<double>(), {1, 2, 1}, 16);
+      return file(dtype_of<double>, {1, 2, 1}, 16);
     case 4:
-      return file(stored_type_of<std::int32_t>(), {2}, 8);
+      return file(dtype_of<std::int32_t>, {2}, 8);
     case 5:
       return spelled('\2', "{\"shape\":(2L,),\"fortran_order\":False,\"descr\":\"<i4\"}\n") + std::string(8, '\2');
     case 6:

@@ -35,7 +35,7 @@ std::size_t read_some(const void* object, std::uint64_t offset, void* to, std::s
 /// Reads a member to its end, in pieces.
 void read_whole(const devplace::detail::zip_file& file, const devplace::detail::zip_entry& entry) {
   devplace::detail::zip_member member(file, entry, entry.name);
-  const std::uint64_t announced = member.following().most;
+  const std::uint64_t announced = member.remaining().count;
   require(announced / 1032 <= file.bytes);
   std::vector<unsigned char> piece(4096);
   std::uint64_t total = 0;

@@ -28,17 +28,17 @@ detail::safetensors_header read_header_of(std::span<const unsigned char> bytes) 
   detail::safetensors_header header = detail::read_safetensors_header(source, "input");
   std::size_t data = 0;
   for (const devplace::safetensors_entry& entry : header.tensors) {
-    require(entry.bytes <= bytes.size() && entry.offset >= bytes.size() - source.following().most &&
+    require(entry.bytes <= bytes.size() && entry.offset >= bytes.size() - source.remaining().count &&
             entry.offset <= bytes.size() - entry.bytes);
     data += entry.bytes;
   }
-  require(data == source.following().most);
+  require(data == source.remaining().count);
   return header;
 }
 
 bool can_be_written(const devplace::safetensors_entry& entry) {
-  return std::any_of(std::begin(detail::safetensors_types), std::end(detail::safetensors_types),
-                     [&](const auto& type) { return type.name == entry.dtype && !type.element.empty(); });
+  return std::any_of(detail::dtypes.begin(), detail::dtypes.end(),
+                     [&](const detail::dtype& type) { return type.safetensors == entry.dtype; });
 }
 
 void round_trip(const detail::safetensors_header& header) {

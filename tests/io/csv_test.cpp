@@ -100,7 +100,7 @@ TEST_CASE("missing fields are rejected, or replaced as the options say", "[io]")
   CHECK(x[0] == 1);
   CHECK((std::isnan(x[1]) && std::isnan(x[2]) && std::isnan(x[3])));
   CHECK(values<std::int64_t>("a,b\n1,\n", {.missing = -1}) == std::vector<std::int64_t>{1, -1});
-  CHECK_THAT(failure<std::uint8_t>("a\n1\n", {.missing = 256}), ContainsSubstring("which is no uint8"));
+  CHECK_THAT(failure<std::uint8_t>("a\n1\n", {.missing = 256}), ContainsSubstring("which is not of type uint8"));
   CHECK_THAT(failure<std::int64_t>("a\n1\n", {.missing = NAN}), ContainsSubstring("read the file as double"));
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("errors for numbers not representable in a type name the fix", "[io]")
   for (const char* text : {"1.0", "1e3", "1e-400", "0.5"})
     CHECK_THAT(failure<std::int32_t>(std::string("a\n") + text + "\n"),
                ContainsSubstring(std::string("has '") + text +
-                                 "', which is no int32, in line 2, column 1 ('a'). Read "
+                                 "', which is not of type int32, in line 2, column 1 ('a'). Read "
                                  "the file as double; cast<std::int32_t>(x) converts whole numbers, or write the "
                                  "number without a point and an exponent."));
   CHECK_THAT(failure<std::int32_t>("a\none\n"), ContainsSubstring("Choose the columns with numbers"));
@@ -163,8 +163,9 @@ TEST_CASE("errors for numbers not representable in a type name the fix", "[io]")
 
 TEST_CASE("errors for invalid tables name line and column", "[io]") {
   CHECK_THAT(failure(people),
-             ContainsSubstring("has 'Ada', which is no float, in line 2, column 1 ('name'). Choose the"));
-  CHECK_THAT(failure("a,b\n1,2\n\n1,2x\n"), ContainsSubstring("has '2x', which is no float, in line 4, column 2"));
+             ContainsSubstring("has 'Ada', which is not of type float, in line 2, column 1 ('name'). Choose the"));
+  CHECK_THAT(failure("a,b\n1,2\n\n1,2x\n"),
+             ContainsSubstring("has '2x', which is not of type float, in line 4, column 2"));
   CHECK_THAT(failure("a\n1.5.\n"), ContainsSubstring("'1.5.'"));
   CHECK_THAT(failure("a\n+-1\n"), ContainsSubstring("'+-1'"));
   CHECK_THAT(failure("a\n1e999\n"), ContainsSubstring("beyond the numbers of float"));
@@ -179,7 +180,7 @@ TEST_CASE("errors for invalid tables name line and column", "[io]") {
   CHECK_THAT(failure(""), ContainsSubstring("is empty"));
   CHECK_THAT(failure("\xff\xfe"
                      "a"),
-             ContainsSubstring("16 bits a character"));
+             ContainsSubstring("is UTF-16 text"));
   CHECK_THAT(failure("a\n\x1b[1m\n"), ContainsSubstring("'?[1m'"));
   CHECK_THAT(failure("a,b\n1,2\n", {.columns = {"c"}}), ContainsSubstring("has no column 'c'; it has 'a', 'b'."));
   CHECK_THAT(failure("a,a\n1,2\n", {.columns = {"a"}}), ContainsSubstring("several columns 'a'"));

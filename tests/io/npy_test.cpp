@@ -303,7 +303,7 @@ TEST_CASE("read_npy's errors name what was found and what was expected", "[io]")
              "{descr: '<f4', 'fortran_order': False, 'shape': (2,)}",
          }) {
       INFO(dict);
-      CHECK_THAT(failure_of_dict(dict), ContainsSubstring("has a header that is no valid dict"));
+      CHECK_THAT(failure_of_dict(dict), ContainsSubstring("has a header that is not a valid dict"));
     }
     CHECK_THAT(failure_of_dict("{'descr': '<f4', 'fortran_order': False, 'shape': (0,)} x"),
                ContainsSubstring("has text after its header's dict"));

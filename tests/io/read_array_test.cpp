@@ -40,7 +40,7 @@ TEST_CASE("an array too large for its file or for memory is rejected before allo
 TEST_CASE("an array's size is compared with the rest of its file", "[io]") {
   dp::detail::stored_array array;
   array.bytes = 12;
-  const auto failure = [&](dp::detail::byte_source::rest rest) {
+  const auto failure = [&](dp::detail::byte_source::remaining_bytes rest) {
     try {
       dp::detail::check_elements(array, rest, "read", "x");
     } catch (const dp::file_error& error) {

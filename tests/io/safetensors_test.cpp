@@ -167,8 +167,8 @@ TEST_CASE("a safetensors file's names, types, shapes and metadata are listed", "
     file.read_elements(file.tensors()[0], values);
     CHECK((values[0] == 1 && values[1] == 0));
     CHECK_THROWS_WITH((file.read<std::uint8_t, dp::dextents<1>>("bool")),
-                      EndsWith("bool.safetensors:bool' holds elements of type BOOL and uint8 (U8) was asked for; these "
-                               "are no elements of tensors; convert them before they are saved, or use "
+                      EndsWith("bool.safetensors:bool' holds elements of type BOOL and uint8 (U8) was asked for; "
+                               "tensors have no such elements; convert them before saving them, or use "
                                "read_elements."));
   }
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include <devplace/io/stored_shape.hpp>
@@ -31,10 +30,4 @@ TEST_CASE("stored extents convert to an extents type with matching static extent
                                       "extents<dyn, 28, 32>"));
   CHECK_THROWS_WITH((dp::detail::checked_extents<dp::extents<dp::dyn>>(stored, "read", "x")),
                     ContainsSubstring("does not fit extents<dyn>"));
-}
-
-TEST_CASE("every element type in files has .npy and IDX names", "[io]") {
-  CHECK(dp::detail::stored_type_of<std::int32_t>()->npy == "<i4");
-  CHECK(dp::detail::stored_type_of<std::uint8_t>()->idx == 0x08);
-  CHECK(dp::detail::stored_type_of<double>()->bytes == 8);
 }

@@ -49,7 +49,7 @@ void collect_and_distribute(dp::parallel::transport& via, std::size_t count, con
 
   if (polled) {
     via.start_collect(buffers, begins);
-    if (size > 1) CHECK_THROWS(dp::error, "before one that was started has ended", via.barrier());
+    if (size > 1) CHECK_THROWS(dp::error, "before the started call has ended", via.barrier());
     poll_until_ended(via);
   } else {
     via.collect(buffers, begins);
@@ -208,7 +208,7 @@ void program_communicator() {
 }
 
 void invalid_communicators() {
-  CHECK_THROWS(dp::argument_error, "the communicator is MPI_COMM_NULL, so this process is in none.",
+  CHECK_THROWS(dp::argument_error, "the communicator is MPI_COMM_NULL, so this process is in no communicator.",
                dp::mpi_processes(MPI_COMM_NULL));
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -217,7 +217,7 @@ void invalid_communicators() {
   MPI_Comm side = MPI_COMM_NULL, between = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : 1, rank, &side);
   MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, 5, &between);
-  CHECK_THROWS(dp::argument_error, "Make one of both with MPI_Intercomm_merge.", dp::mpi_processes(between));
+  CHECK_THROWS(dp::argument_error, "Merge both with MPI_Intercomm_merge.", dp::mpi_processes(between));
   MPI_Comm_free(&between);
   MPI_Comm_free(&side);
 }

@@ -168,14 +168,14 @@ int count_one_freed(MPI_Comm, int, void*, void*) {
   ++freed;
   return MPI_SUCCESS;
 }
-int also_for_duplicates(MPI_Comm, int, void*, void*, void* copy, int* copied) {
+int copy_to_duplicates(MPI_Comm, int, void*, void*, void* copy, int* copied) {
   *static_cast<void**>(copy) = nullptr;
   *copied = 1;
   return MPI_SUCCESS;
 }
 void count_freed(MPI_Comm communicator) {
   int key = MPI_KEYVAL_INVALID;
-  MPI_Comm_create_keyval(also_for_duplicates, count_one_freed, &key, nullptr);
+  MPI_Comm_create_keyval(copy_to_duplicates, count_one_freed, &key, nullptr);
   MPI_Comm_set_attr(communicator, key, nullptr);
 }
 
@@ -201,7 +201,7 @@ void freed_communicators() {
 }
 
 /// Processes that are bound to the same processor oversubscribe it, however many the host has.
-void crowded() {
+void oversubscribed() {
   const dp::mpi_session runs;
   const int rank = runs.processes().rank(), size = runs.processes().size();
   ::cpu_set_t before = {}, mine = {};
@@ -397,7 +397,7 @@ int main(int argc, char** argv) {
     if (name == "different_calls") return different_calls();
     if (name == "watched") return watched();
     if (name == "freed_communicators") return freed_communicators();
-    if (name == "crowded") return crowded();
+    if (name == "oversubscribed") return oversubscribed();
     if (name == "abandoned") return abandoned();
     if (name == "over_tcp") return over_tcp();
     if (name == "skips_in_a_part") return one_skips_in_a_part();

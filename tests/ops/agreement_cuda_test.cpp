@@ -125,7 +125,7 @@ void check_cross_entropy(const dp::tensor<T, shape, host>& x,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a GPU's softmax and log_softmax and their gradients are the CPU's", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("a GPU's softmax, log_softmax and their gradients equal the CPU's", "[ops]", float, double) {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using T = TestType;
   for (const size& of : sizes) {
@@ -155,7 +155,7 @@ TEMPLATE_TEST_CASE("a GPU's softmax and log_softmax and their gradients are the 
 using float_and_int64 = std::tuple<float, std::int64_t>;
 using float_and_uint8 = std::tuple<float, std::uint8_t>;
 using double_and_int32 = std::tuple<double, std::int32_t>;
-TEMPLATE_TEST_CASE("a GPU's cross-entropy is the CPU's, with weights, smoothing and rows that do not count", "[ops]",
+TEMPLATE_TEST_CASE("a GPU's cross-entropy equals the CPU's, with weights, smoothing and ignored rows", "[ops]",
                    float_and_int64, float_and_uint8, double_and_int32) {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using T = std::tuple_element_t<0, TestType>;
@@ -222,7 +222,7 @@ TEST_CASE("an invalid label on a GPU makes the loss and only its row NaN", "[ops
   }
 }
 
-TEMPLATE_TEST_CASE("a GPU's mse is the CPU's", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("a GPU's mse equals the CPU's", "[ops]", float, double) {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using T = TestType;
   for (const size& of : sizes) {
@@ -239,7 +239,7 @@ TEMPLATE_TEST_CASE("a GPU's mse is the CPU's", "[ops]", float, double) {
   }
 }
 
-TEMPLATE_TEST_CASE("a GPU's reductions of fractions are the CPU's", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("a GPU's reductions of fractions equal the CPU's", "[ops]", float, double) {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using T = TestType;
   for (const size& of : sizes) {
@@ -263,7 +263,7 @@ TEMPLATE_TEST_CASE("a GPU's reductions of fractions are the CPU's", "[ops]", flo
   }
 }
 
-TEMPLATE_TEST_CASE("a GPU counts the CPU's right predictions", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("a GPU counts as many right predictions as the CPU", "[ops]", float, double) {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   for (const size& of : sizes) {
     const auto x = random_values<TestType>(shape{of.rows, of.columns}, 1);
@@ -276,7 +276,7 @@ TEMPLATE_TEST_CASE("a GPU counts the CPU's right predictions", "[ops]", float, d
   }
 }
 
-TEMPLATE_TEST_CASE("a GPU's elementwise results are the CPU's on shapes of all sizes", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("a GPU's elementwise results equal the CPU's on shapes of all sizes", "[ops]", float, double) {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using T = TestType;
   for (const size& of : sizes) {

@@ -199,7 +199,7 @@ TEST_CASE("the bits of a convolution do not depend on the number of threads", "[
   }
 }
 
-TEST_CASE("a convolution of images of one column has the bits of that of images of one row", "[ops]") {
+TEST_CASE("a convolution of images of one column is bitwise equal to one of images of one row", "[ops]") {
   const dp::detail::window_axis one{1, 1, 1, 1, 0, 1};
   for (const std::size_t groups : {1U, 3U})
     for (const std::size_t outputs : {1U, 16U, 20U})
@@ -214,7 +214,7 @@ TEST_CASE("a convolution of images of one column has the bits of that of images 
       }
 }
 
-TEST_CASE("a convolution's relu, and what is added to its gradients", "[ops]") {
+TEST_CASE("a convolution's relu, and its accumulated gradients", "[ops]") {
   auto shapes = dp::test::depthwise_shapes();
   for (const auto& s : dp::test::convolution_shapes())
     shapes.push_back(s);

@@ -64,7 +64,7 @@ TEST_CASE("equal elements on several places", "[ops]") {
   check_values(dp::zeros<float, dp::partial<reduction::mean, 0, 1>>(shape), std::vector<float>(15, 0));
 }
 
-TEST_CASE("random numbers on several places are those of one place", "[ops]") {
+TEST_CASE("random numbers on several places equal one place's", "[ops]") {
   check_random<dp::replicated<1, 0, 2>>();
   check_random<dp::sharded<dp::axis<0>, 2, 0, 1>>();
   check_random<dp::sharded<dp::axis<1>, 0, 1>>();

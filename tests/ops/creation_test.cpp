@@ -85,7 +85,7 @@ TEST_CASE("arange counts as numpy does", "[ops][creation]") {
   CHECK_THROWS_AS((dp::arange<float, on<cpu>>(0, std::numeric_limits<float>::infinity())), dp::argument_error);
 }
 
-TEST_CASE("a tensor is made from the user's memory", "[tensor][wrap]") {
+TEST_CASE("a tensor is copied from the user's memory", "[tensor][wrap]") {
   std::vector<float> source{1, 2, 3, 4, 5, 6};
   const auto x = dp::to<on<cpu>>(dp::wrap(source, extents<dyn, 3>{2}));
   STATIC_REQUIRE(std::same_as<decltype(x), const dp::tensor<float, extents<dyn, 3>, on<cpu>>>);
@@ -102,7 +102,7 @@ TEST_CASE("a tensor is made from the user's memory", "[tensor][wrap]") {
   CHECK(dp::to<on<cpu>>(dp::wrap(none, extents<dyn>{0})).size() == 0);
 }
 
-TEST_CASE("random tensors are what the _into forms write", "[ops][creation]") {
+TEST_CASE("random tensors equal the results of the _into functions", "[ops][creation]") {
   const auto u = dp::uniform<float, on<cpu>>(extents<3, 5>{}, dp::seed{1}, -1, 1);
   auto v = dp::zeros_like(u);
   dp::uniform_into(v, dp::seed{1}, 0, -1, 1);

@@ -87,7 +87,7 @@ TEST_CASE("extrema over the split axis are partial; a place without rows changes
   CHECK_THROWS_AS(dp::min(nothing), dp::argument_error);
 }
 
-TEST_CASE("along another axis the result is split as the operand", "[ops][algebra]") {
+TEST_CASE("along another axis the result is split like the operand", "[ops][algebra]") {
   for (const std::size_t n : std::vector<std::size_t>{0, 1, 3, 20}) {
     const auto x = distributed_numbers<rows>(matrix(n), 1);
     const auto at = [](std::size_t i, std::size_t j) { return small_number(3 * i + j, 1); };
@@ -145,7 +145,7 @@ TEST_CASE("reductions of replicated tensors are replicated", "[ops][algebra]") {
   CHECK(value_of(position)[0] == std::min_element(of_x.begin(), of_x.end()) - of_x.begin());
 }
 
-TEST_CASE("reductions of partial tensors that commute with theirs are partial", "[ops][algebra]") {
+TEST_CASE("a partial tensor's reduction along an axis is partial if both operations commute", "[ops][algebra]") {
   const auto p = distributed_numbers<sums>(fixed{}, 1);
   const auto columns = dp::sum(p, dp::axis<0>{});
   STATIC_REQUIRE(std::same_as<decltype(columns), const dp::tensor<float, dp::extents<3>, sums>>);

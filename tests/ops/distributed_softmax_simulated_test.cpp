@@ -47,7 +47,7 @@ bool softmax_is_right(std::size_t n) {
 
 }  // namespace
 
-TEST_CASE("softmax works on the rows that each place has", "[ops][algebra]") {
+TEST_CASE("softmax works on the rows of each place", "[ops][algebra]") {
   for (const std::size_t n : std::vector<std::size_t>{0, 1, 3, 20})
     CHECK(softmax_is_right<dp::sharded<dp::axis<0>, 0, 1, 2>>(n));
   CHECK(softmax_is_right<dp::replicated<0, 2>>(5));

@@ -169,7 +169,7 @@ TEST_CASE("a whole matrix times the transpose of a split one is split along colu
   CHECK(elements(dp::gather<host>(product)) == elements(dp::matmul(a_on_host, dp::transposed(on_host))));
 }
 
-TEST_CASE("results are split by their operands' rule, for later extents too", "[ops]") {
+TEST_CASE("results keep their operands' split rule for later extents", "[ops]") {
   using table = dp::extents<dp::dyn, 4>;
   const dp::tensor<float, table, rows> x(table(12), dp::split::torch);
   const auto check = [](auto y) {

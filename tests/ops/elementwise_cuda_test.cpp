@@ -7,7 +7,7 @@
 namespace dp = devplace;
 using device = dp::on<dp::cuda<0>>;
 
-TEST_CASE("a GPU computes expressions as the CPU does", "[ops][elementwise]") {
+TEST_CASE("a GPU computes expressions like the CPU", "[ops][elementwise]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   CHECK(dp::test::exact_formulas_differ_by<device>() == 0);
   CHECK(dp::test::approximate_formulas_differ_by<device>() < 1e-6);

@@ -477,7 +477,7 @@ struct looked_up {
 
 }  // namespace
 
-TEST_CASE("map applies a functor of the user's", "[ops][elementwise]") {
+TEST_CASE("map applies a user's functor", "[ops][elementwise]") {
   const auto x = numbered(extents<4>{});
   CHECK(values(dp::map(clipped{2.5f}, x)) == std::vector<float>{1, 2, 2.5f, 2.5f});
   CHECK(values(dp::map(clipped{2.5f}, x * 2.0f) + 1.0f) == std::vector<float>{3, 3.5f, 3.5f, 3.5f});

@@ -12,7 +12,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("a functor does on a CUDA device what it does in a plain loop", "[ops]") {
+TEST_CASE("a functor has the same effect on a CUDA device as in a plain loop", "[ops]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using cuda = dp::backend::cuda;
   ops_test::bias_relu_input input(100003);

@@ -11,7 +11,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("a functor does on a simulated device what it does in a plain loop", "[ops]") {
+TEST_CASE("a functor has the same effect on a simulated device as in a plain loop", "[ops]") {
   using cuda = dp::backend::cuda;
   ops_test::bias_relu_input input(100003);
   const std::vector<float> expected = input.in_plain_loop();

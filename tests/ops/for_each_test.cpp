@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("every index is visited once", "[ops]", count_index, count_ra
   }
 }
 
-TEST_CASE("a functor does in for_each what it does in a plain loop", "[ops]") {
+TEST_CASE("a functor has the same effect in for_each as in a plain loop", "[ops]") {
   ops_test::bias_relu_input x(1000);
   const std::vector<float> expected = x.in_plain_loop();
   dp::detail::for_each_index<dp::backend::cpu>(0, x.values.size(), 16, x.functor(x.values.data(), x.bias.data()));

@@ -153,7 +153,7 @@ TEST_CASE("a result that overlaps an operand is refused; columns of one matrix m
   refused(odd, even, odd);
 }
 
-TEST_CASE("a product in tf32 is one in float on the CPU, which has no TF32", "[ops]") {
+TEST_CASE("a product in tf32 is computed in float on the CPU, which has no TF32", "[ops]") {
   using matrix = dp::tensor<float, dp::extents<2, 2>, dp::on<dp::cpu>>;
   const matrix a{{1.0F + 1.0F / 8192, 2}, {3, 4}}, b{{5, 6}, {7, 8.0F + 1.0F / 1024}};
   const auto strict = dp::matmul(a, b);

@@ -278,8 +278,8 @@ TEMPLATE_TEST_CASE("numbers of 16 bits reach the first and the last number betwe
   CHECK(short_uniform<TestType>(1, 0.1F, 0.1F) == std::vector<float>{TestType{0.1F}});
 }
 
-TEMPLATE_TEST_CASE("a million numbers of 16 bits are those of float, rounded within the limits", "[ops][random]",
-                   dp::bf16, dp::half) {
+TEMPLATE_TEST_CASE("a million numbers of 16 bits are float's, rounded within the limits", "[ops][random]", dp::bf16,
+                   dp::half) {
   const std::size_t n = 1000000;
   const auto drawn = short_uniform<TestType>(n, 0, 1);
   const auto exact = uniform_numbers<float>(n, dp::seed{9}, 0, 0, 1);
@@ -296,7 +296,8 @@ TEMPLATE_TEST_CASE("a million numbers of 16 bits are those of float, rounded wit
   CHECK(different == 0);
 }
 
-TEMPLATE_TEST_CASE("limits without a number of the element type are refused", "[ops][random]", dp::bf16, dp::half) {
+TEMPLATE_TEST_CASE("limits between which the element type has no number are rejected", "[ops][random]", dp::bf16,
+                   dp::half) {
   const float epsilon = std::numeric_limits<TestType>::epsilon(), greatest = std::numeric_limits<TestType>::max();
   CHECK_THROWS_WITH(short_uniform<TestType>(1, 1 + epsilon / 4, 1 + epsilon / 2),
                     Catch::Matchers::ContainsSubstring(std::string("with a ") + dp::dtype_name<TestType>() +

@@ -5,7 +5,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("reductions on a GPU are the CPU's", "[ops]") {
+TEST_CASE("reductions on a GPU equal the CPU's", "[ops]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   dp::test::check_reductions<dp::cuda<0>>();
 }

@@ -4,7 +4,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("reductions on simulated devices are the CPU's", "[ops]") {
+TEST_CASE("reductions on simulated devices equal the CPU's", "[ops]") {
   dp::test::check_reductions<dp::cuda<1>>();
 }
 

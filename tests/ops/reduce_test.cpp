@@ -149,7 +149,7 @@ TEST_CASE("a long sum keeps the digits that a plain loop loses", "[ops]") {
   }
 }
 
-TEST_CASE("the error of a double sum is that of a pairwise one", "[ops]") {
+TEST_CASE("a sum of doubles has the error of a pairwise sum", "[ops]") {
   const auto x = random_values<double>(dp::dextents<1>{1000003}, 8, 0, 1);
   long double exact = 0;
   for (std::size_t i = 0; i < x.size(); ++i)

@@ -201,7 +201,8 @@ TEST_CASE("reductions and softmax of bf16 and half accumulate in more than 16 bi
   check_reductions<dp::half>();
 }
 
-TEST_CASE("tensors of bf16 and half are copied, sorted, taken and created like others", "[ops][short_elements]") {
+TEST_CASE("tensors of bf16 and half are copied, sorted, indexed and created like other tensors",
+          "[ops][short_elements]") {
   check_places_and_order<dp::bf16>();
   check_places_and_order<dp::half>();
 }

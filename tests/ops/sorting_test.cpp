@@ -15,7 +15,7 @@ namespace dp = devplace;
 using host = dp::on<dp::cpu>;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("sort, argsort and top_k are a stable sort of each row, NaN above all numbers", "[ops][sort]") {
+TEST_CASE("sort, argsort and top_k sort each row stably, NaN above all numbers", "[ops][sort]") {
   dp::test::check_all_sorts<host>();
 }
 

@@ -19,8 +19,8 @@
 #include "support/catch.hpp"
 #include "support/values_on.hpp"
 
-// Results of operations for NaN, infinities, -0 and subnormal numbers, on any backend. The expected values are those of
-// PyTorch 2.x on its CPU for these numbers (torch.relu(x) and so on), unless noted otherwise.
+// Results of operations for NaN, infinities, -0 and subnormal numbers, on any backend. Unless noted otherwise, the
+// expected values are the results of PyTorch 2.x on its CPU (torch.relu(x) and so on).
 
 namespace devplace::test::special_values {
 
@@ -32,7 +32,7 @@ inline constexpr float tiny = std::numeric_limits<float>::denorm_min();
 /// Compares numbers: NaN equals NaN, zeros must have equal signs, infinities must be equal; other numbers may differ by
 /// a few ulp.
 template <class T>
-bool alike(T result, T expected) {
+bool equal_or_close(T result, T expected) {
   if constexpr (std::is_integral_v<T>) {
     return result == expected;
   } else {
@@ -47,9 +47,9 @@ template <class T>
 void check(const char* name, const std::vector<T>& result, const std::vector<T>& expected) {
   REQUIRE(result.size() == expected.size());
   for (std::size_t i = 0; i < result.size(); ++i) {
-    if (alike(result[i], expected[i])) continue;
+    if (equal_or_close(result[i], expected[i])) continue;
     INFO(name << ", element " << i << ": " << +result[i] << " where " << +expected[i] << " is due");
-    CHECK(alike(result[i], expected[i]));
+    CHECK(equal_or_close(result[i], expected[i]));
   }
 }
 

@@ -9,8 +9,8 @@
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
 using dp::optim::adam;
-using dp::test::complaint;
 using dp::test::optimizer_case;
+using dp::test::validation_error;
 
 static_assert(dp::optim::optimizer_rule<adam> && adam::state_arenas == 2);
 
@@ -53,13 +53,13 @@ TEMPLATE_TEST_CASE("adam: exact properties", "[optim]", float, double) {
 }
 
 TEST_CASE("adam checks its hyperparameters", "[optim]") {
-  CHECK(complaint(adam{}).empty());
-  CHECK(complaint(adam{.learning_rate = 1e-3f}).empty());
-  CHECK_THAT(complaint(adam{.learning_rate = -1}), ContainsSubstring("devplace: adam: learning_rate is -1"));
-  CHECK_THAT(complaint(adam{.beta1 = 1}), ContainsSubstring("beta1 is 1"));
-  CHECK_THAT(complaint(adam{.beta2 = -0.1}), ContainsSubstring("beta2"));
-  CHECK_THAT(complaint(adam{.epsilon = -1}), ContainsSubstring("epsilon"));
-  CHECK_THAT(complaint(adam{.weight_decay = -1}), ContainsSubstring("weight_decay"));
+  CHECK(validation_error(adam{}).empty());
+  CHECK(validation_error(adam{.learning_rate = 1e-3f}).empty());
+  CHECK_THAT(validation_error(adam{.learning_rate = -1}), ContainsSubstring("devplace: adam: learning_rate is -1"));
+  CHECK_THAT(validation_error(adam{.beta1 = 1}), ContainsSubstring("beta1 is 1"));
+  CHECK_THAT(validation_error(adam{.beta2 = -0.1}), ContainsSubstring("beta2"));
+  CHECK_THAT(validation_error(adam{.epsilon = -1}), ContainsSubstring("epsilon"));
+  CHECK_THAT(validation_error(adam{.weight_decay = -1}), ContainsSubstring("weight_decay"));
 }
 
 namespace {

@@ -17,6 +17,7 @@
 #include <devplace/base/thread_team.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/option_range.hpp>
 
 namespace devplace::test {
 
@@ -153,11 +154,11 @@ bool factors_scale_the_gradient(const Rule& rule) {
   return same_bits(scaled.parameters, plain.parameters) && same_bits(without.parameters, plain.parameters);
 }
 
-/// The message of validate(); empty if it does not throw.
+/// The message of validate; empty if it does not throw.
 template <class Rule>
-std::string complaint(const Rule& rule) {
+std::string validation_error(const Rule& rule) {
   try {
-    rule.validate();
+    optim::validate(rule);
   } catch (const argument_error& e) {
     return e.what();
   }

@@ -38,7 +38,8 @@ struct sign_functor {
 struct sign_descent {
   double length = 0.5;
   static constexpr std::size_t state_arenas = 0;
-  void validate() const {}
+  static constexpr const char* name = "sign_descent";
+  static void for_each_option(auto& self, auto&& f) { f("length", self.length, dp::optim::positive); }
   template <class Backend, class T>
   void step(const dp::optim::step_arguments<T>& a) const {
     dp::detail::for_each_index<Backend>(a.ordinal, a.n, 1024,
@@ -102,6 +103,9 @@ TEST_CASE("an optimizer accepts a user's rule", "[optim]") {
     CHECK((moved == 0 || moved == Catch::Approx(0.5)));
   }
   CHECK(optimizer.steps() == 1);
+  optimizer.rule().length = 0;
+  CHECK_THROWS_WITH(optimizer.step(model, gradients_of(model, 5, nn::cross_entropy{})),
+                    ContainsSubstring("sign_descent: length is 0.0; it must be a finite number above 0."));
 }
 
 TEST_CASE("a changed learning rate applies from the next step", "[optim]") {

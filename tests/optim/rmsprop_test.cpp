@@ -13,8 +13,8 @@
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
 using dp::optim::rmsprop;
-using dp::test::complaint;
 using dp::test::optimizer_case;
+using dp::test::validation_error;
 
 static_assert(dp::optim::optimizer_rule<rmsprop> && rmsprop::state_arenas == 2);
 static_assert(sizeof(rmsprop) == 5 * sizeof(double), "checkpoints have its bytes, and those of padding are arbitrary");
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("rmsprop: exact properties", "[optim]", float, double) {
 }
 
 TEST_CASE("rmsprop names an invalid hyperparameter", "[optim]") {
-  CHECK_THAT(complaint(rmsprop{.learning_rate = -1}), ContainsSubstring("rmsprop: learning_rate is -1"));
-  CHECK_THAT(complaint(rmsprop{.alpha = 1}), ContainsSubstring("rmsprop: alpha is 1"));
-  CHECK_THAT(complaint(rmsprop{.momentum = -0.5}), ContainsSubstring("rmsprop: momentum is -0.5"));
+  CHECK_THAT(validation_error(rmsprop{.learning_rate = -1}), ContainsSubstring("rmsprop: learning_rate is -1"));
+  CHECK_THAT(validation_error(rmsprop{.alpha = 1}), ContainsSubstring("rmsprop: alpha is 1"));
+  CHECK_THAT(validation_error(rmsprop{.momentum = -0.5}), ContainsSubstring("rmsprop: momentum is -0.5"));
 }

@@ -9,8 +9,8 @@
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
 using dp::optim::sgd;
-using dp::test::complaint;
 using dp::test::optimizer_case;
+using dp::test::validation_error;
 
 static_assert(dp::optim::optimizer_rule<sgd> && sgd::state_arenas == 1);
 
@@ -91,12 +91,13 @@ TEMPLATE_TEST_CASE("sgd: exact properties", "[optim]", float, double) {
 }
 
 TEST_CASE("sgd checks its hyperparameters", "[optim]") {
-  CHECK(complaint(sgd{}).empty());
-  CHECK(complaint(sgd{.momentum = 0.9, .nesterov = true}).empty());
-  CHECK_THAT(complaint(sgd{.learning_rate = -1}), ContainsSubstring("devplace: sgd: learning_rate is -1"));
-  CHECK_THAT(complaint(sgd{.momentum = -0.5}), ContainsSubstring("momentum"));
-  CHECK_THAT(complaint(sgd{.dampening = -0.5}), ContainsSubstring("dampening"));
-  CHECK_THAT(complaint(sgd{.weight_decay = std::nan("")}), ContainsSubstring("weight_decay"));
-  CHECK_THAT(complaint(sgd{.nesterov = true}), ContainsSubstring("nesterov needs a momentum"));
-  CHECK_THAT(complaint(sgd{.momentum = 0.9, .dampening = 0.1, .nesterov = true}), ContainsSubstring("dampening of 0"));
+  CHECK(validation_error(sgd{}).empty());
+  CHECK(validation_error(sgd{.momentum = 0.9, .nesterov = true}).empty());
+  CHECK_THAT(validation_error(sgd{.learning_rate = -1}), ContainsSubstring("devplace: sgd: learning_rate is -1"));
+  CHECK_THAT(validation_error(sgd{.momentum = -0.5}), ContainsSubstring("momentum"));
+  CHECK_THAT(validation_error(sgd{.dampening = -0.5}), ContainsSubstring("dampening"));
+  CHECK_THAT(validation_error(sgd{.weight_decay = std::nan("")}), ContainsSubstring("weight_decay"));
+  CHECK_THAT(validation_error(sgd{.nesterov = true}), ContainsSubstring("nesterov needs a momentum"));
+  CHECK_THAT(validation_error(sgd{.momentum = 0.9, .dampening = 0.1, .nesterov = true}),
+             ContainsSubstring("dampening of 0"));
 }

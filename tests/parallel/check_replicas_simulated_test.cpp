@@ -64,8 +64,8 @@ std::string difference(const Model& model) {
 }
 
 const std::string advice =
-    ". Every place must do the same to its copy: look for writes to one replica alone, or go on from the first place's "
-    "copy with to<Where>(to<on<cpu>>(model)).";
+    ". All places must change their copies equally: look for writes to a single replica, or continue from the first "
+    "place's copy with to<Where>(to<on<cpu>>(model)).";
 
 }  // namespace
 
@@ -136,7 +136,7 @@ TEST_CASE("on one place check_replicas compares nothing, but waits for failures"
   CHECK_THROWS_WITH(dp::check_replicas(model), Catch::Matchers::ContainsSubstring("cannot be used any more"));
 }
 
-TEST_CASE("a failure found while waiting names its replica", "[parallel]") {
+TEST_CASE("a failure found by waiting names its replica", "[parallel]") {
   dp::model<nn::linear<6, 3>, where> model{dp::seed{3}};
   dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, fail{});
   CHECK_THROWS_WITH(dp::check_replicas(model),

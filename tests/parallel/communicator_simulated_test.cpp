@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which collectives a training step calls on a communicator, in which order, and what happens to the step when a
-// collective throws. The communicators here are user-defined, since any type that models the concept works.
+// The collectives that a training step calls on a communicator, their order, and the state after a collective throws.
+// The communicators are user-defined, since any type that models the concept works.
 
 #include <cstddef>
 #include <cstdint>
@@ -377,7 +377,7 @@ TEMPLATE_TEST_CASE("a communicator that throws leaves the model untouched, and t
   CHECK(parameters_of(train.model) == parameters_after(good_steps));
 }
 
-TEST_CASE("a throwing broadcast of new parameters leaves a model that throws", "[parallel]") {
+TEST_CASE("after a throwing broadcast of new parameters the model is unusable", "[parallel]") {
   recorded_training<scatter_gather> train;
   train(12);
   train.log.clear();
@@ -386,7 +386,7 @@ TEST_CASE("a throwing broadcast of new parameters leaves a model that throws", "
   CHECK_THROWS_WITH(train(12), Catch::Matchers::ContainsSubstring("devplace: this model cannot be used any more: "));
 }
 
-TEST_CASE("a throwing gather of new parameters leaves a model that throws", "[parallel]") {
+TEST_CASE("after a throwing gather of new parameters the model is unusable", "[parallel]") {
   recorded_training<sharded> train;
   train(12);
   train.log.clear();
@@ -395,7 +395,7 @@ TEST_CASE("a throwing gather of new parameters leaves a model that throws", "[pa
   CHECK_THROWS_WITH(train(12), Catch::Matchers::ContainsSubstring("devplace: this model cannot be used any more: "));
 }
 
-TEST_CASE("a communicator over several processes carries a step unchanged", "[parallel]") {
+TEST_CASE("a communicator over several processes makes a step without changes", "[parallel]") {
   // Twice the gradients for twice the samples: the mean is bitwise equal.
   using across = dp::across<where>;
   dp::model<net, across> model{dp::seed{4}};

@@ -235,7 +235,7 @@ TEST_CASE("a started sum of 16-bit elements is sent in parts, added and gathered
     both.mark_ready(1);
     both.start_all_reduce(values.span(), 67, reduction::sum);
   };
-  CHECK_THROWS_WITH(start(), ContainsSubstring("call that with the largest number of elements"));
+  CHECK_THROWS_WITH(start(), ContainsSubstring("call prepare with the largest number of elements"));
   both.abandon();
   both.prepare(67, sizeof(dp::bf16));
   nccl::clear_calls();

@@ -131,7 +131,7 @@ TEST_CASE("elementwise: all other operations on summands are rejected", "[place]
   STATIC_REQUIRE(never<sums, means, mismatch::reductions>);
 }
 
-TEST_CASE("elementwise: three operands combine like two and their result with the third", "[place][algebra]") {
+TEST_CASE("elementwise: three operands combine pairwise from the left", "[place][algebra]") {
   STATIC_REQUIRE(gives<elementwise<arithmetic::pointwise, whole, number, rows>, rows>);
   STATIC_REQUIRE(gives<elementwise<arithmetic::pointwise, whole, number, number>, whole>);
   STATIC_REQUIRE(gives<elementwise<arithmetic::pointwise, one, one, one, number>, one>);
@@ -176,7 +176,7 @@ TEST_CASE("reductions: whole and partial values", "[place][algebra]") {
   STATIC_REQUIRE(fails<reduced<reducing::position, 0, sums>, mismatch::nonlinear>);
 }
 
-TEST_CASE("reductions: along the split axis, and along others", "[place][algebra]") {
+TEST_CASE("reductions: along the split axis and along other axes", "[place][algebra]") {
   STATIC_REQUIRE(gives<reduced<reducing::sum, all, rows>, sums>);
   STATIC_REQUIRE(gives<reduced<reducing::sum, 0, rows>, sums>);
   STATIC_REQUIRE(gives<reduced<reducing::max, 0, rows>, maxima>);

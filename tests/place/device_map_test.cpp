@@ -141,7 +141,7 @@ TEST_CASE("the processes of a host share the visible devices", "[place]") {
   CHECK(share(1, 2, 0).empty());
 }
 
-TEST_CASE("a process's share is known at first use, and described", "[place]") {
+TEST_CASE("a process's share is fixed at first use, and described", "[place]") {
   device_map map(nullptr);
   map.share(1, 2);
   CHECK(map.description() == "from the first use of a cuda place on, the share of process 1 of 2 on its host");

@@ -25,7 +25,7 @@ TEST_CASE("the first placement whose devices exist is chosen", "[place]") {
   CHECK(dp::first_available<dp::on<dp::cuda<70>>, dp::on<dp::cpu>>(name{}) == "cpu");
 }
 
-TEST_CASE("up_to stands for as many devices as there are", "[place]") {
+TEST_CASE("up_to stands for as many devices as exist", "[place]") {
   CHECK(dp::device_count() == 4);
   CHECK(dp::first_available<dp::up_to<8>, dp::on<dp::cpu>>(name{}) == "replicated<cuda:0, cuda:1, cuda:2, cuda:3>");
   CHECK(dp::first_available<dp::up_to<3>, dp::on<dp::cpu>>(name{}) == "replicated<cuda:0, cuda:1, cuda:2>");

@@ -38,7 +38,7 @@ TEST_CASE("a place has a backend and an ordinal", "[place]") {
 }
 
 TEST_CASE("type names match the formats of g++ and clang", "[place]") {
-  using devplace::detail::in_words_of_all, devplace::detail::type_text;
+  using devplace::detail::portable_type_text, devplace::detail::type_text;
   CHECK(type_text<std::pair<int, std::pair<int, float>>>() == "std::pair<int, std::pair<int, float>>");
-  CHECK(in_words_of_all("a<b<c<{anonymous}::d> > >") == "a<b<c<(anonymous namespace)::d>>>");
+  CHECK(portable_type_text("a<b<c<{anonymous}::d> > >") == "a<b<c<(anonymous namespace)::d>>>");
 }

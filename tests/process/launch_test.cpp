@@ -131,7 +131,7 @@ TEST_CASE("launched processes on several hosts must know the host of process 0",
   });
   for (const auto& one : processes.wait()) {
     CHECK(one.end == "exit 3");
-    CHECK_THAT(one.text, ContainsSubstring("which one process 0 is on is not known. Set MASTER_ADDR, or connect the "
+    CHECK_THAT(one.text, ContainsSubstring("and the host of process 0 is unknown. Set MASTER_ADDR, or connect the "
                                            "processes by MPI"));
   }
 }

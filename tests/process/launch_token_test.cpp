@@ -85,8 +85,8 @@ TEST_CASE("processes of several hosts need a token", "[parallel][launch]") {
                ContainsSubstring(std::string("caught: devplace: launched_processes: the processes of the job are on "
                                              "several hosts and meet over the network, where a token proves that a "
                                              "process belongs to the job, and ") +
-                                 (is_short ? "the one that is set has fewer than 16 characters" : "none is set") +
-                                 ". Set the same one on all hosts before the launcher starts: export "
+                                 (is_short ? "the token that is set has fewer than 16 characters" : "no token is set") +
+                                 ". Set the same token on all hosts before the launcher starts: export "
                                  "DEVPLACE_JOB_TOKEN=$(openssl rand -hex 16). Open MPI's mpirun passes it on with -x "
                                  "DEVPLACE_JOB_TOKEN. This process is rank "));
     CHECK(one.text.find("fifteen letters") == std::string::npos);
@@ -129,11 +129,12 @@ TEST_CASE("a token may be in a file readable only by the user", "[parallel][laun
   for (const ::mode_t mode : {0640u, 0604u, 0620u}) {
     ::chmod(file.c_str(), mode);
     CHECK(refusal_of(file) ==
-          beginning(file) + "is another user's, or other users can read or write it, who may know the token." + fix);
+          beginning(file) + "belongs to another user, or other users can read or write it and may know the token." +
+              fix);
   }
   ::chmod(file.c_str(), 0600);
   std::ofstream(file) << "\n";
-  CHECK_THAT(refusal_of(file), ContainsSubstring("and none is set. Set the same one on all hosts"));
+  CHECK_THAT(refusal_of(file), ContainsSubstring("and no token is set. Set the same token on all hosts"));
   ::unlink(file.c_str());
   CHECK(refusal_of(file) == beginning(file) + "cannot be read: No such file or directory." + fix);
   ::mkdir(file.c_str(), 0700);
@@ -147,7 +148,7 @@ TEST_CASE("another user's token file is rejected", "[parallel][launch]") {
   REQUIRE(::chmod(file.c_str(), 0600) == 0);
   REQUIRE(::chown(file.c_str(), 65534, 65534) == 0);  // root can still read the file
   CHECK(refusal_of(file) ==
-        beginning(file) + "is another user's, or other users can read or write it, who may know the token." + fix);
+        beginning(file) + "belongs to another user, or other users can read or write it and may know the token." + fix);
 }
 
 TEST_CASE("processes of one host need no token, and their socket's name does not depend on a token",
@@ -159,13 +160,12 @@ TEST_CASE("processes of one host need no token, and their socket's name does not
 }
 
 TEST_CASE("processes started by hand need a port, which identifies their job", "[parallel][launch]") {
-  CHECK_THAT(
-      name_of_job({{"RANK", "0"}, {"WORLD_SIZE", "2"}}),
-      ContainsSubstring("caught: devplace: launched_processes: the processes were started by hand without a "
-                        "port, by which those of one job would be told from those of another. Set MASTER_PORT to "
-                        "a number below 65535, the same for all processes of the job and another one for each "
-                        "job: export MASTER_PORT=$((20000 + $$ % 10000)). This process is rank 0 of 2, started "
-                        "by hand"));
+  CHECK_THAT(name_of_job({{"RANK", "0"}, {"WORLD_SIZE", "2"}}),
+             ContainsSubstring("caught: devplace: launched_processes: the processes were started by hand without a "
+                               "port, which tells the processes of different jobs apart. Set MASTER_PORT to "
+                               "a number below 65535, the same for all processes of the job and another one for each "
+                               "job: export MASTER_PORT=$((20000 + $$ % 10000)). This process is rank 0 of 2, started "
+                               "by hand"));
   CHECK(name_of_job({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"DEVPLACE_PORT", "4000"}}) == "caught:  port 4000\n");
 }
 

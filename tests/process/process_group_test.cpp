@@ -163,10 +163,11 @@ TEST_CASE("split groups the processes by color, ordered by key", "[parallel]") {
 }
 
 TEST_CASE("a process_scope is per thread, and scopes end in order", "[parallel]") {
-  CHECK_THROWS_WITH(dp::parallel::current_processes("loader"),
-                    "devplace: loader: its placement lies across processes, and this thread has not said which. Make a "
-                    "process_group and a scope of it first, in the same thread: process_group processes; process_scope "
-                    "scope{processes};");
+  CHECK_THROWS_WITH(
+      dp::parallel::current_processes("loader"),
+      "devplace: loader: its placement lies across processes, and this thread has no process_scope. Make a "
+      "process_group and a scope first, in the same thread: process_group processes; process_scope "
+      "scope{processes};");
   in_processes(4, [](const dp::process_group& group) {
     std::optional<dp::process_scope> outer(group);
     REQUIRE_HERE(dp::parallel::current_processes("test").size() == 4);

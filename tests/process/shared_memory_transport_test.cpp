@@ -215,7 +215,8 @@ TEST_CASE("small buffers are reduced by all processes, bitwise like larger ones"
   for (const std::size_t processes : {1U, 2U, 3U})
     CHECK(failures(in_connected(static_cast<int>(processes), [processes](const auto& via, int rank) {
             const std::vector<int> places{0};
-            dp::parallel::across_processes<dp::backend::cpu, dp::parallel::summation::by_rank> engine(places, via);
+            dp::parallel::across_processes<dp::backend::cpu, dp::parallel::summation::by_rank> engine(
+                places, dp::process_group(via));
             const std::size_t most = via->most_everywhere() / sizeof(float);
             REQUIRE_HERE(most > 1000);
             const auto term = [](std::size_t r, std::size_t i) {
@@ -290,7 +291,7 @@ TEST_CASE("a started call ends when the others have entered it, and no other cal
       try {
         via->barrier();
       } catch (const dp::error& e) {
-        refused = std::string(e.what()).find("before one that was started has ended") != std::string::npos;
+        refused = std::string(e.what()).find("before the started call has ended") != std::string::npos;
       }
       REQUIRE_HERE(refused);
       meeting.barrier();
@@ -567,7 +568,7 @@ TEST_CASE("float sums have the same bits for every portion, in rank order and by
           std::vector<float> result;
           const auto sum = [&]<dp::parallel::summation Order>() {
             const std::vector<int> places{0};
-            dp::parallel::across_processes<dp::backend::cpu, Order> engine(places, via);
+            dp::parallel::across_processes<dp::backend::cpu, Order> engine(places, dp::process_group(via));
             std::vector<float> values(50'001);
             for (std::size_t i = 0; i != values.size(); ++i)
               values[i] = 1.0F / static_cast<float>(i % 997 + 3 + 1000 * static_cast<std::size_t>(rank));

@@ -32,7 +32,7 @@ template <class Managed>
 constexpr const char* used_capsule_name =
     std::is_same_v<Managed, dp::dlpack::managed_tensor_versioned> ? "used_dltensor_versioned" : "used_dltensor";
 
-/// Gives a tensor to Python. A capsule that nobody has taken gives it back.
+/// Gives a tensor to Python. A capsule that no consumer has used returns the tensor.
 template <class Managed>
 PyObject* capsule(std::unique_ptr<Managed, dp::dlpack::give_back> handle) {
   PyObject* const made = PyCapsule_New(handle.get(), capsule_name<Managed>, [](PyObject* self) {

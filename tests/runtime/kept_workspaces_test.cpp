@@ -16,7 +16,7 @@
 namespace dp = devplace;
 using lease = dp::runtime::kept_workspaces::lease<dp::backend::cpu>;
 
-TEST_CASE("a workspace that was given back is used again, unless it is too small", "[runtime]") {
+TEST_CASE("a returned workspace is reused unless it is too small", "[runtime]") {
   dp::runtime::kept_workspaces kept;
   kept.prepare<dp::backend::cpu>(0, 1024);
   const auto allocations = [] { return dp::memory_statistics<dp::cpu>().allocations; };
@@ -28,7 +28,7 @@ TEST_CASE("a workspace that was given back is used again, unless it is too small
   CHECK(allocations() == before + 1);
 }
 
-TEST_CASE("threads that predict at the same time have workspaces of their own", "[runtime]") {
+TEST_CASE("threads that predict concurrently have separate workspaces", "[runtime]") {
   dp::runtime::kept_workspaces kept;
   constexpr int threads = 4;
   std::vector<std::thread> all;

@@ -34,7 +34,7 @@ void set(int ordinal, T* data, const std::vector<T>& values) {
 
 }  // namespace
 
-TEST_CASE("replicas begin with zeros, and get gradients when a training begins", "[runtime]") {
+TEST_CASE("replicas start as zeros, and gradients are allocated for training", "[runtime]") {
   const auto state = runtime::empty_state<float, device>(two, {16, 32, 16});
   REQUIRE(state->replicas.size() == 2);
   for (const auto& r : state->replicas) {
@@ -52,7 +52,7 @@ TEST_CASE("replicas begin with zeros, and get gradients when a training begins",
   CHECK_THROWS_WITH(runtime::replica_at(*state, 2), ContainsSubstring("no replica number 2 among 2"));
 }
 
-TEST_CASE("a state is copied to every replica elsewhere, with its counters", "[runtime]") {
+TEST_CASE("a state and its counters are copied to every replica of another placement", "[runtime]") {
   const auto from = runtime::empty_state<float, dp::backend::cpu>(host, {16, 16, 0});
   std::vector<float> values(16);
   for (std::size_t i = 0; i != 16; ++i)
@@ -93,13 +93,13 @@ TEST_CASE("working copies are rounded once after parameters change", "[runtime]"
   CHECK(working(1) == 1 + 1.0F / 128);
   set_all(2);
   runtime::renew_working_copies<device>(*state);
-  CHECK(working(0) == 1 + 1.0F / 128);  // nobody has marked the copies as old
+  CHECK(working(0) == 1 + 1.0F / 128);  // no code has marked the copies as old
   state->working_copies_are_old = true;
   runtime::renew_working_copies<device>(*state);
   CHECK(working(1) == 2);
 }
 
-TEST_CASE("two trainings of one model at the same time are refused", "[runtime]") {
+TEST_CASE("two trainings of one model at the same time are rejected", "[runtime]") {
   const auto state = runtime::empty_state<float, dp::backend::cpu>(host, {16, 16, 0});
   {
     const runtime::sole_use use(*state);

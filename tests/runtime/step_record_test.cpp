@@ -13,7 +13,7 @@ namespace runtime = devplace::runtime;
 
 namespace {
 
-/// A rule whose factors say which step they are of, and when it started something.
+/// A rule whose factors are a step's number and rate; `first` is a step that the record notes.
 struct rule {
   std::int64_t first = 0;
   double rate = 1;
@@ -43,7 +43,7 @@ TEST_CASE("gradients are multiplied by their factor and divided by the sum of we
   CHECK(source{&gradient, nullptr, nullptr, &yes}.skipped());
 }
 
-TEST_CASE("a place's record goes on at its own step, with the step at which it started something", "[runtime]") {
+TEST_CASE("a place's record continues at its own step and keeps the noted first step", "[runtime]") {
   record r{};
   r.resume({.first = 3, .rate = 2}, 7);  // begins, since it has no step yet
   CHECK(r.step == 7);
@@ -51,7 +51,7 @@ TEST_CASE("a place's record goes on at its own step, with the step at which it s
   CHECK(r.rule.first == 3);
   r.advance();
   CHECK((r.step == 8 && r.next.step == 8));
-  r.resume({.first = 9, .rate = 4}, 12);  // the host has counted steps that were skipped
+  r.resume({.first = 9, .rate = 4}, 12);  // the host has counted skipped steps
   CHECK((r.step == 8 && r.next.step == 8 && r.next.rate == 4));
   CHECK(r.rule.first == 3);
   r.resume({.first = 0}, 12);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Uses all of Catch2 that tests may use, in the spelling that versions 2.13 and 3 share through support/catch.hpp.
+// Uses every part of Catch2 that tests may use, in the spelling shared by versions 2.13 and 3 through
+// support/catch.hpp.
 
 #include "support/catch.hpp"
 
@@ -9,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-TEST_CASE("the shim has the assertions of both versions of Catch2", "[support]") {
+TEST_CASE("the shim has the assertions of both Catch2 versions", "[support]") {
   STATIC_REQUIRE(sizeof(char) == 1);
   REQUIRE(1 + 1 == 2);
   CHECK_FALSE(1 == 2);

@@ -71,6 +71,8 @@ inline std::vector<detail::convolution_shape> convolution_shapes() {
       {2, 1, 8, 16, axis(1, 1, 1, 0, 1), axis(8, 1, 1, 0, 1)},
       {1, 1, 8, 9, axis(40, 3, 1, 1, 1), axis(300, 1, 1, 0, 1)},  // more than one segment of a sample
       {2, 1, 130, 16, axis(4, 3, 1, 1, 1), axis(5, 3, 1, 1, 1)},  // more than one block of channels
+      {2, 1, 6, 8, axis(60, 5, 1, 2, 1), axis(2, 1, 1, 0, 1)},    // short rows that are copied together
+      {2, 1, 6, 8, axis(60, 3, 2, 1, 1), axis(3, 1, 1, 0, 1)},
   };
 }
 
@@ -95,6 +97,10 @@ inline std::vector<detail::convolution_shape> depthwise_shapes() {
       {1, 2, 1, 1, axis(301, 3, 2, 1, 1), axis(300, 3, 2, 1, 1)},
       {1, 1, 1, 1, axis(4, 3, 1, 1, 1), axis(30000, 5, 1, 2, 1)},
       {2, 2, 1, 1, axis(1, 1, 1, 0, 1), axis(400000, 3, 1, 1, 1)},  // rows that are too long to be copied
+      {2, 3, 1, 1, axis(40, 5, 1, 2, 1), axis(2, 1, 1, 0, 1)},      // short rows that are copied together
+      {2, 3, 1, 2, axis(40, 5, 1, 7, 2), axis(3, 1, 1, 0, 1)},
+      {1, 2, 1, 1, axis(30000, 5, 1, 2, 1), axis(4, 1, 1, 0, 1)},
+      {2, 3, 1, 1, axis(40, 3, 1, 1, 1), axis(5, 3, 1, 0, 1)},
       {2, 3, 4, 4, axis(8, 3, 1, 1, 1), axis(9, 3, 2, 1, 1)},
       {70, 2, 2, 3, axis(5, 3, 2, 1, 1), axis(4, 2, 1, 1, 1)},
   };

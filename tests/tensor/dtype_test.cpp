@@ -30,3 +30,16 @@ TEST_CASE("there are seven element types, two of them for parameters", "[tensor]
   CHECK(std::string(dp::dtype_name<dp::bf16>()) == "bf16");
   CHECK(std::string(dp::dtype_name<dp::half>()) == "half");
 }
+
+TEST_CASE("the table of element types has their sizes and their names in files", "[tensor]") {
+  using dp::detail::dtype_of;
+  [&]<class... T>(const dp::detail::dtype_table<T...>&) {
+    STATIC_REQUIRE(((dtype_of<T>->bytes == sizeof(T)) && ...));
+  }(dp::detail::dtypes);
+  CHECK(dtype_of<std::int32_t>->npy == "<i4");
+  CHECK(dtype_of<std::uint8_t>->npy == "|u1");
+  CHECK(dtype_of<dp::bf16>->npy.empty());
+  CHECK(dtype_of<dp::half>->safetensors == "F16");
+  CHECK(dtype_of<std::uint8_t>->idx == 0x08);
+  CHECK(dtype_of<bool> == nullptr);
+}

@@ -129,8 +129,8 @@ TEST_CASE("a file that others may open is rejected as shared memory") {
 TEST_CASE("pipes, links and folders are rejected as shared memory without waiting for a pipe's other end") {
   const std::string name = segment_name("special"), path = segment_path_of(name);
   const auto check = [&] {
-    CHECK_THAT(failure_of_open(name), ContainsSubstring("is no regular file"));
-    CHECK_THAT(failure_of_create(name), ContainsSubstring("is no regular file"));
+    CHECK_THAT(failure_of_open(name), ContainsSubstring("is not a regular file"));
+    CHECK_THAT(failure_of_create(name), ContainsSubstring("is not a regular file"));
   };
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
   check();

@@ -99,7 +99,7 @@ TEST_CASE("given sizes are accepted if they add up", "[tensor]") {
                     "add up to it.");
   CHECK_THROWS_AS(parts<3>(6, dp::split::sizes{3, 3, 1}), dp::argument_error);
   CHECK_THROWS_AS(parts<3>(6, dp::split::sizes{7, 0, 0}), dp::argument_error);
-  CHECK_THROWS_WITH((dp::split::sizes{3, -3, 1}), "devplace: split::sizes: -3 is no size; sizes count from 0.");
+  CHECK_THROWS_WITH((dp::split::sizes{3, -3, 1}), "devplace: split::sizes: -3 is negative; sizes count from 0.");
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
   CHECK_THROWS_AS(parts<2>(1, dp::split::sizes{most, std::size_t{2}}), dp::argument_error);  // the sum overflows to 1
 }

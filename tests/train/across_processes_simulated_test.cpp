@@ -38,7 +38,7 @@ using dp::test::parameters_of;
 
 namespace {
 
-/// What one process knows about all processes.
+/// The data of all processes that one process needs.
 template <class T>
 struct pretended_world {
   struct call {

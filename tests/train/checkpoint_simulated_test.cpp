@@ -128,7 +128,7 @@ void check_resumed() {
 
 using observed_model = dp::model<nn::sequential<nn::linear<6, 8>>, resumed_cpu>;
 
-/// What a user keeps beside a training: two models, or none, and a number.
+/// A user's object that is saved with a training: two models, or none, and a number.
 template <std::size_t Models>
 struct kept_beside {
   std::vector<observed_model> models;

@@ -54,7 +54,7 @@ struct attention_steps {
 
 }  // namespace
 
-TEST_CASE("attention in 16 bits runs in cuDNN, is planned by prepare, and makes no copies in float", "[train]") {
+TEST_CASE("attention in 16 bits runs in cuDNN, is planned by prepare, and copies nothing to float", "[train]") {
   attention_steps<attention_net<nn::causal>, dp::mixed<dp::bf16>> of;
   of.step.prepare(3);
   CHECK(std::count(dnn::calls().begin(), dnn::calls().end(), "cudnnBackendExecute") == 0);

@@ -60,7 +60,7 @@ struct unattended : collective::direct {
   using communicator_across = unattended_communicator<Backend>;
   template <class Backend>
   communicator_across<Backend> connect_across(std::span<const int> ordinals, const dp::process_group& processes) const {
-    return communicator_across<Backend>(ordinals, processes.transport());
+    return communicator_across<Backend>(ordinals, processes);
   }
 };
 
@@ -170,7 +170,7 @@ TEST_CASE("other step options changed in one process are named", "[train]") {
   CHECK(message(scheduled, [](auto&, auto&) {}) == "no error");
   CHECK_THAT(message(scheduled, [](auto& step, auto&) { step.optimizer().rule().schedule.first.steps = 10; }),
              ContainsSubstring("step 7: rank 1 has \"optimizer's first linear's steps: 10\" where rank 0 has"));
-  // A schedule that differs from some step on.
+  // A schedule that differs from a certain step on.
   CHECK_THAT(message_of_all(2,
                             [](int rank) {
                               dp::model<net, on_host> model{dp::seed{1}};
@@ -417,8 +417,7 @@ TEST_CASE("parameters modified in one process are found in the next step", "[tra
   CHECK_THAT(message(collective::sharded_all_reduce<>{}), StartsWith(found));
 }
 
-TEST_CASE("one element that one process modifies is found within 64 steps, and where a training waits for all",
-          "[train]") {
+TEST_CASE("an element modified in one process is found within 64 steps, and wherever a training waits", "[train]") {
   const dp::image_set data = support::numbered_images(24);
   const auto message = [&](std::size_t element, const auto& at_end) {
     return message_of_all(2, [&](int rank) {
@@ -460,7 +459,7 @@ TEST_CASE("one element that one process modifies is found within 64 steps, and w
              StartsWith("devplace: trainer, in step 4: rank 1 has \"checksum of parameter 2.weight: "));
 }
 
-TEST_CASE("every place of every process takes part in the comparison of parameters", "[train]") {
+TEST_CASE("the comparison of parameters covers every place of every process", "[train]") {
   using where = dp::across<dp::replicated<0, 1>>;
   std::mutex mutex;
   int told = 0, differing = 0;

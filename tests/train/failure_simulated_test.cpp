@@ -445,7 +445,7 @@ TEST_CASE("a model whose update failed is unusable, even if another caller saw t
   }
 }
 
-TEST_CASE("an exception in an update precedes a failure on a device, which is thrown later", "[train]") {
+TEST_CASE("an exception in an update is thrown before a failure on a device", "[train]") {
   const auto x = samples();
   const auto y = labels();
   model_type model{dp::seed{4}};

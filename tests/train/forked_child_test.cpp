@@ -141,8 +141,7 @@ TEST_CASE("collective calls throw in a forked child of a rank", "[train]") {
       left_by_child += group.all_reduce(1);
     }
     const std::array<int, 1> ordinals{0};
-    dp::parallel::across_processes<dp::backend::cpu, dp::parallel::summation::by_rank> places(ordinals,
-                                                                                              group.transport());
+    dp::parallel::across_processes<dp::backend::cpu, dp::parallel::summation::by_rank> places(ordinals, group);
     std::vector<float> values(2, 1);
     std::array<float*, 1> buffer{values.data()};
     const std::span<float* const> buffers(buffer);

@@ -29,6 +29,7 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/loss_scaling.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel/check_replicas.hpp>
@@ -139,12 +140,12 @@ texts messages() {
   const support::temporary_folder folder;
   dp::tensor<float, dp::extents<2>, on_cpu> x{0, 0};
   return {
-      {"sgd", message_of([] { dp::optim::sgd{.learning_rate = -1e-9F}.validate(); })},
-      {"adam", message_of([] { dp::optim::adam{.beta1 = -1e-9F}.validate(); })},
-      {"one_cycle", message_of([] { dp::optim::one_cycle{.steps = 9, .rise = -1e-9}.validate(); })},
-      {"loss_scaling", message_of([] { dp::optim::loss_scaling{.growth_factor = 1e-9}.validate(); })},
-      {"moving_average", message_of([] { dp::moving_average_options{.decay = -1e-9}.validate(); })},
-      {"early_stopping", message_of([] { dp::early_stopping_options{.min_delta = -1e-9}.validate(); })},
+      {"sgd", message_of([] { dp::optim::validate(dp::optim::sgd{.learning_rate = -1e-9F}); })},
+      {"adam", message_of([] { dp::optim::validate(dp::optim::adam{.beta1 = -1e-9F}); })},
+      {"one_cycle", message_of([] { dp::optim::validate(dp::optim::one_cycle{.steps = 9, .rise = -1e-9}); })},
+      {"loss_scaling", message_of([] { dp::optim::validate(dp::optim::loss_scaling{.growth_factor = 1e-9}); })},
+      {"moving_average", message_of([] { dp::optim::validate(dp::moving_average_options{.decay = -1e-9}); })},
+      {"early_stopping", message_of([] { dp::optim::validate(dp::early_stopping_options{.min_delta = -1e-9}); })},
       {"smooth_l1", message_of([] { nn::smooth_l1{.beta = -1e-9}.bind<float, dp::backend::cpu>(0); })},
       {"cross_entropy",
        message_of([] { nn::cross_entropy{.label_smoothing = -1e-9}.bind<float, dp::backend::cpu>(0); })},

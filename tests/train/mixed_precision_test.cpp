@@ -15,6 +15,7 @@
 #include <devplace/nn/mse.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/optim/adam.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/memory_plan.hpp>
 
@@ -166,14 +167,14 @@ TEST_CASE("layers see a frozen parameter that was changed before an update", "[t
 
 TEST_CASE("loss scaling rejects options out of range", "[train]") {
   using dp::optim::loss_scaling;
-  CHECK_THROWS_AS(loss_scaling{.initial_scale = 0}.validate(), dp::argument_error);
-  CHECK_THROWS_AS(loss_scaling{.initial_scale = 1e60}.validate(), dp::argument_error);
-  CHECK_THROWS_AS(loss_scaling{.initial_scale = 1e-40}.validate(), dp::argument_error);
-  CHECK_NOTHROW(loss_scaling{.initial_scale = std::numeric_limits<float>::min()}.validate());
-  CHECK_THROWS_AS(loss_scaling{.growth_factor = 1}.validate(), dp::argument_error);
-  CHECK_THROWS_AS(loss_scaling{.backoff_factor = 1}.validate(), dp::argument_error);
-  CHECK_THROWS_AS(loss_scaling{.growth_interval = 0}.validate(), dp::argument_error);
-  CHECK_NOTHROW(loss_scaling{}.validate());
+  CHECK_THROWS_AS(dp::optim::validate(loss_scaling{.initial_scale = 0}), dp::argument_error);
+  CHECK_THROWS_AS(dp::optim::validate(loss_scaling{.initial_scale = 1e60}), dp::argument_error);
+  CHECK_THROWS_AS(dp::optim::validate(loss_scaling{.initial_scale = 1e-40}), dp::argument_error);
+  CHECK_NOTHROW(dp::optim::validate(loss_scaling{.initial_scale = std::numeric_limits<float>::min()}));
+  CHECK_THROWS_AS(dp::optim::validate(loss_scaling{.growth_factor = 1}), dp::argument_error);
+  CHECK_THROWS_AS(dp::optim::validate(loss_scaling{.backoff_factor = 1}), dp::argument_error);
+  CHECK_THROWS_AS(dp::optim::validate(loss_scaling{.growth_interval = 0}), dp::argument_error);
+  CHECK_NOTHROW(dp::optim::validate(loss_scaling{}));
 }
 
 TEST_CASE("a trainer in mixed<half> allocates what its memory plan says", "[train]") {

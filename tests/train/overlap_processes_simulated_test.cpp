@@ -77,7 +77,7 @@ void check_policy(int processes) {
       600);
 }
 
-/// What a process does in backward at the layer with this number.
+/// The calls of a process when backward reaches the layer with this number.
 struct program {
   virtual void reach(int layer) = 0;
 
@@ -165,7 +165,7 @@ struct training_of {
 
 }  // namespace
 
-TEST_CASE("over processes, reducing buckets during backward and after it gives the same bits", "[train]") {
+TEST_CASE("over processes, reducing buckets during and after backward gives the same bits", "[train]") {
   using namespace devplace::collective;
   using process = dp::across<dp::on<dp::cpu>>;
   using one_device = dp::across<dp::on<dp::cuda<2>>>;
@@ -210,7 +210,7 @@ TEST_CASE("a bucket is reduced before the backward pass ends, by progress betwee
     if (both.ended.size() != 3 || both.ended[0] > 1 || both.ended[1] < 1 || both.ended[2] != 2)
       throw std::logic_error("the bucket was not reduced in time.");
     if (via->ended - both.before != 4) throw std::logic_error("two buckets were not reduced by four calls.");
-    // The monitor learns which calls begin, and that the process waits only in the last call.
+    // The monitor sees which calls begin, and that the process waits only in the last call.
     names lines = via->watch.lines;
     if (lines.size() == 6 && lines[4] == "waits") lines.resize(4);  // unless the other process was faster
     if (lines != names{"all_reduce 80", "leaves", "all_reduce 112", "leaves"})

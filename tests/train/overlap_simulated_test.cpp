@@ -76,8 +76,8 @@ void check_policy() {
         train<Where, Policy<after_backward<Engine>, Buckets>, Batches>());
 }
 
-/// What the host does in a step, in order.
-struct diary {
+/// The host's calls, in order.
+struct host_calls {
   names lines;
   std::string fails_at;  ///< the line at which an exception is thrown
 
@@ -89,7 +89,7 @@ struct diary {
     }
   }
 };
-diary* current = nullptr;
+host_calls* current = nullptr;
 
 /// Records when the host enqueues its passes.
 template <int Number>
@@ -109,7 +109,7 @@ class noting_communicator : public dp::test::communicator_after_backward<dp::par
   using base = dp::test::communicator_after_backward<dp::parallel::direct<Backend>>;
 
  public:
-  noting_communicator(std::span<const int> ordinals, diary& to)
+  noting_communicator(std::span<const int> ordinals, host_calls& to)
       : base(dp::parallel::direct<Backend>(ordinals)), diary_(&to) {}
 
   void mark_ready(std::size_t k) { diary_->note("mark " + std::to_string(k)); }
@@ -133,11 +133,11 @@ class noting_communicator : public dp::test::communicator_after_backward<dp::par
   void abandon() noexcept { diary_->lines.push_back("abandon"); }
 
  private:
-  diary* diary_;
+  host_calls* diary_;
 };
 
 struct notes {
-  diary* to = nullptr;
+  host_calls* to = nullptr;
 
   static constexpr std::string_view name = "notes";
   template <class Backend>
@@ -156,7 +156,7 @@ using noting_net = nn::sequential<nn::linear<6, 8>, noting<0>, nn::sequential<no
 template <class Where, class Policy, std::size_t Batches = 1>
 struct noted_training {
   using model_type = dp::model<noting_net, Where>;
-  diary lines;
+  host_calls lines;
   dp::process_group alone;
   dp::process_scope scope{alone};
   model_type model{dp::seed{4}};
@@ -181,7 +181,7 @@ using one_of_several = dp::across<dp::on<dp::cpu>>;
 }  // namespace
 
 // Each pair of a policy, an engine, buckets and places occurs; all their combinations would take minutes to compile.
-TEST_CASE("reducing buckets during backward and after it gives the same bits", "[train]") {
+TEST_CASE("reducing buckets during and after backward gives the same bits", "[train]") {
   using namespace devplace::collective;
   using two = dp::replicated<0, 1>;
   using three = dp::replicated<2, 0, 1>;
@@ -269,7 +269,7 @@ TEMPLATE_TEST_CASE("after an exception between start and end the model is unchan
 
 TEST_CASE("an exception in a layer leaves built-in communicators usable", "[train]") {
   const auto train = [](bool fails) {
-    diary lines;
+    host_calls lines;
     dp::model<noting_net, dp::replicated<0, 1>> model{dp::seed{4}};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1},
                      collective::all_reduce<collective::ring, each_parameter>{}};

@@ -108,7 +108,7 @@ void require_close(const history& found, const history& expected, double toleran
 
 }  // namespace
 
-TEST_CASE("branches, frozen parts, batch_norm over two places and scaled losses on a GPU train as on the CPU",
+TEST_CASE("branches, frozen parts, batch_norm over two places and scaled losses on a GPU train like on the CPU",
           "[train]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using places = dp::replicated<0, 1>;

@@ -63,7 +63,7 @@ std::vector<std::vector<float>> train(const Policy& policy) {
   return after;
 }
 
-/// The same parameters computed by the parts of a trainer.
+/// The same parameters, computed by the separate parts of a trainer's step.
 template <class Where, class Policy = collective::all_reduce<>>
 std::vector<float> train_by_hand(const Policy& policy = {}) {
   dp::model<net, Where> model{dp::seed{9}};
@@ -390,16 +390,17 @@ TEST_CASE("a trainer uses the group of the scope in which it was made", "[parall
   });
 }
 
-TEST_CASE("without a process_scope a trainer over processes says what is missing", "[parallel]") {
+TEST_CASE("without a process_scope a trainer over processes throws an error that names the scope", "[parallel]") {
   dp::model<net, dp::across<dp::on<dp::cpu>>> model{dp::seed{1}};
   CHECK_THROWS_WITH(
       (dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{}}),
-      ContainsSubstring("trainer: its placement lies across processes, and this thread has not said which."));
+      ContainsSubstring("trainer: its placement lies across processes, and this thread has no process_scope."));
   CHECK_THROWS_WITH(dp::to_batch<dp::across<dp::on<dp::cpu>>>(dp::test::square_labels(4, 3)),
                     ContainsSubstring("to_batch: its placement lies across processes"));
 }
 
-TEST_CASE("processes that train differently get the first difference as an error before the first step", "[parallel]") {
+TEST_CASE("processes with different trainings throw before the first step, and the error names the first difference",
+          "[parallel]") {
   using where = dp::across<dp::on<dp::cpu>>;
   /// The message of one process; checks that all processes have the same message.
   const auto message = [](const auto& train) {

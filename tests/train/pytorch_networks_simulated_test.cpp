@@ -10,8 +10,8 @@ namespace dp = devplace;
 
 namespace {
 
-// Batches of 16 and 64 are divided unevenly. Only double, which reveals the smallest mistake in the division; the loops
-// are the CPU's, and their tests also run in float.
+// Batches of 16 and 64 are divided unevenly. Only in double, which reveals the smallest error of the division; the
+// loops are the CPU's, whose tests also run in float.
 using on_three = dp::replicated<0, 1, 2>;
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include <devplace/nn/to.hpp>
 #include <devplace/optim/adamw.hpp>
 #include <devplace/optim/decay_of_matrices.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/optim/scheduled.hpp>
 #include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
@@ -65,7 +66,7 @@ template <class Schedule>
 void check_schedule(const std::string& name, const Schedule& schedule) {
   const auto expected = dp::test::read_fixture<double, dp::extents<2, dp::dyn>>(std::string("schedules/").append(name));
   const optim::scheduled rule{optim::sgd{.learning_rate = fixture_rate, .momentum = 0.8}, schedule};
-  REQUIRE_NOTHROW(rule.validate());
+  REQUIRE_NOTHROW(optim::validate(rule));
   for (std::int64_t step = 0; step < fixture_steps; ++step) {
     const optim::sgd now = rule.at(step);
     INFO(name << ", step " << step);
@@ -212,7 +213,8 @@ TEST_CASE("a training resumed from a checkpoint follows its schedule", "[train]"
   // Checkpoints store options by name.
   std::vector<std::string> names;
   const auto twice = optim::linear{.steps = 1}.then(optim::linear{.steps = 2}).then(3, optim::linear{.steps = 3});
-  optim::scheduled{adamw, twice}.for_each_option([&](const char* name, const auto&) { names.emplace_back(name); });
+  const optim::scheduled rule{adamw, twice};
+  dp::detail::for_each_option(rule, [&](const char* name, const auto&) { names.emplace_back(name); });
   std::sort(names.begin(), names.end());
   CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
   CHECK(std::count(names.begin(), names.end(), "first second linear's steps") == 1);
@@ -222,7 +224,8 @@ TEST_CASE("measuring gradients changes no bits, even where gradients are infinit
   dp::model<fixture_net, scheduled_cpu> model{dp::seed{1}}, measured{dp::seed{1}};
   const optim::scheduled rule{optim::adamw{.learning_rate = 0.1}, warm_up_cosine};
   dp::trainer step{model, nn::cross_entropy{}, rule}, measuring{measured, nn::cross_entropy{}, rule};
-  CHECK_THROWS_WITH(measuring.gradient_norms(), Catch::Matchers::ContainsSubstring("from measure_gradients() on"));
+  CHECK_THROWS_WITH(measuring.gradient_norms(),
+                    Catch::Matchers::ContainsSubstring("gradients are not measured before measure_gradients()"));
   measuring.measure_gradients();
   auto samples = dp::test::integer_samples<float, 6>(5);
   const auto labels = dp::test::square_labels(5, 3);
@@ -327,7 +330,7 @@ TEST_CASE("an invalid learning rate is rejected before the step, and training co
   CHECK(dp::test::parameters_of(model) != before);
 
   const auto refused = [&](const auto& schedule) {
-    return message_of([&] { optim::scheduled{sgd, schedule}.validate(); });
+    return message_of([&] { optim::validate(optim::scheduled{sgd, schedule}); });
   };
   CHECK(contains(message_of([&] {
                    optim::scheduled{sgd, negative_momentum{}}.validate_step(1);

@@ -140,7 +140,7 @@ TEST_CASE("places without a share follow the others", "[train]") {
   check_places<tiny, float, collective::ring, each_parameter, 4>(adam);
 }
 
-TEST_CASE("every rule is bitwise equal in shares and with all_reduce", "[train]") {
+TEST_CASE("every rule gives the same bits in shares as with all_reduce", "[train]") {
   const auto check_in_float = [](const auto& rule) {
     check_places<net, float, collective::direct, collective::buckets<>, 3>(rule);
   };
@@ -156,7 +156,7 @@ TEST_CASE("every rule is bitwise equal in shares and with all_reduce", "[train]"
   check_in_double(decreasing{});
 }
 
-TEST_CASE("on one place there is nothing to share", "[train]") {
+TEST_CASE("on one place sharded_all_reduce equals all_reduce", "[train]") {
   using shared = collective::sharded_all_reduce<>;
   using whole = collective::all_reduce<>;
   CHECK(train<net, dp::on<dp::cpu>, float, shared>(adam) == train<net, dp::on<dp::cpu>, float, whole>(adam));

@@ -28,7 +28,7 @@
 namespace dp = devplace;
 namespace nn = devplace::nn;
 
-TEMPLATE_TEST_CASE("a training step on the CPU calls no operator new, for any prepared size", "[train]",
+TEMPLATE_TEST_CASE("a training step on the CPU never calls operator new, for any prepared size", "[train]",
                    dp::on<dp::cpu>, dp::across<dp::on<dp::cpu>>) {
   const dp::process_group alone;
   const dp::process_scope scope{alone};

@@ -386,7 +386,7 @@ TEST_CASE("the memory plan equals a CUDA device's peak to the byte, for each pur
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == before.allocated);
 }
 
-TEST_CASE("the memory plan equals the peak for replicas too, of which the first may have one more sample", "[train]") {
+TEST_CASE("the memory plan equals the peak for replicas too, even if the first has one more sample", "[train]") {
   take_gpu_workspace(0);
   take_gpu_workspace(1);
   using model_type = dp::model<net, dp::replicated<0, 1>>;

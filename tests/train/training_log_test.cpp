@@ -170,7 +170,8 @@ TEST_CASE("misuses of a training log are errors that name the fix", "[train]") {
   const auto other = folder.write("other.csv", std::string("step,other\n1,2\n"));
   CHECK_THROWS_WITH(dp::training_log(other, columns), ContainsSubstring("does not begin with the names"));
   const auto text = folder.write("text.csv", std::string("step,loss\n1,x\n"));
-  CHECK_THROWS_WITH(dp::read_training_log(text), ContainsSubstring("which is no double, in line 2, column 2 ('loss')"));
+  CHECK_THROWS_WITH(dp::read_training_log(text),
+                    ContainsSubstring("which is not of type double, in line 2, column 2 ('loss')"));
   for (const char* const cell : {"one", "", "\"2\"", " 2", "2x", "nan"}) {
     const std::string line = std::string(cell) + ",1,\n";
     const std::string edited = folder.write("edited.csv", "step,loss,accuracy\n1,1,\n\n" + line + "3,1,\n");

@@ -7,7 +7,7 @@
 
 namespace devplace::detail {
 
-/// The lines of two texts at which they first differ; `nothing more` for a text that has ended.
+/// The first lines in which two texts differ; `nothing more` for a text that has ended.
 template <class Text = std::string>
 struct first_difference {
   Text in_first, in_second;

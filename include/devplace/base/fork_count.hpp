@@ -11,7 +11,7 @@
 namespace devplace::detail {
 
 /// Number of calls of fork() that led to this process, counted from the first call of this function; starts at 1. An
-/// owner of threads remembers the number: if it differs later, the threads stayed in the parent.
+/// owner of threads remembers the number: if it differs later, the threads stayed in the parent process.
 inline unsigned fork_count() noexcept {
   static std::atomic<unsigned> count{1};
   static const int registered = pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
@@ -19,8 +19,8 @@ inline unsigned fork_count() noexcept {
   return count.load(std::memory_order_relaxed);
 }
 
-/// In a child of fork(), empties a list of threads of the parent. Their handles are kept, because they cannot be joined
-/// here and their destructor would terminate the program.
+/// In a child of fork(), empties a list of the parent's threads. Keeps their handles: they cannot be joined here, and
+/// their destructor would terminate the program.
 inline void forget_threads(std::vector<std::thread>& threads) {
   static auto& forgotten = *new std::vector<std::vector<std::thread>>;
   forgotten.emplace_back().swap(threads);

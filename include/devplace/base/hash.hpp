@@ -12,7 +12,7 @@ namespace devplace::detail {
 /// The hash with which add_to_hash() and fnv1a() begin.
 inline constexpr std::uint64_t hash_of_nothing = 0xcbf29ce484222325;
 
-/// Adds a number, or the elements of a text or a vector, to a hash. A change of a single number changes the hash. Does
+/// Adds a number, or the elements of a text or a vector, to a hash. If a single number changes, the hash changes. Does
 /// not allocate. Checkpoints contain such hashes, so their bits must not change.
 template <class T>
 void add_to_hash(std::uint64_t& hash, const T& value) {

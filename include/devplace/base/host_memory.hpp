@@ -9,8 +9,8 @@
 
 namespace devplace::detail {
 
-/// Throws out_of_memory, as for tensors, because a small allocation of the host failed, such as that of a list. `what`
-/// is the subject of the message.
+/// Throws out_of_memory after a small allocation of the host, such as a list, failed. `what` is the subject of the
+/// message.
 [[noreturn]] inline void fail_without_memory(const char* what) {
   throw out_of_memory(std::string(what) +
                       " could not be made: the host has no memory left. Free some, or use a smaller batch.");
@@ -26,7 +26,7 @@ decltype(auto) naming_bad_alloc(const char* what, Function&& function) {
   }
 }
 
-/// An object that is not destroyed at exit, because others may still use it then.
+/// An object that is never destroyed, because other objects may use it during the program's exit.
 template <class T>
 union undestroyed {
   template <class... Arguments>

@@ -40,7 +40,7 @@ inline void prepare_threads(const void* tag, function_view<int> function) {
   errors.rethrow();
 }
 
-/// Begin of part `part` of `count` elements divided into `parts` parts whose sizes differ by at most one.
+/// Returns the begin of part `part` of `count` elements, divided into `parts` parts whose sizes differ by at most one.
 constexpr std::size_t part_begin(std::size_t count, std::size_t parts, std::size_t part) noexcept {
   const std::size_t rest = count % parts;
   return part * (count / parts) + (part < rest ? part : rest);

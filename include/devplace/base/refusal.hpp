@@ -6,8 +6,8 @@
 
 namespace devplace::detail {
 
-/// The result of a function whose static_assert has failed: converts to everything, so that the compiler does not
-/// report a further error for each use of the result.
+/// The result of a function whose static_assert failed. Converts to everything, so that the compiler reports no further
+/// error for each use of the result.
 struct refusal {
   template <class T>
   operator T() const;

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstdint>
 #include <thread>
 
 #include <devplace/base/clock.hpp>
 
 namespace devplace::detail {
 
-/// Hints the core that this is a spin loop: saves power and leaves the pipeline to the sibling hardware thread.
+/// Hints to the core that this is a spin loop: saves power and leaves the pipeline to the sibling hardware thread.
 inline void processor_pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   asm volatile("pause");
@@ -17,20 +18,20 @@ inline void processor_pause() noexcept {
 #endif
 }
 
-/// Yields once and returns whether the processor was free: otherwise yielding takes as long as the time slices of the
-/// other threads, milliseconds.
+/// Yields once and returns whether the processor was free. On a busy processor a yield lasts as long as the other
+/// threads' time slices, milliseconds.
 inline bool yields_at_once() noexcept {
-  const double begin = monotonic_seconds();
+  const std::int64_t begin = monotonic_nanoseconds();
   std::this_thread::yield();
-  return monotonic_seconds() - begin < 100e-6;
+  return monotonic_nanoseconds() - begin < 100000;
 }
 
-/// Waits for another thread with backoff: pauses for a few microseconds, then yields at every step, because the other
-/// thread may need this core: schedulers do put two spinning threads on one core, where spinning delays both.
+/// Waits for another thread with backoff: pauses for a few microseconds, then yields at every step, because schedulers
+/// may put two spinning threads on one core, where spinning delays both.
 class spin_wait {
  public:
-  /// `oversubscribed`: there are more threads than processors, so that pauses would delay them; yields from the first
-  /// step.
+  /// `oversubscribed` means that there are more threads than processors: yields from the first step, since pauses would
+  /// delay the other threads.
   explicit spin_wait(bool oversubscribed) noexcept : steps_(oversubscribed ? pauses : 0) {}
 
   void step() noexcept {

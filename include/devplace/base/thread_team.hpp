@@ -26,9 +26,9 @@ namespace devplace {
 /// };
 /// ```
 /// size() must not change between its call and the following run() on the same thread. Two threads may use a team
-/// concurrently only if run() allows it (builtin_thread_team does). A team may also have `keep_awake(bool)`, which
-/// team_region calls, and `is_awake()`: whether run() would begin at once, so that dividing work of a few microseconds
-/// pays.
+/// concurrently only if run() allows it, as builtin_thread_team's does. A team may also have `keep_awake(bool)`, which
+/// team_region calls, and `is_awake()`: whether run() would begin at once, so that it pays to divide work of a few
+/// microseconds.
 template <class Team>
 concept thread_team = requires(Team& team, detail::team_task task) {
   { team.size() } -> std::convertible_to<int>;
@@ -94,8 +94,8 @@ struct team_reference {
 
 inline serial_team the_serial_team;
 
-/// Ends the team's workers at exit. The team is not destroyed, because destructors of objects with static storage
-/// duration may still compute, on their own thread.
+/// Ends the team's workers at exit. The team itself is not destroyed, because destructors of objects with static
+/// storage duration may still compute, on their own thread.
 struct process_team_owner {
   builtin_thread_team& team;
   ~process_team_owner() { team.stop(); }
@@ -109,7 +109,7 @@ inline builtin_thread_team& process_team() {
   return owner.team;
 }
 
-/// The team chosen for this thread by a thread_team_scope; null: the process's team.
+/// The team that a thread_team_scope chose for this thread; null: the process's team.
 inline constinit thread_local const team_reference* chosen_team = nullptr;
 
 inline const team_reference& current_team() {
@@ -128,7 +128,7 @@ inline int thread_count() {
 
 namespace detail {
 
-/// Whether the members of this thread's team are awake, so that they begin work at once.
+/// Whether the members of this thread's team are awake and begin work at once.
 inline bool team_is_awake() {
   const team_reference& team = current_team();
   return team.is_awake != nullptr && team.is_awake(team.team);
@@ -164,10 +164,10 @@ class [[nodiscard]] thread_team_scope {
   const detail::team_reference* previous_;
 };
 
-/// Keeps the members of this thread's team awake between operations while it lives: an operation then costs a fork and
+/// While it lives, keeps the members of this thread's team awake between operations. An operation then costs a fork and
 /// join of spinning threads, well under a microsecond, instead of waking sleeping ones, about 50 us. The trainer opens
-/// one per step. Regions nest. Idle members use their processors fully, so do not keep a region open while waiting for
-/// input.
+/// a region per step. Regions nest. Idle members use their processors fully, so do not keep a region open while waiting
+/// for input.
 class [[nodiscard]] team_region {
  public:
   /// Keeps the team of the calling thread awake; wakes sleeping members without waiting for them.

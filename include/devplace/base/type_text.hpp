@@ -10,7 +10,7 @@
 namespace devplace::detail {
 
 /// Unifies the type names of g++ and clang, so that programs of both compilers can compare them.
-inline std::string in_words_of_all(std::string text) {
+inline std::string portable_type_text(std::string text) {
   for (std::size_t at; (at = text.find("> >")) != text.npos;)
     text.erase(at + 1, 1);
   constexpr std::string_view anonymous = "{anonymous}";
@@ -24,7 +24,7 @@ template <class T>
 std::string type_text() {
   const std::string text = __PRETTY_FUNCTION__;
   const std::size_t begin = text.find("T = ") + 4;
-  return in_words_of_all(text.substr(begin, std::min(text.find(';', begin), text.rfind(']')) - begin));
+  return portable_type_text(text.substr(begin, std::min(text.find(';', begin), text.rfind(']')) - begin));
 }
 
 }  // namespace devplace::detail

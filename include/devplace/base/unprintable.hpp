@@ -17,7 +17,7 @@ inline constexpr bool not_printed = false;
 template <class X>
 requires detail::not_printed<X> std::ostream& operator<<(std::ostream& out, const X&) {
   static_assert(!detail::not_printed<X>,
-                "devplace: a model, trainer, loader or loss is not printed itself; print loss.item(), "
+                "devplace: a model, trainer, loader or loss cannot be printed; print loss.item(), "
                 "step.mean_loss(), model.parameter_count(), or parameters with model.for_each_parameter.");
   return out;
 }

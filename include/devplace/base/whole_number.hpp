@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// Returns the number that is all of `text`, from 0 to the largest int; -1 for any other text.
+/// Parses all of `text` as a number from 0 to the largest int; returns -1 for other texts.
 inline int whole_number(std::string_view text) {
   int value = -1;
   return parse_number(text, value) == std::errc{} && value >= 0 ? value : -1;

@@ -8,7 +8,7 @@
   #error "devplace: the components cuda and simulated_cuda exclude each other; link one of them."
 #endif
 
-// Implementations by optional components; each function has one without the component, too.
+// Selects implementations that use optional components; each has an alternative without the component.
 #if defined(DEVPLACE_WITH_CBLAS)
   #define DEVPLACE_CBLAS_ENGINE <devplace/backend/cpu/gemm_cblas.hpp>
   #define DEVPLACE_DETAIL_MATRIX_LIBRARY cblas
@@ -33,51 +33,27 @@
   #define DEVPLACE_DEFLATE_READER <devplace/io/detail/deflate_absent.hpp>
 #endif
 
+// The headers of this translation unit's devices; an empty header where it has none.
 #if defined(DEVPLACE_WITH_SIMULATED_CUDA)
-  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/simulated/kernels.hpp>
-  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
-  #define DEVPLACE_CUDA_MEMORY <devplace/backend/simulated/memory.hpp>
-  #define DEVPLACE_CUDA_DEVICES <devplace/backend/simulated/device_query.hpp>
-  #define DEVPLACE_CUDA_EVENTS <devplace/backend/simulated/events.hpp>
-  #define DEVPLACE_CUDA_STREAMS <devplace/backend/simulated/streams.hpp>
-  #define DEVPLACE_CUDA_IPC <devplace/backend/simulated/ipc.hpp>
+  #define DEVPLACE_BACKENDS(name) <devplace/backend/simulated/kernels.hpp>
+  #define DEVPLACE_DEVICES(name) <devplace/backend/simulated/name.hpp>
 #elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
-  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/cuda/name.cuh>
-  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/cuda/kernels/name.hpp>
-  #define DEVPLACE_CUDA_MEMORY <devplace/backend/cuda/memory.hpp>
-  #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
-  #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
-  #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
-  #define DEVPLACE_CUDA_IPC <devplace/backend/cuda/ipc.hpp>
+  #define DEVPLACE_BACKENDS(name) <devplace/backend/cuda/name.cuh>
+  #define DEVPLACE_DEVICES(name) <devplace/backend/cuda/name.hpp>
 #elif defined(DEVPLACE_WITH_CUDA)
-  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
-  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
-  #define DEVPLACE_CUDA_MEMORY <devplace/backend/cuda/memory.hpp>
-  #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
-  #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
-  #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
-  #define DEVPLACE_CUDA_IPC <devplace/backend/cuda/ipc.hpp>
+  #define DEVPLACE_BACKENDS(name) <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_DEVICES(name) <devplace/backend/cuda/name.hpp>
 #else
-  // Each names an empty header where this translation unit has no implementation for cuda places.
-  /// The header that implements operation `name` on cuda places.
-  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
-  /// The header with special kernels for the functors that operation `name` passes to for_each.
-  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
-  /// The header that allocates and copies memory of cuda places.
-  #define DEVPLACE_CUDA_MEMORY <devplace/backend/none/kernels.hpp>
-  /// The header that counts and describes the devices of cuda places.
-  #define DEVPLACE_CUDA_DEVICES <devplace/backend/none/kernels.hpp>
-  /// The header with the events of cuda places.
-  #define DEVPLACE_CUDA_EVENTS <devplace/backend/none/kernels.hpp>
-  /// The header with the streams of cuda places.
-  #define DEVPLACE_CUDA_STREAMS <devplace/backend/none/kernels.hpp>
-  /// The header that exports memory of cuda places to other processes.
-  #define DEVPLACE_CUDA_IPC <devplace/backend/none/kernels.hpp>
+  /// The header that implements operation `name` on devices, or the kernels for its functors.
+  #define DEVPLACE_BACKENDS(name) <devplace/backend/none/kernels.hpp>
+  /// The header of what devices do without kernels: `device_query`, `memory`, `streams`, `events`, `ipc`.
+  #define DEVPLACE_DEVICES(name) <devplace/backend/none/kernels.hpp>
 #endif
 
-// Real and simulated CUDA in one program would violate the ODR. Object files of both kinds define this absolute symbol
-// with different values, and the linker rejects duplicate definitions unless their values agree. With link-time
-// optimisation one assembler run processes all files and would silently keep the last value: `.error` reports that.
+// Real and simulated CUDA in one program would violate the ODR. Object files of the two kinds define this absolute
+// symbol with different values, and the linker rejects duplicate definitions unless their values agree. With link-time
+// optimisation, one assembler run processes all files and would silently keep the last value; `.error` reports the
+// conflict there.
 #if (defined(DEVPLACE_WITH_CUDA) || defined(DEVPLACE_WITH_SIMULATED_CUDA)) && !defined(__CUDA_ARCH__)
   #if defined(DEVPLACE_WITH_CUDA)
     #define DEVPLACE_DETAIL_KIND "1"

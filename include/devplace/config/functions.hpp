@@ -4,8 +4,8 @@
 
 // Part of config.hpp: attributes of functions, and compile-time errors for wrong calls.
 
-// nvcc's front end warns about pragmas for the host compiler. It also warns about a discarded reference to a
-// [[nodiscard]] class, which every assignment returns.
+// nvcc's front end warns about pragmas for the host compiler. It also warns if the result of an assignment, a reference
+// to a [[nodiscard]] class, is discarded.
 #if defined(__CUDACC__)
   #define DEVPLACE_HD __host__ __device__
   #define DEVPLACE_DEVICE __device__
@@ -21,7 +21,7 @@
   #define DEVPLACE_DEVICE
   /// Unrolls the next loop of a kernel's body, which keeps the arrays that it indexes in registers.
   #define DEVPLACE_DEVICE_UNROLL
-  /// Before a function template marked DEVPLACE_HD that calls its argument, which on the host may be a host function.
+  /// Allows a function template marked DEVPLACE_HD to call an argument that may be a host-only function.
   #define DEVPLACE_HD_CALLS_ANY
   /// Marks classes whose values must not be discarded.
   #define DEVPLACE_NODISCARD [[nodiscard]]
@@ -32,19 +32,19 @@
 #if defined(__CUDA_ARCH__)
   #define DEVPLACE_IF_HOST(...)
 #else
-  /// Code that nvcc's device pass must not see, such as throwing in a DEVPLACE_HD function.
+  /// Hides code from nvcc's device pass, such as throwing in a DEVPLACE_HD function.
   #define DEVPLACE_IF_HOST(...) __VA_ARGS__
 #endif
 
 /// After a function, its result refers to the object; after a parameter, to the argument. clang then warns about a
-/// result that outlives what it refers to, such as a returned view of a local tensor.
+/// result that outlives the object or argument, such as a returned view of a local tensor.
 #if defined(__clang__)
   #define DEVPLACE_LIFETIMEBOUND [[clang::lifetimebound]]
 #else
   #define DEVPLACE_LIFETIMEBOUND
 #endif
 
-/// After the declaration of a function: clang rejects calls whose arguments make the condition true at compile time,
+/// Follows the declaration of a function: clang rejects calls whose arguments make the condition true at compile time,
 /// and prints the sentence at the user's line.
 #if defined(__clang__)
   #define DEVPLACE_REFUSED_IF(condition, sentence)                                        \

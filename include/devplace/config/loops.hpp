@@ -11,7 +11,7 @@
   #define DEVPLACE_UNROLL _Pragma("GCC unroll 32")
 #endif
 
-/// Keeps g++ from unrolling a loop around a vectorised one, whose operations would become scalar.
+/// Keeps g++ from unrolling a loop around a vectorised loop, whose operations would become scalar.
 #if defined(__clang__)
   #define DEVPLACE_NO_UNROLL
 #else
@@ -33,8 +33,8 @@ inline T opaque(T x) {
   #define DEVPLACE_AS_WRITTEN(...) (__VA_ARGS__)
 #endif
 
-/// Around a loop whose iterations access no elements that other iterations write: vectorises without run-time checks
-/// for aliasing.
+/// Surrounds a loop whose iterations access no elements that other iterations write: vectorises it without run-time
+/// checks for aliasing.
 #if defined(__clang__)
   #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN                                            \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"") \
@@ -48,8 +48,8 @@ inline T opaque(T x) {
   #define DEVPLACE_INDEPENDENT_ITERATIONS_END
 #endif
 
-/// Around a function with such a loop whose body is unknown here, such as a user's functor or std::log. If clang cannot
-/// vectorise the loop, it warns at the function into which the loop was inlined, which may be the user's. Therefore
+/// Surrounds a function with such a loop whose body is unknown here, such as a user's functor or std::log. If clang
+/// cannot vectorise the loop, it warns at the function into which the loop was inlined, possibly the user's. Therefore
 /// this function must not be inlined, and disables the warning.
 #if defined(__clang__)
   #define DEVPLACE_ANY_LOOP_BODY_BEGIN \
@@ -60,10 +60,10 @@ inline T opaque(T x) {
   #define DEVPLACE_ANY_LOOP_BODY_END
 #endif
 
-/// Attributes of a function that is compiled for AVX-512 and rounds products and sums as other processors do. AVX-512
-/// includes fused multiply-adds. g++ forms them only if the function into which code was inlined allows it; clang
-/// decides where the code stands, which may be the user's, and therefore has no such function. A compilation whose own
-/// flags allow fused multiply-adds has none either, since those are then used on every processor.
+/// Attributes that compile a function for AVX-512 without fused multiply-adds, so that results are rounded as on other
+/// processors. g++ fuses only where the function into which code is inlined allows it. With clang the inlined code
+/// decides, so the attributes do not exist. Nor do they if the compilation itself allows fused multiply-adds, because
+/// every processor then uses them.
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__FMA__) && !defined(__AVX512F__)
   #define DEVPLACE_AVX512_WITHOUT_FMA \
     gnu::target("avx512f,avx512vl,avx512dq,avx512bw"), gnu::optimize("fp-contract=off")

@@ -21,13 +21,12 @@ namespace devplace {
 /// Options of a distributed_sampler, with PyTorch's defaults.
 struct distributed_sampler_options {
   shuffle_seed shuffle = seed{0};  ///< of the random orders; std::nullopt for the order of the data
-  bool drop_last = false;          ///< if the number does not divide: leaves samples out instead of repeating some
+  bool drop_last = false;          ///< leaves out samples that do not divide evenly, instead of repeating some
 };
 
 /// Gives exactly the indices of PyTorch's DistributedSampler, for comparisons with programs that use it. Every process
-/// gets the same number of samples. If the samples do not divide evenly, some are repeated, or left out with
-/// `drop_last`. `loader<across<...>>` needs no sampler and does neither. Not part of
-/// all.hpp.
+/// gets the same number of samples: if they do not divide evenly, some are repeated or, with `drop_last`, left out.
+/// `loader<across<...>>` needs no sampler, and neither repeats nor leaves out samples. Not part of all.hpp.
 class distributed_sampler {
  public:
   /// For `samples` samples and process `rank` of `size`. Throws argument_error unless 0 <= rank < size, and for more

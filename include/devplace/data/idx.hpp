@@ -20,12 +20,11 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Reads an IDX file (the format of MNIST) into a tensor on the CPU:
 /// `auto images = dp::read_idx<std::uint8_t, dp::extents<dp::dyn, 28, 28>>("train-images-idx3-ubyte")`.
 ///
-/// Files compressed with gzip are detected from their first bytes and need the component zlib. If `path` does not
-/// exist, `path`.gz is read. The file's element type (uint8, int32, float or double) must be `T`, and its shape must
-/// have the rank and the static extents of `Extents`. Throws file_error, naming what was found and what was expected,
-/// for anything else and for a missing, truncated, damaged or overlong file. Type, shape and size are checked before
-/// memory is allocated; for a compressed file, the largest possible uncompressed size. Pipes and devices are read only
-/// if all extents are static.
+/// Files compressed with gzip are detected by their first bytes and need the component zlib. If `path` does not exist,
+/// reads `path`.gz. The file's element type (uint8, int32, float or double) must be `T`, and its shape must have the
+/// rank and the static extents of `Extents`. Otherwise, and for a missing, truncated, damaged or overlong file, throws
+/// file_error with what was found and what was expected. Checks type, shape and size before it allocates memory; for a
+/// compressed file, the largest possible uncompressed size. Pipes and devices are read only if all extents are static.
 template <class T = void, class Extents = void>
 auto read_idx(std::string path) try {
   constexpr bool is_type = detail::idx_element<T>, is_shape = extents_like<Extents>;
@@ -42,7 +41,7 @@ auto read_idx(std::string path) try {
     }
     detail::input_file file(path, "read_idx", !Extents::is_static);
     return detail::read_idx_file(file, path, [&](detail::byte_source& source, const detail::stored_array& array) {
-      if (array.type != detail::stored_type_of<T>())
+      if (array.type != detail::dtype_of<T>)
         detail::fail_idx(path, std::string("holds elements of type ") + array.type->name + " and " + dtype_name<T>() +
                                    " was asked for; read it as " + array.type->name + ".");
       return detail::read_array<T, Extents>(source, array, "read_idx", path);

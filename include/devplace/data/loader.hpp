@@ -46,8 +46,8 @@ namespace devplace {
 /// be read at a time.
 ///
 /// On `across<...>` batches are divided over the processes of this thread's process_scope: each process makes only the
-/// samples of its participants. The whole batches are those of one process with as many places; no sample is repeated
-/// or left out. All processes must have the same data and options, and read the same epochs.
+/// samples of its participants. Together, their batches equal the batches of one process with as many places; no sample
+/// is repeated or left out. All processes must have the same data and options, and read the same epochs.
 ///
 /// One thread at a time; loaders of the same data may be used by different threads.
 template <placement Where, floating_element T, class Source>
@@ -96,18 +96,18 @@ class loader<Where, T, Source> {
   loader(const loader&) = delete;
   loader& operator=(const loader&) = delete;
 
-  /// The batches of one epoch, a single-pass range; its destructor discards the batches that were not read.
+  /// The batches of one epoch, a single-pass range; its destructor discards unread batches.
   using epoch_range = detail::epoch_range<loader>;
 
-  /// The batches of epoch `number`, counted from 0, which chooses the random order. Batches before `first` are not
-  /// made: a resumed training continues in the middle of an epoch. Throws argument_error for a negative number or a
-  /// first batch above size(), and error while another epoch is being read. Not for temporary loaders, to which the
-  /// range would refer.
+  /// The batches of epoch `number`, counted from 0; the number also chooses the random order. Batches before `first`
+  /// are not made: a resumed training continues in the middle of an epoch. Throws argument_error for a negative number
+  /// or a first batch above size(), and error while another epoch is being read. Deleted for temporary loaders, because
+  /// the range refers to the loader.
   DEVPLACE_CONFIGURED epoch_range epoch(int number, std::size_t first = 0) & DEVPLACE_LIFETIMEBOUND {
     return detail::naming_bad_alloc("an epoch of the loader", [&] { return epoch_range(*this, number, first); });
   }
 
-  /// Rejects loops over the loader itself, for which compilers list the begin and end of all libraries otherwise.
+  /// Rejects loops over the loader itself; otherwise compilers would list every begin and end that they find.
   ///@{
   template <class Batch = batch_type>
   const Batch* begin() const {
@@ -120,7 +120,7 @@ class loader<Where, T, Source> {
 
   /// Number of batches in an epoch.
   std::size_t size() const { return maker_.batches(); }
-  /// Number of samples in an epoch over all processes, without those that drop_last leaves out.
+  /// Number of samples in an epoch over all processes, excluding samples that drop_last leaves out.
   std::size_t samples() const { return maker_.samples(); }
   /// Number of samples in the largest batch.
   std::size_t batch_capacity() const { return maker_.capacity(); }
@@ -199,7 +199,7 @@ auto make_loader(Features&& features, Targets&& targets, const loader_options& o
     return detail::refusal{};
   }
 }
-// For two variables: clang warns if the loader outlives one. Views and moved tensors need no warning.
+// Overloads for two variables: clang warns if the loader outlives one. Views and moved tensors need no warning.
 template <placement Where, floating_element T = float, class X, class Y, class... Transform>
   requires(detail::is_tensor<std::remove_const_t<X>>&& detail::is_tensor<std::remove_const_t<Y>> &&
            sizeof...(Transform) <= 1)

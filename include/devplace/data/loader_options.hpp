@@ -31,7 +31,7 @@ struct loader_options {
   /// Divides features after `mean` was subtracted. Greater than 0.
   double standard_deviation = 1;
   /// How a batch is split over the places of a replicated model: evenly, or as torch.nn.DataParallel does
-  /// (`split::torch`), which can leave the last places with fewer samples or none. Without effect on one place.
+  /// (`split::torch`), which may leave the last places with fewer samples or none. Without effect on one place.
   split::rule split = split::even;
 };
 

@@ -26,8 +26,8 @@ struct sample_image {
   T* row(std::size_t channel, std::size_t y) const { return data + (channel * height + y) * width; }
 };
 
-/// The random numbers of one step for one sample in one epoch (Philox4x32-10). They depend only on these, not on the
-/// thread or the order in which samples are made.
+/// The random numbers of one step for one sample in one epoch (Philox4x32-10). They depend neither on the thread nor on
+/// the order in which samples are made.
 class sample_random {
  public:
   /// `step` is the step's position in its transforms.

@@ -39,7 +39,7 @@ void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff
   const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(width + right, 0, width);
   for (std::size_t channel = 0; channel != image.channels; ++channel)
     for (std::ptrdiff_t k = 0; k != height; ++k) {
-      const std::ptrdiff_t y = down > 0 ? height - 1 - k : k;  // a row is read before it is written
+      const std::ptrdiff_t y = down > 0 ? height - 1 - k : k;  // reads a row before writing it
       T* const to = image.row(channel, static_cast<std::size_t>(y));
       const std::ptrdiff_t from_y = y - down;
       if (from_y < 0 || from_y >= height || begin >= end) {
@@ -60,7 +60,7 @@ void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff
 /// outside of the image are 0.
 template <class T>
 void rotate_image(const sample_image<T>& image, double angle) {
-  thread_local std::vector<T> before;  // grows once for each thread that makes samples
+  thread_local std::vector<T> before;  // grows once in each thread that makes samples
   const std::size_t height = image.height, width = image.width, pixels = height * width;
   const double cosine = std::cos(angle), sine = std::sin(angle);
   const double middle_y = (static_cast<double>(height) - 1) / 2, middle_x = (static_cast<double>(width) - 1) / 2;
@@ -95,7 +95,7 @@ struct normalize_channels {
   std::array<double, Channels> mean{};                ///< of each channel
   std::array<double, Channels> standard_deviation{};  ///< of each channel, above 0
 
-  /// Changes an image; calls f(name, value) for each option; throws argument_error unless the options fit the images.
+  /// Changes an image; lists the options; throws argument_error unless the options fit the images.
   ///@{
   template <class T>
   void operator()(const sample_image<T>& image, sample_random&) const {
@@ -105,9 +105,9 @@ struct normalize_channels {
       std::transform(first, first + image.height * image.width, first, [=](T x) { return (x - middle) / divisor; });
     }
   }
-  void for_each_option(auto&& f) const {
+  static void for_each_option(auto& self, auto&& f) {
     for (std::size_t channel = 0; channel != Channels; ++channel)
-      f("mean", mean[channel]), f("standard_deviation", standard_deviation[channel]);
+      f("mean", self.mean[channel]), f("standard_deviation", self.standard_deviation[channel]);
   }
   void check(std::size_t channels, std::size_t, std::size_t) const {
     if (channels != Channels)
@@ -128,7 +128,7 @@ struct random_crop {
   std::size_t padding = 0;  ///< at least 1
   double fill = 0;          ///< of pixels from outside
 
-  /// Changes an image; calls f(name, value) for each option; throws argument_error unless the options fit the images.
+  /// Changes an image; lists the options; throws argument_error unless the options fit the images.
   ///@{
   template <class T>
   void operator()(const sample_image<T>& image, sample_random& random) const {
@@ -137,7 +137,7 @@ struct random_crop {
     const auto right = most - static_cast<std::ptrdiff_t>(random.below(2 * padding + 1));
     detail::shift_image(image, down, right, static_cast<T>(fill));
   }
-  void for_each_option(auto&& f) const { f("padding", padding), f("fill", fill); }
+  static void for_each_option(auto& self, auto&& f) { f("padding", self.padding), f("fill", self.fill); }
   void check(std::size_t, std::size_t height, std::size_t width) const {
     if (padding == 0 || padding > std::max(height, width))
       detail::fail_step("random_crop", "the padding is " + std::to_string(padding) + " and an image has " +
@@ -151,7 +151,7 @@ struct random_crop {
 struct horizontal_flip {
   double probability = 0.5;  ///< from 0 to 1
 
-  /// Changes an image; calls f(name, value) for each option; throws argument_error unless the options fit the images.
+  /// Changes an image; lists the options; throws argument_error unless the options fit the images.
   ///@{
   template <class T>
   void operator()(const sample_image<T>& image, sample_random& random) const {
@@ -159,7 +159,7 @@ struct horizontal_flip {
     for (std::size_t row = 0; row != image.channels * image.height; ++row)
       std::reverse(image.data + row * image.width, image.data + (row + 1) * image.width);
   }
-  void for_each_option(auto&& f) const { f("probability", probability); }
+  static void for_each_option(auto& self, auto&& f) { f("probability", self.probability); }
   void check(std::size_t, std::size_t, std::size_t) const { detail::check_probability("horizontal_flip", probability); }
   ///@}
 };
@@ -169,14 +169,14 @@ struct horizontal_flip {
 struct random_rotation {
   double degrees = 0;  ///< above 0, up to 180
 
-  /// Changes an image; calls f(name, value) for each option; throws argument_error unless the options fit the images.
+  /// Changes an image; lists the options; throws argument_error unless the options fit the images.
   ///@{
   template <class T>
   void operator()(const sample_image<T>& image, sample_random& random) const {
     constexpr double radian = 3.14159265358979323846 / 180;
     detail::rotate_image(image, (2 * random.unit() - 1) * degrees * radian);
   }
-  void for_each_option(auto&& f) const { f("degrees", degrees); }
+  static void for_each_option(auto& self, auto&& f) { f("degrees", self.degrees); }
   void check(std::size_t, std::size_t, std::size_t) const {
     if (!(degrees > 0 && degrees <= 180))
       detail::fail_step("random_rotation", "the angle is " + detail::format_number(degrees) +
@@ -185,12 +185,13 @@ struct random_rotation {
   ///@}
 };
 
-/// Sets a square of `size` x `size` pixels around a random pixel to a value, as far as it lies in the image.
+/// Sets a square of `size` x `size` pixels around a random pixel to a value; the square is cut off at the image's
+/// edges.
 struct cutout {
   std::size_t size = 0;  ///< at least 1
   double value = 0;      ///< of the square's pixels
 
-  /// Changes an image; calls f(name, value) for each option; throws argument_error unless the options fit the images.
+  /// Changes an image; lists the options; throws argument_error unless the options fit the images.
   ///@{
   template <class T>
   void operator()(const sample_image<T>& image, sample_random& random) const {
@@ -202,7 +203,7 @@ struct cutout {
       for (std::size_t row = top; row != bottom; ++row)
         std::fill(image.row(channel, row) + left, image.row(channel, row) + right, static_cast<T>(value));
   }
-  void for_each_option(auto&& f) const { f("size", size), f("value", value); }
+  static void for_each_option(auto& self, auto&& f) { f("size", self.size), f("value", self.value); }
   void check(std::size_t, std::size_t height, std::size_t width) const {
     if (size == 0 || size > 2 * std::max(height, width))
       detail::fail_step("cutout", "the size is " + std::to_string(size) + " pixels and an image has " +
@@ -213,25 +214,25 @@ struct cutout {
 };
 
 /// Mixes each sample and its target with another one, drawn from all data: `weight * a + (1 - weight) * b`, the weight
-/// from the distribution Beta(alpha, alpha) (Zhang et al., mixup, ICLR 2018). The other sample has passed the same
-/// epoch's steps before mixup. Only as the last step, and with floating-point targets; for classes, give tensors of
+/// from the distribution Beta(alpha, alpha) (Zhang et al., mixup, ICLR 2018). The epoch's steps before mixup apply to
+/// the other sample too. Only as the last step, and with floating-point targets; for classes, give tensors of
 /// probabilities.
 struct mixup {
-  double alpha = 0.2;  ///< above 0, up to 4; the larger, the nearer to halves
+  double alpha = 0.2;  ///< above 0, up to 4; large values mix more evenly
 
   /// Returns the index of the other sample and the weight of the first one.
   std::pair<std::size_t, double> partner(std::size_t samples, sample_random& random) const {
     const std::size_t other = random.below(samples);
-    // Jöhnk's method. Logarithms, because powers of 1 / alpha would be zero for a small alpha.
+    // Jöhnk's method with logarithms, because powers of 1 / alpha would be zero for a small alpha.
     for (;;) {
       const double a = std::log(1 - random.unit()) / alpha, b = std::log(1 - random.unit()) / alpha;
       const double larger = std::max(a, b), sum = larger + std::log(std::exp(a - larger) + std::exp(b - larger));
       if (sum <= 0) return {other, std::exp(a - sum)};
     }
   }
-  /// Calls f(name, value) for each option; throws argument_error for an alpha out of its range.
+  /// Lists the options; throws argument_error for an alpha out of its range.
   ///@{
-  void for_each_option(auto&& f) const { f("alpha", alpha); }
+  static void for_each_option(auto& self, auto&& f) { f("alpha", self.alpha); }
   void check(std::size_t, std::size_t, std::size_t) const {
     if (!(alpha > 0 && alpha <= 4))
       detail::fail_step("mixup", "alpha is " + detail::format_number(alpha) + "; give a number above 0 and up to 4.");

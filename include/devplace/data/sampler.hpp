@@ -18,8 +18,8 @@
 
 namespace devplace {
 
-/// The order in which an epoch visits the samples: the order of the data or, with a seed, a random order. The latter
-/// depends only on the seed, the epoch and the number of samples. The constructor allocates all memory.
+/// The order in which an epoch visits the samples: the order of the data or, with a seed, a random order that depends
+/// only on the seed, the epoch and the number of samples. The constructor allocates all memory.
 class sampler {
  public:
   /// For `samples` samples; with a seed, in random orders.

@@ -20,7 +20,7 @@ struct shuffle_seed : std::optional<seed> {
   shuffle_seed(seed chosen) : std::optional<seed>(chosen) {}
   shuffle_seed(const std::optional<seed>& chosen) : std::optional<seed>(chosen) {}
   ///@}
-  /// Whether both give the same order. A template, to be no candidate where std::optional's operators are meant.
+  /// Whether both give the same order. A template, so that it does not compete with std::optional's operators.
   template <std::same_as<shuffle_seed> Shuffle>
   friend bool operator==(const Shuffle& a, const Shuffle& b) {
     return static_cast<const std::optional<seed>&>(a) == static_cast<const std::optional<seed>&>(b);

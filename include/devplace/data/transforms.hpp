@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <devplace/base/error.hpp>
+#include <devplace/base/options.hpp>
 #include <devplace/base/seed.hpp>
 #include <devplace/data/detail/sample_transform.hpp>
 #include <devplace/data/sample_image.hpp>
@@ -22,8 +23,8 @@ namespace devplace {
 
 /// A step of transforms: `step(sample_image<T>, sample_random&)` changes an image in place, and is const, because a
 /// loader's workers call it concurrently. Optional members: `check(channels, height, width)` throws if the options do
-/// not fit the images; `for_each_option(f)` calls f(name, value) for each option, which processes then compare. Users
-/// may write steps of their own.
+/// not fit the images; `static void for_each_option(auto& self, auto&& f)` calls f(name, self.member) for each option,
+/// which processes then compare. Users may write steps of their own.
 template <class Step>
 concept sample_step = std::is_invocable_v < const Step&,
         const sample_image<float>
@@ -34,7 +35,7 @@ concept sample_step = std::is_invocable_v < const Step&,
 /// dp::transforms augment{dp::extents<28, 28>{}, dp::seed{3}, dp::random_crop{.padding = 2}, dp::horizontal_flip{}};
 /// dp::loader<Where> batches{data.train, {.batch = 64, .shuffle = dp::seed{2}, .workers = 2}, augment};
 /// ```
-/// The extents, static or dynamic, are those of a sample: rows and columns, or channels, rows and columns. A step's
+/// The extents, static or dynamic, belong to one sample: rows and columns, or channels, rows and columns. A step's
 /// random numbers depend only on the seed, the epoch, the sample's index in the data and the step's position. So
 /// samples have the same bits with any number of workers or places and in any order. The CPU runs the steps after
 /// scaling, in the calling thread or the loader's workers.
@@ -90,15 +91,13 @@ class transforms {
   }
 
   /// Calls f(name, value) for the seed, the extents and each option of the steps, which processes compare.
-  void for_each_option(auto&& f) const {
-    f("seed", seed_.value);
-    f("extents", detail::to_string(extents_));
-    each_step([&](const auto& step, std::size_t) {
-      if constexpr (requires { step.for_each_option(f); }) step.for_each_option(f);
-    });
+  static void for_each_option(auto& self, auto&& f) {
+    f("seed", self.seed_.value);
+    f("extents", detail::to_string(self.extents_));
+    self.each_step([&](const auto& step, std::size_t) { detail::for_each_option(step, f); });
   }
 
-  /// Returns the sample with which a sample is mixed in an epoch, and the weight.
+  /// Returns the other sample of a sample's mix in an epoch, and the weight.
   detail::sample_mix partner(std::size_t index, int epoch, std::size_t samples) const requires(mixes) {
     sample_random random(seed_, epoch, index, count - 1);
     const auto [other, weight] = std::get<count - 1>(steps_).partner(samples, random);

@@ -23,16 +23,16 @@ namespace devplace {
 /// A line of a chart.
 struct chart_curve {
   std::string name;         ///< in the legend
-  std::vector<double> y;    ///< skipped: beyond 1e300, NaN, and not above 0 on a logarithmic axis
+  std::vector<double> y;    ///< points beyond 1e300, NaN, or not above 0 on a logarithmic axis are skipped
   std::vector<double> x{};  ///< not negative; empty: 1, 2, 3, ...
 };
 
-/// Curves over one vertical axis. Curve k has the same style in every panel. A panel without names, or with those of
-/// the panel above, has no legend.
+/// Curves over one vertical axis. Curve k has the same style in every panel. A panel has a legend if its names are not
+/// empty and differ from the names of the panel above.
 struct chart_panel {
   std::string title;                ///< quantity and unit
   std::vector<chart_curve> curves;  ///< at most five
-  bool rises = false;               ///< whether the curves end high: puts the legend at the bottom
+  bool rises = false;               ///< true if the curves end high: puts the legend at the bottom
   bool logarithmic = true;          ///< whether the axis has powers of ten
 };
 

@@ -20,22 +20,22 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Reads columns of numbers of a CSV file into a tensor on the CPU, a row for each line:
-/// `auto x = dp::read_csv<float, dp::extents<dp::dyn, 3>>("x.csv", {.columns = {"height", "weight", 7}})`. With one
-/// axis, `extents<dyn>`, reads a single column, such as labels.
+/// Reads columns of numbers of a CSV file into a tensor on the CPU, one row per line: `auto x = dp::read_csv<float,
+/// dp::extents<dp::dyn, 3>>("x.csv", {.columns = {"height", "weight", 7}})`. With one axis, `extents<dyn>`, reads a
+/// single column, such as labels.
 ///
 /// Fields may be quoted, with doubled quotation marks inside, and have spaces and tabs around them, but no line breaks
 /// inside. Lines end with LF or CRLF; UTF-8's byte order mark is skipped. All lines have as many fields as the first.
-/// Blank lines are skipped, except in a file of one column, where they are empty fields. Numbers are those of
+/// Blank lines are skipped, except in a file of one column, where they are empty fields. Numbers are parsed as by
 /// std::from_chars in any locale, with an optional plus sign; nan and inf are numbers. Numbers too small for the type
 /// become zero, numbers too large are errors. `T` is float, double, int32, int64 or uint8.
 ///
-/// Throws file_error with the line and the column, both from 1, for other text and for missing fields (see
-/// csv_options::missing), and for an unknown column; argument_error for wrong options. Reads the
-/// whole file into memory. Use `to<Where>` to bring the tensor to another place.
+/// Throws file_error with the line and the column, both from 1, for other text, for missing fields (see
+/// csv_options::missing) and for an unknown column. Throws argument_error for wrong options. Reads the whole file into
+/// memory. Use `to<Where>` to bring the tensor to another place.
 template <class T = void, class Extents = void>
 auto read_csv(const std::string& path, const csv_options& options = {}) try {
-  constexpr bool is_type = detail::is_element<T> && !short_element<T>, is_shape = extents_like<Extents>;
+  constexpr bool is_type = detail::is_element<T> && !detail::storage_element<T>, is_shape = extents_like<Extents>;
   static_assert(is_type && is_shape,
                 "devplace: read_csv: the element type (float, double, std::int32_t, std::int64_t or std::uint8_t) and "
                 "the extents are the template arguments, as in read_csv<float, extents<dyn, 3>>(path).");
@@ -43,9 +43,9 @@ auto read_csv(const std::string& path, const csv_options& options = {}) try {
     static_assert(Extents::rank == 1 || Extents::rank == 2,
                   "devplace: read_csv: a file has rows and columns, extents<dyn, 3>, or one column, extents<dyn>.");
     detail::input_file file(path, "read_csv", true);
-    if (!file.following().exact)
+    if (!file.remaining().exact)
       throw file_error("read_csv: " + detail::in_quotes(path) + " is a folder, and not a file. Check the path.");
-    std::string content(static_cast<std::size_t>(file.following().most), '\0');
+    std::string content(static_cast<std::size_t>(file.remaining().count), '\0');
     content.resize(file.read(content.data(), content.size()));
     detail::csv_text text(content, options, path);
     const std::array<std::size_t, 2> found{text.rows(), text.columns()};

@@ -42,7 +42,7 @@ struct csv_options {
   char delimiter = ',';
   /// Whether the first line has the columns' names.
   bool header = true;
-  /// Replaces fields that are empty, NA, N/A, null, NULL or None. Unset: such a field is an error.
+  /// Replaces fields that are empty, NA, N/A, null, NULL or None. If unset, such fields are errors.
   std::optional<double> missing = {};
 };
 

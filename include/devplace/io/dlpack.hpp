@@ -36,12 +36,12 @@ struct dlpack_consumer {
 
 namespace detail {
 
-/// A tensor for a consumer, with the memory that it refers to.
+/// A tensor for a consumer, with the owner of its memory.
 template <class Managed, class Owner, std::size_t Rank>
 struct exported_dlpack {
   Managed managed{};
   std::array<std::int64_t, Rank + 1> shape{},
-      strides{};  // one element more, because arrays of a scalar need an address, too
+      strides{};  // One element more than the rank, because even a scalar's arrays need an address.
   Owner owner;
 
   explicit exported_dlpack(Owner&& given) : owner(std::move(given)) {}
@@ -94,7 +94,7 @@ auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
   managed.tensor = {const_cast<std::remove_const_t<T>*>(raw_data(x)),
                     device,
                     static_cast<std::int32_t>(Extents::rank),
-                    dlpack_type<std::remove_const_t<T>>(),
+                    dlpack_type(*dtype_of<std::remove_const_t<T>>),
                     made->shape.data(),
                     made->strides.data(),
                     0};
@@ -116,7 +116,7 @@ std::unique_ptr<Managed, dlpack::give_back> export_dlpack(X&& x, [[maybe_unused]
                 "to_dlpack(std::move(x)), or a view with what owns its memory, such as a std::shared_ptr.");
   if constexpr (is_given_away) {
     if constexpr (works_apart_from_the_host<typename X::placement_type>) {
-      constexpr std::uintptr_t legacy = 1;  // CUDA's other name of stream 0; null is the place's own stream here
+      constexpr std::uintptr_t legacy = 1;  // CUDA's other name of stream 0; null means the place's own stream here.
       block_access::of(x).record_stream(reinterpret_cast<void*>(consumer.stream == 0 ? legacy : consumer.stream));
     }
     const auto elements = x.view();
@@ -150,8 +150,7 @@ imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* opera
   for (std::size_t axis = 0; axis != rank; ++axis)
     asked[axis] = Extents::static_extent(axis);
   const dlpack_request request{operation,
-                               dlpack_type<value_type>(),
-                               dtype_name<value_type>(),
+                               dtype_of<value_type>,
                                dlpack_device<P>(),
                                place_name(backend_of_t<P>{}, place_traits<P>::ordinal),
                                alignof(value_type),
@@ -170,8 +169,8 @@ imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* opera
   return {data, extents, strides};
 }
 
-/// Gives memory back to its producer, after pending work on the device, of which the producer does not know. Ignores
-/// errors, since the device may be gone at the end of the process.
+/// Gives memory back to its producer after the device's pending work, which the producer does not know. Ignores errors,
+/// since the device may be gone at the end of the process.
 template <class P, class Managed>
 void give_back_dlpack(const block_record& block) noexcept {
   const std::unique_ptr<Managed, dlpack::give_back> handle(static_cast<Managed*>(block.owner));
@@ -200,9 +199,9 @@ constexpr bool may_be_imported() {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Gives a tensor away to another library, without copying elements: `PyCapsule_New(to_dlpack(std::move(x)).release(),
+/// Gives a tensor to another library, without copying elements: `PyCapsule_New(to_dlpack(std::move(x)).release(),
 /// "dltensor_versioned", destructor)`. The consumer frees the tensor by the handle's deleter, at any time and on any
-/// thread, even when no other object of the program is left.
+/// thread, even after all other objects of the program are destroyed.
 ///
 /// A cuda place has the device number of CUDA's runtime, whatever the place's ordinal. The call waits for the place's
 /// work, so that the consumer may use any stream at once. When the consumer gives the tensor back, its memory is freed
@@ -221,7 +220,7 @@ dlpack_handle to_dlpack(const view<T, Extents, P, Layout>& x, Owner owner) {
   return detail::export_dlpack<dlpack::managed_tensor_versioned>(x, std::move(owner));
 }
 
-/// As to_dlpack, for consumers from before DLPack 1.0, such as NumPy 1: in Python a capsule named `dltensor`.
+/// Like to_dlpack, for consumers from before DLPack 1.0, such as NumPy 1: in Python a capsule named `dltensor`.
 ///@{
 template <class X>
 dlpack_unversioned_handle to_dlpack_unversioned(X&& x, dlpack_consumer consumer = {}) {
@@ -240,8 +239,8 @@ dlpack_unversioned_handle to_dlpack_unversioned(const view<T, Extents, P, Layout
 /// `stream<cuda<0>>::current().native_handle()` to Python's `__dlpack__(stream=...)`.
 ///
 /// The elements must be `T`, row-major, aligned, on the place's device (on<cpu> also takes pinned memory) and writable,
-/// with the rank and the static extents of `Extents`. DLPack's major version must be 1. Otherwise throws
-/// argument_error or shape_error, naming what was found and what to do, and gives the handle back.
+/// with the rank and the static extents of `Extents`. DLPack's major version must be 1. Otherwise throws argument_error
+/// or shape_error, with the difference and the fix, and gives the handle back.
 template <class T = void, class Extents = void, class P = on<cpu>, class Managed>
 auto from_dlpack(std::unique_ptr<Managed, dlpack::give_back> handle) {
   if constexpr (detail::may_be_imported<T, Extents, P>()) {
@@ -263,9 +262,9 @@ auto from_dlpack(std::unique_ptr<Managed, dlpack::give_back> handle) {
   }
 }
 
-/// Returns a view of another library's memory, valid until the handle's destruction:
-/// `view_dlpack<const float, extents<dyn, 3>>(handle)`. As from_dlpack, but the elements may have strides, none of them
-/// negative, and may be read-only for a view of const elements. The layout `row_major` requires row-major elements.
+/// Returns a view of another library's memory, valid until the handle's destruction: `view_dlpack<const float,
+/// extents<dyn, 3>>(handle)`. Like from_dlpack, except that the elements may have non-negative strides, and may be
+/// read-only for a view of const elements. The layout `row_major` requires row-major elements.
 template <class T = void, class Extents = void, class P = on<cpu>, class Layout = strided, class Handle>
   requires std::is_same_v<typename std::remove_cvref_t<Handle>::deleter_type, dlpack::give_back>
 auto view_dlpack([[maybe_unused]] Handle&& handle DEVPLACE_LIFETIMEBOUND) {

@@ -16,7 +16,7 @@ inline std::string in_quotes(std::string_view path) {
   return text;
 }
 
-/// Returns at most 40 bytes of a text from a file, with control characters as ?.
+/// Returns at most 40 bytes of a text from a file, with control characters replaced by ?.
 inline std::string printable(std::string_view text) {
   std::string result(text.substr(0, 40));
   for (char& c : result)

@@ -24,10 +24,10 @@ namespace devplace::detail {
 /// A sequence of bytes that is read once, such as a file or a decompressed file.
 class byte_source {
  public:
-  /// A bound of the bytes that follow.
-  struct rest {
-    std::uint64_t most;
-    bool exact;  ///< whether exactly `most` follow
+  /// The number of bytes that follow, or an upper bound.
+  struct remaining_bytes {
+    std::uint64_t count;
+    bool exact;  ///< whether exactly `count` bytes follow
   };
 
   byte_source() = default;
@@ -37,8 +37,8 @@ class byte_source {
   /// Reads the next `bytes` bytes, fewer only at the end; returns their number. Throws file_error.
   virtual std::size_t read(void* to, std::size_t bytes) = 0;
 
-  /// Returns what is known about the rest without reading it.
-  virtual rest following() const = 0;
+  /// Returns the number of remaining bytes, without reading them.
+  virtual remaining_bytes remaining() const = 0;
 
  protected:
   ~byte_source() = default;
@@ -47,12 +47,12 @@ class byte_source {
 /// A file open for reading. `operation` and `path` appear in its messages.
 class input_file final : public byte_source {
  public:
-  /// Opens the file. If `any_size`, it must be a regular file: nothing limits the bytes of a pipe or of a device such
-  /// as /dev/zero. Throws file_error.
+  /// Opens the file. If `any_size`, requires a regular file, because nothing limits the bytes of a pipe or of a device
+  /// such as /dev/zero. Throws file_error.
   input_file(std::string path, std::string_view operation, bool any_size)
       : path_(std::move(path)), operation_(operation) {
     struct stat status;
-    // Before opening, which would wait for the other end of a pipe. Reading fails for a folder.
+    // Checked before opening, which would wait for the other end of a pipe. Reading fails for a folder.
     if (any_size && ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
       throw file_error(operation_ + ": " + in_quotes(path_) +
                        " is a pipe, a device or a socket, and nothing limits how much is read from it. Copy it to a "
@@ -70,7 +70,7 @@ class input_file final : public byte_source {
   std::size_t read(void* to, std::size_t bytes) override {
     const std::size_t used =
         repeated(to, bytes, [&](char* at, std::size_t left, std::size_t) { return ::read(file_.get(), at, left); });
-    if (rest_.exact) rest_.most -= std::min<std::uint64_t>(rest_.most, used);
+    if (rest_.exact) rest_.count -= std::min<std::uint64_t>(rest_.count, used);
     return used;
   }
 
@@ -82,7 +82,7 @@ class input_file final : public byte_source {
     });
   }
 
-  rest following() const override { return rest_; }
+  remaining_bytes remaining() const override { return rest_; }
 
   /// Whether anything has this name.
   static bool exists(const std::string& path) {
@@ -110,7 +110,7 @@ class input_file final : public byte_source {
   std::string path_;
   std::string operation_;
   file_descriptor file_;
-  rest rest_ = {std::numeric_limits<std::uint64_t>::max(), false};
+  remaining_bytes rest_ = {std::numeric_limits<std::uint64_t>::max(), false};
 };
 
 }  // namespace devplace::detail

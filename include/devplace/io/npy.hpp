@@ -25,7 +25,7 @@ template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_npy_from(byte_source& source, std::string_view operation, std::string_view name) {
   const npy_origin from{operation, name};
   const stored_array array = read_npy_header(source, from);
-  constexpr const stored_type* asked = stored_type_of<T>();
+  constexpr const dtype* asked = npy_type_of<T>();
   if (array.type != asked)
     fail_npy(from, "holds elements of type '" + std::string(array.type->npy) + "' and " + dtype_name<T>() + " ('" +
                        std::string(asked->npy) + "') was asked for; read it as " + array.type->name +
@@ -41,11 +41,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// `auto x = dp::read_npy<float, dp::extents<dp::dyn, 784>>("x.npy")`.
 ///
 /// The file's element type must be `T` (float, double, half, int32, int64 or uint8, in either byte order), and its
-/// shape must have the rank and the static extents of `Extents`. Fortran order becomes C order. Reads format
-/// versions 1.0, 2.0 and 3.0 with headers of at most 64 KiB. Header and file size are checked before memory is
-/// allocated. Throws file_error, naming what was found and what was expected, for anything else and for an unreadable,
-/// truncated or overlong file. Pipes and devices are read only if all extents are static. Use `to<Where>` to bring the
-/// tensor to another place.
+/// shape must have the rank and the static extents of `Extents`. Fortran order becomes C order. Reads format versions
+/// 1.0, 2.0 and 3.0 with headers of at most 64 KiB. Checks header and file size before it allocates memory. Otherwise,
+/// and for an unreadable, truncated or overlong file, throws file_error with what was found and what was expected.
+/// Pipes and devices are read only if all extents are static. Use `to<Where>` to bring the tensor to another place.
 template <class T = void, class Extents = void, class... Other>
 auto read_npy(const std::string& path) try {
   constexpr bool is_type = detail::is_element<T>, is_shape = extents_like<Extents>, only = sizeof...(Other) == 0;
@@ -77,7 +76,7 @@ void write_npy(const std::string& path, const Source& source) try {
     std::vector<std::size_t> extents(Source::rank);
     for (std::size_t axis = 0; axis < extents.size(); ++axis)
       extents[axis] = source.extent(axis);
-    const std::string header = detail::npy_header(*detail::stored_type_of<value_type>(), extents);
+    const std::string header = detail::npy_header(*detail::npy_type_of<value_type>(), extents);
     detail::output_file file(path, "write_npy");
     file.write(header.data(), header.size());
     file.write(detail::as_view(source).data(), source.size() * sizeof(value_type));
@@ -87,7 +86,7 @@ void write_npy(const std::string& path, const Source& source) try {
   detail::fail_without_memory("the file of write_npy");
 }
 
-/// Rejects arguments that are no tensor.
+/// Rejects arguments other than tensors.
 template <class Path, class X>
   requires(!tensor_like<X>)
 void write_npy(const Path&, const X&) {

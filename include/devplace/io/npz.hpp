@@ -67,9 +67,9 @@ class npz_file {
 
  private:
   static std::uint64_t bytes_of(const detail::input_file& file, const std::string& path) {
-    if (!file.following().exact)
+    if (!file.remaining().exact)
       throw file_error("npz_file: " + detail::in_quotes(path) + " is a folder, and not a file. Check the path.");
-    return file.following().most;
+    return file.remaining().count;
   }
   static std::string name_of(const detail::zip_entry& entry) {
     const std::string_view name = entry.name;

@@ -22,14 +22,14 @@
 
 namespace devplace::detail {
 
-/// Syncs a file to the disk. Returns true also where the file system cannot sync.
+/// Syncs a file to the disk. Returns true even if the file system cannot sync.
 inline bool synced_to_disk(int file) {
   while (::fsync(file) != 0)
     if (errno != EINTR) return errno == EINVAL || errno == ENOTSUP;
   return true;
 }
 
-/// Syncs a folder, with the names in it; on failure errno has the reason. Skips a folder without read permission, which
+/// Syncs a folder and the names in it; on failure errno has the reason. Skips a folder without read permission, which
 /// cannot be opened.
 inline bool folder_synced_to_disk(const char* path) {
   const file_descriptor folder(::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -37,10 +37,10 @@ inline bool folder_synced_to_disk(const char* path) {
 }
 
 /// Writes a file under a temporary name in its destination's folder and renames it when it is complete and on the disk.
-/// Readers see the old file or the new one, never a part, even after a power failure. The old file's mode is kept, and
-/// a symbolic link is followed. Without commit() the unfinished file is removed and the old one is kept. The writer
-/// locks its unfinished file; the next writer of the path removes unfinished files without a lock, which are left over
-/// from programs that ended.
+/// Readers see the old file or the new one, never a part, even after a power failure. Keeps the old file's mode and
+/// follows a symbolic link. Without commit() the unfinished file is removed and the old one is kept. The writer locks
+/// its unfinished file. The next writer of the path removes unfinished files without a lock, which are left over from
+/// programs that ended.
 class output_file {
  public:
   output_file(std::string path, std::string operation) : path_(std::move(path)), operation_(std::move(operation)) {
@@ -82,7 +82,8 @@ class output_file {
   /// Syncs the file, renames it to its destination and syncs the folder.
   void commit() {
     if (!synced_to_disk(file_.get())) fail_unchanged("cannot be written", errno);
-    if (std::rename(aside_.c_str(), path_.c_str()) != 0) fail_unchanged("cannot be renamed to its final name", errno);
+    if (std::rename(temporary_path_.c_str(), path_.c_str()) != 0)
+      fail_unchanged("cannot be renamed to its final name", errno);
     file_ = {};
     if (!folder_synced_to_disk(folder_.c_str()))
       fail("was written, but its folder cannot be synced to the disk: " + std::string(std::strerror(errno)) +
@@ -111,11 +112,11 @@ class output_file {
     for (int number = 0; number < most_writers; ++number)
       remove_left_over(numbered(number).c_str());
     for (int number = 0; number < most_writers; ++number) {
-      aside_ = numbered(number);
-      file_ = file_descriptor(::open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+      temporary_path_ = numbered(number);
+      file_ = file_descriptor(::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
       if (!file_ && errno == EEXIST) continue;
       if (!file_) fail_unchanged("cannot be created", errno);
-      // Before the lock another writer may remove it as left over. File systems without locks give another error.
+      // Before it is locked, another writer may remove it as left over. File systems without locks give another error.
       const bool locked = ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
       struct stat status;
       if (locked && ::fstat(file_.get(), &status) == 0 && status.st_nlink != 0) return;
@@ -129,14 +130,14 @@ class output_file {
     const file_descriptor file(::open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!file) return;
     struct stat opened, named;
-    // The name may refer to another file by now, if the opened one was renamed to its destination.
+    // Meanwhile, the opened file may have been renamed to its destination, and the name may refer to another file.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(file.get(), &opened) == 0 && S_ISREG(opened.st_mode) &&
         ::lstat(name, &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
       ::unlink(name);
   }
 
   void discard() {
-    ::unlink(aside_.c_str());
+    ::unlink(temporary_path_.c_str());
     file_ = {};
   }
 
@@ -145,7 +146,7 @@ class output_file {
   }
 
   [[noreturn]] void fail_unchanged(const char* what, int reason) const {
-    throw file_error(operation_ + ": " + in_quotes(aside_) + " " + what + ": " + std::strerror(reason) + ". " +
+    throw file_error(operation_ + ": " + in_quotes(temporary_path_) + " " + what + ": " + std::strerror(reason) + ". " +
                      in_quotes(path_) +
                      " is unchanged; free space, check that its folder exists and is writable, or choose another "
                      "path.");
@@ -154,7 +155,7 @@ class output_file {
   std::string path_;
   std::string operation_;
   std::string folder_;
-  std::string aside_;
+  std::string temporary_path_;
   file_descriptor file_;
 };
 

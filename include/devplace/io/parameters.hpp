@@ -38,9 +38,9 @@ namespace devplace {
 struct load_options {
   bool convert = false;        ///< converts float, double, half and bf16 to the parameters' type, rounded to nearest
   bool ignore_others = false;  ///< skips tensors that the model does not have
-  /// Renames the file's tensors: `{.renames = {{"features.", ""}, {"classifier.1.weight", "8.weight"}}}`. The first
-  /// entry that applies to a name is used. Entries that apply to no name, and two tensors that get one name, are
-  /// errors.
+  /// Renames the file's tensors: `{.renames = {{"features.", ""}, {"classifier.1.weight", "8.weight"}}}`. Uses the
+  /// first entry that applies to a name. Throws file_error for an entry that applies to no name, and for two tensors
+  /// that get one name.
   std::vector<parameter_rename> renames = {};
 };
 
@@ -68,7 +68,7 @@ std::vector<kept_parameter> kept_parameters() {
   const auto append = [&](const std::string& name, const auto& entry, std::size_t offset) {
     const auto& shape = entry.shape;
     const std::vector<std::size_t> extents(shape.extent, shape.extent + shape.rank);
-    result.push_back({{name, safetensors_type_of<T>().name, extents, 0, shape.size() * sizeof(T)}, is_buffer, offset});
+    result.push_back({{name, dtype_of<T>->safetensors, extents, 0, shape.size() * sizeof(T)}, is_buffer, offset});
   };
   using plan = runtime::network_plan<Net>;
   plan::visit_parameters(append);
@@ -77,18 +77,20 @@ std::vector<kept_parameter> kept_parameters() {
   return result;
 }
 
-/// Whether this is PyTorch's count of a batch norm's training passes, which has no effect on it; devplace has none.
+/// Whether this is PyTorch's num_batches_tracked of a batch norm, which changes no result and has no counterpart here.
 inline bool is_batch_count(const safetensors_entry& entry) {
   return entry.dtype == "I64" && entry.extents.empty() && entry.name.ends_with(".num_batches_tracked");
 }
 
-/// Calls `f(T{})` for the floating-point type of this name. Returns whether there is one.
+/// Calls `f(T{})` for the floating-point type of this name. Returns whether the type exists.
 bool with_floating_type(std::string_view dtype, const auto& f) {
-  const auto call = [&]<class T>(T x) { return dtype == safetensors_type_of<T>().name && (f(x), true); };
-  return call(float{}) || call(double{}) || call(half{}) || call(bf16{});
+  const auto call = [&]<class T>(T x) {
+    return !std::is_integral_v<T> && dtype == dtype_of<T>->safetensors && (f(x), true);
+  };
+  return [&]<class... T>(const dtype_table<T...>&) { return (call(T{}) || ...); }(dtypes);
 }
 
-/// Returns the tensors of a file, renamed. Throws file_error with all differences from those that are wanted.
+/// Returns the tensors of a file, renamed. Throws file_error with all differences from `wanted`.
 inline renamed_tensors fitting_tensors(const safetensors_file& file, const std::vector<kept_parameter>& wanted,
                                        const load_options& options, const std::string& path) {
   renamed_tensors result(file, options.renames);
@@ -149,12 +151,12 @@ DEVPLACE_CONFIGURED void save_parameters(const model<Net, Where, P>& m, const st
   detail::fail_without_memory("the file of save_parameters");
 }
 
-/// Reads parameters and buffers to every place of a model, from a file that save_parameters or
-/// `safetensors.torch.save_file(module.state_dict(), path)` has written; each process reads the file. The model's
-/// trainers and optimizers continue with them. Complete when it returns. Throws file_error, which lists every name that
-/// is missing, unknown or of another type or shape, and failures of the places; unless a place failed, the model is
-/// unchanged then. Skips `num_batches_tracked` of PyTorch's batch norms, and all but parameters and buffers of a
-/// checkpoint. `options` are for files of another precision, with other names or with more tensors.
+/// Reads parameters and buffers to every place of a model, from a file written by save_parameters or
+/// `safetensors.torch.save_file(module.state_dict(), path)`; each process reads the file. The model's trainers and
+/// optimizers continue with them. Complete when it returns. Throws file_error, which lists every name that is missing,
+/// unknown or of another type or shape, and failures of the places. After an error the model is unchanged, unless a
+/// place failed. Skips `num_batches_tracked` of PyTorch's batch norms, and everything except parameters and buffers of
+/// a checkpoint. `options` are for files of another precision, with other names or with more tensors.
 template <class Net, placement Where, precision P>
 DEVPLACE_CONFIGURED void load_parameters(model<Net, Where, P>& m, const std::string& path,
                                          const load_options& options = {}) try {

@@ -21,19 +21,20 @@
 
 namespace devplace::detail {
 
-/// Throws file_error unless `rest` can be the array's elements and these fit this machine's memory.
-inline void check_elements(const stored_array& array, byte_source::rest rest, std::string_view operation,
+/// Throws file_error unless `rest` can be the array's elements and they fit this machine's memory.
+inline void check_elements(const stored_array& array, byte_source::remaining_bytes rest, std::string_view operation,
                            std::string_view name) {
   const auto fail = [&](const std::string& found) {
     throw file_error(std::string(operation) + ": " + in_quotes(name) + " " + found);
   };
   const std::string announced = bytes_text(array.bytes) + " of elements";
-  if (rest.most < array.bytes)
+  if (rest.count < array.bytes)
     fail("is truncated: its header announces " + announced + " and " + (rest.exact ? "" : "at most ") +
-         bytes_text(rest.most) + (rest.most == 1 ? " follows" : " follow") + ". Copy or download it again.");
-  if (rest.exact && rest.most > array.bytes)
+         bytes_text(rest.count) + (rest.count == 1 ? " follows" : " follow") + ". Copy or download it again.");
+  if (rest.exact && rest.count > array.bytes)
     fail("is longer than its header announces: " + announced + " were expected and it has " +
-         bytes_text(rest.most - array.bytes) + " after its last element. It is damaged or holds more than one array; " +
+         bytes_text(rest.count - array.bytes) +
+         " after its last element. It is damaged or holds more than one array; " +
          "write each array to a file of its own.");
   const std::uint64_t memory =
       static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -87,7 +88,7 @@ inline void read_elements(byte_source& source, const stored_array& array, void* 
 template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_array(byte_source& source, const stored_array& array, std::string_view operation,
                                        std::string_view name) {
-  check_elements(array, source.following(), operation, name);
+  check_elements(array, source.remaining(), operation, name);
   tensor<T, Extents, on<cpu>> result(checked_extents<Extents>(array.extents, operation, name));
   read_elements(source, array, result.data(), operation, name);
   return result;

@@ -14,8 +14,8 @@
 
 namespace devplace {
 
-/// A tensor's name in a file and in a model: `{"features.0.weight", "0.weight"}`. If the first ends with a dot, or is
-/// empty, both are prefixes: `{"module.", ""}`, `{"", "net."}`.
+/// A tensor's name in a file and in a model: `{"features.0.weight", "0.weight"}`. If the name in the file ends with a
+/// dot or is empty, both are prefixes: `{"module.", ""}`, `{"", "net."}`.
 struct parameter_rename {
   std::string in_file;   ///< the name or prefix in the file
   std::string in_model;  ///< its replacement in the model
@@ -69,7 +69,7 @@ class renamed_tensors {
     if (found.dtype != wanted.dtype || found.extents != wanted.extents)
       append(described(tensors_[at]) + " is " + type_and_shape(found) + " instead of " + type_and_shape(wanted));
   }
-  /// Reports all other tensors as not in the `owner`, unless `left_out(entry)`.
+  /// Reports all other tensors as not in the `owner`, except where `left_out(entry)`.
   template <class LeftOut>
   void refuse_others(const char* owner, const LeftOut& left_out) {
     for (const tensor& t : tensors_)

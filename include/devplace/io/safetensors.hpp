@@ -25,13 +25,12 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// A safetensors file open for reading: `const dp::safetensors_file file("model.safetensors")`, then
-/// `auto w = file.read<float, dp::extents<128, 784>>("fc1.weight")`.
+/// A safetensors file open for reading: `const dp::safetensors_file file("model.safetensors")`, then `auto w =
+/// file.read<float, dp::extents<128, 784>>("fc1.weight")`.
 ///
-/// The constructor checks the whole header, as the reference implementation does. It has at most 100 MB of JSON and
-/// known element types, and its tensors cover the file to its end without holes and overlaps. Unlike the reference, the
-/// constructor also rejects duplicate names and keys other than dtype, shape and data_offsets. Threads may read
-/// concurrently.
+/// The constructor checks the whole header, as the reference implementation does: at most 100 MB of JSON, known element
+/// types, and tensors that cover the file to its end without holes and overlaps. Unlike the reference, the constructor
+/// also rejects duplicate names and keys other than dtype, shape and data_offsets. Threads may read concurrently.
 class safetensors_file {
  public:
   /// Opens a regular file and reads its header. Throws file_error, naming what was found and what was expected.
@@ -70,8 +69,7 @@ class safetensors_file {
     if constexpr (is_type && is_shape) {
       const safetensors_entry& entry = existing(name);
       const std::string label = path_ + ':' + entry.name;
-      if (constexpr auto& asked = detail::safetensors_type_of<T>(); entry.dtype != asked.name)
-        fail_type(entry, dtype_name<T>(), asked.name);
+      if (entry.dtype != detail::dtype_of<T>->safetensors) fail_type(entry, *detail::dtype_of<T>);
       detail::stored_array array;
       array.bytes = entry.bytes;
       detail::check_elements(array, {entry.bytes, true}, "safetensors_file", label);
@@ -85,8 +83,8 @@ class safetensors_file {
     detail::fail_without_memory("the tensor of safetensors_file");
   }
 
-  /// Reads the elements of a tensor unchanged, `entry.bytes` bytes, for example of a type that tensors do not have.
-  /// Throws file_error.
+  /// Reads the elements of a tensor unchanged, `entry.bytes` bytes, even if tensors do not have their type. Throws
+  /// file_error.
   void read_elements(const safetensors_entry& entry, void* to) const {
     if (file_.read_at(entry.offset, to, entry.bytes) < entry.bytes)
       detail::fail_safetensors(path_, "was truncated after it was opened. Write it under another name and rename it.");
@@ -94,7 +92,7 @@ class safetensors_file {
 
  private:
   detail::safetensors_header read_header() {
-    if (!file_.following().exact) detail::fail_safetensors(path_, "is a folder. Give the path of a file.");
+    if (!file_.remaining().exact) detail::fail_safetensors(path_, "is a folder. Give the path of a file.");
     return detail::read_safetensors_header(file_, path_);
   }
 
@@ -109,13 +107,13 @@ class safetensors_file {
         path_, "has no tensor " + detail::json_string(name) + (names.empty() ? "; it has none" : names) + ".");
   }
 
-  [[noreturn]] void fail_type(const safetensors_entry& entry, const char* asked, std::string_view dtype) const {
-    std::string advice = "these are no elements of tensors; convert them before they are saved, or use read_elements";
-    for (const detail::safetensors_type& type : detail::safetensors_types)
-      if (type.name == entry.dtype && !type.element.empty()) advice = "read it as " + std::string(type.element);
+  [[noreturn]] void fail_type(const safetensors_entry& entry, const detail::dtype& asked) const {
+    std::string advice = "tensors have no such elements; convert them before saving them, or use read_elements";
+    for (const detail::dtype& type : detail::dtypes)
+      if (type.safetensors == entry.dtype) advice = std::string("read it as ") + type.name;
     detail::fail_safetensors(path_ + ':' + entry.name, "holds elements of type " + std::string(entry.dtype) + " and " +
-                                                           asked + " (" + std::string(dtype) + ") was asked for; " +
-                                                           advice + ".");
+                                                           asked.name + " (" + std::string(asked.safetensors) +
+                                                           ") was asked for; " + advice + ".");
   }
 
   std::string path_;
@@ -137,7 +135,7 @@ class named_tensor {
     if constexpr (host_accessible<typename Source::placement_type>) {
       safetensors_entry& entry = source_.entry;
       entry.name = std::move(name);
-      entry.dtype = detail::safetensors_type_of<value_type>().name;
+      entry.dtype = detail::dtype_of<value_type>->safetensors;
       for (std::size_t axis = 0; axis < Source::rank; ++axis)
         entry.extents.push_back(source.extent(axis));
       entry.bytes = source.size() * sizeof(value_type);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -14,40 +13,18 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/io/file_text.hpp>
-#include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/detail/dtypes.hpp>
 #include <devplace/tensor/extents.hpp>
 
 namespace devplace::detail {
 
-/// An element type of arrays in files.
-struct stored_type {
-  const char* name;      ///< dtype_name()
-  std::size_t bytes;     ///< of an element
-  std::string_view npy;  ///< its `descr` as np.save writes it
-  unsigned char idx;     ///< its code in IDX files; 0: none
-};
-inline constexpr stored_type stored_types[] = {{"float", 4, "<f4", 0x0d}, {"double", 8, "<f8", 0x0e},
-                                               {"half", 2, "<f2", 0},     {"int32", 4, "<i4", 0x0c},
-                                               {"int64", 8, "<i8", 0},    {"uint8", 1, "|u1", 0x08}};
-
-template <element T>
-constexpr const stored_type* stored_type_of() {
-  static_assert(
-      !std::same_as<T, bf16>,
-      "devplace: .npy files have no bf16 elements; write cast<float>(x), or read float and use cast<bf16>(x).");
-  const stored_type* type = stored_types;
-  while (std::string_view(type->name) != dtype_name<T>())
-    ++type;
-  return type;
-}
-
 /// An array as described by a file's header.
 struct stored_array {
-  const stored_type* type = nullptr;
+  const dtype* type = nullptr;
   std::vector<std::size_t> extents;
   std::size_t bytes = 0;      ///< of its elements
-  bool swapped = false;       ///< whether the byte order is not this machine's
-  bool column_major = false;  ///< whether the first index changes fastest and several extents exceed 1
+  bool swapped = false;       ///< true if the byte order differs from this machine's
+  bool column_major = false;  ///< true if the first index changes fastest and several extents exceed 1
 };
 
 /// Returns the size in bytes of an array with these extents, or nothing if no machine can address it. The overflow
@@ -79,8 +56,7 @@ std::string extents_text() {
   return text + ">";
 }
 
-/// Converts a stored array's extents to `Extents`. Throws file_error naming both if the rank or a static extent
-/// differs.
+/// Converts a stored array's extents to `Extents`. Throws file_error with both if the rank or a static extent differs.
 template <extents_like Extents>
 Extents checked_extents(std::span<const std::size_t> stored, std::string_view operation, std::string_view path) {
   bool fits = stored.size() == Extents::rank;

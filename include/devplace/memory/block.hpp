@@ -47,13 +47,13 @@ struct block_record {
   int ordinal = 0;
   memory_purpose purpose = memory_purpose::tensors;
   void (*release)(const block_record& block) noexcept = nullptr;
-  void* stream = nullptr;                      ///< in whose order it is freed; null: the place's own stream
-  std::unique_ptr<stream_use> uses = nullptr;  ///< by other streams
+  void* stream = nullptr;                      ///< the stream in whose order it is freed; null: the place's own stream
+  std::unique_ptr<stream_use> uses = nullptr;  ///< uses by other streams
   void* owner = nullptr;                       ///< state that `release` needs for memory shared with other processes
 };
 
 /// Sole owner of untyped memory on one device. Stores its release function, so that size and destructor are the same in
-/// every translation unit, whatever its components, and the stream in whose order it is freed.
+/// every translation unit, whatever its components. Also stores the stream in whose order it is freed.
 class memory_block {
  public:
   memory_block() = default;
@@ -73,7 +73,7 @@ class memory_block {
   void* owner() const { return record_.owner; }
 
   /// Frees the block in the order of `stream` from now on; `stream` must be ordered after all work that uses the block.
-  void give_back_on(void* stream) { record_.stream = stream; }
+  void free_on(void* stream) { record_.stream = stream; }
 
   /// Delays the release until all work enqueued on `stream` before the block is freed has been executed.
   void record_stream(void* stream) const {
@@ -94,12 +94,12 @@ enum class copy_kind : unsigned char { in, out, within };
 template <class Backend>
 constexpr auto memory_of() {
   static_assert(computes<Backend> || provided<Backend, op::memory>,
-                "devplace: a tensor on pinned needs the component cuda, for whose devices that memory is; add "
+                "devplace: a tensor on pinned needs the component cuda, which allocates pinned memory; add "
                 "devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
   static_assert(!computes<Backend> || provided<Backend, op::memory>,
                 "devplace: a tensor on a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  // After a failed assertion the CPU's memory is used instead, to avoid follow-up errors.
+  // After a failed assertion uses the CPU's memory, to avoid follow-up errors.
   constexpr bool implemented = provided<Backend, op::memory>;
   return implementation<std::conditional_t<implemented, Backend, backend::cpu>, op::memory>{};
 }
@@ -132,7 +132,7 @@ DEVPLACE_CONFIGURED memory_block allocate_on(std::size_t bytes, memory_purpose p
 }
 
 /// Enqueues a copy on the device's current stream. Memory of the host must be pinned. Until the copy has been executed,
-/// source and destination must exist and the result must not be read.
+/// keep the source and the destination, and do not read the destination.
 ///@{
 template <class Backend>
 void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
@@ -144,7 +144,7 @@ void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) 
 }
 ///@}
 
-/// Waits before a blocking copy, whose own wait no timeout ends.
+/// Waits for the device before a blocking copy, because no timeout ends the wait of the copy itself.
 template <class Backend>
 void before_blocking_copy(int ordinal) {
   if constexpr (requires { memory_of<Backend>().before_blocking_copy(ordinal); })
@@ -237,4 +237,4 @@ std::size_t trim_memory() {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/memory.hpp>
-#include DEVPLACE_CUDA_MEMORY
+#include DEVPLACE_DEVICES(memory)

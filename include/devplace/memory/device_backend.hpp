@@ -18,8 +18,8 @@ namespace devplace {
 /// memory (op::memory), queues of work (op::streams), and events in these queues with the failures before them
 /// (op::events). Every function takes the device's ordinal as a value. Functions that do not wait only enqueue work; a
 /// device executes the work of one stream in the order of the calls. Each operation is another `implementation<B, Op>`
-/// with a static `run(ordinal, arguments...)` (place/backend.hpp); an operation without one does not compile on the
-/// backend's places. docs/backends.md describes each function.
+/// with a static `run(ordinal, arguments...)` (place/backend.hpp); an operation without an implementation does not
+/// compile on the backend's places. docs/backends.md describes each function.
 template <class B>
 concept device_backend = requires(int ordinal, void* to, const void* from, std::size_t bytes, void* state,
                                   detail::copy_kind kind) {
@@ -27,7 +27,7 @@ concept device_backend = requires(int ordinal, void* to, const void* from, std::
   { implementation<B, op::device_query>::count() } -> std::same_as<int>;
   { implementation<B, op::device_query>::why_unavailable(ordinal) } -> std::convertible_to<std::string>;
   { implementation<B, op::device_query>::describe(ordinal) } -> std::same_as<device_information>;
-  // Memory. copy and copy_from_peer enqueue where work is asynchronous; wait waits for the current stream.
+  // Memory. copy and copy_from_peer enqueue if the backend's work is asynchronous; wait waits for the current stream.
   {
     implementation<B, op::memory>::allocate(ordinal, bytes, memory_purpose::tensors)
     } -> std::same_as<detail::memory_block>;
@@ -53,6 +53,6 @@ concept device_backend = requires(int ordinal, void* to, const void* from, std::
 };
 
 static_assert(device_backend<backend::cpu>);
-static_assert(!detail::provided<backend::cuda, op::memory> || device_backend<backend::cuda>);
+static_assert(!detail::provided<backend::device, op::memory> || device_backend<backend::device>);
 
 }  // namespace devplace

@@ -13,14 +13,14 @@
 
 namespace devplace {
 
-/// An address in the memory of a device, which the host cannot reach: `data()` of a tensor or view on `cuda<I>`.
-/// Arithmetic and comparisons are those of a `T*`. The host can neither dereference it nor pass it as a `T*`, for
-/// example to std::memcpy. `get()` is the address for kernels and libraries; in code for every placement,
-/// `std::to_address(x.data())` is that address or the host's.
+/// An address in the memory of a device, which the host cannot reach: `data()` of a tensor or view on `cuda<I>`. Has
+/// the arithmetic and comparisons of a `T*`. The host can neither dereference it nor pass it as a `T*`, for example to
+/// std::memcpy. `get()` is the address for kernels and libraries. In code for every placement, use
+/// `std::to_address(x.data())`, the device's or the host's address.
 template <class T>
 class device_pointer {
  public:
-  /// The types of an iterator, so that a standard algorithm gives one error: that of operator*.
+  /// The types of an iterator, so that a standard algorithm gives only the error of operator*.
   ///@{
   using iterator_category = std::random_access_iterator_tag;
   using value_type = std::remove_const_t<T>;
@@ -65,13 +65,13 @@ class device_pointer {
   DEVPLACE_HD friend constexpr auto operator<=>(device_pointer, device_pointer) = default;
   ///@}
 
-  /// Do not compile: the host cannot reach the elements. Not templates, so that an algorithm gives one error for all
-  /// its uses.
+  /// Does not compile, because the host cannot reach the elements. Not templates, so that an algorithm gives one error
+  /// for all its uses.
   ///@{
   T& operator*() const {
     constexpr bool reachable = sizeof(T) == 0;
     static_assert(reachable,
-                  "devplace: the host does not reach a device's memory; get() is the address for kernels and "
+                  "devplace: the host cannot reach a device's memory; get() is the address for kernels and "
                   "libraries, and to<cpu>(x) copies the elements to the host.");
     return *address_;
   }
@@ -85,8 +85,8 @@ class device_pointer {
 
 namespace detail {
 
-/// The result of `data()` on a placement. A view on `here<Backend>`, which layers, losses and operations work on,
-/// returns a `T*` on every backend.
+/// The result of `data()` on a placement. Views on `here<Backend>`, which layers, losses and operations use, return a
+/// `T*` on every backend.
 template <class T, class Where>
 using data_pointer = std::conditional_t<place<Where> && !host_accessible<Where>, device_pointer<T>, T*>;
 
@@ -99,7 +99,7 @@ constexpr auto* raw_data(X&& x) {
 }  // namespace detail
 }  // namespace devplace
 
-/// @cond Doxygen does not find what this specialises.
+/// @cond Doxygen cannot resolve this specialisation.
 // `std::to_address(x.data())` is a `T*` on every placement.
 template <class T>
 struct std::pointer_traits<devplace::device_pointer<T>> {

@@ -145,4 +145,4 @@ class event<P> {
 }  // namespace devplace
 
 #include <devplace/backend/cpu/events.hpp>
-#include DEVPLACE_CUDA_EVENTS
+#include DEVPLACE_DEVICES(events)

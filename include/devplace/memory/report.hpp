@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <devplace/base/host_memory.hpp>
+#include <devplace/config.hpp>
 #include <devplace/memory/detail/aligned_rows.hpp>
 #include <devplace/memory/detail/byte_text.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
@@ -30,7 +31,7 @@ inline std::ostream& operator<<(std::ostream& out, const memory_usage& usage) {
 
 namespace detail {
 
-/// A table with headings; the first column is left-aligned. Leaves out purposes that no place uses.
+/// Formats a table with headings; the first column is left-aligned. Leaves out purposes that no place uses.
 inline std::string memory_table_of(const std::vector<std::pair<std::string, memory_usage>>& places) {
   std::vector<std::vector<std::string>> rows{{"place", "allocated", "reserved", "peak"}};
   std::array<bool, memory_purposes> shown{};
@@ -50,6 +51,8 @@ inline std::string memory_table_of(const std::vector<std::pair<std::string, memo
 
 }  // namespace detail
 
+inline namespace DEVPLACE_CONFIGURATION {
+
 /// A table of the memory that devplace holds. Rows: the cpu, and shared_memory, pinned and each cuda place if they had
 /// an allocation. Columns: allocated, reserved and peak bytes, and each purpose in use. Ends with a newline.
 /// Thread-safe.
@@ -61,12 +64,14 @@ inline std::string memory_table() try {
   if (const memory_usage usage = memory_statistics<pinned>(); usage.allocations != 0)
     places.emplace_back(place_name<pinned>(), usage);
   for (int ordinal = 0; ordinal < detail::counted_ordinals; ++ordinal) {
-    const memory_usage usage = detail::usage_of(detail::counters(backend::cuda{}, ordinal));
-    if (usage.allocations != 0) places.emplace_back(detail::place_name(backend::cuda{}, ordinal), usage);
+    const memory_usage usage = detail::usage_of(detail::counters(backend::device{}, ordinal));
+    if (usage.allocations != 0) places.emplace_back(detail::place_name(backend::device{}, ordinal), usage);
   }
   return detail::memory_table_of(places);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the table");
 }
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace devplace

@@ -16,7 +16,7 @@ namespace devplace {
 
 namespace op {
 
-/// Streams of a backend: `create`, `create_without_memory` (on which nothing is allocated or freed), `own`,
+/// Streams of a backend: `create`, `create_without_memory` (a stream on which nothing is allocated or freed), `own`,
 /// `synchronize`, `ready`.
 struct streams {};
 
@@ -59,10 +59,10 @@ class stream {
 
 /// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream. Executes its work in order, and
 /// concurrently with other streams unless events order them. A stream_scope enqueues work on it, as do functions that
-/// take a stream. Move-only. The destructor does not wait; enqueued work is still executed. On the cpu, where work is
-/// complete when a call returns, a stream does nothing. A simulated device executes the work of all its streams in the
-/// order of the calls, one of the orders that a GPU may choose. Thread-safe, except for moving: several threads may
-/// enqueue on one stream, in the order of their calls.
+/// take a stream. Move-only. The destructor does not wait; enqueued work is still executed. On the cpu, a stream does
+/// nothing, because work is complete when a call returns. A simulated device executes the work of all its streams in
+/// the order of the calls, one of the orders that a GPU may choose. Several threads may enqueue on one stream, in the
+/// order of their calls; moving a stream is not thread-safe.
 template <place P>
 class stream<P> {
   static constexpr bool has_work = detail::computes<backend_of_t<P>>;
@@ -91,10 +91,10 @@ class stream<P> {
     return stream(detail::streams_of<backend_of_t<P>>().own(place_traits<P>::ordinal));
   }
 
-  /// This thread's current stream for the place, as torch.cuda.current_stream: the innermost stream_scope's, or the
-  /// place's own. A non-owning handle, which a scope's stream must outlive.
+  /// This thread's current stream for the place, as torch.cuda.current_stream: the stream of the innermost
+  /// stream_scope, or the place's own. A non-owning handle, which a scope's stream must outlive.
   DEVPLACE_CONFIGURED static stream current() {
-    if constexpr (std::is_same_v<backend_of_t<P>, backend::cuda>)
+    if constexpr (std::is_same_v<backend_of_t<P>, backend::device>)
       if (void* const scoped = detail::current_stream(place_traits<P>::ordinal); scoped != nullptr)
         return stream(detail::stream_handle(scoped, {place_traits<P>::ordinal, nullptr}));
     return own();
@@ -131,11 +131,11 @@ class stream<P> {
 };
 
 /// RAII: makes a stream the current one of its place for this thread, as `with torch.cuda.stream(s)`. Affects
-/// operations, copies, recording and waiting for events, and allocations, which are later freed in this stream's order.
-/// The same thread must destroy scopes, in reverse order of construction; the stream must outlive the scope.
+/// operations, copies, events, and allocations, which are later freed in this stream's order. The same thread must
+/// destroy scopes, in reverse order of construction; the stream must outlive the scope.
 class stream_scope {
  public:
-  /// From a stream in a variable. Affects neither other places nor other threads.
+  /// Takes a stream in a variable. Affects neither other places nor other threads.
   template <class Stream>
   [[nodiscard]] explicit stream_scope(Stream&& s) : change_(detail::change_to<Stream>(s)) {}
 
@@ -146,4 +146,4 @@ class stream_scope {
 }  // namespace devplace
 
 #include <devplace/backend/cpu/streams.hpp>
-#include DEVPLACE_CUDA_STREAMS
+#include DEVPLACE_DEVICES(streams)

@@ -18,7 +18,7 @@ struct replica_failure {
   std::size_t replica = 0;
 };
 
-/// The index of the replica on device `ordinal`; `otherwise` if there is none.
+/// Returns the index of the replica on device `ordinal`; `otherwise` if there is none.
 inline std::size_t replica_of(int ordinal, std::span<const int> ordinals, std::size_t otherwise) {
   for (std::size_t k = 0; k < ordinals.size(); ++k)
     if (ordinals[k] == ordinal) return k;
@@ -26,8 +26,8 @@ inline std::size_t replica_of(int ordinal, std::span<const int> ordinals, std::s
 }
 
 /// Waits for all of these devices and clears their failures. Returns the first failure, in the order of the devices,
-/// that originated on its own device. Without one, returns the first failure, with the replica where it originated if
-/// that is one of these devices.
+/// that originated on its own device. If there is none, returns the first failure, with the replica where it originated
+/// if that is one of these devices.
 template <class Backend>
 replica_failure drain_replicas(std::span<const int> ordinals) {
   replica_failure result;

@@ -26,8 +26,9 @@ struct of_each_place {};
 /// An option of batch_norm: statistics of the samples of all places in all processes, as torch.nn.SyncBatchNorm.
 struct over_all_places {};
 
-/// An option of batch_norm for training with one element of each channel, whose variance is unknown, such as a single
-/// sample [C] that the last batch of an epoch leaves to a place: uses the running statistics and does not change them.
+/// An option of batch_norm for places that train with one element of each channel, whose variance is undefined:
+/// normalises by the running statistics and does not change them. The last batch of an epoch may leave a place such a
+/// sample [C].
 struct running_statistics_of_one {};
 
 /// An option of batch_norm for training with one element of each channel: throws shape_error, as PyTorch does.
@@ -38,18 +39,18 @@ namespace detail {
 [[noreturn]] inline void throw_one_element_per_channel() {
   throw shape_error(
       "batch_norm: training needs more than one element of each channel on a place that has samples, because the "
-      "variance of one is not known; give a larger batch, leave the last one out if it is smaller (.drop_last of a "
-      "loader), or name nn::running_statistics_of_one instead of nn::refuse_one.");
+      "variance of one element is undefined; give a larger batch, drop a smaller last batch (.drop_last of a loader), "
+      "or name nn::running_statistics_of_one instead of nn::refuse_one.");
 }
 
 }  // namespace detail
 
 /// Computes w (x - mean) / sqrt(variance + epsilon) + b for each of `Channels` channels, a sample's first axis:
 /// torch.nn.BatchNorm1d of samples [C] and [C, L], BatchNorm2d of [C, H, W], BatchNorm3d. Training uses mean and
-/// variance of the batch, over samples and positions, and changes the buffers, `running_mean` and `running_var`, to (1
-/// - momentum) running + momentum new, with the unbiased new variance; prediction uses the buffers. `weight` w starts
-/// as ones and `bias` b as zeros, both [Channels]; momentum and epsilon are std::ratio. Statistics are sums in double,
-/// in an order that does not depend on threads.
+/// variance of the batch, over samples and positions. It changes the buffers `running_mean` and `running_var` to
+/// (1 - momentum) running + momentum new, with the unbiased new variance; prediction uses the buffers. `weight` w
+/// starts as ones and `bias` b as zeros, both [Channels]; momentum and epsilon are std::ratio. Sums statistics in
+/// double, in an order independent of the number of threads.
 ///
 /// Training with one element of each channel on a place (or over all places), such as a single sample [C], normalises
 /// by the running statistics, as prediction does, and leaves them unchanged; backward treats them as constants. With
@@ -57,10 +58,10 @@ namespace detail {
 ///
 /// On several places `batch_norm<Channels>` normalises each place's samples alone, and the running statistics are those
 /// of the first place's samples, as in PyTorch. `batch_norm<Channels, over_all_places>` normalises over the samples of
-/// all places and processes, as torch.nn.SyncBatchNorm. It then needs a trainer. Its passes stop two times forward and
-/// two times backward, for a reduction of 16 bytes per channel; a place without samples takes part. The results have
-/// the same bits for every division of the samples, since the sums are integers. Their unit is the larger of 2^-50 and
-/// 2^-(60 - log2(N)) times the range of a channel's N elements.
+/// all places and processes, as torch.nn.SyncBatchNorm. It then needs a trainer. Each pass stops twice for a reduction
+/// of 16 bytes per channel; a place without samples takes part. The results have the same bits for every division of
+/// the samples, since the sums are integers. Their unit is the larger of 2^-50 and 2^-(60 - log2(N)) times the range of
+/// a channel's N elements.
 ///
 /// There is no `num_batches_tracked`, which PyTorch uses if momentum is None: buffers have the parameters' type, which
 /// does not represent every count.
@@ -72,8 +73,8 @@ struct batch_norm {
   static constexpr bool refuses_one = std::is_same_v<OfOne, refuse_one>;
   static constexpr double momentum = detail::number_of<Momentum>, epsilon = detail::number_of<Epsilon>;
 
-  // Layout of the statistics: if joint, two integers and two keys for each channel, which are reduced over the places;
-  // then three numbers of channel_scales and two means of backward.
+  // Layout of the statistics: if joint, two integers and two keys for each channel, to reduce over the places; then
+  // three numbers of channel_scales and two means for backward.
   template <class F>
   static constexpr std::size_t numbers_of_statistics = joint ? 4 * Channels * sizeof(std::int64_t) / sizeof(F) : 0;
 
@@ -82,18 +83,18 @@ struct batch_norm {
   static_assert(Channels > 0, "devplace: batch_norm<Channels> needs at least one channel.");
   static_assert(
       std::is_same_v<Samples, of_each_place> || std::is_same_v<Samples, over_all_places>,
-      "devplace: batch_norm's second argument says whose samples it normalises with: nn::of_each_place, or "
-      "nn::over_all_places. Momentum and epsilon follow it: batch_norm<64, nn::of_each_place, std::ratio<1, 100>>.");
+      "devplace: batch_norm's second argument names the samples that give the statistics: nn::of_each_place or "
+      "nn::over_all_places. Momentum and epsilon follow: batch_norm<64, nn::of_each_place, std::ratio<1, 100>>.");
   static_assert(detail::is_ratio<Momentum> && detail::number_of<Momentum> >= 0 && detail::number_of<Momentum> <= 1,
-                "devplace: batch_norm takes the momentum, the new statistics' share of the running ones, as a ratio "
-                "from 0 to 1: batch_norm<64, nn::of_each_place, std::ratio<1, 10>>.");
+                "devplace: batch_norm takes the momentum, the weight of new statistics in the running statistics, as a "
+                "ratio from 0 to 1: batch_norm<64, nn::of_each_place, std::ratio<1, 10>>.");
   static_assert(detail::is_ratio<Epsilon> && detail::number_of<Epsilon> >= 0,
                 "devplace: batch_norm takes epsilon as a ratio that is not negative: batch_norm<64, "
                 "nn::of_each_place, std::ratio<1, 10>, std::ratio<1, 1000>>.");
   static_assert(refuses_one || std::is_same_v<OfOne, running_statistics_of_one>,
-                "devplace: batch_norm's fifth argument says how it trains with one element of each channel: "
+                "devplace: batch_norm's fifth argument selects how to train with one element of each channel: "
                 "nn::running_statistics_of_one, which is the default, or nn::refuse_one.");
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
+  /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
   template <class X>
   using takes = detail::channels_fit<Channels, X>;
@@ -115,7 +116,7 @@ struct batch_norm {
     const auto shape = detail::shape_of_channels(c);
     const auto scales = scales_of(c);
     if (c.mode == mode::train && elements_of(c, shape) != 1) {
-      if (!summed(c, shape, scales)) return;
+      if (!compute_statistics(c, shape, scales)) return;
     } else {
       if (refuses_one && c.mode == mode::train) detail::throw_one_element_per_channel();
       if (c.phase() != meetings) return;
@@ -133,7 +134,7 @@ struct batch_norm {
   static void backward(const Call& c) {
     using T = typename Call::value_type;
     const auto shape = detail::shape_of_channels(c);
-    if (!gradients_summed(c, shape) || !c.needs_input_gradient) return;
+    if (!compute_gradients(c, shape) || !c.needs_input_gradient) return;
     devplace::detail::for_each_index<typename Call::backend_type>(
         c.ordinal(), shape.size(), 16384,
         devplace::detail::batch_norm_gradient_functor<T, statistic<Call>>{
@@ -171,7 +172,7 @@ struct batch_norm {
 
   /// Computes the statistics of a training batch. Returns false while a reduction over the places is pending.
   template <class Call>
-  static bool summed(const Call& c, const devplace::detail::channel_shape& shape, const auto& scales) {
+  static bool compute_statistics(const Call& c, const devplace::detail::channel_shape& shape, const auto& scales) {
     using T = typename Call::value_type;
     using F = statistic<Call>;
     using Backend = typename Call::backend_type;
@@ -202,10 +203,10 @@ struct batch_norm {
     }
   }
 
-  /// Computes the sums of backward, as summed(), and the gradients of weight and bias: if joint, the first place has
-  /// the sums over all places and the others zeros.
+  /// Computes the sums of backward, and the gradients of weight and bias. If joint, the first place's gradients are the
+  /// sums over all places, and the others' are zeros. Returns false while a reduction over the places is pending.
   template <class Call>
-  static bool gradients_summed(const Call& c, const devplace::detail::channel_shape& shape) {
+  static bool compute_gradients(const Call& c, const devplace::detail::channel_shape& shape) {
     using T = typename Call::value_type;
     using F = statistic<Call>;
     using G = typename Call::gradient_type;

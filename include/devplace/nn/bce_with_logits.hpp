@@ -15,8 +15,8 @@
 namespace devplace::nn::detail {
 
 /// Formula of -(p t log s + (1 - t) log(1 - s)) with the weight p of positive targets and s = 1 / (1 + exp(-x)).
-/// Computes the logarithms from x, so that neither overflows, and s and 1 - s without differences of nearly equal
-/// numbers. Without `Weighted` all weights are 1; with it, a null pointer stands for weights of 1.
+/// Computes both logarithms from x, which avoids overflow and cancellation. All weights are 1 if `Weighted` is false or
+/// the pointer is null.
 template <class T, bool Weighted>
 struct binary_cross_entropy {
   const T* positive;
@@ -26,9 +26,9 @@ struct binary_cross_entropy {
 
   DEVPLACE_HD T loss(T x, T t, std::size_t i) const {
     const T tail = devplace::detail::log_of_one_plus(devplace::detail::fast_exp(-std::fabs(x)));
-    const T of_one = tail + chosen(x < 0, -x, T{0});  // -log s
-    const T of_zero = tail + chosen(x < 0, T{0}, x);  // -log(1 - s)
-    return scaled(product(factor_of_positive(i) * t, of_one) + product(1 - t, of_zero), i);
+    const T minus_log_s = tail + chosen(x < 0, -x, T{0});    // -log s
+    const T minus_log_rest = tail + chosen(x < 0, T{0}, x);  // -log(1 - s)
+    return scaled(product(factor_of_positive(i) * t, minus_log_s) + product(1 - t, minus_log_rest), i);
   }
   DEVPLACE_HD T derivative(T x, T t, std::size_t i) const {
     const T e = devplace::detail::fast_exp(-std::fabs(x));
@@ -66,18 +66,18 @@ struct bce_with_logits {
   std::vector<double> weights = {};     ///< factors of the loss: likewise; the mean does not divide by their sum
   reduction reduce = reduction::mean;   ///< sum, or the mean over all elements
 
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("pos_weight", pos_weight);
-    f("weights", weights);
-    f("reduce", reduce);
+  /// Lists the options, which processes compare.
+  static void for_each_option(auto& self, auto&& f) {
+    f("pos_weight", self.pos_weight);
+    f("weights", self.weights);
+    f("reduce", self.reduce);
   }
 
   /// The loss on one place, with the weights in its memory.
   template <class T>
   struct bound {
-    detail::placed_weights<T> positive;  ///< of positive targets
-    detail::placed_weights<T> weights;   ///< of all targets
+    detail::placed_weights<T> positive;  ///< weights of positive targets
+    detail::placed_weights<T> weights;   ///< weights of all targets
 
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
     /// argument_error unless there is a weight for each element of a sample, one for all, or none.

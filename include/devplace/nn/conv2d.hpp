@@ -14,7 +14,7 @@ namespace devplace::nn {
 /// groups * kernel rows * kernel columns).
 ///
 /// Options, in any order: `kernel<3>`, which is required, `stride<2>`, `padding<1>`, `dilation<2>`, `groups<4>`,
-/// `no_bias`. Two numbers are those of rows and columns: `kernel<3, 5>`.
+/// `no_bias`. Two numbers apply to rows and columns: `kernel<3, 5>`.
 ///
 /// Computed as matrix products: on the CPU the built-in engine reads patches directly from the image; on a GPU cuBLASLt
 /// reads the patches of a few samples at a time from a workspace. A following relu is fused into the same pass.

@@ -54,7 +54,7 @@ struct conv_transpose2d {
   }
 
  public:
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
+  /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
   template <class X>
   using takes = detail::transposed_fit<options, In, X>;

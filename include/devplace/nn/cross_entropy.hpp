@@ -16,8 +16,8 @@ namespace devplace::nn {
 
 /// Cross-entropy between logits [batch, classes] and labels [batch] (int64, int32 or uint8), with the options of
 /// torch.nn.CrossEntropyLoss. Also between logits [batch, ..., classes] and labels [batch, ...], such as those of
-/// tokens, with PyTorch's result for both flattened to rows. The gradient is that of the sum; the optimizer divides if
-/// `reduce` is the mean.
+/// tokens, with PyTorch's result for both flattened to rows. The gradient belongs to the sum of the losses; the
+/// optimizer divides if `reduce` is the mean.
 struct cross_entropy {
   /// Trainers reject networks that end in softmax, and targets that are not integers.
   ///@{
@@ -30,12 +30,12 @@ struct cross_entropy {
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
   reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
 
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("ignore_index", ignore_index);
-    f("label_smoothing", label_smoothing);
-    f("class_weights", class_weights);
-    f("reduce", reduce);
+  /// Lists the options, which processes compare.
+  static void for_each_option(auto& self, auto&& f) {
+    f("ignore_index", self.ignore_index);
+    f("label_smoothing", self.label_smoothing);
+    f("class_weights", self.class_weights);
+    f("reduce", self.reduce);
   }
 
   /// The options on one place, with class weights in its memory.

@@ -16,7 +16,7 @@ namespace devplace::nn {
 /// The mean of each channel of an image or a series: samples [C, H, W] and [C, L] become [C]. As AdaptiveAvgPool2d(1)
 /// or AdaptiveAvgPool1d(1), followed by Flatten, in PyTorch.
 struct global_average_pool {
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
+  /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
   template <class X>
   using takes = detail::image_or_series_fit<X>;

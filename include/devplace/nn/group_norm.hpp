@@ -27,7 +27,7 @@ struct group_norm {
   static_assert(detail::is_ratio<epsilon_ratio> && detail::number_of<epsilon_ratio> >= 0,
                 "devplace: group_norm takes epsilon as a ratio that is not negative: group_norm<8, 64, std::ratio<1, "
                 "1000>>.");
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
+  /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
   template <class X>
   using takes = detail::channels_fit<Channels, X>;

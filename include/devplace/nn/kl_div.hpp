@@ -39,11 +39,11 @@ struct kl_div {
   bool batchmean = false;   ///< whether the mean is over the samples, which gives the divergence, or over all elements
   reduction reduce = reduction::mean;  ///< sum, or a mean
 
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("log_target", log_target);
-    f("batchmean", batchmean);
-    f("reduce", reduce);
+  /// Lists the options, which processes compare.
+  static void for_each_option(auto& self, auto&& f) {
+    f("log_target", self.log_target);
+    f("batchmean", self.batchmean);
+    f("reduce", self.reduce);
   }
 
   /// The loss on one place.

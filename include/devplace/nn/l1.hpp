@@ -23,8 +23,8 @@ namespace devplace::nn {
 struct l1 {
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const { f("reduce", reduce); }
+  /// Lists the options, which processes compare.
+  static void for_each_option(auto& self, auto&& f) { f("reduce", self.reduce); }
 
   /// The loss on one place.
   template <class T>

@@ -47,13 +47,13 @@ using runtime::random_key;
 ///   nothing; otherwise the first step makes the plans;
 /// - `static constexpr std::size_t meetings` and `meeting_numbers`, for layers that compute over the samples of all
 ///   places: how often a pass stops for a reduction over the places, and the largest number of integers to reduce. Each
-///   place hands them over by `c.reduce(numbers, count, op)`. forward and backward are called meetings + 1 times, also
-///   for a part without samples, with `c.phase()` from 0 on; `c.samples()` is the number of all samples;
+///   place contributes its integers by `c.reduce(numbers, count, op)`. forward and backward are called meetings + 1
+///   times, also for a part without samples, with `c.phase()` from 0 on; `c.samples()` is the number of all samples;
 /// - `template <class In> static constexpr std::size_t multiply_adds`: number of multiplications in products for one
 ///   sample, which summary (train/summary.hpp) counts as two operations each;
 /// - `static constexpr bool gives_channels_first`: whether the first axis of an output sample is the channels, as in
-///   images. By default it is if it is in the input and both have the same extents. Trainers reject networks with such
-///   outputs if the loss takes class numbers along the last axis;
+///   images. By default, an output with the input's extents inherits the input's property. Trainers reject networks
+///   with such outputs if the loss takes class numbers along the last axis;
 /// - `using input_extents = extents<...>`: the extents of one sample, if the layer fixes them;
 /// - `using input_element = std::int32_t`: the element type of a first layer's input if it differs from the
 ///   activations' type, such as indices or bytes. The input then has no gradient.
@@ -191,7 +191,7 @@ constexpr std::size_t multiply_adds_of() {
     return 0;
 }
 
-/// The number of a layer's meetings in a pass, and the largest number of integers that one reduces.
+/// The number of reductions over the places in a layer's pass, and the most integers of one.
 ///@{
 template <class Layer>
 constexpr std::size_t meetings_of() {

@@ -22,12 +22,12 @@ struct layer_summary {
   std::size_t parameters;           ///< number of elements
   std::size_t frozen;               ///< number of elements of `parameters` that are not trained
   std::size_t buffers;              ///< number of elements
-  std::size_t flops;                ///< of products, for one sample: 2 for each multiplication and its addition
+  std::size_t flops;                ///< operations in products for one sample: 2 for each multiply-add
 };
 
 namespace detail {
 
-/// Removes devplace's namespaces from a type's name. A program's namespaces may end like these and stay.
+/// Removes devplace's namespaces from a type's name, but no namespaces of the program that end in the same letters.
 inline std::string short_type_text(std::string text) {
   const auto in_name = [](char c) {
     return c == '_' || c == ':' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');

@@ -24,7 +24,7 @@ template <std::size_t In, std::size_t Out = 0, bool Bias = true>
 struct linear {
   static_assert(detail::check_sizes<In, Out>());
   static_assert(In > 0, "devplace: linear<In, Out> needs at least one input and one output.");
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
+  /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
   using input_extents = extents<In>;
   template <class X>
@@ -52,7 +52,8 @@ struct linear {
   /// `weight` and, with a bias, `bias`.
   static constexpr auto parameters = table();
 
-  /// Fuses a relu: forward applies it while the product is in registers or caches, backward with the bias's sum.
+  /// Fuses a relu: forward applies it to the product in registers or caches, backward in the pass that sums the bias
+  /// gradient.
   template <class Next>
   static constexpr bool absorbs = std::same_as<Next, relu>;
 

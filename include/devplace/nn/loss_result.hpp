@@ -24,8 +24,8 @@ namespace devplace::nn::detail {
 template <class T>
 using sum_of_t = std::conditional_t<floating_element<T>, T, float>;
 
-/// Two sums on each place: of the weighted losses of the place's samples, and of the weights. Summands for a split
-/// batch, copies for a replicated one.
+/// Two sums on each place: of the weighted losses of the place's samples, and of the weights. Partial for a split
+/// batch, replicated for a replicated one.
 template <class T, class Batch>
 using loss_sums_t =
     tensor<sum_of_t<T>, extents<2>,
@@ -46,7 +46,7 @@ template <class T, class Batch>
 std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
   std::array<double, 2> total{};
   constexpr std::size_t summands =
-      devplace::detail::rules_of<Batch>::split ? local_place_count<Batch> : 1;  // every copy is whole
+      devplace::detail::rules_of<Batch>::split ? local_place_count<Batch> : 1;  // every replica has the whole sums
   for (std::size_t k = 0; k < summands; ++k) {
     const auto part = devplace::detail::local_part(sums, k);
     sum_of_t<T> here[2];
@@ -90,8 +90,8 @@ struct loss_gradient {
   /// The placement of the batch.
   using batch_placement_type = Batch;
 
-  tensor<T, Extents, Batch> gradient;  ///< of the sum over samples, like the output
-  detail::loss_sums_t<T, Batch> sums;  ///< of the samples' losses and of their weights
+  tensor<T, Extents, Batch> gradient;  ///< gradient of the sum over samples, like the output
+  detail::loss_sums_t<T, Batch> sums;  ///< sums of the samples' losses and of their weights
   reduction how;                       ///< whether the optimizer divides (mean) or not (sum)
 
   /// Set by loss functions for the checks of backward: the address of the output on each place, and whether the loss
@@ -114,8 +114,8 @@ struct loss_gradient {
   ///@}
 };
 
-/// Wraps a gradient with respect to the outputs that the program computed itself, for `model.backward`: a tensor with
-/// the outputs' extents, placement and split, of a sum over the samples, which the optimizer does not divide.
+/// Wraps a gradient that the program computed itself, for `model.backward`: of a sum over the samples with respect to
+/// the outputs, with the outputs' extents, placement and split. The optimizer does not divide it.
 template <class T, extents_like Extents, class Batch>
 DEVPLACE_CONFIGURED loss_gradient<T, Extents, Batch> output_gradient(tensor<T, Extents, Batch>&& gradient) {
   detail::loss_sums_t<T, Batch> sums(extents<2>{});
@@ -128,7 +128,7 @@ DEVPLACE_CONFIGURED loss_gradient<T, Extents, Batch> output_gradient(tensor<T, E
 template <class T, extents_like Extents, class Batch>
 struct [[nodiscard]] loss_result {
   loss_value<T, Batch> loss;                  ///< read by `item()`
-  loss_gradient<T, Extents, Batch> gradient;  ///< for the model's backward
+  loss_gradient<T, Extents, Batch> gradient;  ///< argument of the model's backward
 
   /// Returns `loss.item()`, for results whose gradient is not needed.
   DEVPLACE_CONFIGURED detail::sum_of_t<T> item() const { return loss.item(); }
@@ -148,7 +148,7 @@ struct scale_functor {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Divides a gradient of the sum of a batch's losses by the weights if the loss is the mean.
+/// Divides the gradient of a batch's summed losses by the sum of the weights if the loss is a mean.
 template <class DX, class T, class Extents, class Batch>
 void divide_by_weights(DX& dx, const loss_gradient<T, Extents, Batch>& loss) {
   if (loss.how != reduction::mean) return;

@@ -110,9 +110,9 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   explicit model(double) = delete;          // give a seed: model{seed{1}}
 
   /// Returns the outputs for a batch; saves nothing for backward and switches random layers off. The batch is [n, input
-  /// extents...] of input_type (axes after the first may be flattened differently), on one place a view of any layout;
-  /// the outputs have the batch's placement and split. On several places the batch is either split over the places, or
-  /// replicated, and then every place computes all of it.
+  /// extents...] of input_type (the later axes may be flattened), on one place a view of any layout; the outputs have
+  /// the batch's placement and split. On several places the batch is either split over the places, or replicated, and
+  /// then every place computes all of it.
   template <class Batch>
   DEVPLACE_CONFIGURED [[nodiscard]] auto predict(const Batch& samples) const {
     if constexpr (runtime::accepts_batch<model, Batch, true>()) {
@@ -134,7 +134,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// Writes the outputs to a tensor or view of any layout, [n, output extents...] of output_type, placed and split like
   /// the batch: `model.predict_into(outputs, samples)`. Computes tiles of 1,024 rows on the CPU and of 16,384 on other
   /// places, or of `tile` samples over all places: `model.predict_into(outputs, samples, batch<4096>{})`. The model
-  /// keeps the workspace of a whole tile; a later call, also with more rows, allocates only if no workspace of the size
+  /// keeps the workspace of a whole tile; later calls, even with more rows, allocate only if no workspace of this size
   /// and stream is idle. For few rows give a small tile. `memory_plan<model, batch<4096>>` has the size of the
   /// workspace. Several threads may predict with one model. Outputs and batch must not share elements (argument_error
   /// where both are row-major).
@@ -149,8 +149,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   }
   ///@}
 
-  /// Returns the outputs for a batch and what backward needs: `auto [out, saved] = model.forward(x)`. `saved` keeps a
-  /// temporary batch; any other batch must exist unchanged until backward.
+  /// Returns the outputs for a batch, and the data for backward: `auto [out, saved] = model.forward(x)`. `saved` keeps
+  /// a temporary batch; any other batch must exist unchanged until backward.
   template <class Batch>
   DEVPLACE_CONFIGURED auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
@@ -177,7 +177,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
     }
   }
 
-  /// Computes the gradients of the parameters from what forward saved and the gradient of a loss; consumes `saved`.
+  /// Computes the gradients of the parameters from forward's `saved` and the gradient of a loss; consumes `saved`.
   /// Throws while another lease of this model's gradients exists, and argument_error if the loss was not computed of
   /// forward's output; gradients of `nn::output_gradient` are not checked. A split batch gives partial gradients, for
   /// `synchronize`; a replicated one gives whole gradients, bitwise equal on every place.

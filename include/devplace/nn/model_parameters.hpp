@@ -25,7 +25,7 @@ namespace devplace {
 
 namespace nn::detail {
 
-/// The index of a parameter that a program chooses at run time, which is an error.
+/// Marks an index that a program chooses at run time, which is an error.
 inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
 }  // namespace nn::detail
@@ -45,8 +45,8 @@ class model_parameters {
   /// The run-time state of a model.
   using state_type = runtime::model_state<typename roles::storage>;
 
-  /// Copies parameters and buffers of a model on any placement, of several replicas the first one's, to every place of
-  /// this model, whose trainers and optimizers continue with them. Keeps seed and step count. Complete when it returns.
+  /// Copies the parameters and buffers of a model on any placement (of the first replica) to every place of this model.
+  /// This model's trainers and optimizers continue with them. Keeps seed and step count. Complete when it returns.
   template <class From>
   DEVPLACE_CONFIGURED void assign(const model<Net, From, P>& other) {
     auto& state = *live();
@@ -102,8 +102,7 @@ class model_parameters {
   }
   ///@}
 
-  /// Return the model's arenas, for optimizers, trainers and collectives, which share them also after the model was
-  /// moved.
+  /// Return the model's arenas for optimizers, trainers and collectives, which share them beyond a move of the model.
   ///@{
   state_type& state() { return *live(); }
   const state_type& state() const { return *live(); }
@@ -143,7 +142,8 @@ class model_parameters {
   /// @endcond
 
  private:
-  /// Returns a view with its place, so that element access works on the CPU; on several places the place is erased.
+  /// Returns a view typed with its place, which has element access on the CPU, or on several places with an erased
+  /// place.
   template <class Element, class Extents>
   auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
     const auto& r = runtime::replica_at(*live(), k);
@@ -157,8 +157,8 @@ class model_parameters {
   auto window(std::size_t k) const {
     constexpr bool is_constant = Index != nn::detail::no_index;
     static_assert(is_constant,
-                  "devplace: parameter: its type depends on the index, a constant: model.parameter<0>(); "
-                  "for_each_parameter(f) calls f(name, view) for all.");
+                  "devplace: parameter: the index is a template argument, because the view's type depends on it: "
+                  "model.parameter<0>(); for_each_parameter(f) calls f(name, view) for all.");
     using entry = typename plan::template parameter_at<is_constant ? Index : 0>;
     return view_of<Element>(k, entry::offset, typename entry::extents{});
   }

@@ -24,14 +24,14 @@ namespace devplace::nn {
 /// Width] of any length: torch.nn.MultiheadAttention(Width, Heads, batch_first=True)(x, x, x). Parameters:
 /// `in_proj_weight` [3 Width, Width] of queries, keys and values, xavier_uniform; `in_proj_bias` [3 Width], zeros;
 /// `out_proj.weight` [Width, Width], as in linear; `out_proj.bias` [Width], zeros. Options are types, in any order:
-/// `causal`, for positions that attend only to themselves and earlier ones, and `attention_dropout<std::ratio<1, 10>>`,
-/// dropout of the probabilities in training, which depends on the sample's index in the whole batch and not on places
-/// or threads.
+/// `causal`, for positions that attend only to themselves and earlier positions, and `attention_dropout<std::ratio<1,
+/// 10>>`, dropout of the probabilities in training. Dropout depends on the sample's index in the whole batch, not on
+/// places or threads.
 ///
 /// Computes probabilities block by block, in backward again, and does not store them: memory is proportional to the
 /// length (ops/attention.hpp). Keeps queries, keys, values, results and one number for each head and position. In mixed
-/// precision the projections are products of 16 bits, rounded to 16 bits, and attention itself is in float or, on GPUs
-/// with component cudnn, in products of 16 bits with scores, probabilities and sums in float (docs/cuda.md).
+/// precision the projections are products of 16 bits, rounded to 16 bits. Attention itself is computed in float or, on
+/// GPUs with component cudnn, by products of 16 bits with scores, probabilities and sums in float (docs/cuda.md).
 template <std::size_t Width, std::size_t Heads, class... Options>
 struct multi_head_attention {
  private:
@@ -44,11 +44,11 @@ struct multi_head_attention {
   static_assert(divides,
                 "devplace: multi_head_attention<Width, Heads>: the width is divided among the heads, so it must be a "
                 "multiple of their number, and not 0.");
-  static constexpr std::size_t room_to_round = (Width + 1) / 2;  // elements of scratch for each position
+  static constexpr std::size_t rounding_scratch = (Width + 1) / 2;  // elements of scratch for each position
   static constexpr std::size_t head_width = Width / (Heads == 0 ? 1 : Heads);
 
  public:
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
+  /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
   template <class X>
   using takes = detail::sequence_fit<X, Width>;
@@ -59,7 +59,7 @@ struct multi_head_attention {
   template <class X>
   static constexpr std::size_t saved = (4 * Width + Heads) * takes<X>::length;
   template <class X>
-  static constexpr std::size_t scratch = saved<X> + room_to_round* takes<X>::length;
+  static constexpr std::size_t scratch = saved<X> + rounding_scratch* takes<X>::length;
   template <class X>
   static constexpr std::size_t multiply_adds = (4 * Width + 2 * takes<X>::length) * Width* takes<X>::length;
   ///@}
@@ -75,7 +75,7 @@ struct multi_head_attention {
   template <class Call>
   static void forward(const Call& c) {
     using T = typename Call::accumulator_type;
-    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), room_to_round);
+    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
     const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
     if (forward_in_library(c, a)) return;
     if constexpr (is_mixed<Call>) {
@@ -93,7 +93,7 @@ struct multi_head_attention {
   static void backward(const Call& c) {
     using T = typename Call::accumulator_type;
     using P = typename Call::precision_type;
-    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), room_to_round);
+    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
     const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
     const auto [in_weight_gradient, in_bias_gradient, out_weight_gradient, out_bias_gradient] = c.parameter_gradients();
     const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // factor of existing parameter gradients
@@ -138,7 +138,7 @@ struct multi_head_attention {
           sums(results.data() + results.size() + c.batch() * length<Call> * between) {}
 
     matrix<T, 3 * Width> projections;  ///< queries, keys and values
-    matrix<T, Width> results;          ///< of all heads
+    matrix<T, Width> results;          ///< results of all heads
     T* sums;
 
     /// The arrays in 16 bits at the same addresses, for a library that computes with 16 bits.
@@ -186,8 +186,8 @@ struct multi_head_attention {
     return result;
   }
 
-  /// Compute attention of 16-bit elements by a library, if the backend has one for this shape. Return whether they did;
-  /// backward then reads what forward left in 16 bits.
+  /// Compute attention of 16-bit elements by a library, if the backend has one for this shape, and return whether it
+  /// has. Backward then reads forward's 16-bit results.
   ///@{
   template <class Call>
   using library = implementation<typename Call::backend_type, op::short_attention>;

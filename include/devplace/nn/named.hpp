@@ -44,7 +44,7 @@ struct named_layer : wrapper<Layer...> {
 template <has_name Layer, class In>
 struct layer_plan<Layer, In> : layer_plan<typename Layer::wrapped_layer, In> {
   static constexpr bool has_no_name = !has_own_name(layer_plan<typename Layer::wrapped_layer, In>::own_name);
-  static_assert(has_no_name, "devplace: named: the layer has a name already; give it one.");
+  static_assert(has_no_name, "devplace: named: the layer has a name already; give each layer only one.");
   static constexpr const char* own_name = Layer::layer_name::text;
 };
 

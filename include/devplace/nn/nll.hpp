@@ -79,11 +79,11 @@ struct nll {
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
   reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
 
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("ignore_index", ignore_index);
-    f("class_weights", class_weights);
-    f("reduce", reduce);
+  /// Lists the options, which processes compare.
+  static void for_each_option(auto& self, auto&& f) {
+    f("ignore_index", self.ignore_index);
+    f("class_weights", self.class_weights);
+    f("reduce", self.reduce);
   }
 
   /// The loss on one place, with class weights in its memory.
@@ -91,7 +91,7 @@ struct nll {
   struct bound {
     static constexpr bool of_last_axis = true;  ///< each row of the output has a loss
     std::int64_t ignore_index;                  ///< label of rows that do not count
-    detail::placed_weights<T> weights;          ///< of the classes
+    detail::placed_weights<T> weights;          ///< weights of the classes
 
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws
     /// shape_error unless there is a label for each row, argument_error unless there is a class weight for each class,

@@ -17,7 +17,7 @@ namespace devplace::nn {
 
 namespace detail {
 
-/// The samples with `Rank` axes that a layer takes when it receives `X`.
+/// The input extents of a layer for samples of `Rank` axes: `X` if they fit, else a stand-in.
 template <class X, std::size_t Rank>
 struct samples_of_rank {
   template <std::size_t... Axis>
@@ -30,9 +30,9 @@ struct samples_of_rank {
 }  // namespace detail
 
 /// Reorders the axes of a sample: axis k of the result is axis Axes[k] of the input, counted from 0 without the batch's
-/// axis. `permute<1, 2, 0>` makes [batch, H, W, C] of [batch, C, H, W], as x.permute(0, 2, 3, 1) in PyTorch, and
-/// `permute<1, 0>` makes [batch, L, C] of [batch, C, L]: the channels are then last, where cross_entropy and nll take
-/// the classes. Copies the elements.
+/// axis. `permute<1, 2, 0>` turns [batch, C, H, W] into [batch, H, W, C], as x.permute(0, 2, 3, 1) in PyTorch, and
+/// `permute<1, 0>` turns [batch, C, L] into [batch, L, C], with the channels last, where cross_entropy and nll read the
+/// classes. Copies the elements.
 template <std::size_t... Axes>
 struct permute {
  private:
@@ -43,7 +43,7 @@ struct permute {
                 "permute<1, 2, 0> puts the first of three axes last.");
 
  public:
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
+  /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
   template <class X>
   using takes = detail::samples_of_rank<X, rank>;

@@ -57,7 +57,7 @@ class predictor {
   template <placement From, precision FromP, class... Largest>
   DEVPLACE_CONFIGURED predictor(const model<Net, From, FromP>& from, Largest... largest)
       : predictor(tile_of(largest...), to<Where, P>(from)) {}
-  /// Takes the parameters over without a copy and frees the model's gradients. Copies if something else, such as a
+  /// Takes over the parameters without a copy and frees the model's gradients. Copies if something else, such as a
   /// trainer, shares the model's memory.
   template <std::size_t Samples>
   DEVPLACE_CONFIGURED predictor(model_type&& from, batch<Samples> largest)
@@ -158,7 +158,7 @@ inline constexpr bool not_printed<predictor<Net, Where, P>> = true;
 
 /// Makes predictors without a model.
 struct predictor_access {
-  /// Returns a predictor; `fill` writes the parameters of the model of zeros that it is called with.
+  /// Returns a predictor; `fill` receives its model of zeros and writes the parameters.
   template <class Predictor, std::size_t Samples, class Fill>
   static Predictor filled(batch<Samples> largest, const Fill& fill) {
     return Predictor(Predictor::tile_of(largest), Predictor::filled(fill));

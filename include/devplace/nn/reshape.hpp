@@ -12,13 +12,13 @@ namespace devplace::nn {
 
 namespace detail {
 
-/// `To`; samples `In` must have as many elements.
+/// `type` is `To`, which must have as many elements as the samples `In`.
 template <class In, class To>
 struct reshaped {
   static constexpr bool has_as_many_elements = sample_size<In> == sample_size<To>;
   static_assert(has_as_many_elements,
-                "devplace: reshape gives all elements of a sample other extents, so the product of its numbers must be "
-                "the number of elements that the layer before it gives: `In` and `To` in this message name both.");
+                "devplace: reshape changes the extents of a sample but not its number of elements, so the product of "
+                "the new extents must equal that of the old ones: `In` and `To` in this message name both extents.");
   using type = To;
 };
 

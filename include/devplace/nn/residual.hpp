@@ -71,8 +71,8 @@ struct residual_plan : branches<join_of_residual, In, Main, Shortcut> {
     return differ;
   }();
   static_assert(names_differ,
-                "devplace: residual: one of its layers has the name of its shortcut, \"shortcut\" or that of the only "
-                "layer of projected_by; parameters would have equal names.");
+                "devplace: residual: one of its layers has the name of its shortcut, \"shortcut\" or the name of "
+                "projected_by's only layer; parameters would have equal names.");
   static_assert(!residual_plan::own_input_elements,
                 "devplace: residual adds its layers' result to its input, so its first layer must take activations, "
                 "not elements of its own type (input_element).");

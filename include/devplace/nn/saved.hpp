@@ -25,8 +25,8 @@ struct nothing {};
 
 }  // namespace detail
 
-/// What forward saves for backward: move-only, used once. The type names the network, its placement and precision, and
-/// the placement of the batch.
+/// The data that forward saves for backward: move-only, used once. The type names the network, its placement and
+/// precision, and the placement of the batch.
 template <class Net, placement Where, precision P, placement Batch, class Held>
 class [[nodiscard]] saved {
   using state_type = runtime::model_state<typename precision_traits<P>::storage>;
@@ -85,14 +85,14 @@ class [[nodiscard]] saved {
 template <class Output, class Saved>
 struct [[nodiscard]] forward_result {
   Output output;  ///< [batch, output extents...] on the batch's placement
-  Saved saved;    ///< for backward
+  Saved saved;    ///< argument of backward
 };
 
 /// The result of `model.backward_to_input`.
 template <class Gradients, class Input>
 struct [[nodiscard]] backward_result {
-  Gradients gradients;  ///< of the parameters, as from backward
-  Input input;          ///< of the batch: [batch, input extents...] on the batch's placement
+  Gradients gradients;  ///< gradients of the parameters, as from backward
+  Input input;          ///< gradient of the batch: [batch, input extents...] on the batch's placement
 };
 
 }  // namespace devplace::nn

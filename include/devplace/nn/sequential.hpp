@@ -44,10 +44,9 @@ struct last_layer<sequential<First, Rest...>>
 
 }  // namespace detail
 
-/// Whether the outputs of a layer, or of a network's last layer, are probabilities: the layer then has a constant
-/// `gives_probabilities`, true. Trainers reject such networks for losses with a constant `takes_logits` or
-/// `takes_log_probabilities`, true; the latter also reject `gives_any_numbers`, which are no logarithms of
-/// probabilities.
+/// Whether a layer, or a network's last layer, declares that its outputs are probabilities, or arbitrary numbers.
+/// Trainers reject networks that give probabilities for losses with `takes_logits` or `takes_log_probabilities`, and
+/// networks that give any numbers for losses with `takes_log_probabilities`.
 ///@{
 template <class Net>
 inline constexpr bool gives_probabilities = requires {
@@ -69,7 +68,7 @@ struct chain_plans<Index, In, std::tuple<Done...>> {
   using type = std::tuple<Done...>;
   using output = In;
   static constexpr bool whole = true;    ///< all are layers
-  static constexpr bool fitting = true;  ///< each takes what the one before it gives
+  static constexpr bool fitting = true;  ///< each takes the previous layer's output
 };
 template <std::size_t Index, class In, class... Done, class Layer, class... Rest>
 struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {

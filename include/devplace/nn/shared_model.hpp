@@ -23,8 +23,8 @@ namespace devplace {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Copies a model out of shared memory: a snapshot while other processes train it, whose elements may come from
-/// different updates. Only trainers may write meanwhile, not assign() or views of parameters.
+/// Copies a model out of shared memory. While other processes train the model, elements of the copy may stem from
+/// different updates. No other writes, by assign() or views of parameters, may run meanwhile.
 template <placement Where, class Net, precision P>
 [[nodiscard]] auto to(const model<Net, shared_memory, P>& source) {
   return detail::naming_bad_alloc("the copy of a model", [&] {
@@ -47,8 +47,7 @@ template <placement Where, class Net, precision P>
 
 namespace detail {
 
-/// The segment of a model: parameters, then buffers. Where a tensor's segment has extents, this one keeps the seed and
-/// the number of passes.
+/// The segment of a model: parameters, then buffers. Seed and number of passes take the place of a tensor's extents.
 template <class Net, class P>
 struct shared_form<model<Net, shared_memory, P>> {
   using value_type = model<Net, shared_memory, P>;
@@ -65,7 +64,7 @@ struct shared_form<model<Net, shared_memory, P>> {
       return created(name, to<cpu>(source));
   }
   static value_type open(std::string_view name) {
-    return at(named_segment::open(words_of_open, name, [](const named_segment&) {
+    return at(named_segment::open(texts_of_open, name, [](const named_segment&) {
       return std::pair{text(), buffers_at + buffer_bytes};
     }));
   }
@@ -77,7 +76,7 @@ struct shared_form<model<Net, shared_memory, P>> {
 
   static value_type created(std::string_view name, const model<Net, cpu, P>& source) {
     const std::array<std::size_t, 2> counters{source.state().seed, source.state().step};
-    const auto segment = named_segment::create(words_of_create, name, text(), counters, buffers_at + buffer_bytes);
+    const auto segment = named_segment::create(texts_of_create, name, text(), counters, buffers_at + buffer_bytes);
     auto shared = at(segment);
     runtime::copy_parameters<backend::cpu, backend::cpu>(shared.state(), source.state());
     segment->publish();

@@ -35,10 +35,10 @@ struct smooth_l1 {
   double beta = 1;                     ///< where the square ends, at least 0
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("beta", beta);
-    f("reduce", reduce);
+  /// Lists the options, which processes compare.
+  static void for_each_option(auto& self, auto&& f) {
+    f("beta", self.beta);
+    f("reduce", self.reduce);
   }
 
   /// The loss on one place.

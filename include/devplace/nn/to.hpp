@@ -12,12 +12,12 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Copies a model to another placement (one place or copies), with bitwise equal parameters, buffers, seed and step
-/// count: `to<on<cpu>>(model)`, `to<replicated<0, 1>>(model)`. Copies the first place's replica, so that
+/// Copies a model to another placement (one place or replicas), with bitwise equal parameters, buffers, seed and step
+/// count: `to<on<cpu>>(model)`, `to<replicated<0, 1>>(model)`. Copies the first replica, so that
 /// `to<Where>(to<on<cpu>>(model))` makes all replicas equal to the first. Does not copy gradients or the state of
-/// optimizers and trainers, which belong to the source model. Complete when the call returns.
-/// `to<Where, float>(model)` copies in precision float from any precision: parameters and buffers of another type are
-/// rounded to nearest, ties to even; values too large for float become infinite.
+/// optimizers and trainers, which belong to the source model. Complete when the call returns. `to<Where, float>(model)`
+/// copies in precision float from any precision: parameters and buffers of another type are rounded to nearest, ties to
+/// even; values too large for float become infinite.
 template <placement Where, class To = void, class Net, placement From, precision P>
 [[nodiscard]] auto to(const model<Net, From, P>& source) {
   using result = model<Net, Where, std::conditional_t<std::is_void_v<To>, P, To>>;

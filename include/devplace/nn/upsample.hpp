@@ -19,7 +19,7 @@ struct upsample {
   static_assert(Factor > 0 && sizeof...(Others) == 0,
                 "devplace: upsample<Factor> repeats pixels one time or more, rows and columns alike; give one factor: "
                 "upsample<2>.");
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
+  /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
   template <class X>
   using takes = detail::image_fit<X>;

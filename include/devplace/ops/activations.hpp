@@ -9,7 +9,7 @@
 
 namespace devplace {
 
-/// x Phi(x), where Phi is the standard normal distribution; 0 for -infinity. Within 10 ulp also for large negative x,
+/// x Phi(x), where Phi is the standard normal distribution; 0 for -infinity. Within 10 ulp, even for large negative x,
 /// where x (1 + erf) would cancel.
 template <detail::operand_type X>
 constexpr auto gelu(X&& x) {

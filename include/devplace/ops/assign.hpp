@@ -29,7 +29,7 @@ template <class Where, class F, class... Operands>
 inline constexpr std::size_t tensor_count<expression<Where, F, Operands...>> = (std::size_t{0} + ... +
                                                                                 tensor_count<Operands>);
 
-/// Whether the types allow a tensor in the expression to have strides other than those of a row-major result of extents
+/// Whether the types allow a tensor in the expression to need other strides than a row-major result of extents
 /// `Result`.
 template <class X, class Result>
 inline constexpr bool may_need_strides =
@@ -67,7 +67,7 @@ struct layout_reader {
 
 }  // namespace DEVPLACE_CONFIGURATION
 
-/// Makes the leaves of an evaluation where every operand has the layout of the result, so that one index serves all.
+/// Makes the leaves of an evaluation in which all operands have the result's layout and share one index.
 struct make_linear_leaf {
   template <class View>
   constexpr auto operator()(const View& x) const {
@@ -79,7 +79,7 @@ struct make_linear_leaf {
   }
 };
 
-/// Leaves for an evaluation with strides, of which the innermost `rank` of `Rank` axes are used.
+/// Makes the leaves of an evaluation with strides, along the innermost `rank` of `Rank` axes.
 template <std::size_t Rank>
 struct make_strided_leaf {
   const operand_layout* next;
@@ -99,8 +99,8 @@ struct make_strided_leaf {
   }
 };
 
-/// The parameters of an evaluation: the axes that remain after collapse(), and the layouts of the operands, followed by
-/// that of the destination.
+/// The parameters of an evaluation: the axes that remain after collapse(), and the layouts of the operands and then of
+/// the destination.
 template <std::size_t Count>
 struct evaluation {
   shape axes;
@@ -188,9 +188,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Computes an expression (ops/elementwise.hpp) into the elements of a view: one pass over the operands, enqueued on
 /// the device's current stream, without allocating. The expression's extents must equal the destination's or broadcast
 /// to them: static ones that differ do not compile, run-time ones throw shape_error. The result is as if the expression
-/// were computed before anything is written: an operand that is the destination is read element by element, and one
-/// that overlaps it otherwise costs a temporary. `expression` may also be a view: copy() and to() call assign() if one
-/// of the views is strided.
+/// were computed before anything is written. An operand that overlaps the destination therefore costs a temporary,
+/// unless it is the destination itself. `expression` may also be a view: copy() and to() call assign() if one of the
+/// views is strided.
 template <class T, class Extents, class Where, class Layout, class Expression>
   requires(detail::is_view<std::remove_cvref_t<Expression>> || std::remove_cvref_t<Expression>::is_expression)
 auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& expression) {
@@ -211,20 +211,20 @@ auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& exp
   static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
   constexpr bool computed = detail::computes<typename view<T, Extents, Where>::backend_type>;
   static_assert(computed,
-                "devplace: nothing is computed in pinned memory, it is for copies from and to devices; move the tensor "
-                "to a place that computes first, with to<cpu>(x).");
+                "devplace: nothing is computed in pinned memory, which is for copies from and to devices; first move "
+                "the tensor to a place that computes, with to<cpu>(x).");
   if constexpr (written && same_type && same_place && fits && computed) {
     if constexpr (detail::is_view<source>)
       detail::evaluate(destination, detail::viewed(expression));
     else
-      detail::evaluate(destination, detail::unmarked(std::as_const(expression)));
+      detail::evaluate(destination, detail::without_lazy(std::as_const(expression)));
   }
 }
 
 /// Sets every element to `value`, in the order of the device's current stream.
 template <tensor_like To>
 void fill(To&& destination, detail::computed_t<typename std::remove_cvref_t<To>::value_type> value) {
-  const auto to = detail::as_window(destination);
+  const auto to = detail::as_any_view(destination);
   using view_type = std::remove_const_t<decltype(to)>;
   constexpr bool written = !std::is_const_v<typename view_type::element_type>;
   static_assert(written,
@@ -236,4 +236,4 @@ void fill(To&& destination, detail::computed_t<typename std::remove_cvref_t<To>:
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_KERNELS(assign)
+#include DEVPLACE_BACKENDS(assign)

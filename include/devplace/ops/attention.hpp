@@ -7,8 +7,8 @@
 #include <devplace/place/backend.hpp>
 
 // Attention over blocks of keys with a running maximum and sum: no matrix of all queries and keys is stored. The
-// gradient computes the probabilities of a block anew from log_sums (Dao et al., FlashAttention: fast and
-// memory-efficient exact attention with IO-awareness, NeurIPS 2022).
+// gradient recomputes the probabilities of a block from log_sums (Dao et al., FlashAttention: fast and memory-efficient
+// exact attention with IO-awareness, NeurIPS 2022).
 
 namespace devplace::op {
 
@@ -20,11 +20,11 @@ struct attention_gradient {};
 
 /// Attention of 16-bit elements without dropout by a backend's library. `computes<T>(ordinal, shape, scale, training)`
 /// returns whether the library supports the shape, and its gradient if `training`. `run(ordinal, shape, scale,
-/// short_attention_arguments<T>)` returns false, with nothing enqueued, if the library fails to after all; after true,
+/// short_attention_arguments<T>)` returns false, with nothing enqueued, if the library fails nevertheless. After true,
 /// `run(ordinal, shape, scale, short_attention_gradient_arguments<T>)` computes the gradient.
 struct short_attention {};
 
 }  // namespace devplace::op
 
 #include <devplace/backend/cpu/attention.hpp>
-#include DEVPLACE_CUDA_BACKEND(attention)
+#include DEVPLACE_BACKENDS(attention)

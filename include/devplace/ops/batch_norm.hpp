@@ -11,26 +11,26 @@
 #include <devplace/ops/for_each.hpp>
 
 // The functors of batch normalisation (Ioffe and Szegedy 2015): y = w (x - mean) / sqrt(variance + epsilon) + b with
-// the statistics of each channel. X is the type of activations, F that of weights and statistics, float or double.
+// the statistics of each channel. Activations have type X; weights and statistics have type F, float or double.
 
 namespace devplace::detail {
 
-/// Maps elements of each channel to normalised values: (x - shift - rest) * scale. The mean is shift + rest, so that
-/// its rounding does not matter if it is large compared with the deviations.
+/// Maps elements of each channel to normalised values: (x - shift - rest) * scale. The mean is shift + rest, two
+/// numbers, so that a large mean is not rounded.
 template <class F>
 struct channel_scales {
   F* shift;
   F* rest;
   F* scale;
 
-  /// Uses 3 * channels elements at `memory`.
+  /// Uses `memory` for 3 * channels elements.
   DEVPLACE_HD static channel_scales in(F* memory, std::size_t channels) {
     return {memory, memory + channels, memory + 2 * channels};
   }
 };
 
-/// Stores a channel's statistics and updates the running ones, (1 - momentum) running + momentum new. The running
-/// variance is the unbiased one.
+/// Stores a channel's statistics and updates the running ones: (1 - momentum) running + momentum new. The running
+/// variance is unbiased.
 template <class F>
 struct statistics_of_batch {
   channel_scales<F> scales;
@@ -54,8 +54,8 @@ struct statistics_of_batch {
   }
 };
 
-/// The sums of x - shift and of its square, for channel_sums; the shift is the channel's first element, so that nothing
-/// cancels if the mean is large.
+/// The sums of x - shift and of its square, for channel_sums. The shift is the channel's first element, so that a large
+/// mean cancels no digits.
 template <class X, class F>
 struct moment_terms {
   using value_type = double;
@@ -85,7 +85,7 @@ struct moment_terms {
   DEVPLACE_HD F shift(std::size_t c) const { return static_cast<F>(x[c * extent]); }
 };
 
-/// Statistics for predictions, from the running ones.
+/// Computes the scales for predictions from the running statistics.
 template <class F>
 struct running_scales_functor {
   channel_scales<F> scales;
@@ -156,7 +156,7 @@ struct batch_norm_products {
   DEVPLACE_HD pair_of<double> operator()(std::size_t i) const { return of(x[i], dy[i]); }
 };
 
-/// Stores a channel's sums of dy and of dy times normalised x: as gradients of bias and weight, and their means for the
+/// Stores a channel's sums of dy and of dy times normalised x as gradients of bias and weight, and their means for the
 /// gradient of x.
 template <class G, class F>
 struct gradients_of_batch {
@@ -181,7 +181,7 @@ struct gradients_of_batch {
   }
 };
 
-/// Sums for gradients_of_batch, by channel_sums.
+/// Summands of gradients_of_batch, for channel_sums.
 template <class X, class G, class F>
 struct batch_norm_gradient_terms {
   using value_type = double;
@@ -241,4 +241,4 @@ struct batch_norm_gradient_functor {
 
 }  // namespace devplace::detail
 
-#include DEVPLACE_CUDA_KERNELS(batch_norm)
+#include DEVPLACE_BACKENDS(batch_norm)

@@ -13,7 +13,7 @@
 // Batch normalisation with statistics over the samples of several places. Each place computes integers from its
 // samples, which are reduced over the places: first the range of the elements, then sums of multiples of a unit chosen
 // from that range (detail/exact_sums.hpp). The bits therefore do not depend on how samples are divided. F, X and W are
-// as in batch_norm.hpp.
+// defined as in batch_norm.hpp.
 
 namespace devplace::detail {
 
@@ -60,7 +60,7 @@ struct range_terms : largest_keys {
   DEVPLACE_HD summand of_channel(std::size_t) const { return {x}; }
 };
 
-/// The middle of a channel's range, from its keys, and the scale of the differences from it.
+/// The middle of a channel's range, from its keys, and the scale of the differences from the middle.
 template <class F>
 struct channel_range {
   F shift;

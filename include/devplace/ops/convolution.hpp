@@ -26,4 +26,4 @@ struct convolution_bias_gradient {};
 }  // namespace devplace::op
 
 #include <devplace/backend/cpu/convolution.hpp>
-#include DEVPLACE_CUDA_BACKEND(convolution)
+#include DEVPLACE_BACKENDS(convolution)

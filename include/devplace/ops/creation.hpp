@@ -58,18 +58,18 @@ struct creation {
     return everywhere(write, Extents(sizes...));
   }
 
-  /// Random elements: all on every place, or parts of the tensor that one place would have, made in host memory.
+  /// Draws random elements: the same on every place, or the parts of one tensor, which the host draws.
   template <class Write>
   static type once(const Write& write, const Extents& extents) {
-    constexpr form how = form_of<Where>;
+    constexpr form distribution = form_of<Where>;
     static_assert(is_floating_or_short<T>,
                   "devplace: random: random numbers are float, double, bf16 or half; convert them with cast<T>(x).");
-    static_assert(how != form::summands,
+    static_assert(distribution != form::summands,
                   "devplace: random numbers as summands would add up to another distribution; make them on one place, "
                   "or replicated.");
-    if constexpr (!is_floating_or_short<T> || how == form::summands) {
+    if constexpr (!is_floating_or_short<T> || distribution == form::summands) {
       return type(extents);
-    } else if constexpr (how == form::parts) {
+    } else if constexpr (distribution == form::parts) {
       tensor<T, Extents, on<cpu>> whole(extents);
       write(whole.view());
       type result(extents);
@@ -81,15 +81,15 @@ struct creation {
   }
 };
 
-/// Rejects filling a partial tensor unless its operation (max, min) over equal summands gives their value.
+/// Rejects filling a partial tensor, unless its operation (max, min) leaves equal summands unchanged.
 template <class Where>
 constexpr void require_equal_elements() {
   using kind = typename placement_traits<Where>::kind;
   constexpr bool one_value = form_of<Where> != form::summands || std::is_same_v<kind, summands<reduction::max>> ||
                              std::is_same_v<kind, summands<reduction::min>>;
   static_assert(one_value,
-                "devplace: full: the value of a partial tensor is its operation over the summands, and equal "
-                "summands make another value; make zeros, or a replicated tensor.");
+                "devplace: full: the value of a partial tensor is the reduction of its summands, and equal summands "
+                "reduce to another value; make zeros, or a replicated tensor.");
 }
 
 /// Checks the template arguments and sizes of functions that make tensors.
@@ -189,7 +189,7 @@ struct arange_body {
   }
 };
 
-/// Number of steps from start that stay before stop.
+/// Counts the steps from start that stay before stop.
 template <class T>
 std::size_t arange_size(T start, T stop, T step) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -213,7 +213,7 @@ std::size_t arange_size(T start, T stop, T step) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// start, start + step, start + 2 step, ... up to but not including stop, as numpy.arange; element i is start + i *
+/// start, start + step, start + 2 step, ... up to but not including stop, as numpy.arange. Element i is start + i *
 /// step, rounded once.
 template <class T, class Where = void>
 auto arange(detail::computed_t<T> start, detail::computed_t<T> stop, detail::computed_t<T> step = 1) {
@@ -238,7 +238,7 @@ template <class T, class Where = void>
 auto arange(detail::computed_t<T> stop) {
   return arange<T, Where>(0, stop, 1);
 }
-/// Uniformly distributed numbers in [low, high); see uniform_into. On several places: copies of the same numbers, or
+/// Uniformly distributed numbers in [low, high); see uniform_into. On several places, copies of the same numbers, or
 /// parts of the tensor that one place would have, made in host memory and copied.
 template <class T, class Where, class Extents>
 auto uniform(const Extents& extents, seed start, detail::computed_t<T> low = 0, detail::computed_t<T> high = 1) {

@@ -86,8 +86,8 @@ struct cross_entropy_row {
       });
     }
 
-    // `others` is the sum without the target's term: 1 - softmax(x)_y = others / sum avoids cancellation if it is
-    // small, in loss and gradient. If the target's term is the smaller part, subtracting it loses no digits.
+    // `others` is the sum without the target's term: 1 - softmax(x)_y = others / sum avoids cancellation, in loss and
+    // gradient, where others is small. If the target's term is the smaller part, subtracting it loses no digits.
     T* const dx = dlogits == nullptr ? nullptr : dlogits + row * n;
     const double sum = row_exponentials<T>(dx, x, max, n);
     const T share = fast_exp<T>(target);
@@ -97,7 +97,7 @@ struct cross_entropy_row {
                                            : std::log(static_cast<T>(sum)) - target;
     T loss = sharp * weight * negative_log;
     if (smooth != 0) {
-      // Not negative_log + target: that cancels, or is NaN, if the target's logit is far below the largest.
+      // Not negative_log + target, which cancels, or is NaN, if the target's logit is far below the largest.
       loss += smooth * static_cast<T>(all_weights * std::log(sum) - weighted_logits);
     }
     losses[row] = loss;
@@ -189,10 +189,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// - sums[1] = sum of w_y over rows that are not ignored, the divisor of the mean;
 /// - dlogits = gradient of sums[0], not divided; it may be `logits`. With null data it is not computed;
 /// - row_losses = each row's loss (0 where ignored).
-/// Ignored rows get gradient 0, whatever their logits are. If all rows are ignored, or there are none, both sums are 0.
-/// A label outside 0..n-1 other than ignore_index throws argument_error on the CPU and on simulated devices (there from
-/// the next call that waits); on CUDA devices it makes sums[0] and the row's gradient NaN. Options out of range throw
-/// argument_error, different extents shape_error. Enqueued on the current stream of the logits' place.
+/// Ignored rows get gradient 0, whatever their logits are. If there are no other rows, both sums are 0. A label outside
+/// 0..n-1 other than ignore_index throws argument_error on the CPU and, from the next call that waits, on simulated
+/// devices; on CUDA devices it makes sums[0] and the row's gradient NaN. Options out of range throw argument_error,
+/// different extents shape_error. Enqueued on the current stream of the logits' place.
 template <tensor_like Sums, tensor_like DLogits, tensor_like RowLosses, tensor_like Logits, tensor_like Labels>
 void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, const Logits& logits,
                         const Labels& labels,
@@ -232,17 +232,17 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
 template <tensor_like Logits, tensor_like Labels>
 auto cross_entropy(const Logits& logits, const Labels& labels,
                    const cross_entropy_options<detail::operand_element_t<Logits>>& options = {},
-                   reduction how = reduction::mean) {
+                   reduction mode = reduction::mean) {
   using value = detail::operand_element_t<Logits>;
-  detail::loss_workspace<Logits, value> work("cross_entropy", logits.extent(0), how);
+  detail::loss_workspace<Logits, value> work("cross_entropy", logits.extent(0), mode);
   const view<value, detail::operand_extents_t<Logits>, detail::operand_placement_t<Logits>> no_gradient(
       nullptr, logits.extents(), detail::as_view(logits).device());
   if constexpr (detail::check_cross_entropy_types<decltype((work.sums)), decltype((no_gradient)),
                                                   decltype((work.row_losses)), Logits, Labels>())
     cross_entropy_into(work.sums, no_gradient, work.row_losses, logits, labels, options);
-  return work.result(how);
+  return work.result(mode);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_KERNELS(cross_entropy)
+#include DEVPLACE_BACKENDS(cross_entropy)

@@ -17,12 +17,12 @@ struct distributed_transposed {
   /// Extents of the whole after transposition.
   using extents_type =
       devplace::extents<Tensor::extents_type::static_extent(1), Tensor::extents_type::static_extent(0)>;
-  const Tensor* matrix;  ///< as it is stored
+  const Tensor* matrix;  ///< the matrix as stored
   /// Extents of the whole after transposition.
   auto extents() const { return extents_type(matrix->extent(1), matrix->extent(0)); }
 };
 
-/// x with rows and columns exchanged on every place, as an operand of matmul. Not a copy: x must outlive it.
+/// Exchanges rows and columns of x on every place, as an operand of matmul. Not a copy: x must outlive the result.
 template <detail::distributed_tensor X>
   requires detail::transposable<X>
 auto transposed(X&& x) {
@@ -63,12 +63,12 @@ inline constexpr bool is_distributed_transposed<distributed_transposed<Tensor>> 
 template <class X>
 concept distributed_matrix = distributed_tensor<X> || is_distributed_transposed<std::remove_cvref_t<X>>;
 
-/// Operands of a product, at least one of them distributed; if the other is not, it is rejected with an error message.
+/// Operands of a product, at least one of them distributed; a message rejects an operand on one place.
 template <class A, class B>
 concept distributed_matrix_pair = (distributed_matrix<A> && (distributed_matrix<B> || matrix_operand<B>)) ||
                                   (matrix_operand<A> && distributed_matrix<B>);
 
-/// The operand that determines a product's split: the split one, if there is one.
+/// The operand that determines a product's split: the split operand, if there is one.
 template <class A, class B>
 const auto& split_operand(const A& a, const B& b) {
   if constexpr (rules_of<typename B::placement_type>::split) {
@@ -101,7 +101,7 @@ auto make_distributed_product(const A& a, const B& b) {
   static_assert(one_kind, DEVPLACE_DETAIL_SUMMANDS_AND_PARTS);
   static_assert(contracted,
                 "devplace: matmul: the axis that is summed over is split in one operand and not in the other; "
-                "all_gather(x) the split one first. Of two that are split along rows, matmul(transposed(a), b) is "
+                "all_gather(x) the split one first. If both are split along rows, matmul(transposed(a), b) is "
                 "partial.");
   if constexpr (why != mismatch::none) {
     return refusal{};
@@ -141,12 +141,12 @@ auto make_distributed_product(const A& a, const B& b) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The matrix product a b of distributed tensors, one product per place without communication: replicated by replicated
-/// is replicated; split along rows by replicated is split along rows like a; transposed(a) b of two tensors that are
-/// split along rows is partial, a summand on each place; partial by replicated, in either order, is partial. Shapes of
-/// the wholes: a [m, k], b [k, n], the result [m, n]; a and b may be transposed(x). Asynchronous, in the order of each
-/// place's current stream. In the precision of the element type, or in another, `matmul<tf32>(a, b)`. Different
-/// run-time extents, and different splits, throw shape_error.
+/// The matrix product a b of distributed tensors, one product per place without communication. Replicated by replicated
+/// is replicated. Split along rows by replicated is split along rows like a. transposed(a) b, both split along rows, is
+/// partial, a summand on each place. Partial by replicated, in either order, is partial. Shapes of the wholes: a [m,
+/// k], b [k, n], the result [m, n]; a and b may be transposed(x). Asynchronous, in the order of each place's current
+/// stream. In the precision of the element type, or in another, `matmul<tf32>(a, b)`. Different run-time extents, and
+/// different splits, throw shape_error.
 template <detail::precision_or_own P = void, class A, class B>
   requires(detail::distributed_matrix_pair<A, B>)
 auto matmul(const A& a, const B& b) {

@@ -13,8 +13,8 @@
 #include <devplace/tensor/detail/named_expression.hpp>
 
 // Elementwise operations on tensors, views and expressions on one place, and on distributed tensors as far as
-// docs/algebra.md allows. They return expressions, which are computed in one pass (per place) when they are assigned or
-// a tensor is made from them:
+// docs/algebra.md allows. They return expressions. Assigning an expression, or making a tensor from it, computes it in
+// one pass (per place):
 //
 //   dp::tensor c = a + 2.0f * dp::exp(-b);   a new tensor, on the place of a and b
 //   c = dp::relu(c - mean);                  into its elements, without allocating
@@ -44,7 +44,7 @@ DEVPLACE_DETAIL_BINARY(operator*, detail::binary<detail::elementary::times>);
 DEVPLACE_DETAIL_BINARY(operator/, detail::binary<detail::elementary::divide>);
 ///@}
 
-/// The larger and the smaller of two elements; NaN if either is NaN. For +0 and -0, either of them.
+/// The larger and the smaller of two elements; NaN if either is NaN. Of +0 and -0, the result may be either.
 ///@{
 DEVPLACE_DETAIL_BINARY(maximum, detail::binary<detail::elementary::maximum>);
 DEVPLACE_DETAIL_BINARY(minimum, detail::binary<detail::elementary::minimum>);
@@ -104,28 +104,28 @@ constexpr auto cast(X&& x) {
   return detail::unary<detail::elementary::convert<T>>(std::forward<X>(x));
 }
 
-/// Allows an expression to have a name: `auto s = lazy(sigmoid(x)); y = s * (1 - s);`. It is computed at each use, from
-/// its tensors' elements at that time; without lazy(), a named expression is no operand. lazy() of a name refers to the
-/// tensors that the expression owns.
+/// Allows an expression to have a name: `auto s = lazy(sigmoid(x)); y = s * (1 - s);`. Each use computes the expression
+/// from its tensors' current elements; without lazy(), named expressions are rejected as operands. lazy() of a name
+/// refers to the tensors that the expression owns.
 template <detail::operand_type X>
   requires detail::is_expression_type<std::remove_cvref_t<X>>
 constexpr auto lazy(X&& x) {
   if constexpr (std::is_lvalue_reference_v<X>)
     return lazy_expression(x.borrowed());
   else
-    return lazy_expression(detail::unmarked(std::move(x)));
+    return lazy_expression(detail::without_lazy(std::move(x)));
 }
 
 }  // namespace devplace
 
 namespace devplace::detail {
 
-/// Arguments of where(), of which at least one has elements; where() checks the rest.
+/// Arguments of where(), at least one of them with elements; where() checks the rest.
 template <class Condition, class A, class B>
 concept choice = accepted_argument<Condition> && accepted_argument<A> && accepted_argument<B> &&
     (operand_type<Condition> || operand_type<A> || operand_type<B>);
 
-/// A user's functor that is copied to devices byte by byte, and takes an element of each operand to a new element.
+/// A user's functor that computes a new element from an element of each operand; devices get a bytewise copy.
 template <class F, class... X>
 concept functor_of = std::is_trivially_copyable_v<F> && requires(const F& f, const value_type_of<X>&... x) {
   requires is_element<std::remove_cvref_t<decltype(f(x...))>>;
@@ -153,7 +153,7 @@ concept assignable = is_view<std::remove_cvref_t<X>> ||
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Elements of `a` where the condition's element, a uint8, is not 0, and elements of `b` elsewhere: `where(x > 0, x,
-/// 0)`. Uses only the selected element, so that NaN in the other has no effect. `a` and `b` may be numbers.
+/// 0)`. Uses only the selected element, so NaN in the other has no effect. `a` and `b` may be numbers.
 template <class Condition, class A, class B>
   requires detail::choice<Condition, A, B>
 constexpr auto where(Condition&& condition, A&& a, B&& b) {

@@ -20,17 +20,17 @@ struct embedding_gradient {};
 namespace devplace::detail {
 
 /// gradient [rows, columns] = the sum of the rows i of dy [count, columns] with indices[i] == row, in order of i, + the
-/// old gradient if `accumulate`. Ignores indices that name no row, and the index `without`.
+/// old gradient if `accumulate`. Ignores the index `without`, and indices of rows that do not exist.
 template <class T, class Gradient, class Index>
 struct embedding_gradient_arguments {
   const Index* indices;
   const T* dy;
   Gradient* gradient;
   std::size_t count, rows, columns;
-  std::size_t without;  // `rows` if all rows have a gradient
+  std::size_t without;  // an index without gradient; `rows` if there is none
   bool accumulate;
 
-  /// The row of index i; `rows` or more if it has none.
+  /// The row of index i; `rows` or more if the index is ignored.
   DEVPLACE_HD std::size_t row_of(std::size_t i) const {
     const auto row = static_cast<std::size_t>(static_cast<std::int64_t>(indices[i]));
     return row == without ? rows : row;
@@ -40,4 +40,4 @@ struct embedding_gradient_arguments {
 }  // namespace devplace::detail
 
 #include <devplace/backend/cpu/embedding_gradient.hpp>
-#include DEVPLACE_CUDA_BACKEND(embedding_gradient)
+#include DEVPLACE_BACKENDS(embedding_gradient)

@@ -27,7 +27,7 @@ concept range_functor = requires(const F& f, std::size_t i) {
 
 /// A body that runs once per index, written once for all backends: a trivially copyable struct of pointers and numbers
 /// whose const `operator()(std::size_t)` is marked DEVPLACE_HD. Its template arguments are only element types, functors
-/// and integers, never a model's or a placement's type (nvcc does not accept some of these in kernels).
+/// and integers, never a model's or a placement's type, because nvcc does not accept some of these in kernels.
 template <class F>
 concept index_functor = std::is_trivially_copyable_v<F> &&
     (range_functor<F> || requires(const F& f, std::size_t i) { f(i); });
@@ -43,4 +43,4 @@ void for_each_index(int ordinal, std::size_t n, std::size_t grain, const F& f) {
 }  // namespace devplace
 
 #include <devplace/backend/cpu/for_each.hpp>
-#include DEVPLACE_CUDA_BACKEND(for_each)
+#include DEVPLACE_BACKENDS(for_each)

@@ -9,8 +9,8 @@
 
 namespace devplace::detail {
 
-/// Adapts a functor of rows of `columns` elements to for_each. If F::computes_much says that it is worth the compile
-/// time, the CPU runs it with the processor's best instruction set.
+/// Adapts a functor of rows of `columns` elements to for_each. If F::computes_much, the CPU runs it with the
+/// processor's best instruction set, which costs compile time.
 template <class F>
 struct row_functor {
   static constexpr bool computes_much = requires { F::computes_much; };
@@ -34,5 +34,3 @@ void for_each_row(int ordinal, std::size_t rows, std::size_t columns, std::size_
 }
 
 }  // namespace devplace::detail
-
-#include DEVPLACE_CUDA_KERNELS(rows_kernel)

@@ -138,4 +138,4 @@ void for_each_group(int ordinal, std::size_t samples, const Row& row) {
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_KERNELS(group_norm)
+#include DEVPLACE_BACKENDS(group_norm)

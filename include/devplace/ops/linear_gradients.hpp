@@ -9,8 +9,8 @@
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/matmul.hpp>
 
-// Operations of a linear layer's backward pass, and of a relu after it, besides plain products. The extents of the
-// views, which come from a layer's pass, match by construction.
+// Operations of a linear layer's backward pass, and of a relu after it, besides plain products. The views come from a
+// layer's pass, so their extents match by construction.
 
 namespace devplace::op {
 
@@ -26,7 +26,7 @@ struct relu_gradient {};
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// weight = dy^T x + beta weight, bias = column sums of dy + beta bias. Shapes: weight [out, in], bias [out], dy [n,
-/// out], x [n, in]. The product is in precision P; the gradients are float for bf16 and half, otherwise of its element
+/// out], x [n, in]. The product is in precision P. The gradients are float for bf16 and half, otherwise of P's element
 /// type.
 template <class P, class Weight, class Bias, class Dy, class X, class T = element_of_t<P>,
           class Gradient = computed_t<T>>
@@ -53,4 +53,4 @@ void relu_gradient_into(const To& to, const Dy& dy, const Y& y, const Sums& sums
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/linear_gradients.hpp>
-#include DEVPLACE_CUDA_BACKEND(linear_gradients)
+#include DEVPLACE_BACKENDS(linear_gradients)

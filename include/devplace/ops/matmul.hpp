@@ -31,8 +31,8 @@ namespace devplace {
 /// Applied to each element of a product: `epilogue::none` or `epilogue::relu`.
 using detail::epilogue;
 
-/// c = then(alpha a b + beta c + bias), in precision P: that of the operands' element type (float, double; `mixed<T>`
-/// for bf16 and half, whose products are summed in float), or `tf32` for float operands.
+/// c = then(alpha a b + beta c + bias) in precision P: the operands' element type (float, double; `mixed<T>` for bf16
+/// and half, whose products are summed in float), or `tf32` for float operands.
 template <precision P>
 struct matmul_options {
   /// The element type of the matrices.
@@ -147,7 +147,7 @@ auto with_dynamic_extents(const view<T, Extents, Where, Layout>& x) {
   return view<T, dextents<Extents::rank>, Where, Layout>(x);
 }
 
-/// matmul_into after the checks of static extents.
+/// Runs matmul_into after the checks of static extents.
 template <class C, class A, class B, class P>
 void multiply(const C& c, const A& a, const B& b, const matmul_options<P>& options) {
   require_one_device("matmul", c, a, b);
@@ -182,12 +182,12 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// c = then(alpha a b + beta c + bias), a matrix product with fused epilogue. Shapes: c [m, n], a [m, k], b [k, n]; or
 /// arrays of matrices, c [..., m, n], a [..., m, k], b [..., k, n], with leading extents broadcast as in numpy.matmul.
-/// All may be views with strides, such as transposed(x): strides that BLAS supports are free, others go through a
-/// row-major temporary. float or double; with `matmul_options<tf32>{...}` float operands are rounded to TF32 if the
-/// place supports it. bf16 or half, with sums, alpha and beta in float: c is of the same type, rounded once, or float.
-/// c must not overlap a, b or bias (argument_error). k = 0 gives then(beta c + bias). All on one
-/// place, in the order of its current stream. Except for such temporaries, it does not allocate after the first product
-/// of a thread on the CPU, or of each size on a GPU. Different run-time extents throw shape_error.
+/// k = 0 gives then(beta c + bias). All may be views with strides, such as transposed(x): strides that BLAS supports
+/// are free, others go through a row-major temporary. Elements are float or double; with `matmul_options<tf32>{...}`
+/// float operands are rounded to TF32 if the place supports it. With bf16 or half, sums, alpha and beta are float; c
+/// has the operands' type, rounded once, or float. c must not overlap a, b or bias (argument_error). All are on one
+/// place; runs in the order of its current stream. Except for temporaries, allocates only at a thread's first product
+/// on the CPU, or at the first product of each size on a GPU. Different run-time extents throw shape_error.
 template <class C, class A, class B, precision P = typename detail::operand_precision<A>::type>
   requires(detail::accepted_argument<const A&>&& detail::accepted_argument<const B&>)
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
@@ -207,9 +207,9 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
                   "devplace: matmul: the result, which is the first argument, must have the rows of the first operand "
                   "and the columns of the second.");
     if constexpr (together && written && same && fits)
-      detail::multiply(detail::with_dynamic_extents(detail::as_window(c).erased()),
-                       detail::with_dynamic_extents(detail::as_window(a).erased()),
-                       detail::with_dynamic_extents(detail::as_window(b).erased()), options);
+      detail::multiply(detail::with_dynamic_extents(detail::as_any_view(c).erased()),
+                       detail::with_dynamic_extents(detail::as_any_view(a).erased()),
+                       detail::with_dynamic_extents(detail::as_any_view(b).erased()), options);
   }
 }
 
@@ -233,5 +233,5 @@ auto matmul(const A& a, const B& b) {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/matmul.hpp>
-#include DEVPLACE_CUDA_BACKEND(matmul)
+#include DEVPLACE_BACKENDS(matmul)
 #include <devplace/ops/distributed_matmul.hpp>

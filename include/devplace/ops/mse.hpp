@@ -37,7 +37,7 @@ struct mse_row {
   }
 };
 
-/// The loss of a row, whose weight is its number of elements.
+/// The loss of a row, and its weight: the number of elements.
 template <class T>
 struct mse_terms {
   const T* losses;
@@ -127,15 +127,15 @@ void mse_into(Sums&& sums, DY&& dy, RowLosses&& row_losses, const Y& y, const Ta
 /// Mean (or sum, with reduction::sum) of the squared differences of y and target, as a new scalar tensor on y's place.
 /// See mse_into.
 template <tensor_like Y, tensor_like Target>
-auto mse(const Y& y, const Target& target, reduction how = reduction::mean) {
+auto mse(const Y& y, const Target& target, reduction mode = reduction::mean) {
   using value = detail::operand_element_t<Y>;
-  detail::loss_workspace<Y, value> work("mse", y.extent(0), how);
+  detail::loss_workspace<Y, value> work("mse", y.extent(0), mode);
   const view<value, detail::operand_extents_t<Y>, detail::operand_placement_t<Y>> no_gradient(
       nullptr, y.extents(), detail::as_view(y).device());
   if constexpr (detail::check_mse_types<decltype((work.sums)), decltype((no_gradient)), decltype((work.row_losses)), Y,
                                         Target>())
     mse_into(work.sums, no_gradient, work.row_losses, y, target);
-  return work.result(how);
+  return work.result(mode);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -16,8 +16,8 @@ namespace devplace::detail {
 // Row functors of normalisations: if Centred, y = w (x - mean) / sqrt(variance + epsilon) + b, layer normalisation (Ba,
 // Kiros and Hinton 2016); otherwise y = w x / sqrt(mean of x^2 + epsilon) (Zhang and Sennrich 2019).
 
-/// Maps an element of a row to its normalised value: (x - shift - rest) * scale. The mean is shift + rest, so that its
-/// rounding does not matter if it is large compared with the deviations.
+/// Maps an element of a row to its normalised value: (x - shift - rest) * scale. The mean is shift + rest, two numbers,
+/// so that a large mean is not rounded.
 template <class T, bool Centred>
 struct row_scale {
   T shift, rest, scale;
@@ -30,8 +30,8 @@ struct row_scale {
 };
 
 /// Computes a row's statistics in one pass over differences from the first element, which is at most sqrt(n - 1)
-/// standard deviations from the mean: sums in double then lose no digit that float has. For double, a pass for the mean
-/// precedes.
+/// standard deviations from the mean: float elements lose no digit in sums in double. For double, a first pass computes
+/// the mean.
 template <class T, bool Centred, class Element>
 DEVPLACE_HD row_scale<T, Centred> scale_of_row(const Element* x, std::size_t n, double epsilon) {
   const double count = static_cast<double>(n);
@@ -75,7 +75,7 @@ struct normalize_row {
 };
 
 /// terms = dy times normalised x, whose column sums are the weight's gradient. Unless dx is null, with g = w dy, dx =
-/// scale (g - mean of g - normalised x times the mean of g times normalised x), without the first mean if not Centred.
+/// scale (g - mean of g - normalised x times the mean of g times normalised x); if not Centred, without the first mean.
 template <class T, bool Centred, class Element = T>
 struct normalize_backward_row {
   static constexpr bool computes_much = true;
@@ -123,4 +123,4 @@ void for_normalized_rows(const X& x, const Row& row) {
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_KERNELS(normalize)
+#include DEVPLACE_BACKENDS(normalize)

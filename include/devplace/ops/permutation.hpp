@@ -41,9 +41,9 @@ struct permutation_plan {
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Writes a random permutation of 0 to n-1, where n is the size of `order`, a rank-1 tensor or view of int64. Its place
-/// computes it, in the order of its current stream, with the same result on every place: that of permutation(n, seed)
-/// for stream 0, that of a sampler's epoch for `sampler::stream(epoch)`. Scratch memory is allocated on the place and
-/// counted as workspace.
+/// computes the permutation, in the order of its current stream, with the same result on every place. For stream 0 the
+/// result equals permutation(n, seed); for `sampler::stream(epoch)` it is the order of a sampler's epoch. Scratch
+/// memory is allocated on the place and counted as workspace.
 template <tensor_like Order>
 void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
   constexpr bool on_one_place = detail::none_distributed<Order>;
@@ -75,4 +75,4 @@ void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/permutation.hpp>
-#include DEVPLACE_CUDA_BACKEND(permutation)
+#include DEVPLACE_BACKENDS(permutation)

@@ -17,7 +17,7 @@ struct planning {};
 
 namespace detail {
 
-/// Whether a backend's operations make plans at their first use, or before in a planning_scope.
+/// Whether a backend's operations make plans, at their first use or earlier in a planning_scope.
 template <class Backend>
 constexpr bool makes_plans() {
   return provided<Backend, op::planning>;
@@ -31,4 +31,4 @@ using planning_scope = typename implementation<Backend, op::planning>::scope;
 
 }  // namespace devplace
 
-#include DEVPLACE_CUDA_BACKEND(planning)
+#include DEVPLACE_BACKENDS(planning)

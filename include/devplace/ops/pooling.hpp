@@ -23,7 +23,7 @@ inline constexpr T lowest_element = static_cast<T>(-infinity<computed_t<T>>);
 /// Whether `x` replaces `best` as the largest element so far: the first of equal elements stays, and the last NaN wins,
 /// as in PyTorch.
 template <class T>
-DEVPLACE_HD constexpr bool takes_place(T x, T best) {
+DEVPLACE_HD constexpr bool replaces(T x, T best) {
   return (static_cast<int>(x > best) | static_cast<int>(x != x)) != 0;
 }
 
@@ -39,7 +39,7 @@ struct max_pool_functor {
     const T* const image = x + i / s.windows() * s.plane();
     T best = lowest_element<T>;
     for_each_in_window(s, window / s.columns.out, window % s.columns.out, [&](std::size_t at) {
-      if (takes_place(image[at], best)) best = image[at];
+      if (replaces(image[at], best)) best = image[at];
     });
     to[i] = best;
   }
@@ -53,7 +53,7 @@ struct max_pool_functor {
       for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
         const T* const taps = x + line.plane * s.plane() + at;
         for (std::size_t k = 0; k < n; ++k)
-          best[first + k] = takes_place(taps[k * apart], best[first + k]) ? taps[k * apart] : best[first + k];
+          best[first + k] = replaces(taps[k * apart], best[first + k]) ? taps[k * apart] : best[first + k];
       });
       line.store(to, best);
     });
@@ -88,13 +88,13 @@ struct max_pool_gradient_functor {
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  /// For each of `count` windows, keeps the larger of best and a tap, and its position.
+  /// For each of `count` windows, keeps the larger of `best` and a tap, and the position of the larger one.
   template <class Step>
   static void compare(const T* taps, std::uint32_t origin, std::uint32_t count, Step step, T* __restrict best,
                       std::uint32_t* __restrict found) {
     for (std::uint32_t k = 0; k < count; ++k) {
       const T value = taps[k * step];
-      const bool takes = takes_place(value, best[k]) | (found[k] == none);
+      const bool takes = replaces(value, best[k]) | (found[k] == none);
       best[k] = takes ? value : best[k];
       found[k] = takes ? origin + k * step : found[k];
     }
@@ -117,7 +117,7 @@ struct max_pool_gradient_functor {
     T best = lowest_element<T>;
     std::size_t found = s.plane();
     for_each_in_window(s, row, column, [&](std::size_t at) {
-      const bool takes = takes_place(image[at], best) || found == s.plane();
+      const bool takes = replaces(image[at], best) || found == s.plane();
       best = takes ? image[at] : best;
       found = takes ? at : found;
     });
@@ -200,4 +200,4 @@ void for_each_in_planes(int ordinal, std::size_t planes, std::size_t plane, cons
 
 }  // namespace devplace::detail
 
-#include DEVPLACE_CUDA_KERNELS(pooling)
+#include DEVPLACE_BACKENDS(pooling)

@@ -31,7 +31,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Constants that a stream's number is combined with ("uniform" and "normal" in ASCII); permutations use the number
+/// Constants that are combined with a stream's number ("uniform" and "normal" in ASCII); permutations use the number
 /// itself.
 inline constexpr std::uint64_t uniform_streams = 0x756e'6966'6f72'6d00, normal_streams = 0x6e6f'726d'616c'0000;
 
@@ -55,13 +55,13 @@ void fill_randomly(const View& to, const Body& body) {
 template <class Destination>
 using computed_of_destination = computed_t<typename std::remove_cvref_t<Destination>::value_type>;
 
-/// The least number of type T that is not below x.
+/// The smallest number of type T that is not below x.
 template <class T>
 computed_t<T> rounded_up(computed_t<T> x) {
   const T nearest{x};
-  if constexpr (short_element<T>)
-    if (nearest < x)  // the next bits: away from 0 for a positive number, towards 0 for a negative one
-      return T::from_bits(static_cast<std::uint16_t>(nearest.bits() + (x > 0 ? 1 : -1)));
+  if constexpr (storage_element<T>)
+    if (nearest < x)  // the next bits are away from 0 for a positive number, towards 0 for a negative one
+      return T::from_bits(static_cast<decltype(nearest.bits())>(nearest.bits() + (x > 0 ? 1 : -1)));
   return nearest;
 }
 
@@ -71,9 +71,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Fills a tensor or view with uniformly distributed numbers in [low, high): one of 2^24 equally spaced values for
 /// float, bf16 and half, of 2^53 for double, rounded to the nearest number of the element type in the interval. If low
-/// and high are equal, every element is low, rounded to the element type. Element i is that of the seed's stream.
+/// and high are equal, every element is low, rounded to the element type. Element i is element i of the seed's stream.
 /// Throws argument_error unless low <= high, both are finite in the element type, their difference is finite, and the
-/// interval holds a number of that type.
+/// interval holds a number of this type.
 template <tensor_like To>
 void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> low,
                   detail::computed_of_destination<To> high) {
@@ -97,9 +97,9 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::co
 }
 
 /// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
-/// stream by the Box-Muller transform. It is computed in double and rounded once; for bf16 and half to float and once
-/// more. Elements lie within 9 standard deviations of the mean. Throws argument_error if the standard deviation is
-/// negative, or if such elements are not all finite.
+/// stream by the Box-Muller transform. Computes in double and rounds once; for bf16 and half, to float first. Elements
+/// lie within 9 standard deviations of the mean. Throws argument_error if the standard deviation is negative, or if
+/// such elements are not all finite.
 template <tensor_like To>
 void normal_into(To&& destination, seed start, std::uint64_t stream, detail::computed_of_destination<To> mean,
                  detail::computed_of_destination<To> standard_deviation) {
@@ -120,7 +120,7 @@ void normal_into(To&& destination, seed start, std::uint64_t stream, detail::com
 
 namespace devplace {
 
-/// Together with an element's position, determines whether a dropout keeps it.
+/// Determines, together with an element's position, whether a dropout keeps the element.
 struct dropout_key {
   std::uint64_t seed = 0;   ///< seed of the random numbers
   std::uint64_t layer = 0;  ///< distinguishes the dropouts of a network
@@ -134,7 +134,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Sets elements of x to 0 with the given probability and multiplies the others by 1 / (1 - probability); the gradient
 /// is the same function of dy with the same key. x and y are [samples, ...] of equal extents and may be the same.
 /// Whether an element is dropped depends on the key, its position within the sample and `first_sample` + the sample's
-/// index, so pieces of a batch drop the same elements as the whole batch. NaN that is dropped becomes 0. Throws
+/// index, so pieces of a batch drop the same elements as the whole batch. A dropped NaN becomes 0. Throws
 /// argument_error unless 0 <= probability <= 1, and shape_error for different extents.
 template <tensor_like To, tensor_like From>
 void dropout_into(To&& y, const From& x, double probability, dropout_key key, std::uint64_t first_sample = 0) {
@@ -157,7 +157,7 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
   if (probability == 0)
     return detail::copy_within<typename to_view::backend_type>(to.ordinal(), detail::raw_data(to),
                                                                detail::raw_data(from), to.size() * sizeof(value_type));
-  // Layer and step are mixed into the key here, because the counter holds sample and column.
+  // Mixes layer and step into the key, because the counter holds sample and column.
   const detail::philox_block mixed = detail::random_sequence(key.seed, key.step).block(key.layer);
   const double kept = 1 - probability;
   detail::for_each_index<typename to_view::backend_type>(
@@ -171,8 +171,8 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
                                        static_cast<detail::computed_t<value_type>>(kept > 0 ? 1 / kept : 0)});
 }
 
-/// Writes a random permutation of 0 to n-1 to host memory: the order in which index i has the i-th 64-bit number of the
-/// seed's stream as its sort key. All permutations are equally likely, within the limits of a 64-bit seed.
+/// Writes a random permutation of 0 to n-1 to host memory: sorts the indices, with the i-th 64-bit number of the seed's
+/// stream as the key of index i. All permutations are equally likely, within the limits of a 64-bit seed.
 /// permutation.hpp computes it on any place.
 inline void permutation_into(std::int64_t* order, std::size_t n, seed start, std::uint64_t stream = 0) {
   const detail::memory_block workspace = detail::allocate<backend::cpu>(
@@ -182,4 +182,4 @@ inline void permutation_into(std::int64_t* order, std::size_t n, seed start, std
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_KERNELS(random)
+#include DEVPLACE_BACKENDS(random)

@@ -27,14 +27,14 @@ namespace devplace {
 
 // sum, mean, max, min over all elements, `sum(x)`, or along any set of axes, `sum(x, axis<0>{}, axis<2>{})`; argmax and
 // argmin over all elements or along one axis. Axes may also be numbers, `sum(x, 1)`, negative ones counted from the
-// end; the result's extents are then all dynamic: dextents<rank - 1>. Results are new tensors on x's place; to read one
-// on the CPU: `item(sum(x))`. reduce_into.hpp adds column sums to existing memory. Sums are accumulated in double
-// (int64 for integers) in blocks of fixed size: their error grows with the logarithm of the number of elements, and
-// their bits depend neither on the number of threads nor on the run. Expressions and non-contiguous views are evaluated
-// into a row-major temporary first; so are arrays whose reduced axes are not adjacent.
+// end; the result's extents are then all dynamic: dextents<rank - 1>. Results are new tensors on x's place;
+// `item(sum(x))` reads one on the CPU. reduce_into.hpp adds column sums to existing memory. Sums are accumulated in
+// double (int64 for integers) in blocks of fixed size. So their error grows with the logarithm of the number of
+// elements, and their bits depend neither on the number of threads nor on the run. Expressions, non-contiguous views,
+// and arrays whose reduced axes are not adjacent are first evaluated into a row-major temporary.
 //
-// Of an operand over several places each place reduces its local tensor without communication, all places concurrently;
-// axes are given as types. The result for a replicated operand is replicated. For a split one it is split along an
+// For an operand over several places, each place reduces its local tensor, without communication and concurrently; axes
+// are given as types. The result of a replicated operand is replicated. The result of a split operand is split along an
 // axis that remains, and partial if the split axis is reduced: partial<sum> for sum, partial<max> for max, partial<min>
 // for min; mean and positions have no such form. Sums and means of partial sums are partial.
 
@@ -59,17 +59,17 @@ concept reduction_call = (reducible<X> && ((axis_argument<Axes> || accepted_argu
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The view of a tensor or view; an expression is evaluated into a tensor.
+/// Returns the view of a tensor or view; evaluates an expression into a tensor.
 template <reducible X>
 auto evaluated(const X& x) {
   if constexpr (tensor_like<X>)
-    return as_window(x);
+    return as_any_view(x);
   else
     return tensor<typename X::value_type, std::remove_cvref_t<decltype(x.extents())>, typename X::placement_type>(
         x.borrowed());
 }
 
-/// Reduces the axes of a view that are true in `reduced`. `MayBeScattered`: whether these may be non-adjacent.
+/// Reduces the axes of a view that are true in `reduced`. `MayBeScattered`: whether these axes may be non-adjacent.
 template <bool MayBeScattered, class X, class Reducer>
 void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Reducer& reducer) {
   using source = element_source<typename X::value_type>;
@@ -102,7 +102,7 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
 template <class Operation, class X, class... Axes>
 auto reduced_on_place(const X& operand, Axes... axes) {
   const auto x = evaluated(operand);
-  const auto window = as_window(x);
+  const auto window = as_any_view(x);
   using view_type = std::remove_const_t<decltype(window)>;
   using value = typename view_type::value_type;
   constexpr std::size_t rank = view_type::rank;
@@ -127,8 +127,8 @@ inline void require_elements(const char* operation, std::size_t count) {
                          "; test the extent first.");
 }
 
-// The operations of the functions below: the kind of reduction in the algebra of placements, the type of the result's
-// elements, and the reducer that computes each of them from `count` elements on one place.
+// The operations of the functions below: the kind of reduction in the algebra of placements, the result's element type,
+// and the reducer that computes each element from `count` elements on one place.
 
 struct sum_operation {
   static constexpr reducing kind = reducing::sum;
@@ -211,8 +211,8 @@ template <class Operation, placement Where, std::size_t... N>
 inline constexpr mismatch why_not_reduced<Operation, Where, axis<N>...> =
     reduction_result<Operation::kind, Where, N...>::why;
 
-/// Asserts one call below the public functions, so that compilers show the user's line within few lines. `X` is deduced
-/// from a forwarding reference.
+/// Asserts one call below the public functions, so that a compiler's message soon reaches the user's line. `X` is
+/// deduced from a forwarding reference.
 template <class Operation, class X, class... Axes>
 auto reduced(X&& x, const Axes&... axes) {
   constexpr bool operand_and_axes = reducible<X> && (axis_argument<Axes> && ...);
@@ -271,7 +271,7 @@ auto reduced(X&& x, const Axes&... axes) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Sums, of x's element type, or int64 for integers. 0 without elements.
+/// Sums of x's element type, or int64 for integers. 0 without elements.
 template <class X, class... Axes>
   requires detail::reduction_call<X, Axes...>
 auto sum(X&& x, const Axes&... axes) {
@@ -300,7 +300,7 @@ auto min(X&& x, const Axes&... axes) {
 }
 
 /// Position of the largest element, as int64: in the whole array in row-major order, or along one axis, as in
-/// `argmax(logits, axis<1>{})`, the class of each row. The first of equal ones; a NaN counts as largest. Throws
+/// `argmax(logits, axis<1>{})`, the class of each row. The first of equal elements; NaN counts as largest. Throws
 /// argument_error without elements.
 template <class X, class... Axes>
   requires detail::reduction_call<X, Axes...>

@@ -12,8 +12,8 @@
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y = beta * y + column sums of x: the gradient of a bias. Shapes: y [n], x [m, n]. With beta 0, y is not read. Sums
-/// of no rows are 0. On one place, in the order of its current stream, without allocation unless x has strides; sums
-/// are accumulated as in reduce.hpp. Different run-time extents throw shape_error.
+/// of no rows are 0. On one place, in the order of its current stream, without allocation unless x has strides.
+/// Accumulates sums as reduce.hpp does. Different run-time extents throw shape_error.
 template <tensor_like Y, tensor_like X>
 void column_sum_into(Y&& y, const X& x, detail::operand_element_t<Y> beta = 0) {
   using value = detail::operand_element_t<X>;
@@ -31,7 +31,7 @@ void column_sum_into(Y&& y, const X& x, detail::operand_element_t<Y> beta = 0) {
       detail::compatible<detail::operand_extents_t<Y>, detail::extents_without_t<detail::operand_extents_t<X>, 0>>,
       "devplace: column_sum_into: the result must have one element for each column.");
   const auto to = detail::as_view(y);
-  const auto from = detail::as_window(x);
+  const auto from = detail::as_any_view(x);
   detail::require_one_device("column_sum", to, from);
   if (to.extent(0) != from.extent(1))
     throw shape_error("column_sum: the result has " + std::to_string(to.extent(0)) + " elements and the operand " +

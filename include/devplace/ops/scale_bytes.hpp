@@ -43,4 +43,4 @@ void scale_bytes_into(Y&& y, const X& x, const byte_scale<typename std::remove_c
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_KERNELS(scale_bytes)
+#include DEVPLACE_BACKENDS(scale_bytes)

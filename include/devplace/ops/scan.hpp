@@ -21,7 +21,7 @@ constexpr std::size_t scan_chunks(std::size_t size) {
   return divided_up(size, scan_chunk);
 }
 
-/// Number of elements for the sums of chunks on all levels.
+/// Number of doubles for the sums of chunks on all levels.
 constexpr std::size_t scan_workspace(std::size_t size) {
   std::size_t all = 0;
   while (size > scan_chunk) {
@@ -74,10 +74,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y[i] = x[0] + ... + x[i], as torch.cumsum. Shapes: x and y equal, of rank 1. y has x's type for float and double,
 /// int64 for integers; it may be x. In the order of the place's current stream. Floating-point sums are accumulated in
-/// double in an order that depends only on the size, so the bits are the same on every place; integer sums are exact
+/// double in an order that depends only on the size, so the bits are the same on every place. Integer sums are exact
 /// modulo 2^64 and computed by CUB on CUDA devices. Scratch memory is allocated on the place and counted as workspace.
-/// Different run-time extents throw shape_error; so do 2^31 or more integers on CUDA devices if the program is built
-/// with a CUDA Toolkit before 13.0.
+/// Throws shape_error for different run-time extents, and for 2^31 or more integers on CUDA devices if the program is
+/// built with a CUDA Toolkit before 13.0.
 template <class Y, class X>
   requires(detail::accepted_argument<Y>&& detail::accepted_argument<const X&>)
 void cumsum_into(Y&& y, const X& x) {
@@ -123,4 +123,4 @@ auto cumsum(const X& x) {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/scan.hpp>
-#include DEVPLACE_CUDA_BACKEND(scan)
+#include DEVPLACE_BACKENDS(scan)

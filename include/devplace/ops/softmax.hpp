@@ -136,9 +136,9 @@ auto for_rows_of(const char* operation, const Y& y, const X&... x) {
   static_assert(floating, DEVPLACE_DETAIL_SOFTMAX_ELEMENTS);
   static_assert(fits, "devplace: softmax: result and operands must have the same extents.");
   if constexpr (together && written && same && floating && fits) {
-    const auto result = as_window(y);
-    require_one_device(operation, result, as_window(x)...);
-    (require_same_extents(operation, "the result", result, "an operand", as_window(x)), ...);
+    const auto result = as_any_view(y);
+    require_one_device(operation, result, as_any_view(x)...);
+    (require_same_extents(operation, "the result", result, "an operand", as_any_view(x)), ...);
     if constexpr (!operand_view_t<Y>::is_row_major) {
       const auto rows = packed_beside(result);
       for_rows_of<Row>(operation, rows.view, x...);
@@ -147,7 +147,7 @@ auto for_rows_of(const char* operation, const Y& y, const X&... x) {
       const row_shape shape = rows_of(result.extents());
       for_each_row<operand_backend_t<Y>>(
           result.ordinal(), shape.rows, shape.columns, row_grain(shape.columns, 8),
-          Row<operand_element_t<Y>>{raw_data(result), raw_data(packed(as_window(x)).view)..., shape.columns});
+          Row<operand_element_t<Y>>{raw_data(result), raw_data(packed(as_any_view(x)).view)..., shape.columns});
     }
   }
 }
@@ -176,7 +176,7 @@ auto with_rows_of(const char* operation, const X& x) {
       }
     } else {
       result_like_t<X> y(x.extents());
-      for_rows_of<Row>(operation, y.view(), as_window(x));
+      for_rows_of<Row>(operation, y.view(), as_any_view(x));
       return y;
     }
   } else {
@@ -194,27 +194,27 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// strides are processed through row-major temporaries.
 template <tensor_like Y, tensor_like X>
 void softmax_into(Y&& y, const X& x) {
-  detail::for_rows_of<detail::softmax_row>("softmax", detail::as_window(y), detail::as_window(x));
+  detail::for_rows_of<detail::softmax_row>("softmax", detail::as_any_view(y), detail::as_any_view(x));
 }
 
 /// y = log(softmax(x)) along the last axis, without cancellation. Otherwise as softmax_into.
 template <tensor_like Y, tensor_like X>
 void log_softmax_into(Y&& y, const X& x) {
-  detail::for_rows_of<detail::log_softmax_row>("log_softmax", detail::as_window(y), detail::as_window(x));
+  detail::for_rows_of<detail::log_softmax_row>("log_softmax", detail::as_any_view(y), detail::as_any_view(x));
 }
 
 /// dx = y * (dy - sum of dy * y) along the last axis: the gradient through y = softmax(x). dx may be dy or y.
 template <tensor_like DX, tensor_like Y, tensor_like DY>
 void softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
-  detail::for_rows_of<detail::softmax_backward_row>("softmax_backward", detail::as_window(dx), detail::as_window(y),
-                                                    detail::as_window(dy));
+  detail::for_rows_of<detail::softmax_backward_row>("softmax_backward", detail::as_any_view(dx), detail::as_any_view(y),
+                                                    detail::as_any_view(dy));
 }
 
 /// dx = dy - exp(y) * sum of dy along the last axis: the gradient through y = log_softmax(x). dx may be dy or y.
 template <tensor_like DX, tensor_like Y, tensor_like DY>
 void log_softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
-  detail::for_rows_of<detail::log_softmax_backward_row>("log_softmax_backward", detail::as_window(dx),
-                                                        detail::as_window(y), detail::as_window(dy));
+  detail::for_rows_of<detail::log_softmax_backward_row>("log_softmax_backward", detail::as_any_view(dx),
+                                                        detail::as_any_view(y), detail::as_any_view(dy));
 }
 
 /// softmax(x) along the last axis, as a new tensor that is distributed like x: on one place, replicated, or split along
@@ -234,4 +234,4 @@ auto log_softmax(const X& x) {
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_KERNELS(softmax)
+#include DEVPLACE_BACKENDS(softmax)

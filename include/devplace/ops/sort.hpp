@@ -22,8 +22,8 @@
 namespace devplace {
 
 // Sorting along the last axis, as torch.sort and torch.topk: stable, -0 equal to 0, NaN above all numbers, with the
-// same order on every place. CUDA devices use CUB, on all rows at once; its headers are the reason why these operations
-// are not in all.hpp. Scratch memory is allocated on the place and counted as workspace.
+// same order on every place. CUDA devices sort all rows at once with CUB, whose headers keep these operations out of
+// all.hpp. Scratch memory is allocated on the place and counted as workspace.
 
 }  // namespace devplace
 
@@ -103,7 +103,7 @@ void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
   detail::sort_into<false>("sort", y, x, order);
 }
 
-/// positions = for each element of the sorted row, its position in the original row, counted from 0: int64, with x's
+/// positions[i] = the position in the original row, counted from 0, of element i of the sorted row. int64, with x's
 /// extents. Equal elements keep their order, in descending sorts too.
 template <class Y, class X>
   requires(detail::accepted_argument<Y>&& detail::accepted_argument<const X&>)
@@ -163,4 +163,4 @@ auto top_k(const X& x, std::size_t k) {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/sort.hpp>
-#include DEVPLACE_CUDA_BACKEND(sort)
+#include DEVPLACE_BACKENDS(sort)

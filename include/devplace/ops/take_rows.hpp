@@ -41,10 +41,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// All are on one place. y must not overlap x or the indices (argument_error). Asynchronous on devices; does not
 /// allocate.
 ///
-/// A negative index, or one not below n, throws argument_error, on simulated devices from the next call that waits, and
-/// leaves y unchanged. A GPU kernel cannot throw, and trapping would make the device unusable for the process. It sets
-/// the row to NaN, which propagates to later results; rows of integers, which have no NaN, to the lowest number of
-/// their type. It never reads beyond x.
+/// A negative index, or one not below n, throws argument_error and leaves y unchanged; simulated devices throw from the
+/// next call that waits. A GPU kernel cannot throw, and trapping would make the device unusable for the process. The
+/// kernel sets the row to NaN, which propagates to later results; rows of integers, which have no NaN, to the lowest
+/// number of their type. It never reads beyond x.
 template <tensor_like Y, tensor_like X, tensor_like Indices>
 void take_rows_into(Y&& y, const X& x, const Indices& indices) {
   using value = detail::operand_element_t<X>;
@@ -109,4 +109,4 @@ auto take_rows(const X& x, const Indices& indices) {
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/take_rows.hpp>
-#include DEVPLACE_CUDA_BACKEND(take_rows)
+#include DEVPLACE_BACKENDS(take_rows)

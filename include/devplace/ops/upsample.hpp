@@ -12,7 +12,8 @@
 
 namespace devplace::detail {
 
-/// to [planes, factor rows, factor columns] = each element of x [planes, rows, columns], factor x factor times.
+/// to [planes, factor rows, factor columns] = x [planes, rows, columns] with each element repeated factor x factor
+/// times.
 template <class T>
 struct upsample_functor {
   std::size_t columns, factor;
@@ -54,4 +55,4 @@ struct upsample_gradient_functor {
 
 }  // namespace devplace::detail
 
-#include DEVPLACE_CUDA_KERNELS(upsample)
+#include DEVPLACE_BACKENDS(upsample)

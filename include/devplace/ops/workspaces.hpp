@@ -9,7 +9,7 @@ namespace devplace {
 namespace op {
 
 /// `run(ordinal)`: allocates the workspace of a device's operations, once for all of them. Not implemented by backends
-/// that need none (the CPU's use the stack and the matrix engine's buffer per thread).
+/// without such a workspace (the CPU's operations use the stack and the matrix engine's buffer per thread).
 struct workspaces {};
 
 }  // namespace op
@@ -17,7 +17,7 @@ struct workspaces {};
 namespace detail {
 
 /// Allocates the workspace of products and reductions on a backend's device, so that none of them allocates later.
-/// Never freed before the process ends.
+/// Freed at the end of the process only.
 template <class Backend>
 void prepare_workspaces([[maybe_unused]] int ordinal) {
   if constexpr (provided<Backend, op::workspaces>) implementation<Backend, op::workspaces>::run(ordinal);
@@ -27,4 +27,4 @@ void prepare_workspaces([[maybe_unused]] int ordinal) {
 
 }  // namespace devplace
 
-#include DEVPLACE_CUDA_BACKEND(workspaces)
+#include DEVPLACE_BACKENDS(workspaces)

@@ -29,17 +29,9 @@ struct adam {
   /// The place can skip steps whose gradients are not finite.
   static constexpr bool skips_steps = true;
 
-  /// Calls f(name, value) for each hyperparameter; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("learning_rate", learning_rate);
-    f("beta1", beta1);
-    f("beta2", beta2);
-    f("epsilon", epsilon);
-    f("weight_decay", weight_decay);
-  }
-
-  /// Throws argument_error for a negative or infinite value and for a beta outside [0, 1).
-  void validate() const { detail::validate_adam(*this, "adam"); }
+  static constexpr const char* name = "adam";  ///< begins messages about options
+  /// Lists the hyperparameters; see optimizer_rule.
+  static void for_each_option(auto& self, auto&& f) { detail::for_each_option_of_adam(self, f); }
 
   /// One update; see optimizer_rule.
   template <class Backend, class Arguments>

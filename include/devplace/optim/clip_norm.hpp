@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/optim/option_range.hpp>
 #include <devplace/runtime/clip_factor.hpp>
-#include <devplace/tensor/detail/number_options.hpp>
 
 namespace devplace::optim {
 
@@ -14,14 +14,15 @@ namespace devplace::optim {
 struct clip_norm {
   double max_norm = 1;  ///< the largest norm that is not scaled down
 
-  /// Throws argument_error for a negative, infinite or NaN max_norm.
-  void validate() const { devplace::detail::require_not_negative(max_norm, "clip_norm", "max_norm"); }
+  static constexpr const char* name = "clip_norm";  ///< begins messages about options
+  /// Lists the options; see validate.
+  static void for_each_option(auto& self, auto&& f) { f("max_norm", self.max_norm, not_negative); }
 };
 
 /// Arguments of clip_norm_into; all pointers are to memory of the device `ordinal`.
 template <class T>
 struct clip_arguments {
-  int ordinal = 0;                        ///< of the device
+  int ordinal = 0;                        ///< the device
   std::size_t n = 0;                      ///< number of elements, including padding, whose gradients are 0
   const T* gradients = nullptr;           ///< sums over the samples, not yet divided
   const T* divisor = nullptr;             ///< one element, the sum of sample weights (null: 1)
@@ -30,8 +31,8 @@ struct clip_arguments {
   double* workspace = nullptr;            ///< clip_workspace_size(n) elements
   runtime::loss_scale* scaler = nullptr;  ///< the factor of the gradients, which is updated (null: 1)
   runtime::scaling_rule scaling = {};     ///< how the scale is updated
-  double unscaled = 1;                    ///< the divisor that was applied together with the scale
-  runtime::gradient_norm_statistics* statistics = nullptr;  ///< also receive the norm (null: not wanted)
+  double unscaled = 1;                    ///< the loss scaling's divisor of the gradients
+  runtime::gradient_norm_statistics* statistics = nullptr;  ///< also receives the norm (null: not wanted)
 };
 
 /// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.
@@ -42,8 +43,8 @@ constexpr std::size_t clip_workspace_size(std::size_t n) {
 /// Computes factor = min(1, max_norm / (norm + 1e-6)), where norm = |gradients / divisor| is the 2-norm, 0 if the
 /// divisor is 0. Asynchronous; does not allocate; one launch on a GPU. Sums in double, in an order that depends only on
 /// `n` and the backend. Non-finite gradients make the norm infinite or NaN, and the parameters NaN after the step, as
-/// in PyTorch by default. With a `scaler` the norm is that of the unscaled gradients, the factor also undoes the scale,
-/// and a non-finite gradient or factor skips the step.
+/// in PyTorch by default. With a `scaler`, computes the norm of the unscaled gradients; the factor also undoes the
+/// scale, and a non-finite gradient or factor skips the step.
 template <class Backend, class T>
 void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
   const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor,   a.norm,

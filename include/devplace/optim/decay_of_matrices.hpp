@@ -6,8 +6,8 @@
 
 namespace devplace::optim {
 
-/// Restricts a rule's weight decay to parameters with two axes or more: weights decay, biases and factors of
-/// normalisations do not. `trainer step{model, loss, optim::decay_of_matrices{optim::adamw{...}}}`. Inherits the rule's
+/// Restricts a rule's weight decay to parameters with two axes or more: to weights, without biases and factors of
+/// normalisations. `trainer step{model, loss, optim::decay_of_matrices{optim::adamw{...}}}`. Inherits the rule's
 /// members: `step.optimizer().rule().learning_rate = x`.
 template <optimizer_rule Rule>
 struct decay_of_matrices : Rule {
@@ -20,9 +20,9 @@ struct decay_of_matrices : Rule {
   /// Copies the rule with its hyperparameters.
   constexpr explicit decay_of_matrices(const Rule& rule = {}) : Rule(rule) {}
 
-  /// Calls f(name, value) for each hyperparameter; processes compare them.
-  void for_each_option(auto&& f) const {
-    Rule::for_each_option(f);
+  /// Lists the hyperparameters; see optimizer_rule.
+  static void for_each_option(auto& self, auto&& f) {
+    Rule::for_each_option(self, f);
     f("decays_matrices_alone", true);
   }
 };

@@ -21,6 +21,7 @@
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/optimizer_state.hpp>
 #include <devplace/optim/option_groups.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/gradients.hpp>
 #include <devplace/runtime/network.hpp>
@@ -124,12 +125,12 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
       : optimizer(m, rule, [](std::size_t, std::size_t) {
           return optim::detail::part{0, elements};
         }) {}
-  /// For shares: `part(k, i)` is the range, `first` and `count`, of elements that place k updates as its i-th part. A
-  /// process without the first place updates none if only that place updates, and has no state.
+  /// For shares: `part(k, i)` is the range, `first` and `count`, of elements that place k updates as its i-th part. If
+  /// only the first place updates, a process without it updates nothing and has no state.
   template <class PartOf>
     requires(std::is_invocable_v<const PartOf&, std::size_t, std::size_t>)
   DEVPLACE_CONFIGURED optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {
-    rule.validate();
+    optim::validate(rule);
     model_ = m.shared_state();
     for (std::size_t k = 0; k < updating_places; ++k) {
       for (std::size_t i = 0; i < parts; ++i) {
@@ -154,9 +155,10 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     static_assert(whole,
                   "devplace: the gradients are partial, a summand on each place; reduce them first: "
                   "opt.step(model, synchronize(std::move(gradients))).");
-    static_assert(updates_replicas,
-                  "devplace: optimizer: this one belongs to a trainer and updates only a part of each replica or only "
-                  "the first replica; for steps by hand make one of the model: optimizer opt{model, rule}.");
+    static_assert(
+        updates_replicas,
+        "devplace: optimizer: this optimizer belongs to a trainer and updates only a part of each replica or only the "
+        "first replica; for steps by hand make an optimizer of the model: optimizer opt{model, rule}.");
     if constexpr (whole && updates_replicas) {
       m.check_lease(gradients);
       const runtime::sole_use use(m.state());
@@ -167,13 +169,14 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   }
 
   /// Makes one step on a model's arenas, for callers that reduced the gradients there. `factors` are elements on each
-  /// place that multiply the gradients and that can skip the step. Calls `spread()` after enqueuing the updates, to
-  /// copy the parameters to the other places.
+  /// place that multiply the gradients and that can skip the step. Calls `send_updates()` after enqueuing the updates,
+  /// to copy the parameters to the other places.
   DEVPLACE_CONFIGURED void update(state_type& state, bool divide,
                                   const std::array<runtime::step_factors<T>, places>& factors,
-                                  detail::function_view<> spread) {
+                                  detail::function_view<> send_updates) {
     if (&state != model_.lock().get())
-      throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
+      throw error(
+          "optimizer: it was made for another model and keeps that model's state; make one optimizer for each model.");
     validate();
     runtime::check_failures<backend_type>(state);
     ++state.updates;
@@ -190,7 +193,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
           rounded[k] = optim::detail::update<options, !has_shares, Rule, T, backend_type>(
               rule_, r, part, tables_[k], divide ? r.gradient_data() + elements : nullptr, factors[k], steps_);
       });
-      spread();
+      send_updates();
       // Rounds the other replicas whole: leaving out a share would save less than the launches for the rest cost.
       if constexpr (runtime::replica<typename roles::storage>::has_working_copy)
         if (!stay_old)
@@ -209,7 +212,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     if constexpr (requires { rule_.validate_step(steps_); })
       rule_.validate_step(steps_ + 1);
     else
-      rule_.validate();
+      optim::validate(rule_);
   }
   /// Returns the hyperparameters; changes take effect in the next step.
   ///@{
@@ -232,9 +235,10 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     return whole;
   }
   /// Continues from a state that state() returned for an optimizer of this rule, network and precision on any
-  /// placement. Throws argument_error for a state of other sizes and for invalid hyperparameters, without a change.
+  /// placement. Throws argument_error for a state of other sizes and for invalid hyperparameters, and then changes
+  /// nothing.
   DEVPLACE_CONFIGURED void restore(const optim::optimizer_state<Rule, T>& from) {
-    from.rule.validate();
+    optim::validate(from.rule);
     constexpr std::size_t memory = options::count * optim::step_memory_bytes;
     bool fits =
         from.arenas.size() == Rule::state_arenas && from.step_memory.size() == memory && from.sent.size() == memory;
@@ -254,7 +258,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
  private:
   Rule rule_;
   std::array<std::array<optim::detail::replica_state<Rule, T, options::count>, parts>, updating_places> states_;
-  std::array<detail::memory_block, updating_places> tables_;  ///< of groups of parameters
+  std::array<detail::memory_block, updating_places> tables_;  ///< tables of parameter groups
   std::weak_ptr<const state_type> model_;                     ///< not an address, which another model could reuse
   std::int64_t steps_ = 0;
 };

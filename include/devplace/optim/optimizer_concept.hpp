@@ -24,7 +24,7 @@ struct step_arguments {
   using value_type = T;       ///< the type of the arenas' elements
   using working_type = void;  ///< layers read the parameters themselves
 
-  int ordinal = 0;                      ///< of the device
+  int ordinal = 0;                      ///< the device
   std::size_t n = 0;                    ///< number of elements, including padding, whose gradients are 0
   T* parameters = nullptr;              ///< updated in place
   const T* gradients = nullptr;         ///< sums over the samples, not yet divided
@@ -34,7 +34,7 @@ struct step_arguments {
   const std::uint32_t* skip = nullptr;  ///< one element: nonzero skips the step; null: never skipped
   std::int64_t step = 1;                ///< 1 for the first step
   void* step_memory = nullptr;          ///< step_memory_bytes for the rule; zero before the first step
-  void* sent = nullptr;                 ///< step_memory_bytes on the host, initially zero: what was sent to the place
+  void* sent = nullptr;                 ///< host copy of what the rule last sent to the place; initially 0
 };
 
 /// Factors of the hyperparameters `learning_rate` and `weight_decay` for a group of parameters.
@@ -50,15 +50,15 @@ struct option_factors {
 /// group.
 template <class T>
 struct grouped_step_arguments : step_arguments<T> {
-  const option_factors* factors = nullptr;  ///< of each group, on the host
+  const option_factors* factors = nullptr;  ///< factors of each group, on the host
   unsigned groups = 0;                      ///< number of groups
-  const std::uint8_t* group_of = nullptr;   ///< of each runtime::element_alignment elements of the whole model
+  const std::uint8_t* group_of = nullptr;   ///< group of each block of runtime::element_alignment elements of the model
   std::size_t first = 0;                    ///< position of `parameters` in the whole model
 };
 
 /// step_arguments or grouped_step_arguments for layers that read a rounded copy of the parameters, the working copy. A
-/// rule whose `step` takes any arguments, as the library's, writes the copy in the same pass and sets `wrote_working`;
-/// after other rules the optimizer rounds the parameters.
+/// rule whose `step` is a template over the type of the arguments, like the library's, writes the copy in the same pass
+/// and sets `wrote_working`. After other rules the optimizer rounds the parameters.
 template <class Arguments, class Working>
 struct working_step_arguments : Arguments {
   using working_type = Working;   ///< the type of the copy's elements
@@ -68,22 +68,23 @@ struct working_step_arguments : Arguments {
 
 /// Requirements on an optimizer's hyperparameters, the library's and a user's: a copyable struct with
 /// - `static constexpr std::size_t state_arenas`: the number of arenas of the parameters' size that the rule needs;
-/// - `void validate() const`: throws argument_error for invalid values. If the rule also has `validate_step(step)`, the
-///   optimizer calls that before each step instead;
 /// - `template <class Backend, class T> void step(const step_arguments<T>&) const`: enqueues one update, asynchronously
 ///   and without allocation, for float and double. The optimizer calls it for each step, so that a schedule may change
 ///   a hyperparameter in between. Values that `step` computes on the host are launch arguments. The library's rules
-///   keep step and hyperparameters in `step_memory` instead, where each update prepares the next one; they send them
-///   again only if they differ from those in `sent`, so that all steps have equal launches. Checkpoints keep the bytes
-///   of both: store no types with padding there, whose bytes are arbitrary. A rule may call another rule's step, with
-///   different values each time. A gradient is `gradient_factor * gradients[i] / divisor`, or 0 if the divisor is 0 (a
-///   batch in which all labels are ignored).
+///   instead keep step and hyperparameters in `step_memory`, where each update prepares the next one, so that all steps
+///   have equal launches. They send hyperparameters again only if these differ from `sent`. Checkpoints keep the bytes
+///   of `step_memory` and `sent`: store no types with padding there, whose bytes are arbitrary. A rule may call another
+///   rule's step, with different values each time. A gradient is `gradient_factor * gradients[i] / divisor`, or 0 if
+///   the divisor is 0 (a batch in which all labels are ignored).
 ///
 /// Optional members:
-/// - `static constexpr bool takes_groups = true`: `step` also takes grouped_step_arguments. Networks with
-///   nn::learning_rate_times, or with parameters that do not decay, need it;
-/// - `void for_each_option(auto&& f) const`: calls f(name, member) for each hyperparameter. Processes compare them, and
-///   checkpoints of a training keep and restore them;
+/// - `static constexpr bool takes_groups = true`: `step` also takes grouped_step_arguments. Required by networks with
+///   nn::learning_rate_times or with parameters that do not decay;
+/// - `static void for_each_option(auto& self, auto&& f)`: calls f(name, self.member) or f(name, self.member, range) for
+///   each hyperparameter. Processes compare them, and checkpoints of a training keep and restore them. With a range
+///   (optim/option_range.hpp), `static constexpr const char* name` begins the message about a number outside of it;
+/// - `void validate() const`: throws argument_error for values that do not go together;
+/// - `void validate_step(std::int64_t step) const`: called before each step instead of optim::validate;
 /// - `static constexpr bool skips_steps = true`, needed in mixed<half>, where a trainer skips steps whose gradients are
 ///   not finite: if `skip` is not null and `*skip` is not 0, a step changes neither parameters nor state, and does not
 ///   count for the factors of later steps.
@@ -95,7 +96,6 @@ concept optimizer_rule = std::copyable<Rule> && Rule::state_arenas <=
                          max_state_arenas&& requires(const Rule& rule, const step_arguments<float>& in_float,
                                                      const step_arguments<double>& in_double) {
   {std::bool_constant<(Rule::state_arenas, true)>{}};
-  rule.validate();
   rule.template step<backend::cpu>(in_float);
   rule.template step<backend::cpu>(in_double);
 };

@@ -15,7 +15,7 @@
 namespace devplace::optim {
 
 /// Groups a network's parameters by the options that a rule applies to them: the factor of the learning rate, and
-/// whether they decay.
+/// whether weights decay.
 template <class Net, class Rule>
 struct option_groups {
  private:
@@ -30,7 +30,7 @@ struct option_groups {
   }
   struct division {
     std::array<option_factors, parameters + 1> factors{};
-    std::array<std::size_t, parameters + 1> group{};  ///< of each parameter
+    std::array<std::size_t, parameters + 1> group{};  ///< group of each parameter
     std::size_t count = 0;
   };
   static constexpr division divide() {
@@ -61,14 +61,14 @@ struct option_groups {
   /// Returns the table on a place: one byte, the group, for each element_alignment elements of the arena.
   template <class Backend>
   static devplace::detail::memory_block table(int ordinal) {
-    std::vector<std::uint8_t> of;
-    of.reserve(table_bytes);
+    std::vector<std::uint8_t> groups;
+    groups.reserve(table_bytes);
     for (std::size_t i = 0; i < parameters; ++i) {
       const std::size_t end = i + 1 == parameters ? plan::parameter_elements : plan::offsets[i + 1];
-      of.resize(end / runtime::element_alignment, static_cast<std::uint8_t>(all.group[i]));
+      groups.resize(end / runtime::element_alignment, static_cast<std::uint8_t>(all.group[i]));
     }
-    auto block = devplace::detail::allocate<Backend>(ordinal, of.size(), memory_purpose::optimizer_state);
-    devplace::detail::copy_in<Backend>(ordinal, block.data(), of.data(), of.size());
+    auto block = devplace::detail::allocate<Backend>(ordinal, groups.size(), memory_purpose::optimizer_state);
+    devplace::detail::copy_in<Backend>(ordinal, block.data(), groups.data(), groups.size());
     return block;
   }
 };

@@ -7,7 +7,7 @@
 
 #include <devplace/optim/detail/update_by_formula.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
-#include <devplace/tensor/detail/number_options.hpp>
+#include <devplace/optim/option_range.hpp>
 
 namespace devplace::optim {
 
@@ -67,22 +67,14 @@ struct rmsprop {
   /// The place can skip steps whose gradients are not finite.
   static constexpr bool skips_steps = true;
 
-  /// Calls f(name, value) for each hyperparameter; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("learning_rate", learning_rate);
-    f("alpha", alpha);
-    f("epsilon", epsilon);
-    f("weight_decay", weight_decay);
-    f("momentum", momentum);
-  }
-
-  /// Throws argument_error for a negative or infinite value and for an alpha outside [0, 1).
-  void validate() const {
-    devplace::detail::require_not_negative(learning_rate, "rmsprop", "learning_rate");
-    devplace::detail::require_decay_rate(alpha, "rmsprop", "alpha");
-    devplace::detail::require_not_negative(epsilon, "rmsprop", "epsilon");
-    devplace::detail::require_not_negative(weight_decay, "rmsprop", "weight_decay");
-    devplace::detail::require_not_negative(momentum, "rmsprop", "momentum");
+  static constexpr const char* name = "rmsprop";  ///< begins messages about options
+  /// Lists the hyperparameters; see optimizer_rule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("learning_rate", self.learning_rate, not_negative);
+    f("alpha", self.alpha, decay_rate);
+    f("epsilon", self.epsilon, not_negative);
+    f("weight_decay", self.weight_decay, not_negative);
+    f("momentum", self.momentum, not_negative);
   }
 
   /// One update; see optimizer_rule.

@@ -27,8 +27,9 @@ class schedule_function {
   /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const { return base * call_(function_.get(), step); }
 
-  /// Calls f(name, value) for what processes compare: the function's first factor.
-  void for_each_option(auto&& f) const { f("schedule's first factor", rate(1, 0)); }
+  static constexpr const char* name = "schedule";  ///< begins messages about options
+  /// Calls f(name, value) with the function's first factor, which processes compare.
+  static void for_each_option(auto& self, auto&& f) { f("first factor", self.rate(1, 0)); }
 
  private:
   // Not std::function, whose header every program would include.

@@ -5,10 +5,12 @@
 #include <concepts>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include <devplace/base/error.hpp>
 #include <devplace/optim/detail/schedule_parts.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/optim/schedule_function.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
@@ -19,8 +21,8 @@ namespace devplace::optim {
 /// rate(double base, std::int64_t step) const`. Given a rule's learning rate `base`, it returns the learning rate of a
 /// step, counted from 0, and depends on its arguments alone. Optional members:
 /// - `double momentum(double base, std::int64_t step) const`: likewise for the rule's `momentum`, or its `beta1`;
-/// - `void validate() const`: throws argument_error for invalid options;
-/// - `for_each_option(f)`: calls f(name, value) for each option, which processes compare.
+/// - `for_each_option(self, f)` and `name`: the list of its options, as that of an optimizer_rule;
+/// - `void validate() const`: throws argument_error for options that do not go together.
 template <class Schedule>
 concept rate_schedule = std::copyable<Schedule> && detail::has_rate<Schedule>;
 
@@ -30,8 +32,8 @@ concept rate_schedule = std::copyable<Schedule> && detail::has_rate<Schedule>;
 ///              optim::scheduled{optim::adam{.learning_rate = 1e-3},
 ///                               optim::linear{.steps = 500}.then(optim::cosine{.steps = 9500})}};
 /// ```
-/// A step is the number of updates before it: with accumulate<k> the schedule advances with each update, and in
-/// mixed<half> also with skipped ones, as in a PyTorch program that calls scheduler.step() after each scaler.step().
+/// A step is the number of updates before it: with accumulate<k> the schedule advances with each update. In mixed<half>
+/// it also advances with skipped updates, as in a PyTorch program that calls scheduler.step() after each scaler.step().
 /// The host computes the rate and sends it to the places by a launch when it changes; a step does not wait for that.
 /// Inherits the rule's members; a change of `learning_rate`, or of `schedule`, takes effect in the next step.
 template <class Rule, class Schedule>
@@ -46,8 +48,8 @@ struct scheduled : Rule {
                 "devplace: scheduled: its arguments are an optimizer's rule and then a schedule: optim::scheduled{"
                 "optim::adam{.learning_rate = 1e-3}, optim::cosine{.steps = 1000}}.");
   static_assert(!is_rule || is_schedule,
-                "devplace: scheduled: what follows the rule is neither a schedule, such as optim::cosine{.steps = "
-                "1000}, nor a function of the step, a std::int64_t, that returns the factor of the learning rate.");
+                "devplace: scheduled: the argument after the rule is neither a schedule, such as optim::cosine{.steps "
+                "= 1000}, nor a function of the step, a std::int64_t, that returns the factor of the learning rate.");
   static_assert(!is_rule || has_rate,
                 "devplace: scheduled: the rule has no learning_rate, which a schedule could change.");
 
@@ -71,8 +73,8 @@ struct scheduled : Rule {
 
   /// Throws argument_error for invalid hyperparameters and options of the schedule.
   void validate() const {
-    Rule::validate();
-    detail::validate_schedule(schedule);
+    optim::validate(static_cast<const Rule&>(*this));
+    optim::validate(schedule);
     constexpr bool has_momentum = requires(Rule rule) {
       rule.momentum = 0.9;
     }
@@ -82,8 +84,8 @@ struct scheduled : Rule {
     if constexpr (!has_momentum)
       if (detail::needs_momentum(schedule))
         throw argument_error(
-            "scheduled: the schedule changes the momentum, and the rule has neither momentum nor beta1; switch it off, "
-            "in one_cycle by .cycle_momentum = false.");
+            "scheduled: the schedule changes the momentum, and the rule has neither momentum nor beta1; keep the "
+            "momentum constant, in one_cycle by .cycle_momentum = false.");
   }
   /// Called before step number `step`, counted from 1. Also throws for a learning rate or momentum that the rule cannot
   /// take.
@@ -98,7 +100,7 @@ struct scheduled : Rule {
     if constexpr (requires { now.validate_step(step); })  // a rule that has a schedule of its own
       now.validate_step(step);
     else
-      now.validate();
+      optim::validate(now);
   }
 
   /// One update; see optimizer_rule.
@@ -107,10 +109,11 @@ struct scheduled : Rule {
     at(arguments.step - 1).template step<Backend>(arguments);
   }
 
-  /// Calls f(name, value) for each hyperparameter; processes compare them.
-  void for_each_option(auto&& f) const {
-    detail::for_each_option_of(static_cast<const Rule&>(*this), f);
-    detail::for_each_option_of(schedule, f);
+  /// Lists the hyperparameters and the schedule's options.
+  static void for_each_option(auto& self, auto&& f) {
+    using rule = std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(self)>>, const Rule, Rule>;
+    devplace::detail::for_each_option(static_cast<rule&>(self), f);
+    detail::for_each_option_of("", self.schedule, f);
   }
 };
 

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
 
 #include <devplace/optim/detail/schedule_parts.hpp>
-#include <devplace/tensor/detail/number_options.hpp>
+#include <devplace/optim/option_range.hpp>
 
 // Learning rates as functions of the step, the number of updates before it: 0 in the first update. `base` is the rule's
 // learning rate. optim/scheduled.hpp applies the schedules.
@@ -25,18 +24,14 @@ struct constant {
 
   /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const { return step < steps ? base * factor : base; }
-  /// Returns the sequence of this schedule for its `steps` and of `next`, whose steps count from there.
+  /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
-  /// Throws argument_error for a number out of its range.
-  void validate() const {
-    devplace::detail::require_not_negative(factor, "constant", "factor");
-    detail::require_steps(steps, 0, "constant", "steps");
-  }
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("constant's factor", factor);
-    f("constant's steps", steps);
+  static constexpr const char* name = "constant";  ///< begins messages about options
+  /// Lists the options; see rate_schedule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("factor", self.factor, not_negative);
+    f("steps", self.steps, at_least{0, "a number of steps"});
   }
 };
 
@@ -51,20 +46,15 @@ struct linear {
   double rate(double base, std::int64_t step) const {
     return base * (from + (to - from) * static_cast<double>(std::min(step, steps)) / static_cast<double>(steps));
   }
-  /// Returns the sequence of this schedule for its `steps` and of `next`, whose steps count from there.
+  /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
-  /// Throws argument_error for a number out of its range.
-  void validate() const {
-    detail::require_steps(steps, 1, "linear", "steps");
-    devplace::detail::require_not_negative(from, "linear", "from");
-    devplace::detail::require_not_negative(to, "linear", "to");
-  }
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("linear's steps", steps);
-    f("linear's from", from);
-    f("linear's to", to);
+  static constexpr const char* name = "linear";  ///< begins messages about options
+  /// Lists the options; see rate_schedule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("steps", self.steps, at_least{1, "a number of steps"});
+    f("from", self.from, not_negative);
+    f("to", self.to, not_negative);
   }
 };
 
@@ -78,18 +68,14 @@ struct cosine {
   double rate(double base, std::int64_t step) const {
     return minimum + (base - minimum) * detail::cosine_factor(static_cast<double>(step) / static_cast<double>(steps));
   }
-  /// Returns the sequence of this schedule for its `steps` and of `next`, whose steps count from there.
+  /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
-  /// Throws argument_error for a number out of its range.
-  void validate() const {
-    detail::require_steps(steps, 1, "cosine", "steps");
-    devplace::detail::require_not_negative(minimum, "cosine", "minimum");
-  }
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("cosine's steps", steps);
-    f("cosine's minimum", minimum);
+  static constexpr const char* name = "cosine";  ///< begins messages about options
+  /// Lists the options; see rate_schedule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("steps", self.steps, at_least{1, "a number of steps"});
+    f("minimum", self.minimum, not_negative);
   }
 };
 
@@ -102,30 +88,26 @@ struct step_decay {
   double rate(double base, std::int64_t step) const {
     return base * std::pow(factor, static_cast<double>(step / every));
   }
-  /// Throws argument_error for a number out of its range.
-  void validate() const {
-    detail::require_steps(every, 1, "step_decay", "every");
-    devplace::detail::require_not_negative(factor, "step_decay", "factor");
-  }
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("step_decay's every", every);
-    f("step_decay's factor", factor);
+  static constexpr const char* name = "step_decay";  ///< begins messages about options
+  /// Lists the options; see rate_schedule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("every", self.every, at_least{1, "a number of steps"});
+    f("factor", self.factor, not_negative);
   }
 };
 
-/// One cycle (Smith and Topin 2018), PyTorch's OneCycleLR. The rule's learning rate is the largest rate
-/// (`max_lr`): the rate rises from a fraction of it to it, and then falls to a far smaller one; the momentum, or Adam's
-/// beta1, falls and rises. The last of the `steps` steps and all later ones, for which PyTorch raises an error, have
-/// the smallest rate.
+/// One cycle (Smith and Topin 2018), PyTorch's OneCycleLR. The rule's learning rate is the largest rate (`max_lr`): a
+/// step's rate rises from a fraction of the largest rate to the largest rate, and then falls far below the first. The
+/// momentum, or Adam's beta1, falls and rises. The last of the `steps` steps has the smallest rate, and so have later
+/// steps, for which PyTorch raises an error.
 struct one_cycle {
-  std::int64_t steps = 0;           ///< of the whole cycle, at least 2: total_steps
+  std::int64_t steps = 0;           ///< steps of the whole cycle, at least 2: total_steps
   double rise = 0.3;                ///< share of the steps in which the rate rises: pct_start
   double first_divisor = 25;        ///< the first rate is the largest divided by this: div_factor
   double last_divisor = 1e4;        ///< the last rate is the first divided by this: final_div_factor
   bool straight = false;            ///< lines instead of cosines: anneal_strategy
-  bool three_phases = false;        ///< the rate falls as it rose, and then to the last: three_phase
-  bool cycle_momentum = true;       ///< otherwise the rule's momentum stays
+  bool three_phases = false;        ///< the rate first falls back to the first rate, then to the last: three_phase
+  bool cycle_momentum = true;       ///< if false, the rule's momentum stays
   double smallest_momentum = 0.85;  ///< at the largest rate: base_momentum
   double largest_momentum = 0.95;   ///< at the first and the last rate: max_momentum
 
@@ -142,34 +124,26 @@ struct one_cycle {
   }
   /// Whether a rule must have a momentum.
   bool needs_momentum() const { return cycle_momentum; }
-  /// Returns the sequence of this schedule for its `steps` and of `next`, whose steps count from there.
+  /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
   template <class Next>
   auto then(const Next& next) const;
 
-  /// Throws argument_error for a number out of its range.
-  void validate() const {
-    detail::require_steps(steps, 2, "one_cycle", "steps");
-    devplace::detail::require_share(rise, "one_cycle", "rise");
-    devplace::detail::require_positive(first_divisor, "one_cycle", "first_divisor");
-    devplace::detail::require_positive(last_divisor, "one_cycle", "last_divisor");
-    devplace::detail::require_decay_rate(smallest_momentum, "one_cycle", "smallest_momentum");
-    devplace::detail::require_decay_rate(largest_momentum, "one_cycle", "largest_momentum");
-  }
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("one_cycle's steps", steps);
-    f("one_cycle's rise", rise);
-    f("one_cycle's first_divisor", first_divisor);
-    f("one_cycle's last_divisor", last_divisor);
-    f("one_cycle's straight", straight);
-    f("one_cycle's three_phases", three_phases);
-    f("one_cycle's cycle_momentum", cycle_momentum);
-    f("one_cycle's smallest_momentum", smallest_momentum);
-    f("one_cycle's largest_momentum", largest_momentum);
+  static constexpr const char* name = "one_cycle";  ///< begins messages about options
+  /// Lists the options; see rate_schedule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("steps", self.steps, at_least{2, "a number of steps"});
+    f("rise", self.rise, proportion);
+    f("first_divisor", self.first_divisor, positive);
+    f("last_divisor", self.last_divisor, positive);
+    f("straight", self.straight);
+    f("three_phases", self.three_phases);
+    f("cycle_momentum", self.cycle_momentum);
+    f("smallest_momentum", self.smallest_momentum, decay_rate);
+    f("largest_momentum", self.largest_momentum, decay_rate);
   }
 
  private:
-  /// Interpolates within the step's phase. Phases need not end in whole steps, as in PyTorch; the middle one is empty
+  /// Interpolates within the step's phase. Phases need not end in whole steps, as in PyTorch; the middle phase is empty
   /// unless there are three.
   double value(std::int64_t step, double at_start, double at_top, double at_middle, double at_end) const {
     const double now = static_cast<double>(step), total = static_cast<double>(steps);
@@ -188,17 +162,18 @@ struct one_cycle {
 /// SequentialLR. `optim::sequence{optim::cosine{.steps = 100}, 100, optim::constant{}}`.
 template <class First, class Second>
 struct sequence {
-  static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< for the message
-  static_assert(has_schedules,
-                "devplace: sequence: it takes a schedule, its number of steps and the next schedule, and then() the "
-                "next one; a schedule is one of the library's, such as optim::cosine{.steps = 1000}, or a function of "
-                "the step, a std::int64_t, that returns the factor of the learning rate.");
+  static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< named in the message
+  static_assert(
+      has_schedules,
+      "devplace: sequence: its arguments are a schedule, its number of steps and the next schedule; then() takes the "
+      "next schedule. A schedule is one of the library's, such as optim::cosine{.steps = 1000}, or a function of "
+      "the step, a std::int64_t, that returns the factor of the learning rate.");
 
-  First first;         ///< for the first steps
+  First first;         ///< the first schedule
   std::int64_t until;  ///< the first step of the second schedule
-  Second second;       ///< for the others
+  Second second;       ///< the second schedule
 
-  /// From two schedules or functions of the step.
+  /// Makes a sequence of two schedules or functions of the step.
   sequence(const First& begins, std::int64_t steps, const Second& continues)
       : first(begins), until(steps), second(continues) {}
 
@@ -213,23 +188,20 @@ struct sequence {
   /// Whether a rule must have a momentum.
   bool needs_momentum() const { return detail::needs_momentum(first) || detail::needs_momentum(second); }
 
-  /// Throws argument_error for a number out of its range.
+  /// Throws argument_error for options of the schedules out of their ranges and for a negative `until`.
   void validate() const {
-    detail::require_steps(until, 0, "sequence", "until");
-    detail::validate_schedule(first);
-    detail::validate_schedule(second);
+    at_least{0, "a number of steps"}.require(until, "sequence", "until");
+    optim::validate(first);
+    optim::validate(second);
   }
-  /// Calls f(name, value) for each option; processes compare them.
-  void for_each_option(auto&& f) const {
-    const auto named = [&f](const char* part) {
-      return [&f, part](const char* name, const auto& value) { f(std::string(part).append(name).c_str(), value); };
-    };
-    detail::for_each_option_of(first, named("first "));
-    f("until", until);
-    detail::for_each_option_of(second, named("second "));
+  /// Lists the options; see rate_schedule.
+  static void for_each_option(auto& self, auto&& f) {
+    detail::for_each_option_of("first ", self.first, f);
+    f("until", self.until);
+    detail::for_each_option_of("second ", self.second, f);
   }
-  /// Returns the sequence of this schedule until step `steps`, by default the end of its last part, and of `next`,
-  /// whose steps count from there.
+  /// Returns this sequence until step `steps`, by default the end of its last part, followed by `next`, whose steps
+  /// count from there.
   ///@{
   template <class Next>
   auto then(std::int64_t steps, const Next& next) const;

@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/base/error.hpp>
 #include <devplace/optim/detail/update_by_formula.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
-#include <devplace/tensor/detail/number_options.hpp>
+#include <devplace/optim/option_range.hpp>
 
 namespace devplace::optim {
 
@@ -54,7 +55,7 @@ struct sgd_formula {
     weight_decay *= by.weight_decay;
   }
 
-  /// Sets the factors of step `t`. Up to the first step with momentum there is no old momentum.
+  /// Sets the factors of step `t`; the first step with momentum has no old momentum.
   template <class T>
   DEVPLACE_HD void set(sgd_factors<T>& to, std::int64_t t) const {
     to.l2 = static_cast<T>(weight_decay);
@@ -70,8 +71,8 @@ struct sgd_formula {
 
 /// Hyperparameters of stochastic gradient descent with momentum, with the arithmetic of torch.optim.SGD:
 /// `sgd{.learning_rate = 0.1, .momentum = 0.9}`. Let g be the gradient plus weight_decay times the parameter and b =
-/// momentum b + (1 - dampening) g, in the first step with momentum b = g; a step subtracts learning_rate times b from
-/// the parameter, or learning_rate times g + momentum b with Nesterov's momentum.
+/// momentum b + (1 - dampening) g, or b = g in the first step with momentum. A step subtracts learning_rate times b
+/// from the parameter, or learning_rate times g + momentum b with Nesterov's momentum.
 struct sgd {
   double learning_rate = 1e-3;  ///< step size
   double momentum = 0;          ///< decay rate of the momentum
@@ -88,12 +89,18 @@ struct sgd {
   /// The place can skip steps whose gradients are not finite.
   static constexpr bool skips_steps = true;
 
-  /// Throws argument_error for a negative value, and for Nesterov's momentum without momentum or with dampening.
+  static constexpr const char* name = "sgd";  ///< begins messages about options
+  /// Lists the hyperparameters; see optimizer_rule.
+  static void for_each_option(auto& self, auto&& f) {
+    f("learning_rate", self.learning_rate, not_negative);
+    f("momentum", self.momentum, not_negative);
+    f("dampening", self.dampening, not_negative);
+    f("weight_decay", self.weight_decay, not_negative);
+    f("nesterov", self.nesterov);
+  }
+
+  /// Throws argument_error for Nesterov's momentum without momentum or with dampening.
   void validate() const {
-    devplace::detail::require_not_negative(learning_rate, "sgd", "learning_rate");
-    devplace::detail::require_not_negative(momentum, "sgd", "momentum");
-    devplace::detail::require_not_negative(dampening, "sgd", "dampening");
-    devplace::detail::require_not_negative(weight_decay, "sgd", "weight_decay");
     if (nesterov && (momentum <= 0 || dampening != 0))
       throw argument_error(
           "sgd: nesterov needs a momentum above 0 and a dampening of 0; set .momentum (0.9 is usual) and leave "
@@ -110,15 +117,6 @@ struct sgd {
       detail::update_by_formula<1, Backend>(formula, arguments);
     else
       detail::update_by_formula<0, Backend>(formula, arguments);
-  }
-
-  /// Calls f(name, value) for each hyperparameter; processes compare them.
-  void for_each_option(auto&& f) const {
-    f("learning_rate", learning_rate);
-    f("momentum", momentum);
-    f("dampening", dampening);
-    f("weight_decay", weight_decay);
-    f("nesterov", nesterov);
   }
 
   /// Whether all hyperparameters are equal.

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <new>
 #include <span>
-#include <utility>
 
 #include <devplace/base/host_memory.hpp>
 #include <devplace/parallel/communicator.hpp>
+#include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/started_reductions.hpp>
+#include <devplace/process/process_group.hpp>
 #include <devplace/process/transport.hpp>
 
 namespace devplace::parallel {
@@ -25,22 +25,15 @@ namespace devplace::parallel {
 /// waits for the devices and for the other processes. progress() advances started collectives, in order, without
 /// waiting; finish() completes them. There is no other thread.
 template <class Backend, summation Order>
-class across_processes {
+class across_processes : public detail::participants {
  public:
-  /// Connects these devices of this process with those of the transport's other processes, which have the same number.
-  across_processes(std::span<const int> ordinals, std::shared_ptr<transport> via) try
-      : work_(ordinals, std::move(via)) {
+  /// Connects these devices of this process with as many devices of each other process of the group.
+  across_processes(std::span<const int> ordinals, const process_group& processes) try
+      : participants(processes.transport()->ranks(), ordinals.size()), work_(ordinals, processes.transport()) {
     work_.via->require_for_tensors();
   } catch (const std::bad_alloc&) {
     devplace::detail::fail_without_memory("a communicator");
   }
-
-  /// The participants of all processes, and those of this process.
-  ///@{
-  int size() const { return static_cast<int>(work_.parts.participants()); }
-  int first_rank() const { return static_cast<int>(work_.parts.process() * work_.parts.local()); }
-  int local_count() const { return static_cast<int>(work_.parts.local()); }
-  ///@}
 
   /// Allocates the pinned memory for buffers of up to `count` elements.
   void prepare(std::size_t count, std::size_t element_bytes) {
@@ -59,10 +52,10 @@ class across_processes {
   }
   template <class T>
   void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
-    work_.parts.check(buffers.size());
-    work_.parts.check_root(root);
+    check(buffers.size());
+    check_root(root);
     in_windows<T>({"broadcast", count, sizeof(T)}, [&](std::size_t first, std::size_t last) {
-      const bool here = work_.parts.process_of(root) == work_.parts.process();
+      const bool here = is_here(root);
       const std::size_t from = here ? work_.parts.local_of(root) : 0;
       work_.parts.all_to(work_.parts.process_of(root), last - first, sizeof(T));
       std::byte* const whole = work_.host.memory(buffers, from, first);
@@ -78,8 +71,8 @@ class across_processes {
   }
   template <class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
-    work_.parts.check(buffers.size());
-    work_.parts.check(begins);
+    check(buffers.size());
+    check(begins);
     in_windows<T>({"all_gather", begins.back(), sizeof(T)}, [&](std::size_t first, std::size_t last) {
       work_.parts.split_at(begins, first, last, sizeof(T));
       std::byte* const whole = work_.host.memory(buffers, 0, first);
@@ -99,16 +92,19 @@ class across_processes {
   void mark_ready(std::size_t k) { work_.host.mark(k); }
   template <class T>
   void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+    check(buffers.size());
     work_.template start<T>(buffers, {.what = kind::all_reduce, .count = count, .op = op});
   }
   template <class T>
   void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
-    work_.parts.check_root(root);
+    check_root(root);
+    check(buffers.size());
     work_.template start<T>(buffers, {.what = kind::reduce, .count = count, .op = op, .root = root});
   }
   template <class T>
   void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
-    work_.parts.check(begins);
+    check(begins);
+    check(buffers.size());
     work_.template start<T>(buffers,
                             {.what = kind::reduce_scatter, .count = begins.back(), .op = op, .begins = begins});
   }
@@ -175,5 +171,13 @@ class across_processes {
 
   work work_;
 };
+
+/// The communicators of `direct` and `ring` across processes.
+///@{
+template <class Backend>
+using across_by_rank = across_processes<Backend, summation::by_rank>;
+template <class Backend>
+using across_by_ring = across_processes<Backend, summation::by_ring>;
+///@}
 
 }  // namespace devplace::parallel

@@ -13,10 +13,10 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Copies the parameters and buffers of a model's first place to the others; across processes those of rank 0, for
+/// Copies the parameters and buffers of a model's first place to the other places; across processes from rank 0, for
 /// programs where one process reads a file. All processes of this thread's process_scope call it; they also get rank
-/// 0's seed and number of passes, from which dropout draws. Complete when the call returns. Invalidates what forward
-/// has saved; optimizers keep their state. Throws error if there is no process_scope, and failures of places and
+/// 0's seed and number of passes, from which dropout draws. Complete when the call returns. Invalidates activations
+/// saved by forward; optimizers keep their state. Throws error if there is no process_scope, and failures of places and
 /// processes, after which some parameters may be new.
 template <class Net, placement Where, precision P>
 void broadcast_parameters(model<Net, Where, P>& m) {

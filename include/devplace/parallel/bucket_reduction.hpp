@@ -58,8 +58,8 @@ class bucket_reduction {
     };
   }
 
-  /// Orders later work of the places after the reduction of all buckets, and reduces or broadcasts everything else that
-  /// reduce_gradients or reduce_shares do. Call it after all passes.
+  /// Orders later work of the places after the reduction of all buckets, and does the rest of reduce_gradients or
+  /// reduce_shares. Call it after all passes.
   void finish() {
     if (!only_place())
       for (std::size_t i = 0; i != plan::size; ++i)

@@ -65,7 +65,7 @@ class bucket_shares {
  private:
   static constexpr std::size_t least(std::size_t a, std::size_t b) { return a < b ? a : b; }
 
-  std::vector<std::size_t> begins_;  ///< a row for each bucket, and one for the first one's parameters
+  std::vector<std::size_t> begins_;  ///< a row for each bucket, and one for the parameters of the first bucket
   std::size_t row_;
 };
 

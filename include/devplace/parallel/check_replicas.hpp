@@ -79,8 +79,8 @@ void check_entry(const runtime::model_state<S>& state, T* (runtime::replica<S>::
   throw error("replicas differ after " + std::to_string(state.updates) + " updates: " + name + ", " + replica(0) +
               " against " + replica(differing) + ": element " + index_text(element, shape) + " is " +
               value_text(first[element]) + " and " + value_text(other) +
-              ". Every place must do the same to its copy: look for writes to one replica alone, or go on from the "
-              "first place's copy with to<Where>(to<on<cpu>>(model)).");
+              ". All places must change their copies equally: look for writes to a single replica, or continue from "
+              "the first place's copy with to<Where>(to<on<cpu>>(model)).");
 }
 
 template <class Net, class Backend, class S>

@@ -52,8 +52,8 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
 /// bits. All ranks start the same collectives in the same order, in which they are executed.
 ///
 /// - `prepare(count, element_bytes)` is called before the first start.
-/// - `mark_ready(k)`: marks the point after all work that participant `k` of this process, from 0, has been given so
-///   far. Asynchronous.
+/// - `mark_ready(k)`: marks the point after all work enqueued so far by this process's participant `k`, from 0.
+///   Asynchronous.
 /// - `start_all_reduce(buffers, count, op)`, `start_reduce(buffers, count, op, root)`, `start_reduce_scatter(buffers,
 ///   begins, op)`: start the collective after the oldest unused mark of each participant of this process. Do not wait;
 ///   later work of the devices may run at the same time and must not use the buffers. `begins` must exist until
@@ -78,8 +78,8 @@ concept overlapping_communicator = communicator<C, T> &&
   noexcept;
 };
 
-/// Whether an engine's communicators connect participants of several processes, which the engine itself knows: true if
-/// it has a member `static constexpr bool spans_processes = true`.
+/// Whether an engine itself knows several processes, whose participants its communicators connect: true if it has a
+/// member `static constexpr bool spans_processes = true`.
 template <class Engine>
 inline constexpr bool spans_processes = requires {
   requires Engine::spans_processes;

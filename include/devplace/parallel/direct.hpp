@@ -28,18 +28,13 @@ namespace devplace::parallel {
 /// This is the two-shot all-reduce over shared memory; see Peng et al., "Optimizing MPI Collectives on Shared Memory
 /// Multi-Cores", SC'23.
 template <class Backend>
-class direct : public detail::rank_devices<Backend>, public detail::streamed_collectives<direct<Backend>, Backend> {
+class direct : public detail::streamed_collectives<direct<Backend>, Backend> {
+  using base = detail::streamed_collectives<direct, Backend>;
+
  public:
   /// Connects these devices, rank 0 first.
-  explicit direct(std::span<const int> ordinals)
-      : detail::rank_devices<Backend>(ordinals), detail::streamed_collectives<direct<Backend>, Backend>(ordinals) {
-    bool apart = false;
-    for (const int a : ordinals)
-      for (const int b : ordinals)
-        apart = apart || !devplace::detail::memory_of<Backend>().why_apart(a, b).empty();
-    if (apart) devplace::detail::naming_bad_alloc("a communicator", [&] { received_.resize(ordinals.size()); });
-  }
-  using detail::rank_devices<Backend>::size;
+  explicit direct(std::span<const int> ordinals) : base(ordinals, any_apart(ordinals)) {}
+  using base::size;
 
   /// Allocates the memory for copies of other devices' buffers, if copies are needed.
   void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
@@ -84,15 +79,23 @@ class direct : public detail::rank_devices<Backend>, public detail::streamed_col
   ///@}
 
  private:
-  using detail::rank_devices<Backend>::check;
-  using detail::rank_devices<Backend>::check_root;
-  using detail::rank_devices<Backend>::copy;
-  using detail::rank_devices<Backend>::even_begins;
-  using detail::rank_devices<Backend>::fence;
-  using detail::rank_devices<Backend>::follow;
-  using detail::rank_devices<Backend>::index;
-  using detail::rank_devices<Backend>::mark;
-  using detail::rank_devices<Backend>::ordinal;
+  using base::check;
+  using base::check_root;
+  using base::copy;
+  using base::even_begins;
+  using base::fence;
+  using base::follow;
+  using base::index;
+  using base::mark;
+  using base::ordinal;
+
+  static bool any_apart(std::span<const int> ordinals) {
+    bool apart = false;
+    for (const int a : ordinals)
+      for (const int b : ordinals)
+        apart = apart || !devplace::detail::memory_of<Backend>().why_apart(a, b).empty();
+    return apart;
+  }
 
   /// Minimum number of elements per thread: a few microseconds of work.
   static constexpr std::size_t grain = 16384;
@@ -103,10 +106,10 @@ class direct : public detail::rank_devices<Backend>, public detail::streamed_col
   void reduce_parts(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int target) {
     check(buffers.size());
     detail::check_reduction<T>(op);
-    if (!received_.empty()) return reduce_copies(buffers, begins, op, target);
+    if (base::receives()) return reduce_copies(buffers, begins, op, target);
     detail::rank_table<T> table{};
     table.ranks = size();
-    std::copy(buffers.begin(), buffers.end(), table.of);
+    std::copy(buffers.begin(), buffers.end(), table.buffers);
     fence();
     for (int rank = 0; rank != size(); ++rank) {
       const detail::element_range range = detail::part(begins, rank);
@@ -131,14 +134,14 @@ class direct : public detail::rank_devices<Backend>, public detail::streamed_col
         const detail::element_range range{first, std::min(first + portion, own.last)};
         detail::rank_table<T> table{};
         table.ranks = size();
-        T* free = static_cast<T*>(received_[index(rank)].data());
+        T* free = base::template received<T>(rank);
         for (int from = 0; from != size(); ++from) {
           if (from == rank) {
-            table.of[from] = buffers[index(rank)] + first;
+            table.buffers[from] = buffers[index(rank)] + first;
             continue;
           }
           copy(rank, free, from, buffers, range);
-          table.of[from] = free;
+          table.buffers[from] = free;
           free += portion;
         }
         detail::with_reduction<T>(op, [&]<reduction Op>() {
@@ -164,19 +167,8 @@ class direct : public detail::rank_devices<Backend>, public detail::streamed_col
   }
 
   void reserve(std::span<const std::size_t> begins, std::size_t element_bytes) {
-    const std::size_t bytes = portion_of(begins, element_bytes) * (index(size()) - 1);
-    for (int rank = 0; rank != static_cast<int>(received_.size()); ++rank) {
-      auto& block = received_[index(rank)];
-      if (block.bytes() >= bytes) continue;
-      this->require_prepared();
-      block = {};
-      devplace::detail::on_behalf_of_replica<Backend>(index(rank), received_.size(), ordinal(rank), [&] {
-        block = devplace::detail::allocate<Backend>(ordinal(rank), bytes, memory_purpose::workspace);
-      });
-    }
+    base::reserve_received(portion_of(begins, element_bytes) * (index(size()) - 1));
   }
-
-  std::vector<devplace::detail::memory_block> received_;  // empty if the devices can access each other's memory
 };
 
 }  // namespace devplace::parallel

@@ -48,8 +48,8 @@ void sum_parameters(const runtime::replica<S>& r, std::size_t first, std::size_t
                      1, count, 1, {r.parameter_data() + first}, {result}});
 }
 
-/// Compares checksums of the replicas' parameters, stored at `checksums` on each place. Waits for the places. Throws as
-/// check_replicas() does if they differ.
+/// Compares checksums of the replicas' parameters, stored at `checksums` on each place. Waits for the places. Throws
+/// like check_replicas() if they differ.
 template <class Net, class Backend, class S, std::size_t Places>
 void require_equal_replicas(const runtime::model_state<S>& state, const std::array<std::uint64_t*, Places>& checksums) {
   constexpr std::size_t count = runtime::network_plan<Net>::arena_elements;

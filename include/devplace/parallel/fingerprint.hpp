@@ -15,6 +15,7 @@
 #include <devplace/base/error.hpp>
 #include <devplace/base/first_difference.hpp>
 #include <devplace/base/hash.hpp>
+#include <devplace/base/options.hpp>
 #include <devplace/process/process_group.hpp>
 
 namespace devplace::parallel {
@@ -46,16 +47,15 @@ class basic_fingerprint {
   }
   void add(const basic_fingerprint& more) { text_ += more.text_; }
   ///@}
-  /// Adds the options of a rule or a loss that has `for_each_option(f)`, which calls f(name, value).
+  /// Adds the options of a rule or a loss that lists them in for_each_option.
   template <class Options>
   void add_options(std::string_view prefix, const Options& options) {
-    if constexpr (requires { options.for_each_option([](const char*, const auto&) {}); })
-      options.for_each_option(
-          [&](const char* name, const auto& value) { add(std::string(prefix).append(name), value); });
+    devplace::detail::for_each_option(
+        options, [&](const char* name, const auto& value) { add(std::string(prefix).append(name), value); });
   }
 
-  /// Compares the fingerprints of all processes, which all call it. Throws communication_error in all of them if one
-  /// differs from rank 0's. The message begins with `what` and names the first difference and both ranks.
+  /// Compares the fingerprints of all processes, which all call it. Throws communication_error in every process if a
+  /// fingerprint differs from rank 0's. The message begins with `what` and names the first difference and both ranks.
   void require_equal(const process_group& processes, std::string_view what) const {
     const std::vector<std::uint64_t> hashes = processes.all_gather(hash());
     int other = 0;
@@ -90,7 +90,7 @@ using fingerprint = basic_fingerprint<>;
 /// Identifies a batch of a loader over processes; trainers compare the notes of all processes.
 struct batch_note {
   fingerprint loader;             ///< the extents of the loader's data, and its options
-  std::uint64_t loader_hash = 0;  ///< of `loader`
+  std::uint64_t loader_hash = 0;  ///< hash of `loader`
   int epoch = 0;                  ///< the batch's epoch
   std::size_t number = 0;         ///< the batch's number in the epoch, from 0
 };

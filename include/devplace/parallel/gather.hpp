@@ -22,7 +22,7 @@ auto gather(const From& source) {
                  not_summands = from != form::summands;
   static_assert(to_one,
                 "devplace: gather: the result lies on one place, as in gather<on<cpu>>(x); all_gather(x) gives every "
-                "place the whole.");
+                "place the whole value.");
   static_assert(over_several, "devplace: gather: the value is on one place already; to<on<P>>(x) moves it to another.");
   static_assert(not_copies,
                 "devplace: gather: every place has the whole value already; take one copy with "

@@ -22,6 +22,7 @@
 #include <devplace/parallel/detail/mpi_elements.hpp>
 #include <devplace/parallel/detail/mpi_unfinished.hpp>
 #include <devplace/parallel/direct.hpp>
+#include <devplace/parallel/policy.hpp>
 #include <devplace/process/mpi.hpp>
 
 namespace devplace {
@@ -30,36 +31,30 @@ namespace parallel {
 
 /// A communicator that calls MPI's own non-blocking collectives, such as MPI_Iallreduce, and polls them and the group's
 /// monitor until they complete. MPI chooses the order of summation: it may depend on the number of elements, the
-/// processes' hosts and the library, so the bits may differ from those of other engines and other numbers of processes.
+/// processes' hosts and the library. The bits may therefore differ from other engines and between numbers of processes.
 /// All processes get the same bits from libraries that compute each element once, as most do; the standard only
 /// recommends it.
 ///
-/// If a process has several places, the device of the first one reduces over them before, and the others copy its
-/// result afterwards. If an element is NaN, the maximum is what MPI returns. The calling thread waits for the devices
-/// and for the other processes. On the CPU, collectives may be started; they advance during calls of progress() and of
-/// MPI. MPI cannot cancel them: after a failure it may still use the buffers, so the program must not continue to use
-/// MPI.
+/// If a process has several places, the first place's device reduces over them first, and the other places copy the
+/// result at the end. The maximum of elements with NaN is whatever MPI returns. The calling thread waits for the
+/// devices and for the other processes. On the CPU, collectives may be started; they advance during calls of progress()
+/// and of MPI. MPI cannot cancel them: after a failure it may still use the buffers, so the program must not continue
+/// to use MPI.
 template <class Backend>
-class mpi_collectives {
+class mpi_collectives : public detail::participants {
  public:
   /// Maximum number of elements of one call of MPI, whose counts are ints.
   static constexpr std::size_t most_elements = std::size_t{1} << 30;
 
-  /// Connects these devices of this process with those of the group's other processes, which have the same number. MPI
-  /// must have made the group. `most` is for tests.
+  /// Connects these devices of this process with as many devices of each other process of the group. MPI must have made
+  /// the group. `most` is for tests.
   mpi_collectives(std::span<const int> ordinals, const process_group& processes, mpi_access access,
                   std::size_t most = most_elements)
-      : local_(ordinals),
+      : participants(processes.transport()->ranks(), ordinals.size()),
+        local_(ordinals),
         via_(detail::mpi_transport_of(processes, "collective::mpi")),
         elements_(ordinals.front(), ordinals.size(), access, via_->portion(), most),
         counts_(devplace::detail::naming_bad_alloc("a communicator", [&] { return new_counts(); })) {}
-
-  /// The participants of all processes, and those of this process.
-  ///@{
-  int size() const { return via_->size() * local_count(); }
-  int first_rank() const { return via_->ranks().rank * local_count(); }
-  int local_count() const { return local_.size(); }
-  ///@}
 
   /// Allocates the memory for buffers of up to `count` elements.
   void prepare(std::size_t count, std::size_t element_bytes) {
@@ -207,14 +202,10 @@ class mpi_collectives {
   ///@}
 
  private:
-  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
-  int process_of(int rank) const { return rank / local_count(); }
-  bool is_here(int rank) const { return process_of(rank) == via_->ranks().rank; }
-
-  detail::mpi_counts new_counts() const { return detail::mpi_counts(index(via_->size())); }
+  detail::mpi_counts new_counts() const { return detail::mpi_counts(index(processes())); }
   detail::element_range divide(detail::mpi_counts& counts, std::span<const std::size_t> begins, std::size_t first,
                                std::size_t last) const {
-    return counts.divide(begins, index(local_count()), first, last, index(via_->ranks().rank));
+    return counts.divide(begins, index(local_count()), first, last, index(process()));
   }
 
   /// Reduces over this process's places into the first buffer.
@@ -242,14 +233,12 @@ class mpi_collectives {
     if (std::exchange(announced_, false) && via_->monitor() != nullptr) via_->monitor()->leave();
   }
 
+  using participants::check;
   template <class T>
   void check(std::span<T* const> buffers, reduction op) const {
     check(buffers.size());
     detail::check_reduction<T>(op);
   }
-  void check(std::size_t buffers) const { detail::check_buffers(buffers, index(local_count())); }
-  void check(std::span<const std::size_t> begins) const { detail::check_boundaries(begins, index(size())); }
-  void check_root(int root) const { detail::check_root(root, index(size())); }
 
   direct<Backend> local_;
   std::shared_ptr<detail::mpi_transport> via_;
@@ -269,23 +258,9 @@ namespace collective {
 /// machine's MPI offers, such as reductions in the network, but its bits are not reproducible elsewhere. A CUDA-aware
 /// MPI gets the memory of CUDA devices directly, others get copies in pinned memory. In one process the engine is
 /// `direct`.
-struct mpi {
+struct mpi : engine_base<parallel::direct, parallel::mpi_collectives> {
   /// The name in output.
   static constexpr std::string_view name = "mpi";
-  /// Bytes of workspace on each place for reducing `count` elements.
-  static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
-  /// The communicator of a backend's devices, in one process and across several.
-  ///@{
-  template <class Backend>
-  using communicator = parallel::direct<Backend>;
-  template <class Backend>
-  using communicator_across = parallel::mpi_collectives<Backend>;
-  ///@}
-  /// Connects the devices of one process; the first one is rank 0.
-  template <class Backend>
-  communicator<Backend> connect(std::span<const int> ordinals) const {
-    return communicator<Backend>(ordinals);
-  }
   /// Connects the devices of a group's processes; ranks are ordered by process. Throws argument_error if MPI has not
   /// made the group.
   template <class Backend>

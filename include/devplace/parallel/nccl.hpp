@@ -16,31 +16,31 @@
   #include <span>
   #include <string_view>
   #include <type_traits>
-  #include <utility>
 
   #include <devplace/parallel/communicator.hpp>
   #include <devplace/parallel/detail/check_collective.hpp>
   #include <devplace/parallel/detail/nccl_short_sums.hpp>
+  #include <devplace/parallel/policy.hpp>
   #include <devplace/process/process_group.hpp>
 
 namespace devplace::parallel {
 
 /// The communicator of CUDA devices of one or several processes, by NVIDIA's NCCL, over NVLink, PCIe or the network. It
-/// computes sums, and extrema of integers. NCCL does not document the order of sums, so their bits may differ from
-/// those of `direct` and between numbers of devices; all participants get the same bits. devplace computes sums of bf16
-/// and half itself, in float and in the order of the ranks, and rounds once: their bits are those of `direct`.
+/// computes sums, and extrema of integers. NCCL does not document the order of sums, so the bits may differ from
+/// `direct` and between numbers of devices; all participants get the same bits. devplace computes sums of bf16 and half
+/// itself, in float and in the order of the ranks, and rounds once: their bits are those of `direct`.
 ///
 /// A call returns when NCCL has enqueued the collective. Each device executes it on a separate stream, after its
 /// earlier work and before its later work. A missing rank is detected while the calling thread enqueues a collective or
 /// waits for a device, for example to read a loss: within process_options::op_timeout, or at once if the group knows
 /// that a process has ended. All processes then throw communication_error.
 ///
-/// Parts of equal size need one call of NCCL, others one for each participant, in one NCCL group. Buffers are not
-/// registered: NCCL's registration (ncclCommRegister, symmetric windows) is for memory of ncclMemAlloc or cuMemCreate;
-/// for memory of CUDA's stream-ordered pools, as devplace's arenas, it fails or has no effect. Copies to registered
-/// memory would cost each bucket another read and write.
+/// Parts of equal size need one call of NCCL, unequal parts one call for each participant, in one NCCL group. Buffers
+/// are not registered: NCCL's registration (ncclCommRegister, symmetric windows) is for memory of ncclMemAlloc or
+/// cuMemCreate; for memory of CUDA's stream-ordered pools, as devplace's arenas, it fails or has no effect. Copies to
+/// registered memory would cost each bucket another read and write.
 template <class Backend>
-class nccl_communicator {
+class nccl_communicator : public detail::participants {
   static constexpr bool of_cuda_devices = std::is_same_v<Backend, backend::cuda>;
   static_assert(of_cuda_devices,
                 "devplace: collective::nccl connects CUDA devices, and these places have none; use collective::direct "
@@ -50,18 +50,12 @@ class nccl_communicator {
   /// The host does not wait for the devices, so a trainer cannot read the result before it continues.
   static constexpr bool host_goes_on = true;
 
-  /// Connects these devices, and the same number in each of the other processes, which all call it. Throws
+  /// Connects these devices with as many devices of each other process. All processes call it. Throws
   /// communication_error if NCCL cannot connect them within process_options::init_timeout, if the loaded NCCL is older
   /// than that of the compilation, or if two ranks use one GPU.
   explicit nccl_communicator(std::span<const int> ordinals, const process_group& processes = process_group())
-      : sums_(std::make_unique<detail::nccl_short_sums>(ordinals, processes)) {}
-
-  /// The participants of all processes, and those of this process.
-  ///@{
-  int size() const { return ranks().size(); }
-  int first_rank() const { return ranks().first_rank(); }
-  int local_count() const { return ranks().local_count(); }
-  ///@}
+      : participants(processes.transport()->ranks(), ordinals.size()),
+        sums_(std::make_unique<detail::nccl_short_sums>(ordinals, processes)) {}
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
@@ -181,8 +175,7 @@ class nccl_communicator {
       ranks().run(nccl_call, call, elements, enqueue);
   }
   detail::nccl_ranks& ranks() { return sums_->ranks(); }
-  const detail::nccl_ranks& ranks() const { return std::as_const(*sums_).ranks(); }
-  std::size_t rank(std::size_t k) const { return static_cast<std::size_t>(ranks().rank(k)); }
+  std::size_t rank(std::size_t k) const { return index(first_rank()) + k; }
 
   /// The number of elements of each part; 0 if the parts differ in size.
   static std::size_t equal_part(std::span<const std::size_t> begins) {
@@ -201,12 +194,6 @@ class nccl_communicator {
     return ncclSuccess;
   }
 
-  void check(std::size_t buffers) const { detail::check_buffers(buffers, static_cast<std::size_t>(local_count())); }
-  void check(std::span<const std::size_t> begins) const {
-    detail::check_boundaries(begins, static_cast<std::size_t>(size()));
-  }
-  void check_root(int root) const { detail::check_root(root, static_cast<std::size_t>(size())); }
-
   std::unique_ptr<detail::nccl_short_sums> sums_;
 };
 
@@ -217,35 +204,16 @@ namespace devplace::collective {
 /// The engine that sums by NVIDIA's NCCL, for CUDA devices of one or several processes: `all_reduce<nccl>`,
 /// `reduce_and_broadcast<nccl>`, `sharded_all_reduce<nccl>`. NCCL chooses the order of summation: all places get the
 /// same bits, which may differ from those of `direct`, and between `sharded_all_reduce` and `all_reduce`. With
-/// `wire<bf16, nccl>` NCCL moves gradients in 16 bits, and the sums have the bits of `wire<bf16>`.
-struct nccl {
+/// `wire<bf16, nccl>` NCCL moves gradients in 16 bits, and the sums have the bits of `wire<bf16>`. Plans do not count
+/// NCCL's own buffers.
+struct nccl : engine_base<parallel::nccl_communicator, parallel::nccl_communicator> {
   /// The name in output.
   static constexpr std::string_view name = "nccl";
-  /// Bytes of devplace's workspace on each place. Plans do not count NCCL's own buffers.
-  static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
   /// Whether sums of bf16 and half are computed in float in the order of the participants, as `wire` requires.
   static constexpr bool adds_in_float = true;
   /// Bytes of workspace on each place for summing `count` 16-bit elements.
   static constexpr std::size_t short_workspace_bytes(std::size_t participants, std::size_t count) {
     return parallel::detail::nccl_short_sums::received_elements(participants, count) * sizeof(bf16);
-  }
-  /// The communicator of a backend's devices, in one process and across several.
-  ///@{
-  template <class Backend>
-  using communicator = parallel::nccl_communicator<Backend>;
-  template <class Backend>
-  using communicator_across = parallel::nccl_communicator<Backend>;
-  ///@}
-  /// Connects the devices of one process; the first one is rank 0.
-  template <class Backend>
-  communicator<Backend> connect(std::span<const int> ordinals) const {
-    return communicator<Backend>(ordinals);
-  }
-  /// Connects the devices of a group's processes, which exchange NCCL's identifiers over the group's transport; ranks
-  /// are ordered by process.
-  template <class Backend>
-  communicator_across<Backend> connect_across(std::span<const int> ordinals, const process_group& processes) const {
-    return communicator_across<Backend>(ordinals, processes);
   }
 };
 

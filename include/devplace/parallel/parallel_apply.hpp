@@ -79,18 +79,18 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
   using mesh = typename detail::mesh_of<where>::local;
   constexpr bool split = std::is_same_v<typename placement_traits<where>::kind, split_along<0>>;
   constexpr bool on_mesh = parallel::detail::are_on_mesh<mesh, First, Rest...>;
-  constexpr bool alike = parallel::detail::have_equal_outputs<model_type, Rest...>;
+  constexpr bool equal_outputs = parallel::detail::have_equal_outputs<model_type, Rest...>;
   static_assert(
       split,
       "devplace: parallel_apply: the inputs are one tensor that is not split along axis 0, so that its places "
       "have no samples of their own; split it with scatter<sharded<axis<0>, 0, 1>>(x).");
   static_assert(!split || on_mesh,
                 "devplace: parallel_apply: the models do not lie on the places of the inputs, in their order; "
-                "replicate<replicated<0, 1>>(model) and scatter<sharded<axis<0>, 0, 1>>(x) name the same ones.");
-  static_assert(!on_mesh || alike,
-                "devplace: parallel_apply: the models' outputs differ in type or extents, so they are no parts of one "
-                "tensor; give the inputs as a tuple.");
-  if constexpr (split && on_mesh && alike) {
+                "replicate<replicated<0, 1>>(model) and scatter<sharded<axis<0>, 0, 1>>(x) name the same places.");
+  static_assert(!on_mesh || equal_outputs,
+                "devplace: parallel_apply: the models' outputs differ in type or extents, so they cannot be parts of "
+                "one tensor; give the inputs as a tuple.");
+  if constexpr (split && on_mesh && equal_outputs) {
     auto outputs = detail::make_like<typename model_type::output_type, where>(
         runtime::batch_extents<typename model_type::output_extents>(inputs.extent(0)), inputs);
     [&]<class... P, std::size_t... I>(devices<P...>, std::index_sequence<I...>) {
@@ -107,8 +107,8 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
 template <class... X>
 auto parallel_apply(const X&...) {
   static_assert(sizeof...(X) == 0 && sizeof...(X) != 0,
-                "devplace: parallel_apply: the models are a tuple, and the inputs another or one split tensor, as in "
-                "parallel_apply(std::tie(a, b), std::tie(x, y)).");
+                "devplace: parallel_apply: the models are a tuple, and the inputs a second tuple or one split tensor, "
+                "as in parallel_apply(std::tie(a, b), std::tie(x, y)).");
   return 0;
 }
 

@@ -18,15 +18,18 @@ namespace devplace {
 /// Policies for synchronising the replicas in a data-parallel step. They differ in traffic and memory, not in results.
 namespace collective {
 
-/// The common part of devplace's engines, whose order of summation is the same in one process and across several.
-template <template <class> class Communicator, parallel::summation Order>
-struct ordered_engine {
-  /// The communicator of a backend's devices in one process.
+/// The common part of devplace's engines: the communicators of a backend's devices, in one process and across several.
+template <template <class> class Communicator, template <class> class CommunicatorAcross>
+struct engine_base {
+  /// The communicators as members, for policies.
+  ///@{
   template <class Backend>
   using communicator = Communicator<Backend>;
-  /// The communicator of a backend's devices in several processes.
   template <class Backend>
-  using communicator_across = parallel::across_processes<Backend, Order>;
+  using communicator_across = CommunicatorAcross<Backend>;
+  ///@}
+  /// Bytes of workspace on each place for reducing `count` elements.
+  static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
   /// Connects the devices of one process; the first one is rank 0.
   template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
@@ -35,24 +38,22 @@ struct ordered_engine {
   /// Connects the devices of a group's processes; ranks are ordered by process.
   template <class Backend>
   communicator_across<Backend> connect_across(std::span<const int> ordinals, const process_group& processes) const {
-    return communicator_across<Backend>(ordinals, processes.transport());
+    return communicator_across<Backend>(ordinals, processes);
   }
 };
 
 /// The engine that sums in the order of the participants: every device sums its slice of the gradients over all
 /// replicas. The bits do not depend on threads or buckets. Devices that cannot access each other's memory need a
 /// workspace of up to 1 MiB for each other place, which plans do not count.
-struct direct : ordered_engine<parallel::direct, parallel::summation::by_rank> {
+struct direct : engine_base<parallel::direct, parallel::across_by_rank> {
   /// The name in output.
   static constexpr std::string_view name = "direct";
-  /// Bytes of workspace on each place for reducing `count` elements.
-  static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
 };
 
 /// The engine that passes chunks from neighbour to neighbour around a ring. Its order of summation differs from that of
 /// `direct` and depends on the buckets. Across processes it adds in the ring's order, but the processes exchange parts
 /// directly, with as many bytes and fewer steps.
-struct ring : ordered_engine<parallel::ring, parallel::summation::by_ring> {
+struct ring : engine_base<parallel::ring, parallel::across_by_ring> {
   /// The name in output.
   static constexpr std::string_view name = "ring";
   /// Bytes of workspace on each place for reducing `count` elements: one chunk.
@@ -105,10 +106,10 @@ struct reduce_and_broadcast {
 };
 
 /// The scheme of ZeRO stage 1: every place gets the sums of its share of the gradients, holds the optimizer's state for
-/// this share, updates the share's parameters, and gathers the other shares. Parameters have the bits of `all_reduce`
-/// with the same engine, and as many bytes are moved. No place has the whole gradients afterwards, except in steps that
-/// clip, whose norm needs them. The optimizer's rule is called for each share, so it must be elementwise, as all of
-/// devplace's rules are.
+/// this share, and updates the share's parameters. It then gathers the other shares. Parameters have the bits of
+/// `all_reduce` with the same engine, and as many bytes are moved. No place has the whole gradients afterwards, except
+/// in steps that clip, whose norm needs them. The optimizer's rule is called for each share, so it must be elementwise,
+/// as all of devplace's rules are.
 template <class Engine = direct, class Buckets = buckets<>>
 struct sharded_all_reduce {
   /// The engine of the collectives, and their bucket sizes.

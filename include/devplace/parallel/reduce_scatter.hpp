@@ -74,10 +74,9 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
   constexpr form from = detail::form_of_tensor<From>;
   constexpr bool over_several = from != form::one_place, not_copies = from != form::copies,
                  not_parts = from != form::parts;
-  static_assert(
-      to_parts,
-      "devplace: reduce_scatter: the result is sharded, as in reduce_scatter<sharded<axis<0>, 0, 1>>(x); all_reduce(x) "
-      "gives every place the whole.");
+  static_assert(to_parts,
+                "devplace: reduce_scatter: the result is sharded, as in reduce_scatter<sharded<axis<0>, 0, 1>>(x); "
+                "all_reduce(x) gives every place the whole value.");
   static_assert(
       over_several,
       "devplace: reduce_scatter: the value is whole, on one place; scatter<sharded<axis<0>, 0, 1>>(x) splits it.");
@@ -91,7 +90,7 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
         std::is_same_v<typename placement_traits<To>::mesh, typename placement_traits<where>::mesh>;
     static_assert(one_mesh,
                   "devplace: reduce_scatter: the result's places are not the summands' places in their order; name the "
-                  "same ones, or reduce<on<P>>(x) and scatter to others.");
+                  "summands' places, or reduce<on<P>>(x) and scatter to others.");
     if constexpr (one_mesh && parallel::detail::check_elements<from_type>()) {
       using value_type = typename from_type::value_type;
       tensor<value_type, typename from_type::extents_type, To> result(source.extents(), how);

@@ -17,9 +17,9 @@
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// partial -> on: combines the summands by the operation in the type, in the order of the places, on one place:
-/// `reduce<on<cuda<0>>>(std::move(x))`. Asynchronous, unless `To` is none of the tensor's places: then the summands are
-/// combined on the first place, and the call waits and copies the result. Reduces a temporary in place, other arguments
-/// through copies. NaN propagates, as in all_reduce. To reduce along axes use `sum` and the like (ops/reduce.hpp).
+/// `reduce<on<cuda<0>>>(std::move(x))`. Asynchronous if `To` is one of the tensor's places; otherwise combines the
+/// summands on the first place, waits and copies the result. Reduces a temporary in place, other arguments through
+/// copies. NaN propagates, as in all_reduce. To reduce along axes use `sum` and the like (ops/reduce.hpp).
 template <class To = void, tensor_like From>
 auto reduce(From&& source) {
   using detail::form;

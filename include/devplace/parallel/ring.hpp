@@ -18,7 +18,7 @@
 namespace devplace::parallel {
 
 /// The communicator of devices of one process that copy only from their left neighbour. The buffers are cut into n
-/// chunks, which travel around the ring once to be added up and once more to be distributed, in 2 (n - 1) steps. Each
+/// chunks. They travel around the ring once to be added up and once more to be distributed, in 2 (n - 1) steps. Each
 /// device receives 2 (n - 1) / n S bytes. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
 /// workstations", 2009.
 ///
@@ -27,17 +27,16 @@ namespace devplace::parallel {
 /// `share_begin` has the bits of all_reduce. The boundaries of chunks depend on the number of elements, so bucket sizes
 /// change the bits, unlike with `direct`.
 template <class Backend>
-class ring : public detail::rank_devices<Backend>, public detail::streamed_collectives<ring<Backend>, Backend> {
+class ring : public detail::streamed_collectives<ring<Backend>, Backend> {
+  using base = detail::streamed_collectives<ring, Backend>;
+
  public:
   /// Connects these devices, rank 0 first; each receives from the previous one.
-  explicit ring(std::span<const int> ordinals)
-      : detail::rank_devices<Backend>(ordinals),
-        detail::streamed_collectives<ring<Backend>, Backend>(ordinals),
-        received_(ordinals.size()) {}
-  using detail::rank_devices<Backend>::size;
+  explicit ring(std::span<const int> ordinals) : base(ordinals, true) {}
+  using base::size;
 
-  /// Allocates memory for one chunk of `count` elements on each device, unless it has enough. Reductions do this
-  /// themselves if it was not done before.
+  /// Allocates memory for one chunk of `count` elements on each device, unless it has enough. Otherwise the first
+  /// reduction allocates it.
   void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
 
   /// The collectives of parallel/communicator.hpp.
@@ -96,21 +95,21 @@ class ring : public detail::rank_devices<Backend>, public detail::streamed_colle
   ///@}
 
  private:
-  using detail::rank_devices<Backend>::check;
-  using detail::rank_devices<Backend>::check_root;
-  using detail::rank_devices<Backend>::copy;
-  using detail::rank_devices<Backend>::even_begins;
-  using detail::rank_devices<Backend>::fence;
-  using detail::rank_devices<Backend>::follow;
-  using detail::rank_devices<Backend>::index;
-  using detail::rank_devices<Backend>::mark;
-  using detail::rank_devices<Backend>::ordinal;
+  using base::check;
+  using base::check_root;
+  using base::copy;
+  using base::even_begins;
+  using base::fence;
+  using base::follow;
+  using base::index;
+  using base::mark;
+  using base::ordinal;
 
   static constexpr std::size_t grain = 16384;
 
   int modulo(int rank) const { return (rank % size() + size()) % size(); }
 
-  /// Runs n - 1 steps, in each of which every rank calls `receive(step, rank, left)` to get a chunk from its left
+  /// Runs n - 1 steps. In each step every rank calls `receive(step, rank, left)` to get a chunk from its left
   /// neighbour.
   template <class Receive>
   void circulate(const Receive& receive) {
@@ -134,7 +133,7 @@ class ring : public detail::rank_devices<Backend>, public detail::streamed_colle
     reserve(begins, sizeof(T));
     circulate([&](int step, int rank, int left) {
       const auto range = detail::part(begins, modulo(rank - step - 2));
-      T* const received = static_cast<T*>(received_[index(rank)].data());
+      T* const received = base::template received<T>(rank);
       copy(rank, received, left, buffers, range);
       detail::with_reduction<T>(op, [&]<reduction Op>() {
         devplace::detail::for_each_index<Backend>(
@@ -159,18 +158,8 @@ class ring : public detail::rank_devices<Backend>, public detail::streamed_colle
     std::size_t bytes = 0;
     for (int chunk = 0; chunk != size(); ++chunk)
       bytes = std::max(bytes, detail::part(begins, chunk).size() * element_bytes);
-    for (int rank = 0; rank != size(); ++rank) {
-      auto& block = received_[index(rank)];
-      if (block.bytes() >= bytes) continue;
-      this->require_prepared();
-      block = {};
-      devplace::detail::on_behalf_of_replica<Backend>(index(rank), received_.size(), ordinal(rank), [&] {
-        block = devplace::detail::allocate<Backend>(ordinal(rank), bytes, memory_purpose::workspace);
-      });
-    }
+    base::reserve_received(bytes);
   }
-
-  std::vector<devplace::detail::memory_block> received_;
 };
 
 }  // namespace devplace::parallel

@@ -38,17 +38,15 @@ auto scatter(const From& source, const Split& how = split::even) {
                 "devplace: scatter: the value lies over several places already; scatter one place's copy, "
                 "x.local(cuda<0>{}), or bring the value to one place first (gather, reduce).");
   constexpr bool is_rule = split_rule<Split>;
-  static_assert(
-      is_rule,
-      "devplace: scatter: the second argument is a rule: split::even, split::torch or split::sizes{3, 7}; the "
-      "number of parts is that of the places in the type.");
+  static_assert(is_rule,
+                "devplace: scatter: the second argument is a rule: split::even, split::torch or split::sizes{3, 7}; "
+                "the number of parts is the number of places in the type.");
   constexpr bool has_axis = !to_parts || detail::operand_rules<To>::axis < std::remove_cvref_t<From>::rank;
   static_assert(has_axis, "devplace: scatter: the tensor does not have the axis that is split; axes count from 0.");
   constexpr bool all_given = !to_parts || !detail::is_split_sizes<Split> || detail::gives_sizes<Split, To>;
-  static_assert(
-      all_given,
-      "devplace: scatter: split::sizes has another number of sizes than the placement has places; give one for "
-      "each place, 0 for a place that is to have nothing.");
+  static_assert(all_given,
+                "devplace: scatter: split::sizes must have one size for each place of the placement; a place with size "
+                "0 gets no elements.");
   if constexpr (to_parts && from_one && is_rule && has_axis && all_given) {
     tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), how);
     detail::copy_to_parts(result, detail::as_view(source));

@@ -22,8 +22,8 @@ namespace devplace {
 /// - `sharded_all_reduce`: as many bytes, half of them parameters; if the trainer clips, `clipping` in addition (in
 ///   mixed<half> part of `gradients`, because its trainers always check whole gradients);
 /// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first participant, which gets sums slice by slice; across
-///   processes (n - 1) S, and the loss from there. In addition (n - 1) times the parameters from there, in mixed<half>
-///   with the scale of losses.
+///   processes (n - 1) S, and the loss from the first participant. In addition (n - 1) times the parameters from the
+///   first participant, in mixed<half> with the scale of losses.
 ///
 /// All engines move the same amount. With `collective::wire` S is the size of 16-bit gradients; parameters are not
 /// rounded. Numbers are rounded to whole elements, as if n divided S. `step_traffic<Model, Policy>{}.bytes` is a

@@ -78,8 +78,8 @@ void reduce_sums(Communicator& communicator, const runtime::model_state<S>& stat
 }
 
 /// Sums the gradient arenas, including the sums that follow the gradients, over the replicas, bucket by bucket, on
-/// every place or on the first one. Replaces the buffers, which forward has computed from each place's own samples, by
-/// those of the first place, as nn.DataParallel and DistributedDataParallel do.
+/// every place or on the first one. Replaces the layers' buffers, computed by forward from each place's own samples, by
+/// the first place's, as nn.DataParallel and DistributedDataParallel do.
 template <class Net, class Policy, class Communicator, class S>
 void reduce_gradients(Communicator& communicator, const runtime::model_state<S>& state) {
   using wire = typename precision_traits<S>::wire;
@@ -190,8 +190,8 @@ concept can_be_reduced =
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Reduces the gradients of a batch by `Policy`: turns partial gradients over several places into replicated ones, and
-/// returns those on one place unchanged, so that generic code has one line for all placements. Under
+/// Reduces the gradients of a batch by `Policy`: turns partial gradients over several places into replicated ones.
+/// Returns gradients on one place unchanged, so that generic code has one line for all placements. Under
 /// `collective::scatter_gather` the sums are computed on the first place and broadcast. Replaces layers' buffers by
 /// those of the first place. Across processes, all processes of this thread's process_scope call it. Asynchronous in
 /// one process. Makes the policy's communicator in each call, while a trainer keeps it.
@@ -204,7 +204,7 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
   constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, typename precision_traits<P>::wire>;
   static_assert(is_policy,
                 "devplace: synchronize: this type is not a collective policy; use collective::all_reduce<> or "
-                "collective::scatter_gather, or see parallel/policy.hpp for what one must have.");
+                "collective::scatter_gather, or see parallel/policy.hpp for the requirements.");
   constexpr bool connects = !is_policy || parallel::can_connect<Policy, Where>;
   static_assert(
       connects,
@@ -224,9 +224,9 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
 template <class Policy = collective::all_reduce<>, class Other>
 auto synchronize(const Other&, const Policy& = {}) {
   static_assert(detail::accepted<Other>,
-                "devplace: synchronize takes the gradients that backward returned and uses them up: "
-                "synchronize(model.backward(std::move(saved), gradient)) or synchronize(std::move(gradients)); to wait "
-                "for a place it is synchronize<cuda<0>>().");
+                "devplace: synchronize consumes the gradients that backward returned: "
+                "synchronize(model.backward(std::move(saved), gradient)) or synchronize(std::move(gradients)); "
+                "synchronize<cuda<0>>() waits for a place.");
   return detail::refusal{};
 }
 

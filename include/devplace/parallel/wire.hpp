@@ -77,8 +77,8 @@ class rounding : public Communicator {
   }
   ///@}
 
-  /// Sums the participants' buffers, on all of them or on the first: each participant rounds its own elements; the sums
-  /// are computed in the type that Short is computed in and rounded.
+  /// Sums the participants' buffers, on all participants or on the first: each participant rounds its own elements;
+  /// sums are computed in float and rounded.
   template <class T>
   void reduce_rounded(std::span<T* const> buffers, std::size_t count, bool on_all) {
     if (this->size() == 1) return;
@@ -177,11 +177,7 @@ struct wire {
   /// Connects the devices of a group's processes; ranks are ordered by process.
   template <class Backend>
   communicator_across<Backend> connect_across(std::span<const int> ordinals, const process_group& processes) const {
-    using connected = typename Engine::template communicator_across<Backend>;
-    if constexpr (std::is_constructible_v<connected, std::span<const int>, const process_group&>)
-      return communicator_across<Backend>(ordinals, processes);
-    else
-      return communicator_across<Backend>(ordinals, processes.transport());
+    return communicator_across<Backend>(ordinals, processes);
   }
 };
 

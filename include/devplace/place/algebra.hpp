@@ -48,7 +48,7 @@ struct refused {
 template <mismatch Why, class Where>
 using result_unless = std::conditional_t<Why == mismatch::none, placed_on<Where>, refused<Why>>;
 
-/// Properties of a kind of placement. Numbers and views at here<...> have those of whole values.
+/// Properties of a kind of placement. Numbers and views at here<...> have the properties of whole values.
 template <class Kind>
 struct kind_rules {
   static constexpr bool whole = true, split = false, partial = false, linear = false;
@@ -73,7 +73,7 @@ struct operand_rules : kind_rules<void> {};
 template <placement Where>
 struct operand_rules<Where> : rules_of<Where> {};
 
-/// Whether two placements have the same places; one place and a mesh of one place are different.
+/// Whether two placements have the same places. One place and a mesh of this one place differ.
 template <class A, class B>
 inline constexpr bool same_places = false;
 template <placement A, placement B>

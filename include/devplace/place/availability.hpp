@@ -14,8 +14,8 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// Why this machine lacks a place; empty if it has the place. Throws for invalid settings.
 template <class P>
 std::string why_place_unavailable() {
-  using asked =
-      std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::cuda>;  // CUDA allocates pinned memory
+  // Devices allocate pinned memory.
+  using asked = std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::device>;
   if constexpr (provided<asked, op::device_query>)
     return implementation<asked, op::device_query>::why_unavailable(place_traits<P>::ordinal);
   else
@@ -40,13 +40,14 @@ inline constexpr bool uses = (is_backend_in<Backend>(typename mesh_of<Where>::lo
 
 /// Whether a candidate is skipped in this translation unit because no component for it is linked.
 template <class Where>
-inline constexpr bool skipped = configuration::cuda == cuda_support::none&& uses<Where, backend::cuda, backend::pinned>;
+inline constexpr bool skipped =
+    configuration::cuda == cuda_support::none&& uses<Where, backend::device, backend::pinned>;
 
 /// Whether a candidate would be usable if this file were compiled as CUDA.
 template <class Where>
-inline constexpr bool wrong_language = configuration::cuda == cuda_support::host_only&& uses<Where, backend::cuda>;
+inline constexpr bool wrong_language = configuration::cuda == cuda_support::host_only&& uses<Where, backend::device>;
 
-/// Explains at compile time why `first_available` and `select` cannot choose; otherwise `usable`.
+/// Explains at compile time why `first_available` and `select` cannot choose; `usable` if they can.
 template <class... Where>
 struct candidates {
   static constexpr bool named = sizeof...(Where) != 0;
@@ -69,8 +70,8 @@ struct candidates {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Whether all places of `Where` exist on this machine and this program can use them. Also `available(where)`. Throws
-/// argument_error for an invalid setting (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES).
+/// Whether all places of `Where` exist on this machine and this program can use them. Also called as
+/// `available(where)`. Throws argument_error for an invalid setting (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES).
 template <placement Where>
 bool available(Where = {}) {
   return detail::why_unavailable<Where>().empty();

@@ -71,7 +71,7 @@ inline std::string cuda_component_missing() {
 }  // namespace devplace::detail
 
 #include <devplace/backend/cpu/device_query.hpp>
-#include DEVPLACE_CUDA_DEVICES
+#include DEVPLACE_DEVICES(device_query)
 
 namespace devplace::detail {
 
@@ -118,7 +118,7 @@ inline std::vector<device_information> list_devices() {
   return detail::naming_bad_alloc("the list of devices", [] {
     std::vector<device_information> found;
     detail::append_devices<backend::cpu>(found);
-    detail::append_devices<backend::cuda>(found);
+    detail::append_devices<backend::device>(found);
     return found;
   });
 }
@@ -126,13 +126,13 @@ inline std::vector<device_information> list_devices() {
 /// Number of CUDA devices, real or simulated, that this program can use, as torch.cuda.device_count(); 0 if no
 /// component supports them. Freezes the device map.
 inline int device_count() {
-  return detail::count_devices<backend::cuda>();
+  return detail::count_devices<backend::device>();
 }
 
 /// A sentence about this translation unit's support for cuda places: the component, the variables that number the
 /// devices (CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES) and, if there are none, why.
 inline std::string cuda_support_description() {
-  return detail::naming_bad_alloc("the description", detail::support_description<backend::cuda>);
+  return detail::naming_bad_alloc("the description", detail::support_description<backend::device>);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -28,12 +28,12 @@ namespace detail {
 /// Upper bound of the ordinals of cuda places.
 inline constexpr int counted_ordinals = 64;
 
-/// Binds logical ordinals to visible devices: by a text such as `0:0,1:0` (the environment), by set(), or otherwise to
-/// this process's share of the devices; all devices unless share() was called. The first use() freezes the map.
-/// Thread-safe.
+/// Binds logical ordinals to visible devices: by a text such as `0:0,1:0` (the environment) or by set(); otherwise to
+/// this process's share of the devices, which is all of them unless share() was called. The first use() freezes the
+/// map. Thread-safe.
 class device_map {
  public:
-  /// Whether the processes of a host see the same devices, or each process sees its own, which are not divided.
+  /// Whether the processes of a host see the same devices, which are divided among them, or each sees its own.
   enum class devices : unsigned char { of_host, of_process };
 
   /// `environment` is the value of DEVPLACE_DEVICE_MAP, null if unset; throws argument_error if it is invalid.
@@ -77,8 +77,8 @@ class device_map {
   }
 
   /// Freezes the map and returns the number of logical devices for `visible_count` visible ones. Messages name
-  /// `used_by`. Throws argument_error if the map names a visible device that does not exist. Returns 0 without a check
-  /// if there are no visible devices, so that the same settings work on a machine without devices.
+  /// `used_by`. Throws argument_error if the map names a visible device that does not exist. Without visible devices,
+  /// returns 0 and checks nothing: the same settings then work on a machine without devices.
   int use(int visible_count, const char* used_by, devices seen = devices::of_host) {
     if (frozen_.load(std::memory_order_acquire)) return count_;
     const std::lock_guard lock(mutex_);
@@ -110,7 +110,7 @@ class device_map {
   /// Why a logical ordinal is not in the given map, and the fix.
   std::string why_absent(int logical) const {
     const std::size_t size = bindings_.size();
-    return place_name(backend::cuda{}, logical) + " does not exist: " + origin_ + ", which binds " +
+    return name(static_cast<std::size_t>(logical)) + " does not exist: " + origin_ + ", which binds " +
            (size == 1 ? "cuda:0 alone" : "cuda:0 to " + name(size - 1)) + "; " +
            (is_share_ ? "start fewer processes, set DEVPLACE_DEVICE_MAP"
                       : "bind " + std::to_string(logical) + " too, as in " + std::to_string(logical) + ":0") +
@@ -124,7 +124,7 @@ class device_map {
   }
 
  private:
-  /// Binds an equal number of consecutive devices to each process of the host, or one that several processes use.
+  /// Binds an equal number of consecutive devices to each process of the host. Too few devices are shared by processes.
   void bind_share(int visible_count) {
     if (visible_count == 0) return;
     const int each = visible_count < local_size_ ? 1 : visible_count / local_size_;
@@ -222,8 +222,8 @@ class device_map {
 /// Binds logical ordinals to visible devices, as DEVPLACE_DEVICE_MAP=0:0,1:0 does: {{0, 0}, {1, 0}}. The logical
 /// ordinals must be 0 to n - 1, each once, in any order. Several may share a device; each then has its own memory,
 /// worker and statistics, and copies between them are real copies. Call it before the first query of a cuda place or
-/// allocation there; later it throws an error that names that use. Throws argument_error if the map differs from the
-/// environment's. The first use reports a visible device that does not exist.
+/// allocation there; later calls throw an error that names the first use. Throws argument_error if the map differs from
+/// the environment's. The first use reports a visible device that does not exist.
 inline void set_device_map(const std::vector<device_map_entry>& map) {
   detail::device_map::of_process().set(map);
 }

@@ -48,7 +48,7 @@ constexpr bool takes() {
     return std::is_invocable_v<F&, Where>;
 }
 
-/// Explains at compile time why a function cannot be called with a list of candidates; otherwise `valid`.
+/// Explains at compile time why a function cannot be called with a list of candidates; `valid` if it can.
 template <class F, class List>
 struct candidate_call;
 template <class F, class... Where>
@@ -66,7 +66,7 @@ struct candidate_call<F, candidate_list<Where...>> : candidates<Where...> {
   static constexpr bool valid = callable && one_type;
 };
 
-/// Calls `f` with the first available candidate; `reasons` lists why the previous ones are not available.
+/// Calls `f` with the first available candidate; `reasons` lists why the previous candidates are not available.
 template <class Result, class Where, class... Rest, class F>
 Result attempt_candidates(F& f, std::string reasons) {
   std::string reason = why_unavailable<Where>();
@@ -87,7 +87,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Calls `f(where)` for the first usable placement and returns its result: `first_available<up_to<8>, on<cpu>>(f)` uses
 /// as many GPUs as there are. Skips a cuda placement at compile time if no component provides it, without instantiating
 /// `f` for it, and at run time if the machine lacks the device. Does not compile if devplace::cuda is linked but the
-/// file is compiled as C++, because it would silently choose the next placement. Throws placement_unavailable, with the
+/// file is compiled as C++, because the next placement would be chosen silently. Throws placement_unavailable, with the
 /// reason for each placement, if none is usable.
 template <detail::placement_candidate... Candidate, class F>
 decltype(auto) first_available(F&& f) {

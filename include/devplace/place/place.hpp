@@ -36,16 +36,17 @@ using gpu = cuda<I>;
 
 namespace detail {
 
-// Tags of the backends for functions that are the same in every translation unit, such as those with process-wide
+// Tags of the backends for functions that are the same in every translation unit, such as functions with process-wide
 // state.
 struct cpu_backend {};
-struct cuda_backend {};
 struct pinned_backend {};
+struct any_device {};
+struct cuda_backend : any_device {};
 
 }  // namespace detail
 
-/// Families of code for places: one per kind of processor, independent of ordinals. They are different types in
-/// translation units with other components (config.hpp), so public types are not templates on them.
+/// Families of code for places: one per kind of processor, independent of ordinals. Translation units with different
+/// components have different types of backends (config.hpp), so public types are not templates on them.
 namespace backend::inline DEVPLACE_CONFIGURATION {
 /// The machine's processors.
 struct cpu : detail::cpu_backend {};
@@ -53,6 +54,8 @@ struct cpu : detail::cpu_backend {};
 struct cuda : detail::cuda_backend {};
 /// Page-locked memory: no operations run there.
 struct pinned : detail::pinned_backend {};
+/// The kind of devices in this program, one besides the machine's processors.
+using device = cuda;
 }  // namespace backend::inline DEVPLACE_CONFIGURATION
 
 namespace detail {

@@ -76,7 +76,7 @@ struct devices {
   static constexpr std::size_t size = sizeof...(P);
 };
 
-/// The mesh of a placement across processes, each of which has the places of `Local`.
+/// The mesh of a placement across processes; each process has the places of `Local`.
 template <class Local>
 struct processes_times {};
 
@@ -117,7 +117,7 @@ struct placement_traits<across<Local>> : detail::kind_on_mesh<typename placement
 };
 template <class P>
 struct placement_traits<across<replicated_on<P>>> {
-  static_assert(sizeof(P) == 0, "devplace: a copy on one place of each process is across<on<P>>; write that.");
+  static_assert(sizeof(P) == 0, "devplace: write across<on<P>> for a copy on one place of each process.");
 };
 template <class Local>
 struct placement_traits<across<across<Local>>> {
@@ -172,7 +172,7 @@ template <class Kind, class Mesh>
 auto placement_on(Kind kind, processes_times<Mesh>) -> across<decltype(placement_on(kind, Mesh{}))>;
 template <class P>
 across<P> placement_on(copies, processes_times<devices<P>>);
-/// The placement of another kind on the same places.
+/// The placement of kind `Kind` on the places of `Where`.
 template <class Where, class Kind>
 using with_kind_t = decltype(placement_on(Kind{}, typename placement_traits<Where>::mesh{}));
 
@@ -194,8 +194,8 @@ inline constexpr std::size_t local_place_count = detail::mesh_of<Where>::local::
 template <placement Where>
 inline constexpr bool spans_processes = detail::mesh_of<Where>::spans_processes;
 
-/// Number of participants of a placement, that is of its places in all processes: a constant in one process, and a
-/// function of the number of processes for `across<Local>`.
+/// Number of participants of a placement, that is of its places in all processes. A constant in one process; for
+/// `across<Local>`, a function of the number of processes.
 ///@{
 template <placement Where>
   requires(!spans_processes<Where>)
@@ -209,8 +209,8 @@ constexpr std::size_t participant_count(std::size_t processes) {
 }
 ///@}
 
-/// This process's participants of a placement: consecutive ranks from `first`, one for each of its places, of `count`
-/// in total. Ranks are ordered by process, and within a process by the placement's places.
+/// This process's participants of a placement: consecutive ranks from `first`, one per place, of `count` ranks in
+/// total. Ranks are ordered by process, and within a process by the placement's places.
 struct participants {
   std::size_t first;  ///< rank of this process's first participant
   std::size_t count;  ///< number of participants of all processes

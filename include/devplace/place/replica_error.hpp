@@ -24,14 +24,14 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
   return text;
 }
 
-/// Throws an exception of the first of these types that `e` is, with another message.
+/// Throws an exception with this message, of the first of these types that matches `e`.
 template <class... Error>
 [[noreturn]] void throw_as(const error& e, const std::string& message) {
   ((dynamic_cast<const Error*>(&e) != nullptr ? throw Error(message) : void()), ...);
   throw error(message);
 }
 
-/// Rethrows an exception with its replica added to the message: `devplace: replica 1 of 3 (cuda:1): ...`; replicas
+/// Rethrows an exception with its replica added to the message: `devplace: replica 1 of 3 (cuda:1): ...`. Replicas
 /// count from 0 in the order of the placement. devplace's exceptions keep their type; any other is nested in an `error`
 /// whose message contains the original one.
 [[noreturn]] inline void rethrow_for_replica(const std::exception_ptr& failed, std::size_t index, std::size_t count,

@@ -48,8 +48,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Calls `f(where)` for the placement with the given name, for example the value of an option `--device`, and returns
 /// its result. `name` is convertible to std::string_view: `cpu`, `cuda:1`, `cuda` (device 0), `replicated<0, 1>` or the
 /// full form `replicated<cuda:0, cuda:1>`. Instantiates `f` for the placements that this build can use. Throws
-/// argument_error for a name that is not listed, and placement_unavailable, with the reason, for a placement that this
-/// build or machine cannot use.
+/// argument_error for a name that is not listed. Throws placement_unavailable, with the reason, for a placement that
+/// this build or machine cannot use.
 template <detail::placement_candidate... Candidate, class Name, class F>
 decltype(auto) select(const Name& name, F&& f) {
   constexpr bool has_name = std::is_convertible_v<const Name&, std::string_view>;

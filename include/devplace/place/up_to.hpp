@@ -10,7 +10,7 @@
 namespace devplace {
 
 /// As many GPUs as there are, at most N; a candidate of first_available and select. Stands for `replicated<0, ..., N -
-/// 1>`, `replicated<0, ..., N - 2>` and so on to `on<cuda<0>>`; the function is compiled for each.
+/// 1>`, `replicated<0, ..., N - 2>` and so on to `on<cuda<0>>`. The function is compiled for each of them.
 template <int N>
 struct up_to {};
 
@@ -52,7 +52,7 @@ inline constexpr bool is_up_to = false;
 template <int N>
 inline constexpr bool is_up_to<up_to<N>> = true;
 
-/// The placements that a list of candidates stands for.
+/// The placements of a list of candidates.
 template <class... Candidate>
 using expanded_t = decltype((candidate_list<>{} + ... + typename expansion<Candidate>::type{}));
 

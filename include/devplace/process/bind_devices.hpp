@@ -12,9 +12,9 @@ namespace devplace {
 /// `launched_processes` and `mpi_session` call this function; other programs call it at the beginning of main with the
 /// group of all processes. list_devices() and device_map_description() show the result.
 ///
-/// Does nothing if DEVPLACE_DEVICE_MAP or set_device_map gives a map, if cuda places have been used already, and on
-/// simulated devices, of which each process has its own. If a launcher shows each process several GPUs of its own, give
-/// a map: DEVPLACE_DEVICE_MAP=0:0,1:1.
+/// Does nothing if DEVPLACE_DEVICE_MAP or set_device_map gives a map, if cuda places have been used already, or on
+/// simulated devices: each process has its own. If a launcher shows each process several GPUs of its own, give a map:
+/// DEVPLACE_DEVICE_MAP=0:0,1:1.
 inline void bind_devices(const process_group& processes) {
   detail::device_map::of_process().share(processes.local_rank(), processes.local_size());
 }

@@ -13,13 +13,13 @@ namespace devplace::parallel {
 /// A call that all processes of a group make together. A group_monitor compares the processes' calls with the same
 /// number, which must be equal.
 struct collective_call {
-  const char* name;           ///< as in `all_reduce`; a literal
+  const char* name;           ///< such as `all_reduce`; a literal
   std::size_t count;          ///< number of elements of one buffer
   std::size_t element_bytes;  ///< size of an element
 };
 
-/// Watches the processes of a group, so that a process that ended, stopped or makes other calls than the rest is named
-/// instead of being waited for. The function that makes a group makes its monitor; a group of one process has none.
+/// Watches the processes of a group, to report a process that ended, stopped or makes different calls instead of
+/// waiting for it. The function that makes a group makes its monitor; a group of one process has none.
 class group_monitor : public std::enable_shared_from_this<group_monitor> {
  public:
   virtual ~group_monitor() = default;
@@ -28,17 +28,15 @@ class group_monitor : public std::enable_shared_from_this<group_monitor> {
   ///@{
   virtual void enter(const collective_call& call) noexcept = 0;
   virtual void leave() noexcept = 0;
-  ///@}
-  /// Notes that the process waits again in its last call, which it had left to do other work. leave() ends this.
+  /// @} Notes that the process waits again in its last call, which it had left to do other work. leave() ends the wait.
   virtual void resume() noexcept {}
 
   /// Throws communication_error if the present call cannot complete. Called repeatedly, by the communicating thread,
   /// while a collective call waits for other processes.
   virtual void check() = 0;
 
-  /// Waits for a short time for the cause of a failure that a transport has detected, and then throws a
-  /// communication_error that names the cause, or ends the process; returns if the cause remains unknown. Called before
-  /// the transport throws.
+  /// Waits briefly for the cause of a failure that a transport has detected. Then throws a communication_error that
+  /// names the cause, or ends the process; returns if the cause remains unknown. Called before the transport throws.
   virtual void explain() {}
 
   /// Makes the monitor of a part of the processes, made by split(). `members` are their ranks in this group, in the

@@ -14,7 +14,7 @@
 namespace devplace {
 
 /// This process's launcher and rank, read from the environment variables of mpirun, srun or torchrun; rank 0 of 1 if
-/// there are none. A value: reading it sets and connects nothing.
+/// there are none. Only reads variables: sets and connects nothing.
 ///
 /// If variables of several launchers are set, the innermost one counts: torchrun, then mpirun, then srun, which starts
 /// the helpers of both on each host. RANK and WORLD_SIZE that torchrun has not set must equal those of mpirun or srun,
@@ -40,9 +40,8 @@ class launch_environment {
   ///@{
   int rank() const { return values_.process.world.rank; }
   int size() const { return values_.process.world.size; }
-  ///@}
-  /// The process's number among those of this host, and their number. The numbers differ even with torchrun's
-  /// --virtual-local-rank, where each process sees a single GPU with number 0.
+  /// @} The process's number among the processes of this host, and their number. The numbers differ even with
+  /// torchrun's --virtual-local-rank, where each process sees a single GPU with number 0.
   ///@{
   int local_rank() const { return values_.local.rank; }
   int local_size() const { return values_.local.size; }

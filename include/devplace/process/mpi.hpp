@@ -37,15 +37,16 @@ inline process_group mpi_group(const char* what, MPI_Comm communicator, const pr
                               std::to_string(thread_count()) +
                               ". Ask MPI_Init_thread for MPI_THREAD_FUNNELED, or call set_thread_count(1) first.");
   if (communicator == MPI_COMM_NULL)
-    throw argument_error(std::string(what) +
-                         ": the communicator is MPI_COMM_NULL, so this process is in none. MPI_Comm_split gives it to "
-                         "processes with MPI_UNDEFINED; only the others can make a group of their communicator.");
+    throw argument_error(
+        std::string(what) +
+        ": the communicator is MPI_COMM_NULL, so this process is in no communicator. MPI_Comm_split gives "
+        "MPI_COMM_NULL to processes with MPI_UNDEFINED; only the other processes can make a group.");
   int between_groups = 0;
   check_mpi("MPI_Comm_test_inter", MPI_Comm_test_inter(communicator, &between_groups));
   if (between_groups != 0)
-    throw argument_error(std::string(what) +
-                         ": the communicator is an intercommunicator, which connects two groups. Make one of both with "
-                         "MPI_Intercomm_merge.");
+    throw argument_error(
+        std::string(what) +
+        ": the communicator is an intercommunicator, which connects two groups. Merge both with MPI_Intercomm_merge.");
   MPI_Comm own = MPI_COMM_NULL;
   check_mpi("MPI_Comm_dup", MPI_Comm_dup(communicator, &own));
   return process_group(mpi_transport::connect(own, [&](const process_ranks& ranks) -> std::shared_ptr<group_monitor> {
@@ -82,8 +83,9 @@ class mpi_runtime {
   }
   mpi_runtime(const mpi_runtime&) = delete;
   mpi_runtime& operator=(const mpi_runtime&) = delete;
-  /// Finalizes MPI, except after an exception: MPI_Finalize waits for all processes, and would deadlock if this one has
-  /// failed alone; if it ends without MPI_Finalize, the launcher ends the others. A child of fork() leaves MPI alone.
+  /// Finalizes MPI, except after an exception: MPI_Finalize waits for all processes, and would deadlock if only this
+  /// one has failed. If this process ends without MPI_Finalize, the launcher ends the others. Does nothing in a child
+  /// of fork().
   ~mpi_runtime() {
     const bool finalizes =
         initialised_in_ == devplace::detail::fork_count() && std::uncaught_exceptions() == exceptions_;
@@ -91,7 +93,7 @@ class mpi_runtime {
   }
 
  private:
-  unsigned initialised_in_ = 0;  ///< fork_count() of the process that initialised MPI here; 0: the program has
+  unsigned initialised_in_ = 0;  ///< fork_count() of the process that initialised MPI here; 0 if the program did
   int exceptions_ = std::uncaught_exceptions();
 };
 
@@ -108,9 +110,9 @@ class mpi_runtime {
 ///
 /// The processes are watched as by launched_processes: by a thread that does not call MPI, over a control connection.
 /// On one host this is an abstract Unix socket, otherwise TCP at the first address of process 0's host that all hosts
-/// can reach; the system chooses the port. A process that ends, stops or makes other calls than the rest ends all of
-/// them, as MPI programs end, or causes an exception: see process_options. So all processes destroy the group together,
-/// and the first one waits for the others; a process that ends before has failed. The processes are not watched with
+/// can reach; the system chooses the port. If a process ends, stops or makes other calls than the rest, all processes
+/// end, as is usual for MPI, or throw: see process_options. All processes therefore destroy the group together, and
+/// process 0 waits for the others; a process that ends earlier counts as failed. The processes are not watched with
 /// `process_options{.heartbeat = 0}` and after MPI_Init, which allows no further thread.
 ///
 /// Throws communication_error if MPI is not initialised, is finalized or was initialised for fewer threads, and

@@ -21,7 +21,6 @@
 
 namespace devplace::parallel::detail {
 
-/// The standard error class of an error code.
 inline int mpi_error_class(int code) noexcept {
   int kind = MPI_ERR_UNKNOWN;
   return MPI_Error_class(code, &kind) == MPI_SUCCESS ? kind : MPI_ERR_UNKNOWN;
@@ -79,11 +78,12 @@ inline void check_mpi_runs(const char* what) {
   if (!mpi_initialised())
     throw communication_error(operation +
                               ": MPI is not initialised. Call MPI_Init_thread(..., MPI_THREAD_FUNNELED, ...) first, or "
-                              "make an mpi_session, which does; devplace does not do it by itself.");
+                              "make an mpi_session, which calls it; devplace itself does not.");
   if (!this_thread_may_call_mpi())
-    throw communication_error(operation +
-                              ": MPI was initialised by another thread, and takes calls of that thread only. "
-                              "Communicate, and train, in that one, or ask MPI_Init_thread for MPI_THREAD_SERIALIZED.");
+    throw communication_error(
+        operation +
+        ": MPI was initialised by another thread, and takes calls of that thread only. "
+        "Communicate and train in that thread, or ask MPI_Init_thread for MPI_THREAD_SERIALIZED.");
 }
 
 /// The library's name and version: `Open MPI v4.1.4`, `MPICH 4.0.2`.

@@ -73,8 +73,8 @@ class process_group {
     constexpr bool is_number_or_struct = parallel::detail::is_value<T>;
     static_assert(
         is_number_or_struct,
-        "devplace: process_group: all_gather is for numbers and structs of numbers, whose bytes are all there "
-        "is, not for addresses; an array is sent by each process in turn: broadcast(std::span(v), rank).");
+        "devplace: process_group: all_gather is for numbers and structs of numbers, not for addresses, which "
+        "mean nothing in another process; an array is sent by each process in turn: broadcast(std::span(v), rank).");
     const auto processes = static_cast<std::size_t>(size());
     std::vector<T> all(processes, value);
     if (processes * sizeof(T) > via().portion()) {
@@ -122,8 +122,8 @@ class process_group {
     constexpr bool is_number_or_struct = parallel::detail::is_value<T>;
     static_assert(
         is_number_or_struct,
-        "devplace: process_group: broadcast is for numbers and structs of numbers, whose bytes are all there is, "
-        "not for addresses; the elements of a vector are sent as a span: broadcast(std::span(v)).");
+        "devplace: process_group: broadcast is for numbers and structs of numbers, not for addresses, which mean "
+        "nothing in another process; the elements of a vector are sent as a span: broadcast(std::span(v)).");
     broadcast(std::span<T>(&value, 1), root);
     return value;
   }
@@ -184,8 +184,8 @@ inline std::shared_ptr<transport>& transport_of_scope() {
 
 }  // namespace parallel::detail
 
-/// Lets loaders and trainers on `across<...>` that this thread makes during the scope use a group; they keep using it
-/// afterwards. An inner scope, for example of `group.split(color)`, replaces the outer one until it ends.
+/// Loaders and trainers on `across<...>` that this thread makes during the scope use the group, and keep it afterwards.
+/// An inner scope, for example of `group.split(color)`, replaces the outer one until it ends.
 class [[nodiscard]] process_scope {
  public:
   /// Opens the scope, which may outlive the variable `group`.
@@ -213,8 +213,8 @@ inline process_group current_processes(const char* what) {
   const auto& current = detail::transport_of_scope();
   if (current == nullptr)
     throw error(std::string(what) +
-                ": its placement lies across processes, and this thread has not said which. Make a process_group and a "
-                "scope of it first, in the same thread: process_group processes; process_scope scope{processes};");
+                ": its placement lies across processes, and this thread has no process_scope. Make a process_group and "
+                "a scope first, in the same thread: process_group processes; process_scope scope{processes};");
   current->require_own(what);
   return process_group(current);
 }

@@ -6,7 +6,7 @@
 
 namespace devplace {
 
-/// What a process does when its group has failed: a process ended or stopped, or makes other calls than the rest.
+/// The reaction to a failure of the group: a process ended or stopped, or makes other calls than the rest.
 enum class on_failure {
   /// One process of the group writes one sentence to stderr, and every process ends with process_options::exit_code, by
   /// std::_Exit: destructors and atexit functions do not run, buffers of files are not written.
@@ -25,12 +25,12 @@ struct process_options {
   /// Interval of the heartbeats, with which each process reports its collective calls. 0, for a group made by MPI: the
   /// processes are not watched, and the other options have no effect.
   double heartbeat = 0.5;
-  /// Time after which a silent process counts as failed: it was stopped, or its host is down. It is killed if all are
-  /// on one host. Time in which the watching process itself did not run, such as suspension, does not count. 0 switches
-  /// this off, for example to stop a process in a debugger.
+  /// Time after which a silent process counts as failed: it was stopped, or its host is down. A failed process is
+  /// killed if all are on one host. Suspension of the watching process itself does not count. 0 switches this off, for
+  /// example to stop a process in a debugger.
   double heartbeat_timeout = 5;
-  /// Time that the process which detects a failure waits for the others to end or, at the start, to connect and be
-  /// refused.
+  /// Time that the process which detects a failure waits for the other processes to end or, at the start, to connect
+  /// and be refused.
   double exit_grace = 5;
   /// What happens after a failure.
   on_failure failure = on_failure::terminate;

@@ -29,15 +29,16 @@ namespace devplace::parallel {
 ///
 /// Each process writes its data to its own memory and then publishes the number of its call; the others read the data
 /// there. Every call waits for all other processes, so no process is ahead by more than one call, and the memory of the
-/// call before the last can be reused: a call waits once, and an all_reduce of a portion twice. The transport detects
-/// at once a process that makes another call than the rest or has destroyed its transport; the monitor detects other
+/// call before the last can be reused. A call waits once, an all_reduce of a portion twice. The transport detects at
+/// once a process that makes another call than the rest or has destroyed its transport; the monitor detects other
 /// failures.
 class shared_memory_transport final : public transport {
  public:
   /// Connects the processes, which all call it. `all_gather(own, bytes, all)` gathers `bytes` bytes from `own` of each
   /// process in `all`, in the order of their ranks; it is called twice. `watch` may be null. `portion` is the maximum
-  /// number of bytes of a call, of which the first process's counts; each process has 4 times as much shared memory. 0:
-  /// 1 MiB, less for more than 8 processes. Throws communication_error in all processes if they cannot share memory.
+  /// number of bytes of a call, as the first process gives it; each process has 4 times as much shared memory. 0
+  /// selects 1 MiB, or less for more than 8 processes. Throws communication_error in all processes if they cannot share
+  /// memory.
   template <class AllGather>
   static std::shared_ptr<shared_memory_transport> connect(const process_ranks& ranks, AllGather&& all_gather,
                                                           std::shared_ptr<group_monitor> watch,
@@ -156,8 +157,8 @@ class shared_memory_transport final : public transport {
       throw communication_error("this group of processes cannot be used any more, because a call of it has failed.");
     if (received_ != processes())
       throw error(
-          "shared_memory_transport: another call was made before one that was started has ended. End that one first, "
-          "by wait() or a poll() that returns true.");
+          "shared_memory_transport: another call was made before the started call has ended. End the started call "
+          "first, by wait() or a poll() that returns true.");
     call_ = {kind, static_cast<std::uint32_t>(buffers), 0, 0};
     if (kind != detail::shared_call::barrier) {
       const bool usable = begins.size() == processes() + 1 && begins[0] == 0 &&
@@ -181,8 +182,8 @@ class shared_memory_transport final : public transport {
     received_ = 1;
   }
 
-  /// Receives the data of the other processes, in the order of ranks after this one, each when it has arrived at the
-  /// call. Returns false if one has not arrived and `blocking` is false.
+  /// Receives the data of each other process, from the next rank on, when the process has arrived at the call. Returns
+  /// false if one has not arrived and `blocking` is false.
   bool receive(bool blocking) {
     try {
       for (; received_ != processes(); ++received_) {
@@ -276,7 +277,7 @@ class shared_memory_transport final : public transport {
   detail::shared_writer writer_;
   bool oversubscribed_;
   bool broken_ = false;
-  std::uint32_t number_ = detail::shared_arrival::no_call;  ///< of the latest call
+  std::uint32_t number_ = detail::shared_arrival::no_call;  ///< number of the latest call
   detail::shared_call call_;
   std::size_t received_;  ///< processes whose data of that call this process has, including itself
   // The data of the present call.

@@ -15,7 +15,7 @@ namespace devplace::parallel {
 
 /// The position of a process in its group.
 struct process_ranks {
-  int rank = 0;        ///< from 0
+  int rank = 0;        ///< number of the process, from 0
   int size = 1;        ///< number of processes
   int local_rank = 0;  ///< rank among the group's processes on this host
   int local_size = 1;  ///< number of the group's processes on this host
@@ -31,16 +31,16 @@ struct process_ranks {
 /// waiting for other processes, and the call ends in wait(), or in the poll() that returns true. Until then no other
 /// call may be made, and the arguments and the memory they refer to must not change.
 ///
-/// `begins` divides a buffer among the processes: bytes [begins[r], begins[r + 1]) are process r's part; it has
-/// size() + 1 ascending numbers, and the number of buffers times its last one is at most portion().
+/// `begins` divides a buffer among the processes: bytes [begins[r], begins[r + 1]) are process r's part; `begins` has
+/// size() + 1 ascending numbers; the last one times the number of buffers is at most portion().
 class transport {
  public:
   /// The summands of this process's part.
   struct collected {
     /// The parts of each buffer of each process, in the order of ranks and then of buffers. Valid until the next call.
     std::span<const std::byte* const> summands;
-    /// Memory for the result from which distribute() need not copy: possibly the part of this process's first buffer,
-    /// which is a summand; other summands do not overlap it. Valid until distribute() returns.
+    /// Memory for the result. distribute() need not copy from there. It may be this process's part of its first buffer,
+    /// which is a summand; no other summand overlaps it. Valid until distribute() returns.
     std::byte* result;
   };
 
@@ -96,7 +96,7 @@ class transport {
   virtual bool poll() = 0;
   /// Returns when the started call has ended.
   virtual void wait() = 0;
-  /// What the last call has collected, once it has ended.
+  /// The summands that the last call collected, once it has ended.
   virtual collected summands() noexcept = 0;
   /// Cancels a started call that has not ended: its buffers are no longer used, and the transport becomes unusable.
   /// Does nothing if there is none.
@@ -110,8 +110,8 @@ class transport {
 
   /// Whether this process is a child of fork() of the one that made the transport.
   bool inherited() const noexcept { return made_in_ != devplace::detail::fork_count(); }
-  /// Throws communication_error in a child of fork(), which would make calls as a second process with its parent's
-  /// rank; not in a group of one process. The message names `what`.
+  /// Throws communication_error in a child of fork(), whose calls would reach the other processes as a second process
+  /// of its parent's rank. Never throws in a group of one process. The message names `what`.
   void require_own(const char* what) const {
     if (size() == 1 || !inherited()) return;
     throw communication_error(std::string(what) + ": this process was made by fork() in rank " +

@@ -12,14 +12,13 @@
 
 namespace devplace::runtime {
 
-/// Number of elements after the gradients in their arena that are reduced with the gradients: the sums of the samples'
-/// weights and losses, and four by which processes compare their steps (train/detail/step_mark.hpp).
+/// Number of elements behind the gradients in their arena, reduced together with the gradients: the sums of the
+/// samples' weights and losses, and four elements by which processes compare their steps (train/detail/step_mark.hpp).
 inline constexpr std::size_t gradient_tail = element_alignment;
 
-/// Bytes of the two sums of a replica's last loss and of the flag for differing processes behind them: a cache line.
+/// Bytes of the sums of a replica's last loss and weights, and of a flag for differing processes: a cache line.
 inline constexpr std::size_t loss_sums_bytes = devplace::detail::alignment;
 
-/// Sets elements to zero.
 template <class T>
 struct zero_functor {
   T* data;
@@ -30,7 +29,6 @@ void set_to_zero(int ordinal, T* data, std::size_t elements) {
   devplace::detail::for_each_index<Backend>(ordinal, elements, 4096, zero_functor<T>{data});
 }
 
-/// Allocates an arena of zeros on a device.
 template <class T, class Backend>
 devplace::detail::memory_block zeros(int ordinal, std::size_t elements, memory_purpose purpose) {
   auto block = devplace::detail::allocate<Backend>(ordinal, elements * sizeof(T), purpose);
@@ -38,7 +36,6 @@ devplace::detail::memory_block zeros(int ordinal, std::size_t elements, memory_p
   return block;
 }
 
-/// Copies an arena from one device to another.
 template <class Backend, class FromBackend>
 void copy_arena(const devplace::detail::memory_block& to, int ordinal, const devplace::detail::memory_block& from,
                 int from_ordinal) {

@@ -18,7 +18,6 @@ template <std::size_t Samples>
 struct batch {
   static_assert(static_cast<std::ptrdiff_t>(Samples) >= 0,
                 "devplace: batch<N>: the size of the largest batch is a static number, not dyn: batch<256>.");
-  /// The number as a value.
   static constexpr std::size_t samples = Samples;
 };
 
@@ -26,7 +25,6 @@ struct batch {
 
 namespace devplace::runtime {
 
-/// Extents of a batch of samples.
 template <class Sample>
 constexpr auto batch_extents(std::size_t samples) {
   return devplace::detail::prepend_t<dyn, Sample>{samples};
@@ -51,7 +49,7 @@ constexpr bool can_be_batch() {
 /// The first error in the type of a batch argument.
 enum class batch_fault : unsigned char { none, no_tensor, placement, elements, own_elements, sample };
 
-/// Returns the first error in the type `Batch`. If `Whole`, a batch may also be copied on every place.
+/// Returns the first error in the type `Batch`. `Whole` also permits a batch that is replicated over the places.
 template <class Model, class Batch, bool Whole>
 constexpr batch_fault fault_of_batch() {
   if constexpr (!tensor_like<Batch>) {
@@ -87,18 +85,20 @@ constexpr bool accepts_batch() {
                 "devplace: a batch is a tensor or a view of one; numbers elsewhere in the host's memory, as in a "
                 "std::vector, are viewed by wrap(values, extents<dyn, 6>(n)), and an expression is stored first, as in "
                 "tensor x = a - b.");
-  static_assert(in_parts,
-                "devplace: the batch does not lie where the model takes it: for a model on one place that is the place "
-                "(to<Place>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
-                "loader<Where>); over a replicated batch every place would do the same.");
-  static_assert(in_place,
-                "devplace: the batch does not lie where the model takes it: for a model on one place that is the place "
-                "(to<Place>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
-                "loader<Where>), or a copy on each place (broadcast<Where>(batch)).");
+  static_assert(
+      in_parts,
+      "devplace: the batch does not lie where the model takes it: a model on one place takes it on that place "
+      "(to<Place>(batch)), a replicated model takes shards (scatter<batch_placement_t<Where>>(batch), or a "
+      "loader<Where>); with a replicated batch every place would do the same work.");
+  static_assert(
+      in_place,
+      "devplace: the batch does not lie where the model takes it: a model on one place takes it on that place "
+      "(to<Place>(batch)), a replicated model takes shards (scatter<batch_placement_t<Where>>(batch), or a "
+      "loader<Where>), or a copy on each place (broadcast<Where>(batch)).");
   static_assert(of_elements, "devplace: the batch's element type is not the model's; convert it with cast<T>(batch).");
   static_assert(of_input_elements,
-                "devplace: the batch's element type is not the one that the network's first layer takes, its "
-                "input_element; make the batch of that type, or convert it with cast<input_element>(batch).");
+                "devplace: the batch's element type is not the input_element of the network's first layer; make a "
+                "batch of this type, or convert it with cast<input_element>(batch).");
   static_assert(of_samples,
                 "devplace: one sample of the batch has another number of elements than the network's input.");
   return fault == batch_fault::none;
@@ -119,8 +119,8 @@ std::size_t checked_rows(const Part& x) {
   return rows;
 }
 
-/// Returns the random key for place k's part of a batch. Samples are numbered within the whole batch; a copy starts at
-/// sample 0, so that random layers draw the same numbers on every place.
+/// Returns the random key for place k's part of a batch. Samples are numbered within the whole batch; the parts of a
+/// replicated batch all start at sample 0, so that random layers draw the same numbers on every place.
 template <class Batch>
 random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
   if constexpr (requires { batch.first_row(k); })
@@ -152,8 +152,8 @@ struct no_input_gradient {
 };
 
 /// Runs the backward pass of one replica: writes or accumulates the gradients, and writes the gradient of the input to
-/// `dx` unless it is null. The caller stores the loss's two sums. Calls `after` (see nothing_after), at last for the
-/// whole arena.
+/// `dx` unless it is null. The caller stores the loss's two sums. Calls `after` (see nothing_after), the last time for
+/// the whole arena.
 template <class Net, class P, class Backend, class After = nothing_after>
 void run_backward(const pass<P>& p, const typename engine<Net, P, Backend>::replica_type& r, const void* x,
                   const element_of_t<P>* dy, bool add, element_of_t<P>* dx = nullptr, After after = {}) {

@@ -22,7 +22,7 @@ struct clip_factor {};
 
 namespace runtime {
 
-/// Numbers of groups of lanes, and of lanes, of the CPU's sum of squares, whose partial sums need a workspace.
+/// Numbers of lanes, and of groups of lanes, that hold partial sums of the CPU's sum of squares in a workspace.
 ///@{
 constexpr std::size_t norm_groups(std::size_t n) {
   return n < (std::size_t{1} << 22) ? 64 : 256;
@@ -41,7 +41,7 @@ struct clip_result {
   T* norm;
   loss_scale* scaler = nullptr;  ///< null: gradients are not scaled
   scaling_rule scaling = {};
-  double unscaled = 1;                             ///< the divisor of the gradients when they were scaled
+  double unscaled = 1;                             ///< the loss scaling's divisor of the gradients
   gradient_norm_statistics* statistics = nullptr;  ///< null: not collected
 
   DEVPLACE_HD void operator()(double sum_of_squares) const {
@@ -86,4 +86,4 @@ struct clip_numbers {
 }  // namespace devplace
 
 #include <devplace/backend/cpu/clip_factor.hpp>
-#include DEVPLACE_CUDA_BACKEND(clip_factor)
+#include DEVPLACE_BACKENDS(clip_factor)

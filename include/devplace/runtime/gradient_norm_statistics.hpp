@@ -7,12 +7,13 @@
 
 namespace devplace::runtime {
 
-/// Statistics of the norms of gradients on a place, since the last reset. All of one type, to be copied as an array.
+/// Statistics of the norms of gradients on a place since the last reset. All members have one type, to be copied as an
+/// array.
 struct gradient_norm_statistics {
   static constexpr int numbers = 5;
 
   double last;
-  double sum, largest;    ///< of the finite norms
+  double sum, largest;    ///< sum and maximum of the finite norms
   double finite, others;  ///< numbers of finite norms and of other norms
 
   DEVPLACE_HD void add(double norm) {

@@ -19,8 +19,8 @@
 
 namespace devplace {
 
-/// The placement of the gradients of a model on `Where` and a batch on `Batch`: with a split batch each place has a
-/// summand, with a replicated batch the whole gradient.
+/// The placement of the gradients of a model on `Where` for a batch on `Batch`: partial for a split batch, and whole on
+/// each place for a replicated one.
 template <placement Where, placement Batch>
 using gradient_placement_from_t = std::conditional_t<std::is_same_v<Batch, Where>, Where, gradient_placement_t<Where>>;
 
@@ -30,12 +30,12 @@ struct gradient_access;
 
 }  // namespace runtime
 
-/// A lease of a model's gradient arenas, from `model.backward`. Move-only; while it exists, another backward is an
-/// error unless the lease is passed to it, in which case it accumulates. `Where` is the gradients' placement: `partial`
-/// for a replicated model and a split batch until `synchronize` makes them whole (optimizers do not accept partial
-/// ones); `replicated` for a replicated batch, from which every place computes the whole gradient. Gradients are sums
-/// over the samples; the optimizer divides by the sum of the samples' weights, which follows the gradients in the
-/// arena. One thread at a time.
+/// A lease of a model's gradient arenas, from `model.backward`. Move-only. While the lease exists, another backward is
+/// an error, unless it receives the lease and accumulates. `Where` is the gradients' placement: `partial` for a
+/// replicated model and a split batch until `synchronize` makes them whole (optimizers do not accept partial ones);
+/// `replicated` for a replicated batch, for which every place computes the whole gradient. Gradients are sums over the
+/// samples; the optimizer divides by the sum of the samples' weights, which follows the gradients in the arena. One
+/// thread at a time.
 template <class Net, placement Where, precision P>
 class [[nodiscard]] gradients : public runtime::undivided {
   using T = typename precision_traits<P>::gradient;
@@ -83,8 +83,8 @@ class [[nodiscard]] gradients : public runtime::undivided {
   }
   ///@}
 
-  /// Returns gradient `Index` on place `k` as an ordinary view, also of a summand or of one of several copies: for
-  /// collectives of your own.
+  /// Returns gradient `Index` on place `k` as an ordinary view, even of a summand or of one of several replicas, for a
+  /// program's own collectives.
   ///@{
   template <std::size_t Index>
   auto only_on(std::size_t k) {

@@ -16,8 +16,7 @@
 namespace devplace::runtime {
 
 /// The workspaces that a model keeps for its predictions, so that only the first call allocates. Concurrent calls get a
-/// workspace each. A workspace is used again only on the stream that has used it, whose order protects it from pending
-/// work.
+/// workspace each. A workspace stays with the stream that used it first, whose order protects it from pending work.
 class kept_workspaces {
   struct workspace {
     int ordinal;
@@ -46,7 +45,7 @@ class kept_workspaces {
 
    private:
     static void* stream_of([[maybe_unused]] int ordinal) {
-      if constexpr (std::is_same_v<Backend, backend::cuda>)
+      if constexpr (std::is_same_v<Backend, backend::device>)
         return devplace::detail::current_stream(ordinal);
       else
         return nullptr;
@@ -56,13 +55,13 @@ class kept_workspaces {
     workspace held_;
   };
 
-  /// Allocates a workspace of at least `bytes` for the current stream of a device, so that calls there, one at a time,
-  /// do not allocate.
+  /// Allocates a workspace of at least `bytes` for the current stream of a device, so that sequential calls there do
+  /// not allocate.
   template <class Backend>
   void prepare(int ordinal, std::size_t bytes) {
     lease<Backend>(*this, ordinal).at_least(bytes);
     const std::lock_guard lock(mutex_);
-    idle_.reserve(idle_.size() + 1);  // as take() does
+    idle_.reserve(idle_.size() + 1);  // as in take()
   }
 
  private:

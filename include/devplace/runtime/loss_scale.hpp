@@ -22,14 +22,13 @@ struct scaling_rule {
 struct loss_scale {
   static constexpr float smallest = std::numeric_limits<float>::min();
 
-  float scale;                  ///< of the next step's gradients
+  float scale;                  ///< scale of the next step's gradients
   std::uint32_t skips;          ///< whether the last step is skipped
   std::int64_t growth_tracker;  ///< steps with finite gradients since the scale changed or gradients were not finite
   std::int64_t skipped_steps;   ///< since the start
 
-  /// Decides about the step, between its gradients and its update. `finite`: whether all gradients are. `undone`:
-  /// whether the factor that undoes the scale is finite. The reciprocal of a very small scale is not, and the step is
-  /// skipped.
+  /// Decides, between a step's gradients and its update, whether to skip the step. `finite`: whether all gradients are.
+  /// `undone`: whether the factor that undoes the scale is finite; the reciprocal of a very small scale is not.
   DEVPLACE_HD void decide(const scaling_rule& rule, bool finite, bool undone = true) {
     skips = finite && undone ? 0 : 1;
     skipped_steps += skips;

@@ -19,7 +19,7 @@ namespace runtime {
 
 /// The compile-time properties of a network; nn defines them for its networks (nn/sequential.hpp):
 /// - `parameter_elements` and `buffer_elements`: elements of the arenas of trained parameters and of buffers;
-///   `arena_elements`: with the `frozen_elements` behind the trained ones;
+///   `arena_elements`: elements of trained and `frozen_elements` together;
 /// - `parameter_count`, `parameter_at<Index>` (extents and offset), and the trained parameters' `offsets`, `ranks` and
 ///   `learning_rates` (factors of the optimizer's);
 /// - `for_each_parameter` with names; `visit_parameters` and `visit_buffers` with values in place of types;

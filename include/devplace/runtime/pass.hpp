@@ -35,8 +35,7 @@ constexpr std::size_t padded_bytes(std::size_t bytes) {
   return devplace::detail::padded_to(bytes, 64);
 }
 
-/// Bytes of one element of the first layer's input, of activations, and of what layers save and compute besides
-/// activations.
+/// Bytes of one element of the first layer's input, of activations, and of other data that layers save and compute.
 struct element_sizes {
   std::size_t input;
   std::size_t activation;
@@ -50,7 +49,7 @@ inline constexpr std::size_t sample_size = Extents{}.size();
 /// The numbers that the passes of all places reduce at a synchronisation point: `count` numbers of each place at this
 /// address are replaced by their reduction `op` over the places. Integers, so that the results do not depend on the
 /// order of the places. `count` 0: nothing to reduce.
-struct meeting {
+struct reduction_request {
   std::int64_t* numbers = nullptr;
   std::size_t count = 0;
   reduction op = reduction::sum;
@@ -75,12 +74,12 @@ struct pass {
   runtime::mode mode = runtime::mode::predict;
   random_key key{};
   const typename roles::parameter* master_parameters = nullptr;  ///< the optimizer's
-  std::size_t phase = 0;                                         ///< counted by the network; in a layer, by the layer
-  std::size_t samples = 0;                                       ///< of all places that synchronise
+  std::size_t phase = 0;                                         ///< phases of the network, or in a layer of the layer
+  std::size_t samples = 0;                                       ///< samples on all places that synchronise
   bool first = true;                                             ///< whether this is the first of these places
-  meeting* reduced = nullptr;                                    ///< null on one place
-  std::size_t frozen = 0;  ///< offset from `parameters` to those that are not trained, in elements
-  bool planning = false;   ///< whether operations only make plans, and layers without products are skipped
+  reduction_request* reduced = nullptr;                          ///< null on one place
+  std::size_t frozen = 0;  ///< elements from `parameters` to the frozen parameters
+  bool planning = false;   ///< whether operations only make plans; layers without products are then skipped
 };
 
 /// The default callback of a backward pass, which does nothing. `after(gradients)` is called after each layer: the

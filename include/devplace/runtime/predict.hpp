@@ -37,7 +37,6 @@ constexpr std::size_t rows_of_tile(batch<Samples>, std::size_t places) {
   return devplace::detail::divided_up(Samples, places);
 }
 
-/// Bytes of the workspace for a tile.
 template <class Net, class P>
 constexpr std::size_t tile_bytes(std::size_t rows) {
   return pass_layout<Net, P>::workspace_bytes(rows, mode::predict);
@@ -61,7 +60,7 @@ void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_
   if (rows == 0) return;
   if constexpr (X::is_row_major && Y::is_row_major)
     if (devplace::detail::share_memory(y.data(), y.size() * sizeof(*y.data()), x.data(), x.size() * sizeof(input)))
-      throw argument_error("predict_into: the result shares memory with the batch; give it memory of its own.");
+      throw argument_error("predict_into: the result shares memory with the batch; give the result separate memory.");
   constexpr std::size_t from_one = sample_size<typename run::input_extents>;
   constexpr std::size_t to_one = sample_size<typename run::output_extents>;
   const auto packed_input = [](std::size_t n) { return X::is_row_major ? 0 : packed_tile_bytes<Net, P>(n); };
@@ -123,11 +122,10 @@ void check_output(Output& output, const Batch& samples) {
   static_assert(std::is_same_v<typename Output::placement_type, typename Batch::placement_type>,
                 "devplace: predict_into: the result and the batch lie on different placements; make the result where "
                 "the batch is, and move it afterwards.");
-  static_assert(!std::is_const_v<typename decltype(devplace::detail::local_window(output, 0))::element_type>,
+  static_assert(!std::is_const_v<typename decltype(devplace::detail::erased_local_view(output, 0))::element_type>,
                 "devplace: predict_into: the result's elements are const; pass a tensor or view to write to.");
   static_assert(std::is_same_v<typename Output::value_type, typename Model::output_type>,
-                "devplace: predict_into: the result's element type is not the one of the model's outputs, "
-                "model::output_type.");
+                "devplace: predict_into: the result's element type is not that of the outputs, model::output_type.");
   static_assert(devplace::detail::compatible<typename Output::extents_type, extents_type>,
                 "devplace: predict_into: the result must be [n, output extents...] for a batch of n samples.");
   const auto wanted = batch_extents<typename Model::output_extents>(samples.extent(0));
@@ -137,8 +135,8 @@ void check_output(Output& output, const Batch& samples) {
     devplace::detail::require_same_split("predict_into", output, samples);
 }
 
-/// Computes the outputs of `Model` for `samples` in tiles of `tile` rows on each place. `tile` 0: of tile_rows, at most
-/// of as many as there are samples.
+/// Computes the outputs of `Model` for `samples` in tiles of `tile` rows on each place. `tile` 0 means tile_rows, but
+/// at most the number of samples.
 template <class Model, class State, class Output, class Batch>
 void predict_tiles(State& state, Output& outputs, const Batch& samples, std::size_t tile = 0) {
   using backend_type = placement_backend_t<typename Model::placement_type>;
@@ -146,8 +144,8 @@ void predict_tiles(State& state, Output& outputs, const Batch& samples, std::siz
   renew_working_copies<backend_type, true>(state);
   for_each_replica<backend_type>(state, local_place_count<typename Model::placement_type>, [&](std::size_t k) {
     predict_rows<typename Model::network_type, typename Model::precision_type, backend_type>(
-        state.replicas[k], state.workspaces, tile, devplace::detail::local_window(outputs, k),
-        devplace::detail::local_window(samples, k));
+        state.replicas[k], state.workspaces, tile, devplace::detail::erased_local_view(outputs, k),
+        devplace::detail::erased_local_view(samples, k));
   });
 }
 

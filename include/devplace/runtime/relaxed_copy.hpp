@@ -10,8 +10,8 @@
 
 namespace devplace::runtime {
 
-/// Reads elements that other processes or threads may change concurrently, each by a relaxed atomic load: every element
-/// is a value that was written, and elements may come from different updates.
+/// Reads elements that other processes or threads may change concurrently, each by a relaxed atomic load: elements are
+/// not torn, but may come from different updates.
 template <class T>
 struct relaxed_load_functor {
   T* to;

@@ -55,8 +55,8 @@ struct replica {
 template <class S>
 struct model_state {
   std::vector<replica<S>> replicas;
-  std::vector<int> ordinals;         ///< of their devices
-  std::size_t trained_elements = 0;  ///< of each arena of parameters: those that have gradients
+  std::vector<int> ordinals;         ///< ordinals of the replicas' devices
+  std::size_t trained_elements = 0;  ///< elements of an arena of parameters, without frozen ones
   std::uint64_t seed = 0;
   std::uint64_t step = 0;             ///< number of training passes so far; keys random layers
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
@@ -67,13 +67,13 @@ struct model_state {
   std::mutex renewal;                              ///< protects the flag and the rounding
   bool replaced = false;                           ///< whether the model was assigned another one
   bool gradients_out = false;                      ///< whether a lease of the gradient arenas exists
-  kept_workspaces workspaces;                      ///< of predictions
+  kept_workspaces workspaces;                      ///< workspaces of predictions
   std::atomic<bool> in_use = false;                ///< whether a call holds sole_use
   std::atomic<const char*> unusable = nullptr;     ///< why the model can no longer be used; null if it can
 };
 
-/// Lock of a call that trains or changes a model; throws if another thread's call holds it. Calls that only read
-/// parameters, such as predict, do not take it.
+/// Lock of a call that trains or changes a model; throws if a call of another thread holds the lock. Calls that only
+/// read parameters, such as predict, do not lock.
 class sole_use {
  public:
   template <class S>

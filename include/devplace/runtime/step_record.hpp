@@ -12,21 +12,22 @@
 
 namespace devplace::runtime {
 
-/// Elements on a place that change a step: a factor of the gradients, and whether the step is skipped. Null: no change.
+/// Elements on a place that change a step: a factor of the gradients, and whether the step is skipped; null for no
+/// change.
 template <class T>
 struct step_factors {
   const T* factor = nullptr;
   const std::uint32_t* skip = nullptr;
 };
 
-/// Scales gradients before the update. A divisor of 0 means that all samples of the batch are ignored: the gradients
-/// are 0, and dividing would make them NaN.
+/// Scales gradients before the update. If the divisor is 0, all samples of the batch are ignored: gradients are 0,
+/// where a division would give NaN.
 template <class T>
 struct gradient_source {
   const T* gradients;
   const T* divisor;
   const T* gradient_factor;
-  const std::uint32_t* skip = nullptr;  ///< one element: whether the step is skipped; null: it is not
+  const std::uint32_t* skip = nullptr;  ///< one element: nonzero skips the step; null: never skipped
 
   DEVPLACE_HD bool skipped() const { return skip != nullptr && *skip != 0; }
   DEVPLACE_HD T factor() const {
@@ -54,8 +55,8 @@ struct step_record {
     rule.set(next, at);
     ticket = 0;
   }
-  /// Sets other hyperparameters at this place's next step; the place may have skipped steps that the host counted. A
-  /// rule with a start, its member `first`, keeps the step that this place has noted.
+  /// Changes the hyperparameters from this place's next step on; the place may have skipped steps that the host
+  /// counted. A rule with a member `first` keeps the first step that this place has noted.
   DEVPLACE_HD void resume(const Rule& with, std::int64_t at) {
     if (step == 0) return begin(with, at);
     Rule resumed = with;
@@ -69,8 +70,8 @@ struct step_record {
   }
 };
 
-/// The first argument of a formula for one element: the factor of its gradient, and square roots. Backends also call
-/// the formula for vectors of elements, with an arithmetic of their own.
+/// The first argument of a formula for one element: the factor of its gradient, and square roots. For vectors of
+/// elements, backends pass a vector arithmetic.
 template <class T>
 struct element_arithmetic {
   T factor;
@@ -93,8 +94,8 @@ struct working_parameters<void> {
   DEVPLACE_HD void store(std::size_t, T) const {}
 };
 
-/// An enqueued update. When it runs, it calls the factors in `steps` as a formula for each element,
-/// `factors(arithmetic, gradient, parameter, state...)`, which changes the parameter and the state.
+/// An enqueued update. Calls the factors in `steps` as a formula for each element, `factors(arithmetic, gradient,
+/// parameter, state...)`, which changes the parameter and the state.
 template <class Rule, class T, std::size_t Arrays, class Working = void>
 struct update {
   using value_type = T;
@@ -111,7 +112,7 @@ struct update {
     call(formula, factor, i, array_numbers{});
   }
 
-  /// A copy of the formula; `at` returns it for every element.
+  /// Returns a copy of the formula for every element.
   struct formulas_type {
     factors formula;
     DEVPLACE_HD const factors& at(std::size_t) const { return formula; }
@@ -133,14 +134,14 @@ struct update {
   }
 };
 
-/// An update of parameters in groups with options of their own: `steps` has a record for each group. Parameters begin
-/// at multiples of element_alignment, so each block of element_alignment elements is in one group.
+/// An update of groups of parameters with different options: `steps` has a record for each group. Parameters begin at
+/// multiples of element_alignment, so each block of element_alignment elements is in one group.
 template <class Rule, class T, std::size_t Arrays, class Working = void>
 struct grouped_update : update<Rule, T, Arrays, Working> {
   using typename update<Rule, T, Arrays, Working>::factors;
   using records = const step_record<Rule, T>*;
 
-  const std::uint8_t* group_of;  ///< for each block of element_alignment elements of the model's arena
+  const std::uint8_t* group_of;  ///< group of each block of element_alignment elements of the model's arena
   std::size_t first;             ///< the first element that is updated
   unsigned groups;
 

@@ -28,4 +28,4 @@ void run_update(int ordinal, std::size_t n, const Update& update) {
 }  // namespace devplace
 
 #include <devplace/backend/cpu/update.hpp>
-#include DEVPLACE_CUDA_BACKEND(update)
+#include DEVPLACE_BACKENDS(update)

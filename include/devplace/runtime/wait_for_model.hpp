@@ -11,7 +11,6 @@
 
 namespace devplace::runtime {
 
-/// Returns the number of failures of these devices so far.
 template <class Backend>
 std::uint64_t failures_of(std::span<const int> ordinals) {
   std::uint64_t failures = 0;
@@ -21,7 +20,7 @@ std::uint64_t failures_of(std::span<const int> ordinals) {
 }
 
 /// Waits for all places of a model. If a device has failed since the model was made, marks the model as unusable and
-/// throws the failure, with the name of the replica where it began. Throws error if another caller has received the
+/// throws the failure. The message names the replica where it began. Throws error if another caller has received the
 /// failure.
 template <class Backend, class S>
 void wait_for_model(model_state<S>& state) {

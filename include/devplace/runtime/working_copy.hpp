@@ -20,8 +20,7 @@ void round_working_copy(const replica<S>& r, std::size_t elements) {
 
 /// Updates the working copies if the parameters may have changed. Every pass calls it before its first layer. Code that
 /// changes parameters (initialisation, a user's view) only marks the copies as old; optimizers update them. Threads may
-/// call it concurrently. Asynchronous, unless `Wait`: for passes on several streams, which the current streams do not
-/// order after it.
+/// call it concurrently. Asynchronous unless `Wait`, which passes on several streams need.
 template <class Backend, bool Wait = false, class S>
 void renew_working_copies(model_state<S>& state) {
   if constexpr (replica<S>::has_working_copy) {

@@ -12,7 +12,7 @@
 namespace devplace {
 
 /// A 16-bit storage type: float's sign, its 8 bits of exponent and the first 7 bits of its mantissa. Converts
-/// implicitly and exactly to float, in which arithmetic is done. The conversion from float and double is explicit and
+/// implicitly and exactly to float, the type of all arithmetic. The conversion from float and double is explicit and
 /// rounds once, to nearest, ties to even. Keeps infinities and subnormal numbers; a NaN becomes a quiet NaN with the
 /// same sign.
 class bf16 {

@@ -16,15 +16,15 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Copies elements between tensors or views of the same element type and extents, within a place or across places.
 /// Within one place the ranges may overlap. On return the source may be changed and the host may read a CPU
-/// destination. Different static extents do not compile; different run-time extents throw shape_error. Across places a
-/// view with strides goes through a row-major temporary on its own place.
+/// destination. Different static extents do not compile; different run-time extents throw shape_error. A view with
+/// strides that is copied across places goes through a row-major temporary on its own place.
 template <class To, class From>
   requires(tensor_like<To> || tensor_like<From> || detail::rejected_pair<std::remove_cvref_t<To>, From>)
 void copy(To&& destination, const From& source) {
   using to_type = std::remove_cvref_t<To>;
   if constexpr (detail::check_operands<to_type, From>() && detail::check_ends_of_copy<to_type, From>()) {
-    const auto to = detail::as_window(destination);
-    const auto from = detail::as_window(source);
+    const auto to = detail::as_any_view(destination);
+    const auto from = detail::as_any_view(source);
     using to_view = std::remove_const_t<decltype(to)>;
     using from_view = std::remove_const_t<decltype(from)>;
     if constexpr (detail::check_copy<to_view, from_view>()) {
@@ -50,9 +50,9 @@ void copy(To&& destination, const From& source) {
   }
 }
 
-/// A tensor with the same elements on placement `Where`: the only way across places. Moves a temporary that is already
-/// on `Where`, copies everything else. Complete when the call returns. Collectives (parallel/) distribute and collect
-/// tensors over several places.
+/// Returns a tensor with the same elements on placement `Where`: the only way across places. Moves a temporary that is
+/// already on `Where`, copies everything else. Complete when the call returns. Collectives (parallel/) distribute and
+/// collect tensors over several places.
 template <class Where = void, class From, class... Other>
   requires(!detail::is_placement<Where> || !detail::has_network<std::remove_cvref_t<From>>)  // see nn/to.hpp
 auto to(From&& source, const Other&...) {
@@ -74,7 +74,7 @@ auto to(From&& source, const Other&...) {
 /// Rejects a number in place of a placement.
 template <int Ordinal, class From>
 detail::refusal to(const From&) {
-  static_assert(detail::accepted<From>, "devplace: to: a number is no place; write to<cuda<0>>(x).");
+  static_assert(detail::accepted<From>, "devplace: to: a number is not a place; write to<cuda<0>>(x).");
   return {};
 }
 

@@ -73,8 +73,8 @@ auto copy_async(To&& destination, From&& source, const stream<P>& s) {
 }
 ///@}
 
-/// Copies a tensor or view between a device and pinned memory into a new tensor on `Where`, the other of the two,
-/// without blocking the host, on stream `s` of the device or on this thread's current one. `get()` or `after(stream)`
+/// Copies a tensor or view between a device and pinned memory into a new tensor on `Where`, the other of the two. Does
+/// not block the host; copies on stream `s` of the device or on this thread's current one. `get()` or `after(stream)`
 /// of the result gives access to the tensor. A source on the device is read after the work enqueued so far on this
 /// thread's current stream. A temporary source tensor is kept alive; other sources must exist unchanged until then.
 ///@{
@@ -91,7 +91,7 @@ auto to_async(From&& source) {
     using device = detail::copier_t<Where, typename source_type::placement_type>;
     using result_type = tensor<typename source_type::value_type, typename source_type::extents_type, Where>;
     const auto from = detail::as_view(source);
-    result_type result(from.extents());  // before the source is taken, so that a failure leaves it intact
+    result_type result(from.extents());  // Before the source is taken, so that a failure leaves the source intact.
     return pending<result_type, device>(std::move(result), detail::kept_source(std::forward<From>(source)),
                                         [&](result_type& to) { detail::start_copy(to.view(), from); });
   }

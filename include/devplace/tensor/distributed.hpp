@@ -70,23 +70,25 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
                   "tensor(extents, split::even, participants{first, count}).");
   }
 
-  /// Uninitialised elements; `how` divides the split axis. Throws argument_error if sizes do not add up to its extent.
+  /// Uninitialised elements; `parts` divides the split axis. Throws argument_error if sizes do not add up to its
+  /// extent.
   template <split_rule Split>
     requires(divided && !mesh::spans_processes)
-  DEVPLACE_CONFIGURED tensor(const Extents& extents, const Split& how) : tensor(extents, divided_by(extents, how)) {}
+  DEVPLACE_CONFIGURED tensor(const Extents& extents, const Split& parts)
+      : tensor(extents, divided_by(extents, parts)) {}
 
-  /// Uninitialised elements of a tensor split across processes: `extents` are the whole's, `of` are this process's
-  /// participants, and only their parts are allocated. Throws argument_error if `of` has too few participants.
-  DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule how,
+  /// Uninitialised elements of a tensor split across processes. `extents` are the whole's; allocates only the parts of
+  /// `of`, this process's participants. Throws argument_error if `of` has too few participants.
+  DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule rule,
                              const devplace::participants& of) requires(divided&& mesh::spans_processes)
-      : tensor(extents, divided_by(extents, how, of)) {}
+      : tensor(extents, divided_by(extents, rule, of)) {}
 
   /// Rejects lists, values and other tensors.
   template <class... Value>
     requires(detail::list_of_values<Extents, Value...> && (!detail::is_distributed_expression<Value> && ...))
   explicit(!detail::converts_to_tensor<Value...>) tensor(const Value&...) { detail::reject_elements<Value...>(); }
 
-  /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into this one's elements.
+  /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into this tensor's elements.
   ///@{
   template <class Expression>
     requires(std::remove_cvref_t<Expression>::is_distributed_expression)
@@ -141,9 +143,10 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   /// Number of elements of the whole value.
   std::size_t size() const { return extents_.size(); }
 
-  /// The elements of the placement's k-th place (`k` is not checked), or of place `P`, which is then in the view's
-  /// type: `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. Parts are writable views. Copies are read-only, since the other
-  /// copies would not change. Summands are summand_views, which operations reject. Does not compile for temporaries.
+  /// Returns the elements of the placement's k-th place (`k` is not checked), or of place `P`, which is then in the
+  /// view's type: `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. Parts are writable views. Copies are read-only, since the
+  /// other copies would not change. Summands are summand_views, which operations reject. Does not compile for
+  /// temporaries.
   ///@{
   DEVPLACE_CONFIGURED auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
     return detail::local_view<rules::partial>(part<local_element>(k));
@@ -166,8 +169,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   }
   ///@}
 
-  /// The elements on one place as an ordinary view, for collectives of your own. The caller must keep copies equal, and
-  /// combine summands, which are not the value.
+  /// Returns the elements on one place as an ordinary view, for collectives of your own. The caller must keep copies
+  /// equal, and combine summands, which are not the value.
   ///@{
   DEVPLACE_CONFIGURED auto only_on(std::size_t k) & DEVPLACE_LIFETIMEBOUND { return part<T>(k); }
   DEVPLACE_CONFIGURED auto only_on(std::size_t k) const& DEVPLACE_LIFETIMEBOUND { return part<const T>(k); }
@@ -188,7 +191,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
 
   /// This process's participants, and the number of all participants that share the axis.
   const devplace::participants& participants() const requires(divided) { return division_.of; }
-  /// The first index along the split axis of the k-th place's part; for `k` == places the end of the last part.
+  /// The first index along the split axis of the k-th place's part; for `k` == places, the end of the last part.
   std::size_t part_begin(std::size_t k) const requires(divided) { return division_.begins[k]; }
   /// The current sizes of the parts: `scatter<Where>(y, x.split_sizes())` splits y like x.
   split::sizes<places> split_sizes() const requires(divided) {
@@ -197,7 +200,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
       result[k] = division_.begins[k + 1] - division_.begins[k];
     return split::sizes<places>(result);
   }
-  /// The first row (index of axis 0) of the whole that the k-th place has.
+  /// The first row (index of axis 0) of the k-th place, counted in the whole.
   std::size_t first_row(std::size_t k) const {
     if constexpr (divided && axis == 0)
       return division_.begins[k];
@@ -220,10 +223,10 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   }
 
   template <class Split, class... Of>
-  static division_type divided_by([[maybe_unused]] const Extents& extents, [[maybe_unused]] const Split& how,
+  static division_type divided_by([[maybe_unused]] const Extents& extents, [[maybe_unused]] const Split& parts,
                                   const Of&... of) {
     if constexpr (divided)
-      return {detail::divide<places>(extents.extent(axis), how, of...), detail::rule_of(how), of...};
+      return {detail::divide<places>(extents.extent(axis), parts, of...), detail::rule_of(parts), of...};
     else
       return {};
   }

@@ -3,21 +3,18 @@
 #pragma once
 
 #include <concepts>
-#include <cstdint>
 
-#include <devplace/tensor/bf16.hpp>
-#include <devplace/tensor/half.hpp>
+#include <devplace/tensor/detail/dtypes.hpp>
 
 namespace devplace {
 
-/// Floating-point storage types of 16 bits; arithmetic is done in float.
-template <class T>
-concept short_element = std::same_as<T, bf16> || std::same_as<T, half>;
-
 /// Element types of tensors: float, double, int32, int64, uint8, and for storage bf16 and half.
 template <class T>
-concept element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
-    std::same_as<T, std::int64_t> || std::same_as<T, std::uint8_t> || short_element<T>;
+concept element = detail::is_element<T>;
+
+/// Floating-point storage types of 16 bits; arithmetic is done in float.
+template <class T>
+concept short_element = detail::storage_element<T> && sizeof(T) == 2;
 
 /// Element types that parameters and gradients can have.
 template <class T>
@@ -25,9 +22,7 @@ concept floating_element = std::same_as<T, float> || std::same_as<T, double>;
 
 namespace detail {
 
-// As bool, because compilers explain at length why a concept is not satisfied.
-template <class T>
-inline constexpr bool is_element = element<T>;
+// As bool, as is_element.
 template <class T>
 inline constexpr bool is_short = short_element<T>;
 template <class T>
@@ -38,20 +33,7 @@ inline constexpr bool is_floating = floating_element<T>;
 /// The element type's name without namespace: `float`, `int64`.
 template <element T>
 constexpr const char* dtype_name() {
-  if constexpr (std::same_as<T, float>)
-    return "float";
-  else if constexpr (std::same_as<T, double>)
-    return "double";
-  else if constexpr (std::same_as<T, std::int32_t>)
-    return "int32";
-  else if constexpr (std::same_as<T, std::int64_t>)
-    return "int64";
-  else if constexpr (std::same_as<T, bf16>)
-    return "bf16";
-  else if constexpr (std::same_as<T, half>)
-    return "half";
-  else
-    return "uint8";
+  return detail::dtype_of<T>->name;
 }
 
 }  // namespace devplace

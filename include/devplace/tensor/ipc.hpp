@@ -21,8 +21,8 @@
 
 namespace devplace {
 
-/// Bytes with which another process of this host opens a tensor of a cuda place; send them by a pipe or by
-/// process_group::broadcast. Made by exported::handle().
+/// Bytes with which another process of this host opens a tensor of a cuda place. Made by exported::handle(); send them
+/// by a pipe or by process_group::broadcast.
 template <element T, extents_like Extents>
 struct ipc_handle {
   char name[24];  ///< of the segment through which the processes communicate; ends with 0
@@ -30,8 +30,8 @@ struct ipc_handle {
 
 namespace detail {
 
-inline constexpr segment_words words_of_export{"exported"};
-inline constexpr segment_words words_of_open_ipc{
+inline constexpr segment_error_texts texts_of_export{"exported"};
+inline constexpr segment_error_texts texts_of_open_ipc{
     "open_ipc",
     "the process that exported the tensor has freed it or has ended. Keep its exported<...> until the others "
     "have opened it.",
@@ -40,7 +40,7 @@ inline constexpr segment_words words_of_open_ipc{
 /// The functions of a cuda place; other places do not compile.
 template <class P>
 constexpr auto ipc_of() {
-  constexpr bool on_gpu = std::is_same_v<backend_of_t<P>, backend::cuda>;
+  constexpr bool on_gpu = std::is_same_v<backend_of_t<P>, backend::device>;
   constexpr bool implemented = provided<backend_of_t<P>, op::ipc>;
   static_assert(on_gpu,
                 "devplace: exported, open_ipc: handles are for tensors on a cuda place; host memory is shared by "
@@ -66,8 +66,8 @@ template <class Tensor>
 class exported;
 
 /// Owns the elements in separate memory, in whole pages of 2 MiB, because other processes cannot open memory of pools.
-/// The destructor waits until every process that opened the tensor has destroyed it or has ended, and then frees it. If
-/// this process ends without the destructor, other processes must no longer use their tensors.
+/// The destructor frees it after every process that opened the tensor has destroyed it or has ended. If this process
+/// ends without the destructor, other processes must no longer use their tensors.
 template <element T, extents_like Extents, single_place P>
 class exported<tensor<T, Extents, P>> {
  public:
@@ -92,9 +92,9 @@ class exported<tensor<T, Extents, P>> {
   auto view() const& DEVPLACE_LIFETIMEBOUND { return std::as_const(value_).view(); }
   ///@}
 
-  /// The handle for other processes. Work that they enqueue after opening it is ordered after the work enqueued on the
-  /// current stream before the last call of this function; the processes must order later changes themselves. (On
-  /// simulated devices this function waits for the work.)
+  /// Returns the handle for other processes. Work that they enqueue after opening the tensor is ordered after the work
+  /// enqueued on the current stream before the last call of this function. The processes must order later changes
+  /// themselves. (On simulated devices this function waits for the work.)
   DEVPLACE_CONFIGURED handle_type handle() const {
     if (segment_ == nullptr) throw error("this exported tensor was moved from; use the variable that it was moved to.");
     if constexpr (!std::is_void_v<decltype(detail::ipc_of<P>())>)
@@ -113,7 +113,7 @@ class exported<tensor<T, Extents, P>> {
     } else {
       constexpr int ordinal = place_traits<P>::ordinal;
       const std::size_t bytes = x.size() * sizeof(T);
-      segment = detail::named_segment::create(detail::words_of_export, detail::exported_name(),
+      segment = detail::named_segment::create(detail::texts_of_export, detail::exported_name(),
                                               detail::exported_text<P, T>(x.extents()), detail::sizes_of(x.extents()),
                                               functions::message_bytes(bytes));
       auto block = functions::allocate(ordinal, bytes, segment);
@@ -134,9 +134,9 @@ exported(tensor<T, Extents, P>) -> exported<tensor<T, Extents, P>>;
 /// Opens a tensor that another process exported, on P: `auto x = open_ipc<cuda<0>>(handle)`. It can be read and
 /// written, and keeps the exporter from freeing the memory; its destructor waits for this place's work. Work on the
 /// current stream is ordered after the exporter's (see exported::handle). The place's device must stay the same in both
-/// processes. Throws argument_error if the type, the extents, the version of devplace or the GPU (by its UUID) differ,
-/// with the first difference; if the exporter has freed the tensor; and in the exporting process, which uses the tensor
-/// itself.
+/// processes. Throws argument_error, with the first difference, if the type, the extents, the version of devplace or
+/// the GPU (by its UUID) differ. Also throws it if the exporter has freed the tensor, and in the exporting process,
+/// which uses the tensor itself.
 template <single_place P, element T, extents_like Extents>
 DEVPLACE_CONFIGURED [[nodiscard]] tensor<T, Extents, P> open_ipc(const ipc_handle<T, Extents>& handle) {
   using functions = decltype(detail::ipc_of<P>());
@@ -145,7 +145,7 @@ DEVPLACE_CONFIGURED [[nodiscard]] tensor<T, Extents, P> open_ipc(const ipc_handl
     std::string name(handle.name, sizeof handle.name);
     name.resize(name.find_last_not_of('\0') + 1);
     const auto segment =
-        detail::named_segment::open(detail::words_of_open_ipc, name, [&](const detail::named_segment& found) {
+        detail::named_segment::open(detail::texts_of_open_ipc, name, [&](const detail::named_segment& found) {
           extents = detail::stored_extents<Extents>(found);
           return std::pair{detail::exported_text<P, T>(extents), functions::message_bytes(extents.size() * sizeof(T))};
         });

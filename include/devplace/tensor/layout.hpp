@@ -13,13 +13,13 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/extents.hpp>
 
-// The template parameters of views for the place and the order of their elements.
+// Template parameters of views for the place, and for the order of elements.
 
 namespace devplace {
 
 namespace detail {
 
-/// The device of a view: part of the type for a place, a stored ordinal for `here<Backend>`.
+/// The device of a view: part of the type if `Where` is a place, a stored ordinal for `here<Backend>`.
 template <class Where>
 struct device_of;
 
@@ -50,7 +50,7 @@ concept view_placement = requires {
 
 /// Layout of views with contiguous elements in row-major order, like a tensor's.
 struct row_major {};
-/// Layout of transposed(): the matrix of the last two axes, or each matrix of an array of them, is column-major.
+/// Layout of transposed(): the last two axes are a column-major matrix.
 struct column_major {};
 /// Layout of views with a stride per axis, in elements: slices, permuted axes, broadcast elements, the user's memory.
 struct strided {};
@@ -69,7 +69,7 @@ struct layout_strides<strided, Rank> {
   std::array<std::size_t, Rank> values{};
 };
 
-/// The axes of an array of rank `Rank` that are not among `Left`, in ascending order, as an index sequence.
+/// The axes of an array of rank `Rank` except those in `Left`, in ascending order, as an index sequence.
 template <std::size_t Rank, std::size_t... Left>
 struct axes_without {
   static_assert(((Left < Rank) && ...), "devplace: the array has no such axis; axes count from 0 to rank - 1.");
@@ -119,8 +119,8 @@ constexpr auto extents_of_axes([[maybe_unused]] const extents<E...>& e, std::ind
 template <class E, std::size_t... Left>
 using extents_without_t = decltype(extents_of_axes(E{}, axes_without_t<E::rank, Left...>{}));
 
-/// Number of elements from the first to the last that the strides reach, inclusive; 0 without elements, and SIZE_MAX if
-/// they exceed the address space, as with negative strides.
+/// Number of elements from the first to the last that the strides reach, inclusive. Returns 0 without elements, and
+/// SIZE_MAX if strides exceed the address space, as negative strides do.
 constexpr std::size_t spanned(std::span<const std::size_t> extents, std::span<const std::size_t> strides) {
   std::size_t last = 0;
   bool fits = true;
@@ -152,10 +152,10 @@ constexpr bool broadcast_strides(std::span<const std::size_t> extents, std::span
   return true;
 }
 
-/// Computes strides for the same elements, in the same order, in another shape of equal size; false if none exist.
+/// Computes strides that give the same elements, in the same order, another shape of equal size; false if none exist.
 constexpr bool reshape_strides(std::span<const std::size_t> extents, std::span<const std::size_t> strides,
                                std::span<const std::size_t> shape, std::span<std::size_t> result) {
-  // From the last axis to the first: `left` elements, `step` apart, remain for axes of the new shape.
+  // Goes from the last axis to the first: `left` elements, `step` apart, remain for axes of the new shape.
   std::size_t axis = extents.size(), left = 1, step = 1;
   bool empty = false;
   for (const std::size_t extent : extents)

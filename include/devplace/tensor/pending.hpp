@@ -83,8 +83,8 @@ inline constexpr bool is_on_place<tensor<T, Extents, P>, P> = true;
 
 }  // namespace detail
 
-/// An asynchronous copy on device `P`: to_async copies to a new tensor, which only wait() or after() returns;
-/// copy_async copies to an existing tensor, as pending<void, P>, which must not be accessed until the program waits.
+/// An asynchronous copy on device `P`. to_async copies to a new tensor, which only wait() or after() returns.
+/// copy_async copies to an existing tensor, as pending<void, P>; do not access the tensor until the program has waited.
 /// Move-only. Keeps a temporary source alive; any other source must exist unchanged until wait() or the destructor. The
 /// destructor waits for the copy. One thread at a time.
 template <class Value, place P>
@@ -131,8 +131,8 @@ class [[nodiscard]] pending {
   ///@}
 
   /// Orders future work of stream `s`, or of this thread's current stream, after the copy, without blocking the host.
-  /// Returns a reference to a tensor on the device, for use on that stream, in whose order its memory is then freed.
-  /// Returns nothing for a tensor in pinned memory, which the host could read too early.
+  /// Returns a reference to a tensor on the device, for use on that stream; its memory is then freed in the stream's
+  /// order. Returns nothing for a tensor in pinned memory, which the host could read too early.
   ///@{
   template <place Other>
   DEVPLACE_CONFIGURED decltype(auto) after(const stream<Other>& s) & {
@@ -147,7 +147,7 @@ class [[nodiscard]] pending {
     if constexpr (on_device) return (value_);
   }
   template <class... Stream>
-  void after(const Stream&...) && = delete;  // nobody keeps the copy; give it a name first, or call get()
+  void after(const Stream&...) && = delete;  // nothing would own the copy; give it a name first, or call get()
   ///@}
 
   /// Fails to compile; without this operator, compilers would list every other one.
@@ -165,7 +165,7 @@ class [[nodiscard]] pending {
       if (std::exchange(used_, true))
         block.record_stream(stream);
       else
-        block.give_back_on(stream);
+        block.free_on(stream);
     }
   }
 

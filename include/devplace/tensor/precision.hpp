@@ -9,8 +9,8 @@
 namespace devplace {
 
 /// A precision of models and products: elements are float, and matrix products on CUDA devices round their operands to
-/// TF32, with 8 bits of exponent like float and 10 bits of mantissa instead of 23. Products are many times faster
-/// there; sums and all other operations are float. On the CPU and on simulated devices, which have no TF32, `tf32` is
+/// TF32. TF32 has 8 bits of exponent like float and 10 bits of mantissa instead of 23; such products are many times
+/// faster. Sums and all other operations are float. On the CPU and on simulated devices, which have no TF32, `tf32` is
 /// float. Only models and products that name `tf32` round: `float` is strict everywhere.
 struct tf32 {};
 
@@ -31,13 +31,13 @@ namespace detail {
 template <class T>
 struct uniform_roles {
   using input = T;       ///< samples at a network's input; the model rounds them to activations
-  using parameter = T;   ///< what optimizers update, and buffers
+  using parameter = T;   ///< parameters, which optimizers update, and buffers
   using working = T;     ///< the copy of the parameters that layers read; no copy if it is `parameter`
   using activation = T;  ///< outputs of layers and their gradients
   using gradient = T;    ///< gradients of the parameters
   using state = T;       ///< state of the optimizer
   using accumulator =
-      T;              ///< sums, losses with their gradients, and what layers compute with or save besides activations
+      T;              ///< sums, losses with their gradients, and data that layers compute or save, except activations
   using wire = T;     ///< reductions of gradients over several places
   using storage = T;  ///< precisions with the same `storage` share the code of models' arenas
 };

@@ -61,7 +61,7 @@ inline std::string printed_slice(std::size_t axis, std::size_t begin, std::size_
   return text.append(std::to_string(begin)).append(":").append(std::to_string(end)).append("]");
 }
 
-/// The line between the head line and the places' summands.
+/// The line between the head line and the summands of the places.
 inline std::string printed_note(reduction op) {
   switch (op) {
     case reduction::sum:
@@ -81,8 +81,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Prints a tensor below a head line such as `tensor<float, 2x3> on cpu`, without a final newline. Layout and number
 /// format are numpy's defaults (8 digits, lines of 75 columns, `...` for the middle of more than 1000 elements),
-/// whatever the stream's format and locale. The only operation that copies from a device implicitly: waits for the
-/// tensor's place and copies all elements to host memory.
+/// regardless of the stream's format and locale. Waits for the tensor's place and copies all elements to host memory;
+/// no other operation copies from a device implicitly.
 template <class T, class Extents, place P>
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, P>& x) {
   detail::print(out, "tensor<", x.view());

@@ -17,7 +17,7 @@ class row_position {
  public:
   constexpr row_position(const View& x, std::size_t index) : x_(x), index_(index) {}
 
-  /// The element if the array has one axis and the host can access it; otherwise a view of the row.
+  /// Returns the element if the array has one axis and the host can access it; otherwise a view of the row.
   constexpr decltype(auto) operator*() const {
     if constexpr (View::rank == 1 && host_accessible<typename View::placement_type>)
       return x_(index_);
@@ -41,8 +41,8 @@ inline constexpr bool has_rows = is_view<X> || single_place<typename X::placemen
 
 }  // namespace detail
 
-/// Loop over the first axis: `for (auto row : matrix) row += 1.0f;`. The rows of an array of one axis are its elements,
-/// `for (float& x : list)`, or on a device views of its elements.
+/// Loops over the first axis: `for (auto row : matrix) row += 1.0f;`. The rows of an array of one axis are its
+/// elements, `for (float& x : list)`, or on a device views of its elements.
 ///@{
 template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)
@@ -51,7 +51,7 @@ constexpr auto begin(X&& x) {
   static_assert(on_one_place,
                 "devplace: rows of a tensor over several places are those of x.local(k), or of gather<cpu>(x).");
   if constexpr (on_one_place)
-    return detail::row_position(detail::as_window(x), 0);
+    return detail::row_position(detail::as_any_view(x), 0);
   else
     return static_cast<const detail::refusal*>(nullptr);
 }
@@ -59,7 +59,7 @@ template <tensor_like X>
   requires(std::remove_cvref_t<X>::rank > 0)
 constexpr auto end(X&& x) {
   if constexpr (detail::has_rows<std::remove_cvref_t<X>>)
-    return detail::row_position(detail::as_window(x), x.extent(0));
+    return detail::row_position(detail::as_any_view(x), x.extent(0));
   else
     return static_cast<const detail::refusal*>(nullptr);
 }

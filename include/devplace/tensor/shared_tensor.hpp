@@ -22,14 +22,14 @@ namespace devplace {
 
 namespace detail {
 
-inline constexpr segment_words words_of_create{"create_shared"};
-inline constexpr segment_words words_of_open{
+inline constexpr segment_error_texts texts_of_create{"create_shared"};
+inline constexpr segment_error_texts texts_of_open{
     "open_shared",
     "a process of the same user on this host must create it by create_shared and keep it until it has been opened.",
     "Open it as the type with which it was created, with the same version of the program."};
 
-/// The static extents of the type, and for dynamic ones the segment's. Throws argument_error for more elements than a
-/// machine can address.
+/// Returns the static extents of the type, and the segment's extents for dynamic ones. Throws argument_error for more
+/// elements than a machine can address.
 template <class Extents>
 Extents stored_extents(const named_segment& segment) {
   if constexpr (Extents::is_static) {
@@ -72,7 +72,7 @@ struct shared_form<tensor<T, Extents, shared_memory>> {
   }
   static value_type open(std::string_view name) {
     Extents extents;
-    const auto segment = named_segment::open(words_of_open, name, [&](const named_segment& found) {
+    const auto segment = named_segment::open(texts_of_open, name, [&](const named_segment& found) {
       extents = stored_extents<Extents>(found);
       return std::pair{text(extents), extents.size() * sizeof(T)};
     });
@@ -83,7 +83,7 @@ struct shared_form<tensor<T, Extents, shared_memory>> {
   template <class Fill>
   static value_type create(std::string_view name, const Extents& extents, const Fill& fill) {
     const auto segment =
-        named_segment::create(words_of_create, name, text(extents), sizes_of(extents), extents.size() * sizeof(T));
+        named_segment::create(texts_of_create, name, text(extents), sizes_of(extents), extents.size() * sizeof(T));
     value_type made = at(segment, extents);
     fill(made);
     segment->publish();
@@ -118,7 +118,7 @@ constexpr bool can_be_shared() {
 /// run-time extents after the name, or copies a tensor or view on any place that follows the name. A model is made from
 /// a seed, or copies a model on any placement. Other processes see it when it is complete. The name disappears when the
 /// last process that has the memory has destroyed it or has ended. The next create_shared of any program of this user
-/// removes what killed processes left in /dev/shm. Throws argument_error for a name that is in use or invalid, and
+/// removes segments of killed processes from /dev/shm. Throws argument_error for a name that is in use or invalid, and
 /// out_of_memory if /dev/shm has too little space.
 template <class Value, class... Arguments>
 [[nodiscard]] Value create_shared(std::string_view name, Arguments&&... arguments) {
@@ -129,7 +129,7 @@ template <class Value, class... Arguments>
 }
 
 /// Opens the tensor or model that a process made by create_shared: the same memory, which exists as long as any process
-/// has it. Compares static extents of a tensor; run-time extents are those of its creation. Throws argument_error if no
+/// has it. Compares static extents of a tensor; run-time extents are read from the segment. Throws argument_error if no
 /// process has it; if the type, the extents, the network or the version of devplace differ, with the first difference;
 /// if the header does not fit the file; and if the file is another user's or locked exclusively for two seconds.
 template <class Value>

@@ -13,8 +13,8 @@
 
 namespace devplace {
 
-/// Rules that divide an axis among places: each place gets consecutive indices, in the order of the places. Parts may
-/// be empty, so there may be fewer indices than places.
+/// Rules that divide an axis among places: each place gets consecutive indices, in the order of the places. A part is
+/// empty if there are fewer indices than places.
 namespace split {
 
 /// The rules for any size.
@@ -43,7 +43,7 @@ struct sizes {
   template <class Size>
   static constexpr std::size_t checked(Size size) {
     if constexpr (std::is_signed_v<Size>) {
-      if (size < 0) throw argument_error("split::sizes: " + std::to_string(size) + " is no size; sizes count from 0.");
+      if (size < 0) throw argument_error("split::sizes: " + std::to_string(size) + " is negative; sizes count from 0.");
     }
     return static_cast<std::size_t>(size);
   }
@@ -81,7 +81,7 @@ constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_
   return chunk == 0 || part > size / chunk ? size : part * chunk;
 }
 
-/// The parts of this process's participants, by default all participants.
+/// Divides an axis; returns the parts of this process's participants `of`, by default of all participants.
 template <std::size_t Places>
 constexpr part_begins<Places> divide(std::size_t size, split::rule rule, const participants& of = {0, Places}) {
   if (of.count < Places || of.first > of.count - Places)
@@ -95,7 +95,7 @@ constexpr part_begins<Places> divide(std::size_t size, split::rule rule, const p
   return begins;
 }
 
-/// Throws argument_error if the sizes do not add up to `size`.
+/// Takes the given sizes as parts. Throws argument_error if they do not add up to `size`.
 template <std::size_t Places, std::size_t Given>
 constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>& sizes) {
   static_assert(Given == Places,
@@ -119,7 +119,7 @@ constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>
   return begins;
 }
 
-/// The rule for later extents of a tensor: given sizes apply to one extent only, and `even` to later ones.
+/// The rule that a tensor keeps for later extents: given sizes apply to one extent only, so `even` divides later ones.
 constexpr split::rule rule_of(split::rule rule) {
   return rule;
 }

@@ -14,7 +14,7 @@ struct distributed_access;
 }  // namespace detail
 
 /// One place's summand of a partial tensor, or of gradients that were not reduced. The host can print it, and read it
-/// in memory that it reaches; operations reject it. Must not outlive the memory.
+/// in memory that the host reaches; operations reject it. Must not outlive the memory.
 template <class View>
 class summand_view {
  public:
@@ -33,12 +33,12 @@ class summand_view {
   constexpr std::size_t extent(std::size_t axis) const { return elements_.extent(axis); }
   /// Number of elements.
   constexpr std::size_t size() const { return elements_.size(); }
-  /// Element access, if the host can access the memory; checked as a view's.
+  /// Element access, if the host can access the memory; checked like a view's.
   template <class... Index>
   constexpr value_type operator()(Index... indices) const {
     constexpr bool reachable = host_accessible<typename View::placement_type>;
     static_assert(reachable,
-                  "devplace: the host does not reach this summand's elements; print it, or copy it there with "
+                  "devplace: the host cannot reach this summand's elements; print it, or copy it there with "
                   "to<cpu>(x.only_on(k)).");
     if constexpr (reachable) return elements_(indices...);
     return {};
@@ -54,7 +54,7 @@ namespace detail {
 template <class View>
 inline constexpr rejection rejection_of<summand_view<View>> = rejection::summand;
 
-/// The elements of one place: a summand_view for a placement of summands.
+/// Returns the elements of one place, as a summand_view if the placement has summands.
 template <bool Summand, class View>
 constexpr auto local_view(const View& part) {
   if constexpr (Summand)

@@ -72,8 +72,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
     constexpr bool matrix = rank == 2, fits = !matrix || detail::lists<Columns...>::template fit<Extents>;
     static_assert(matrix, "devplace: nested lists make a matrix; a tensor of one axis takes a list, {1, 2, 3}.");
     static_assert(fits,
-                  "devplace: the nested list does not have the tensor's extents; give extents<rows, columns> as many "
-                  "rows, each with as many values, as it says.");
+                  "devplace: the nested list does not have the tensor's extents; for extents<rows, columns> give that "
+                  "many rows, each with that many values.");
     std::size_t row = 0;
     ((detail::copy_in<backend_type>(place_traits<P>::ordinal, memory<false>() + row * Columns, rows, sizeof rows),
       ++row),
@@ -146,7 +146,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   std::size_t size() const { return extents_.size(); }
 
   /// A view of all elements, const for a const tensor. Deleted for temporaries. Throws error for a moved-from tensor,
-  /// as does every function that takes a view of one.
+  /// as does every function that takes a view of such a tensor.
   ///@{
   view_type view() & DEVPLACE_LIFETIMEBOUND { return {memory<true>(), extents_}; }
   const_view_type view() const& DEVPLACE_LIFETIMEBOUND { return {memory<true>(), extents_}; }
@@ -192,8 +192,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   }
   ///@}
 
-  /// Views of parts of the elements, or in another order or shape, as the functions of view() (tensor/view.hpp).
-  /// Deleted for temporaries, whose memory the view would outlive.
+  /// Views of parts of the elements, or of all in another order or shape, like the functions of view()
+  /// (tensor/view.hpp). Deleted for temporaries, whose memory the view would outlive.
   ///@{
   auto operator[](std::size_t index) & DEVPLACE_LIFETIMEBOUND { return view()[index]; }
   auto operator[](std::size_t index) const& DEVPLACE_LIFETIMEBOUND { return view()[index]; }
@@ -228,8 +228,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   }
 
   /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, like torch's record_stream: frees its memory
-  /// after all work that was enqueued on `s` before the tensor's destruction. Call it once for each such stream other
-  /// than the one on which the tensor was made, before the tensor is destroyed.
+  /// after all work that was enqueued on `s` before the tensor's destruction. Call it once for each such stream, except
+  /// the stream on which the tensor was made, before the tensor is destroyed.
   template <place Other>
   void record_stream(const stream<Other>& s) const {
     static_assert(std::is_same_v<P, Other>,

@@ -18,9 +18,9 @@ concept transposable = tensor_like<X> &&(std::remove_cvref_t<X>::rank >= 2);
 
 }  // namespace detail
 
-/// A view of x with the last two axes exchanged: the transpose of a matrix, or of each matrix in an array of matrices.
-/// Column-major if x is row-major and vice versa, otherwise strided. Copies nothing, so x must outlive the view; free
-/// as an operand of matmul.
+/// Returns a view of x with the last two axes exchanged: the transpose of a matrix, or of each matrix in an array of
+/// matrices. Column-major if x is row-major and vice versa, otherwise strided. Copies nothing, so x must outlive the
+/// view; matmul reads such views without a copy.
 template <class X>
 constexpr auto transposed(X&& x) {
   constexpr bool is_matrix = detail::transposable<X>, kept = !detail::is_tensor<X>;
@@ -30,7 +30,7 @@ constexpr auto transposed(X&& x) {
   static_assert(!is_matrix || kept,
                 "devplace: transposed: a temporary tensor would be gone before the product; give it a name first.");
   if constexpr (is_matrix && kept) {
-    const auto window = detail::as_window(x);
+    const auto window = detail::as_any_view(x);
     constexpr std::size_t rank = std::remove_const_t<decltype(window)>::rank;
     using window_type = std::remove_const_t<decltype(window)>;
     const auto exchanged = [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {

@@ -22,9 +22,9 @@ namespace devplace {
 
 /// Non-owning view of elements; `view<const T, ...>` is read-only. Copying a view copies the reference, not the
 /// elements; assigning an expression assigns elements (ops/elementwise.hpp). Must not outlive the memory. Several
-/// threads may read the same elements through views at once; a thread that writes must be the only one. `Layout`:
-/// contiguous in row-major order (`row_major`), the last two axes column-major (`column_major`), or a stride for every
-/// axis (`strided`). docs/views.md describes which operations return and accept which layout.
+/// threads may read the same elements through views at once; a thread that writes must be the only one. `Layout` is
+/// `row_major` (contiguous), `column_major` (in the last two axes) or `strided` (a stride for every axis).
+/// docs/views.md describes which operations return and accept which layout.
 template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>
   requires element<std::remove_const_t<T>>
 class DEVPLACE_NODISCARD view {
@@ -128,7 +128,7 @@ class DEVPLACE_NODISCARD view {
       result[axis] = stride(axis);
     return result;
   }
-  /// Whether the elements are contiguous in row-major order, as those of a strided view can be.
+  /// Whether the elements are contiguous in row-major order; true for some strided views too.
   constexpr bool is_contiguous() const { return detail::is_contiguous(detail::sizes_of(extents_), strides()); }
   /// The device, for constructing other views of this memory.
   constexpr detail::device_of<Where> device() const { return device_; }
@@ -161,8 +161,8 @@ class DEVPLACE_NODISCARD view {
       return *data_;
     }
   }
-  /// Index `index` of an axis, which is removed: `x.select(axis<1>{}, 0)`; `x[index]` uses the first axis. Throws
-  /// argument_error for an index out of range. Along the first axis of a row-major view the result is row-major,
+  /// Selects index `index` of an axis and removes the axis: `x.select(axis<1>{}, 0)`; `x[index]` uses the first axis.
+  /// Throws argument_error for an index out of range. Along the first axis of a row-major view the result is row-major,
   /// otherwise strided.
   ///@{
   template <class Axis>
@@ -181,9 +181,9 @@ class DEVPLACE_NODISCARD view {
   constexpr auto operator[](std::size_t index) const requires(rank > 0) { return select(axis<0>{}, index); }
   ///@}
 
-  /// Indices `first` to `last` (exclusive) of an axis, each or every `step`-th: `x.slice(axis<1>{}, 0, 2)`; without an
-  /// axis, of the first one. Throws argument_error for indices out of range. Along the first axis and without a step
-  /// the result has the view's layout, otherwise it is strided.
+  /// Selects indices `first` to `last` (exclusive) of an axis, or every `step`-th of them: `x.slice(axis<1>{}, 0, 2)`.
+  /// Without an axis, slices the first one. Throws argument_error for indices out of range. Along the first axis and
+  /// without a step the result has the view's layout, otherwise it is strided.
   ///@{
   template <class Axis>
   constexpr auto slice(Axis, std::size_t first, std::size_t last, std::size_t step) const {
@@ -208,8 +208,8 @@ class DEVPLACE_NODISCARD view {
   }
   ///@}
 
-  /// The axes in another order: axis k of the result is the k-th argument. `x.permute(axis<2>{}, axis<0>{}, axis<1>{})`
-  /// of 2x3x4 is 4x2x3. Strided. transposed() (tensor/transposed.hpp) exchanges the last two.
+  /// Returns the axes in another order: axis k of the result is the k-th argument. `x.permute(axis<2>{}, axis<0>{},
+  /// axis<1>{})` of 2x3x4 is 4x2x3. Strided. transposed() (tensor/transposed.hpp) exchanges the last two.
   template <class... Axis>
   constexpr auto permute(Axis...) const {
     constexpr bool every_axis_once = detail::is_order_of_axes<rank, detail::axis_number<Axis>...>;
@@ -220,9 +220,9 @@ class DEVPLACE_NODISCARD view {
       return detail::refusal{};
   }
 
-  /// The elements broadcast to another shape, as in numpy.broadcast_to: extents are aligned at the last axis; an axis
-  /// that is missing or has extent 1 is repeated with stride 0. Strided and read-only, because several positions are
-  /// the same element. Throws shape_error if run-time extents cannot be broadcast.
+  /// Broadcasts the elements to another shape, as numpy.broadcast_to: extents are aligned at the last axis; a missing
+  /// axis, or one of extent 1, is repeated with stride 0. Strided and read-only, because several positions are the same
+  /// element. Throws shape_error if run-time extents cannot be broadcast.
   template <class Shape, class... Other>
   constexpr auto broadcast_to(const Shape& shape, const Other&...) const {
     constexpr bool has_axes = detail::has_axes<Shape, rank> && sizeof...(Other) == 0;
@@ -237,9 +237,10 @@ class DEVPLACE_NODISCARD view {
     }
   }
 
-  /// The same elements, in the order of their indices, in another shape of the same size: row-major if the view is,
+  /// The same elements, in the order of their indices, in another shape of equal size: row-major if the view is,
   /// otherwise strided. Static extents of other sizes do not compile. Throws shape_error if run-time sizes differ, and
-  /// if no strides exist for the shape, as for some permuted views: make a row-major copy first, with to<on<...>>(x).
+  /// if no strides exist for the shape, as for some permuted views. Make a row-major copy of such views first, with
+  /// to<on<...>>(x).
   template <class Shape, class... Other>
   constexpr auto reshape(const Shape& shape, const Other&...) const {
     constexpr bool fits = detail::may_be_reshaped<Extents, Shape> && sizeof...(Other) == 0;
@@ -280,7 +281,7 @@ class DEVPLACE_NODISCARD view {
     return view<Element, Other, Placement, L>(data, extents, strides, device);
   }
 
-  /// A view of some of the axes, starting at an element.
+  /// Returns a view of some of the axes, starting at an element.
   template <class L, std::size_t... Axis>
   constexpr auto of_axes(T* first, std::index_sequence<Axis...> axes) const {
     detail::layout_strides<L, sizeof...(Axis)> by;
@@ -288,7 +289,7 @@ class DEVPLACE_NODISCARD view {
     return window<L>(first, detail::extents_of_axes(extents_, axes), by, device_);
   }
 
-  /// A view of every `step`-th index of an axis from `first` on.
+  /// Returns a view of every `step`-th index of an axis from `first` on.
   template <std::size_t N, class L>
   constexpr auto cut(std::size_t first, std::size_t last, std::size_t step) const {
     const std::size_t count = detail::extent_of_slice(first, last, step, N, extents_.extent(N));
@@ -305,7 +306,7 @@ class DEVPLACE_NODISCARD view {
     if (index >= extents_.extent(axis)) detail::throw_past_end(index, axis, extents_.extent(axis));
   }
 
-  /// Null stays null: a view without elements may have no memory.
+  /// Keeps null, because a view without elements may have no memory.
   constexpr T* at_offset(std::size_t elements) const { return data_ == nullptr ? data_ : data_ + elements; }
 
   template <class... Index>

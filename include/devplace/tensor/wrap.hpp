@@ -15,14 +15,14 @@
 
 namespace devplace {
 
-/// A view of the program's own memory, which is ordinary host memory unless another place is given, as in
-/// `wrap<on<cuda<0>>>(pointer, extents<dyn, 3>{n})`. The memory is a pointer, a device_pointer, or what converts to
-/// std::span: a std::vector, a std::array, a span; only a span may be of a device's memory. The elements are row-major,
-/// or have `strides`, a number of elements per axis, none negative: `wrap(pointer, extents<2, 3>{}, {1, 2})` is a
-/// column-major matrix. The memory must outlive the view; temporary containers do not compile. In a view that is
-/// written, no two positions may be the same element. Nothing is copied: `to<on<cuda<0>>>(wrap(values, extents<dyn,
-/// 3>{n}))` is a tensor with a copy. Throws shape_error unless a container's number of elements is exactly that of the
-/// extents or, with strides, at least what they span.
+/// Returns a view of the program's own memory, which is ordinary host memory unless another place is given, as in
+/// `wrap<on<cuda<0>>>(pointer, extents<dyn, 3>{n})`. The memory is a pointer, a device_pointer, or anything that
+/// converts to std::span: a std::vector, a std::array, a span. Of these, only a span may refer to a device's memory.
+/// The elements are row-major, or have `strides`, a number of elements per axis, none negative: `wrap(pointer,
+/// extents<2, 3>{}, {1, 2})` is a column-major matrix. The memory must outlive the view; temporary containers do not
+/// compile. In a view that is written, no two positions may be the same element. Copies nothing:
+/// `to<on<cuda<0>>>(wrap(values, extents<dyn, 3>{n}))` makes a copy. Throws shape_error unless a container has exactly
+/// as many elements as the extents or, with strides, at least as many as they span.
 ///@{
 template <view_placement Where = on<cpu>, class Memory, class Extents = std::initializer_list<std::size_t>>
 constexpr auto wrap(Memory&& memory, const Extents& extents = {}) {

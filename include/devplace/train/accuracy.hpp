@@ -108,17 +108,17 @@ class label_counts {
   label_counts() {
     const numbers none{};
     for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-      copy_in<backend_type>(of(k).ordinal(), of(k).data(), none.data(), sizeof none);
+      copy_in<backend_type>(numbers_on(k).ordinal(), numbers_on(k).data(), none.data(), sizeof none);
   }
-  std::int64_t* right(std::size_t k) { return of(k).data(); }
-  std::int64_t* counted(std::size_t k) { return of(k).data() + 1; }
+  std::int64_t* right(std::size_t k) { return numbers_on(k).data(); }
+  std::int64_t* counted(std::size_t k) { return numbers_on(k).data() + 1; }
 
   /// Returns the sums over the places; waits for them.
   numbers sums() {
     numbers result{};
     for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
       numbers here;
-      copy_out<backend_type>(of(k).ordinal(), here.data(), of(k).data(), sizeof here);
+      copy_out<backend_type>(numbers_on(k).ordinal(), here.data(), numbers_on(k).data(), sizeof here);
       for (std::size_t i = 0; i < here.size(); ++i)
         result[i] += here[i];
     }
@@ -126,7 +126,7 @@ class label_counts {
   }
 
  private:
-  auto of(std::size_t k) { return local_part(numbers_, k); }
+  auto numbers_on(std::size_t k) { return local_part(numbers_, k); }
 
   tensor<std::int64_t, extents<2>, gradient_placement_t<Where>> numbers_{extents<2>{}};
 };
@@ -178,7 +178,7 @@ concept epoch_like = requires(std::remove_cvref_t<X>& batches) {
   batches.begin();
 };
 
-/// Selected by the argument `{}`, which converts better to this than to the option structs.
+/// Overload for the argument `{}`, which converts better to this type than to the option structs.
 enum empty_braces : unsigned char {};
 
 }  // namespace devplace::detail
@@ -190,7 +190,7 @@ struct accuracy_options {
   /// A label is right if it is among this number of largest outputs, from 1 to the number of classes. Of equal outputs
   /// the first is chosen first; NaN counts as largest.
   std::size_t top = 1;
-  /// A label that does not count, such as that of padding; give the loss's `ignore_index`.
+  /// A label that does not count, such as the label of padding; give the loss's `ignore_index`.
   std::optional<std::int64_t> ignore_index = {};
 };
 
@@ -224,7 +224,7 @@ double accuracy(const Model& m, Batches&& batches, const accuracy_options& how =
   for (const auto& [images, labels] : batches) {
     using labels_type = std::remove_cvref_t<decltype(labels)>;
     static_assert(std::is_same_v<typename labels_type::placement_type, batch_placement_t<Where>>,
-                  "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> gives "
+                  "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> puts "
                   "both there.");
     static_cast<void>(runtime::accepts_batch<Model, std::remove_cvref_t<decltype(images)>, false>());
     static_assert(
@@ -282,7 +282,7 @@ double accuracy(const Model& m, const image_set& data, detail::empty_braces) {
   return accuracy(m, data);
 }
 
-/// Rejects other arguments and orders, for which compilers list all overloads otherwise.
+/// Rejects other arguments and orders, for which compilers would otherwise list all overloads.
 template <class First, class Second, class... More>
   requires(!(detail::is_model<First> && (std::is_same_v<Second, image_set> || detail::epoch_like<Second>)) ||
            (std::is_arithmetic_v<More> || ...))

@@ -46,7 +46,7 @@ namespace devplace::train::detail {
 /// The version of the format of checkpoints.
 inline constexpr const char* checkpoint_version = "1";
 
-/// Whether checkpoints are made of X; fails to compile where they are not.
+/// Whether X has checkpoints; fails to compile if not.
 template <class X>
 consteval bool has_checkpoints() {
   constexpr bool is_trainer = requires {
@@ -100,7 +100,7 @@ std::vector<checkpoint_tensor> tensors_of(training_state<Rule, T>& whole) {
   return result;
 }
 
-/// Computes a checkpoint's checksum, of its metadata without the checksum and of its tensors.
+/// Computes a checkpoint's checksum over its tensors and the rest of its metadata.
 inline std::string checksum_of(const safetensors_metadata& metadata, const std::vector<checkpoint_tensor>& tensors) {
   checksum sum;
   for (const auto& [key, value] : metadata) {
@@ -187,8 +187,8 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Writes the checkpoint of a state that `step.state()` returned before. The trainer only gives the types and is not
-/// read, and nothing waits for other processes. So a child of fork() or another thread can write while the training
+/// Writes the checkpoint of a state that `step.state()` returned before. The trainer only provides types and is not
+/// read; nothing waits for other processes. Therefore a child of fork() or another thread can write while the training
 /// continues. Call it in one process. A child of fork() can read `extras` only on the CPU.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras>
 DEVPLACE_CONFIGURED void save_checkpoint(const trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>&,
@@ -210,17 +210,18 @@ DEVPLACE_CONFIGURED void save_checkpoint(const trainer<model<Net, Where, P>, Los
 
 /// Writes the whole state of a training to a file: parameters and buffers; the optimizer's state, steps and
 /// hyperparameters; in mixed<half> the loss scale and its counts; the model's seed and passes, which key random layers;
-/// the mean loss and the position. Options of the loss, of clipping and of the loader are not stored. The file
-/// does not depend on placement and policy; the state is copied to the host first. The format is safetensors, with
-/// parameters under their names (docs/files.md). A new file replaces the old one when it is complete and on the disk,
-/// so that a killed program leaves one of them. Waits for the places. All processes call it, and the first one writes.
-/// Its exceptions are thrown there alone, and end the others as every failure of a process does
+/// the mean loss and the position. Options of the loss, of clipping and of the loader are not stored. The file does not
+/// depend on placement and policy; the state is copied to the host first. The format is safetensors, with parameters
+/// under their names (docs/files.md). A new file replaces the old one when it is complete and on the disk, so that a
+/// killed program leaves a complete file. Waits for the places. All processes call it, and the first one writes.
+/// Exceptions are thrown in the first process alone, and end the others like every failure of a process
 /// (docs/data_parallel.md). Throws file_error, failures of the places, and error between the batches of one
 /// accumulation.
 ///
 /// `extras` are further objects with state, such as moving_average and early_stopping. Classes of your own need
-/// `for_checkpoint(of_model, of_number)`, which calls of_model(m) for its models and of_number(name, number) for its
-/// numbers, all references to members, and `follow(updates)` if the object compares the model's updates.
+/// `for_checkpoint(of_model, of_number)`. It calls of_model(m) for the object's models and of_number(name, number) for
+/// its numbers, all references to members. They also need `follow(updates)` if the object remembers the model's number
+/// of updates.
 template <class Trainer, class... Extras>
 DEVPLACE_CONFIGURED void save_checkpoint(Trainer& step, const training_position& at, const std::string& path,
                                          Extras&... extras) try {
@@ -237,7 +238,7 @@ DEVPLACE_CONFIGURED void save_checkpoint(Trainer& step, const training_position&
 /// With the same placement, policy, batches and program, further steps have the bits of a training that was not
 /// interrupted. Throws file_error if the file is damaged (every byte is checked), or with all differences if network,
 /// precision or optimizer differ; the training is unchanged then. All processes call it and each reads the file.
-/// `extras` are the saved ones, in the same order.
+/// `extras` are the objects given to save_checkpoint, in the same order.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches, class... Extras>
 DEVPLACE_CONFIGURED training_position
 load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step, const std::string& path,

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include <devplace/base/error.hpp>
@@ -17,6 +16,7 @@
 #include <devplace/process/process_group.hpp>
 #include <devplace/train/checkpoint.hpp>
 #include <devplace/train/detail/checkpoint_folder.hpp>
+#include <devplace/train/detail/named_options.hpp>
 
 namespace devplace {
 
@@ -44,15 +44,15 @@ class checkpoints {
   /// Makes the folder if it does not exist. Throws file_error, and argument_error if `keep` is 0.
   template <class Options = checkpoints_options>
   explicit checkpoints(const std::string& folder, const Options& options = {})
-      : folder_(folder), keep_(kept_number(options)) {
+      : folder_(folder), keep_(train::detail::named_options<checkpoints_options>(options).keep) {
     if (keep_ == 0) throw argument_error("checkpoints: the option keep is 0; keep at least 1, as in {.keep = 3}.");
   }
 
   /// Returns the checkpoints' paths, the newest first, for load_checkpoint.
   std::vector<std::string> paths() const { return folder_.paths(); }
 
-  /// Writes a checkpoint, as save_checkpoint, and then removes all but the `keep` newest ones. There is never more than
-  /// one in addition, even after programs were killed.
+  /// Writes a checkpoint, as save_checkpoint, and then removes all but the `keep` newest ones. At most one more exists
+  /// at any time, even after programs were killed.
   template <class Trainer, class... Extras>
   DEVPLACE_CONFIGURED void save(Trainer& step, const training_position& at, Extras&... extras) const {
     if constexpr (train::detail::has_checkpoints<Trainer>()) {
@@ -65,7 +65,7 @@ class checkpoints {
 
   /// Restores the training from the newest checkpoint, as load_checkpoint, and returns its position. Without a
   /// checkpoint, changes nothing and returns the start. Throws file_error if the newest one is damaged or does not fit;
-  /// the message names the one before it.
+  /// the message names the previous one.
   template <class Trainer, class... Extras>
   DEVPLACE_CONFIGURED [[nodiscard]] training_position resume(Trainer& step, Extras&... extras) const {
     if constexpr (train::detail::has_checkpoints<Trainer>()) {
@@ -76,9 +76,9 @@ class checkpoints {
       } catch (const file_error& failure) {
         if (all.size() == 1) throw;
         constexpr std::size_t prefix = std::string_view("devplace: ").size();
-        throw file_error(std::string(failure.what()).substr(prefix) + " The checkpoint before it is " +
-                         detail::in_quotes(all[1]) +
-                         ": move the newest one away to resume from that, or give its path to load_checkpoint.");
+        throw file_error(
+            std::string(failure.what()).substr(prefix) + " The checkpoint before it is " + detail::in_quotes(all[1]) +
+            ": move the newest checkpoint away to resume from the one before, or give its path to load_checkpoint.");
       }
     } else {
       return {};
@@ -86,17 +86,6 @@ class checkpoints {
   }
 
  private:
-  template <class Options>
-  static std::size_t kept_number([[maybe_unused]] const Options& options) {
-    constexpr bool by_name = std::is_same_v<Options, checkpoints_options>;
-    static_assert(by_name,
-                  "devplace: checkpoints: options are given by name: checkpoints saved{\"run7\", {.keep = 3}}.");
-    if constexpr (by_name)
-      return options.keep;
-    else
-      return 1;
-  }
-
   train::detail::checkpoint_folder folder_;
   std::size_t keep_;
 };

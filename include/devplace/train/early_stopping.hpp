@@ -3,17 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
-#include <devplace/tensor/detail/number_options.hpp>
+#include <devplace/train/detail/named_options.hpp>
 
 namespace devplace {
 
@@ -23,12 +22,11 @@ struct early_stopping_options {
   double min_delta = 0;       ///< an improvement exceeds the best metric by more than this
   bool maximize = false;      ///< whether larger metrics are better (accuracies) or smaller ones (losses)
 
-  /// Throws argument_error for a number out of its range.
-  void validate() const {
-    if (patience < 1)
-      throw argument_error("early_stopping: patience is " + std::to_string(patience) +
-                           "; it is a number of metrics without an improvement, at least 1.");
-    detail::require_not_negative(min_delta, "early_stopping", "min_delta");
+  static constexpr const char* name = "early_stopping";  ///< begins messages about options
+  /// Lists the numbers; see optim::validate.
+  static void for_each_option(auto& self, auto&& f) {
+    f("patience", self.patience, optim::at_least{1, "a number of metrics without an improvement"});
+    f("min_delta", self.min_delta, optim::not_negative);
   }
 };
 
@@ -45,20 +43,21 @@ struct early_stopping_state {
 /// Stops a training when a metric of validation data no longer improves, and keeps the best parameters and buffers:
 /// `early_stopping stopping{model, {.patience = 3}}`, then after each epoch `if (stopping(loss, model)) break;`, and at
 /// the end `stopping.restore(model)`. NaN is no improvement. The copy of the best parameters and buffers lies on the
-/// model's places; it is made when the metric improves, and the call waits for it. All processes must pass the same
-/// metrics. One thread at a time.
+/// model's places; a call that improves the metric makes the copy and waits. All processes must pass the same metrics.
+/// One thread at a time.
 template <class Model>
 class early_stopping {
   static constexpr bool in_own_memory = !std::is_same_v<typename Model::placement_type, shared_memory>;
   static_assert(in_own_memory,
-                "devplace: early_stopping: the model is in shared memory, where others change it meanwhile; keep the "
-                "best of a copy of it, to<cpu>(model).");
+                "devplace: early_stopping: the model is in shared memory, where other processes change it meanwhile; "
+                "use a copy, to<cpu>(model).");
 
  public:
   /// Copies the model. Waits for its places and throws their failures; argument_error for invalid options.
   template <class Options = early_stopping_options>
   DEVPLACE_CONFIGURED explicit early_stopping(const Model& m, const Options& options = {})
-      : options_(validated(options)), best_(to<typename Model::placement_type>(m)) {}
+      : options_(train::detail::named_options<early_stopping_options>(options)),
+        best_(to<typename Model::placement_type>(m)) {}
 
   /// Records the next metric, and keeps the model's parameters if it is the best one. Returns whether to stop.
   DEVPLACE_CONFIGURED bool operator()(double metric, const Model& m) {
@@ -97,19 +96,6 @@ class early_stopping {
   }
 
  private:
-  template <class Options>
-  static early_stopping_options validated([[maybe_unused]] const Options& options) {
-    constexpr bool by_name = std::is_same_v<Options, early_stopping_options>;
-    static_assert(
-        by_name,
-        "devplace: early_stopping: options are given by name: early_stopping stopping{model, {.patience = 3}}.");
-    if constexpr (by_name) {
-      options.validate();
-      return options;
-    } else {
-      return {};
-    }
-  }
   bool improves(double metric) const {
     if (detail::is_nan(metric)) return false;
     if (state_.best_at < 0) return true;

@@ -22,7 +22,7 @@ namespace devplace {
 /// Statistics of a training's gradients since trainer::measure_gradients: 2-norms over all gradients of an update,
 /// before clipping and without the loss scale.
 struct gradient_norms {
-  double last = std::numeric_limits<double>::quiet_NaN();  ///< of the last update; NaN before the first one
+  double last = std::numeric_limits<double>::quiet_NaN();  ///< norm of the last update; NaN before the first one
   double mean = std::numeric_limits<double>::quiet_NaN();  ///< over the updates with a finite norm; NaN without any
   double largest = 0;                                      ///< over the updates with a finite norm
   std::int64_t updates = 0;                                ///< number of all updates
@@ -81,8 +81,8 @@ class norms_on_place {
 }  // namespace train::detail
 
 /// The norms of gradients up to the trainer's call of gradient_norms(). item() waits only for the updates before that
-/// call, while the place continues with later steps. On several places reads the first one's norms; the others' are
-/// equal. Valid until the trainer's next gradient_norms(). One thread at a time.
+/// call, while the place continues with later steps. On several places reads the first place's norms, which equal the
+/// others. Valid until the trainer's next gradient_norms(). One thread at a time.
 template <place P>
 class [[nodiscard]] unread_gradient_norms {
  public:
@@ -94,13 +94,13 @@ class [[nodiscard]] unread_gradient_norms {
   DEVPLACE_CONFIGURED bool ready() const { return norms_->ready(); }
   /// Returns the norms. Throws the place's failure, and error after the trainer's next gradient_norms().
   DEVPLACE_CONFIGURED gradient_norms item() const {
-    const runtime::gradient_norm_statistics& of = norms_->wait(copy_);
+    const runtime::gradient_norm_statistics& statistics = norms_->wait(copy_);
     gradient_norms result;
-    result.updates = static_cast<std::int64_t>(of.finite + of.others);
-    result.not_finite = static_cast<std::int64_t>(of.others);
-    result.largest = of.largest;
-    if (result.updates != 0) result.last = of.last;
-    if (of.finite != 0) result.mean = of.sum / of.finite;
+    result.updates = static_cast<std::int64_t>(statistics.finite + statistics.others);
+    result.not_finite = static_cast<std::int64_t>(statistics.others);
+    result.largest = statistics.largest;
+    if (result.updates != 0) result.last = statistics.last;
+    if (statistics.finite != 0) result.mean = statistics.sum / statistics.finite;
     return result;
   }
 

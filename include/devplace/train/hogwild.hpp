@@ -20,8 +20,7 @@ namespace devplace {
 namespace train::detail {
 
 /// Adds a step's changes to elements that others change concurrently, without locks: by a relaxed atomic load and store
-/// each, which compile to ordinary instructions. An element that nobody has changed since it was read becomes exactly
-/// `after`.
+/// each, which compile to ordinary instructions. An element unchanged since it was read becomes exactly `after`.
 template <class T>
 struct hogwild_functor {
   T* shared;
@@ -91,9 +90,9 @@ class hogwild_copies {
 /// parameters. There are no locks: elements are read and written by relaxed atomic operations, so simultaneous changes
 /// of one element can be lost. The state of the rule (momenta) is this trainer's. A single trainer gives the bits of
 /// the training on `on<cpu>`; with several, results differ from run to run. With `accumulate<k>` the parameters are
-/// read and updated at every k-th batch. Other members are those of a trainer on `on<cpu>` and concern its own steps.
-/// The trainer has two copies of the parameters, gradients and the rule's state in memory of this process. After fork()
-/// each process makes its own trainer.
+/// read and updated at every k-th batch. Other members are inherited from a trainer on `on<cpu>` and concern this
+/// trainer's steps. The trainer has two copies of the parameters, gradients and the rule's state in memory of this
+/// process. After fork() each process makes its own trainer.
 template <class Net, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batches>>
     : private train::detail::hogwild_copies<Net, P>,
@@ -107,7 +106,7 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
       "without locks, and a collective policy combines copies; leave the policy out.");
 
  public:
-  /// The model that it trains.
+  /// The type of the model.
   using model_type = model<Net, shared_memory, P>;
 
   /// Throws argument_error for invalid options of the loss or the rule.
@@ -136,8 +135,8 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
   }
 };
 
-/// The plan of a trainer of a model in shared memory. Its numbers are those of a training on `on<cpu>`; `bytes` is the
-/// memory of one process.
+/// The plan of a trainer of a model in shared memory. The numbers equal those of a training on `on<cpu>`; `bytes` is
+/// the memory of one process.
 template <class Net, class P, std::size_t Samples, class Rule, class Policy, class Processes>
   requires(!std::is_void_v<Rule>)
 struct memory_plan<model<Net, shared_memory, P>, batch<Samples>, Rule, Policy, Processes>

@@ -132,11 +132,10 @@ struct model_layout {
   using roles = precision_traits<P>;
   using storage = runtime::replica<typename roles::storage>;
   using plan = runtime::network_plan<Net>;
-  static_assert(
-      spans_processes<Where> == !std::is_void_v<Processes>,
-      "devplace: memory_plan: the number of processes that share a batch is not in the type of a model across "
-      "processes; name the one to plan for last, and for other models none: "
-      "memory_plan<model<Net, across<Local>>, batch<256>, Rule, collective::all_reduce<>, processes<4>>.");
+  static_assert(spans_processes<Where> == !std::is_void_v<Processes>,
+                "devplace: memory_plan: a model across processes needs the number of processes that share a batch as "
+                "the last argument, and other models must not have it: memory_plan<model<Net, across<Local>>, "
+                "batch<256>, Rule, collective::all_reduce<>, processes<4>>.");
   static_assert(process_count<Processes> > 0, "devplace: memory_plan: processes<Count> is at least one process.");
   static constexpr std::size_t participants =
       local_place_count<Where> * std::max(process_count<Processes>, std::size_t{1});
@@ -180,7 +179,7 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes
   static constexpr std::size_t gradients = 0;
   /// The workspace of a tile.
   static constexpr std::size_t activations = runtime::tile_bytes<Net, P>(base::rows);
-  /// Sums of losses; every model has them.
+  /// Sums of losses, which every model has.
   static constexpr std::size_t sums = runtime::loss_sums_bytes;
   /// The total.
   static constexpr std::size_t bytes = base::parameters + base::working_copy + base::buffers + activations + sums;
@@ -236,8 +235,8 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   static constexpr std::size_t activations = layout::workspace(rows);
   /// Sums of losses of the last step and over steps, and the results of clipping.
   static constexpr std::size_t sums = runtime::loss_sums_bytes + train::detail::scalar_bytes;
-  /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`,
-  /// the gradients in 16 bits for `collective::wire`. Across processes that of `direct` and `ring` is the host's.
+  /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`, the
+  /// gradients in 16 bits for `collective::wire`. Across processes `direct` and `ring` use host memory instead.
   static constexpr std::size_t reduction_buffer = [] {
     using engine = typename policy_type::engine_type;
     constexpr bool rounds = requires {
@@ -245,17 +244,17 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
     };
     constexpr std::size_t largest = bucket_plan<model<Net, Where, P>, policy_type>::largest;
     constexpr std::size_t bucket = rounds ? plan::parameter_elements : largest;
-    constexpr std::size_t meeting = rounds ? 0 : plan::meeting_numbers;
+    constexpr std::size_t reduced_integers = rounds ? 0 : plan::meeting_numbers;
     if constexpr (participants == 1)
       return std::size_t{0};
     else if constexpr (requires { engine::bucket_workspace_bytes(participants, largest); })
       return engine::workspace_bytes_across(bucket) + engine::bucket_workspace_bytes(participants, largest);
     else if constexpr (spans_processes<Where>)
       return std::max(collective::workspace_bytes_across<policy_type>(bucket),
-                      collective::workspace_bytes_across<policy_type>(meeting));
+                      collective::workspace_bytes_across<policy_type>(reduced_integers));
     else
       return std::max(engine::workspace_bytes(participants, bucket, sizeof(typename roles::wire)),
-                      engine::workspace_bytes(participants, meeting, sizeof(std::int64_t)));
+                      engine::workspace_bytes(participants, reduced_integers, sizeof(std::int64_t)));
   }();
   /// Additional if the trainer clips: the workspace of the norm. In mixed<half> every trainer needs it, to detect
   /// gradients that are not finite, and `bytes` includes it.

@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/ops/for_each.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/runtime/replica.hpp>
-#include <devplace/tensor/detail/number_options.hpp>
+#include <devplace/train/detail/named_options.hpp>
 
 namespace devplace {
 
@@ -22,8 +22,9 @@ struct moving_average_options {
   double decay = 0.999;          ///< share of the average that an update keeps, at least 0 and less than 1
   bool average_buffers = false;  ///< whether to average buffers or to copy the model's
 
-  /// Throws argument_error for a decay out of its range.
-  void validate() const { detail::require_decay_rate(decay, "moving_average", "decay"); }
+  static constexpr const char* name = "moving_average";  ///< begins messages about options
+  /// Lists the numbers; see optim::validate.
+  static void for_each_option(auto& self, auto&& f) { f("decay", self.decay, optim::decay_rate); }
 };
 
 namespace train::detail {
@@ -33,7 +34,7 @@ template <class T>
 struct average_functor {
   T* average;
   const T* value;
-  T share;  ///< of the value
+  T share;  ///< weight of the value
   DEVPLACE_HD void operator()(std::size_t i) const {
     if (share == T{1}) {
       average[i] = value[i];
@@ -60,14 +61,16 @@ class moving_average {
   using T = typename Model::value_type;
   static constexpr bool in_own_memory = !std::is_same_v<where, shared_memory>;
   static_assert(in_own_memory,
-                "devplace: moving_average: the model is in shared memory, where others change it meanwhile; average a "
-                "copy of it, to<cpu>(model).");
+                "devplace: moving_average: the model is in shared memory, where other processes change it meanwhile; "
+                "average a copy, to<cpu>(model).");
 
  public:
   /// Copies the model. Waits for its places and throws their failures; argument_error for a decay out of its range.
   template <class Options = moving_average_options>
   DEVPLACE_CONFIGURED explicit moving_average(const Model& m, const Options& options = {})
-      : options_(validated(options)), model_(to<where>(m)), seen_(m.state().updates) {}
+      : options_(train::detail::named_options<moving_average_options>(options)),
+        model_(to<where>(m)),
+        seen_(m.state().updates) {}
 
   /// Averages the model's parameters if they were updated; does nothing between the batches of accumulate<k>. Steps
   /// that mixed<half> skips count as updates. Asynchronous on devices.
@@ -110,19 +113,6 @@ class moving_average {
   void follow(std::uint64_t model_updates) { seen_ = model_updates; }
 
  private:
-  template <class Options>
-  static moving_average_options validated([[maybe_unused]] const Options& options) {
-    constexpr bool by_name = std::is_same_v<Options, moving_average_options>;
-    static_assert(
-        by_name,
-        "devplace: moving_average: options are given by name: moving_average average{model, {.decay = 0.999}}.");
-    if constexpr (by_name) {
-      options.validate();
-      return options;
-    } else {
-      return {};
-    }
-  }
   static void average(int ordinal, const detail::memory_block& to, const detail::memory_block& from, T share) {
     detail::for_each_index<backend_type>(
         ordinal, to.bytes() / sizeof(T), 4096,

@@ -14,7 +14,7 @@ namespace devplace {
 
 /// Destination and frequency of progress lines.
 struct progress_options {
-  std::size_t samples = 0;                         ///< in an epoch, for a program without a loader
+  std::size_t samples = 0;                         ///< samples of an epoch, for a program without a loader
   std::FILE* stream = stdout;                      ///< null: prints nothing and reads no loss
   double terminal_interval = 0.1;                  ///< seconds between updates of the line on a terminal
   double file_interval = 30;                       ///< seconds between lines elsewhere, in addition to one per epoch
@@ -31,7 +31,7 @@ struct progress_options {
 ///     progress.update(epoch, images.extent(0), [&] { return step.mean_loss(); });
 ///   }
 /// ```
-/// Of several processes, those of this thread's process_scope, the first one prints.
+/// With a process_scope, only its process 0 prints.
 ///
 /// Reads a loss, which waits for the device, only when a line is printed. Samples per second are those of the current
 /// epoch; the time left is estimated from all the time so far, including time between epochs.
@@ -66,10 +66,9 @@ class progress {
   /// when a line is due; its exceptions propagate.
   template <class Loss>
   void update(int epoch, std::size_t samples, Loss&& loss) {
-    static_assert(
-        std::is_invocable_r_v<double, Loss&>,
-        "devplace: progress takes the loss as a function that reads it, so that it need not be read for every "
-        "batch; write [&] { return step.mean_loss(); }.");
+    static_assert(std::is_invocable_r_v<double, Loss&>,
+                  "devplace: progress takes a function that reads the loss, so that not every batch reads it; write "
+                  "[&] { return step.mean_loss(); }.");
     if (options_.stream == nullptr) return;
     if (epoch != epoch_) begin(epoch);
     done_ += samples;
@@ -146,7 +145,7 @@ class progress {
   double written_;
   int epoch_ = -1;
   std::size_t done_ = 0;   // samples of this epoch
-  std::size_t first_ = 0;  // of its first update
+  std::size_t first_ = 0;  // samples of its first update
   double first_time_ = 0;
   bool line_open_ = false;
 };

@@ -40,19 +40,19 @@ namespace devplace {
 /// each batch. Combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is
 /// allocated once. After the first batch of the largest size (or `prepare`) steps up to that size do not allocate.
 /// Nothing is read back until a loss is requested. Several places run concurrently, each on its part of the batch.
-/// `Policy` defines how they agree on the update: after the rule give `collective::all_reduce{}` (the default) or
+/// `Policy` defines how the places agree on the update: after the rule give `collective::all_reduce{}` (the default) or
 /// `collective::scatter_gather{}`, and then `accumulate<k>{}`. The trainer shares the model's arenas, so the model may
 /// be moved. All processes of this thread's process_scope make the trainer and call it. Batches are divided among all
-/// participants, and losses are those of whole batches (with `accumulate<k>` a step's own loss is that of this
-/// process's part).
+/// participants, and losses cover whole batches (with `accumulate<k>` a step's own loss covers this process's part
+/// only).
 ///
 /// The next step or waiting call throws a device's failure, with the replica's name; the failure makes every model on
 /// that device unusable. After an exception on the host before the update, parameters and optimizer state are
 /// unchanged, and the next step can run; accumulated gradients are lost, and buffers of layers, as batch_norm's, may
 /// include the batch. An exception while the update is being enqueued makes the model unusable. Across processes an
 /// exception must leave the scope of the group: the other processes are still in the step. Failures belong to a device:
-/// of two threads that use one device, either may receive the other's. Only one thread at a time may use the trainers
-/// of a model; concurrent steps throw.
+/// if two threads use one device, either may receive the other thread's failure. Only one thread at a time may use the
+/// trainers of a model; concurrent steps throw.
 template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
     : train::detail::training<Net, Where, P, Loss, Rule, Policy, Batches> {
@@ -72,11 +72,11 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   using equal_steps = train::detail::equal_steps<training>;
 
  public:
-  /// The model that it trains.
+  /// The type of the model.
   using model_type = model<Net, Where, P>;
   /// The result of a step.
   using loss_type = step_loss<typename roles::storage, Where>;
-  /// The optimizer, of all places, of their shares or of the first place.
+  /// The optimizer: on all places, on their shares, or on the first place.
   using optimizer_type = typename training::optimizer_type;
 
   /// Throws argument_error for invalid options of the loss or the rule.
@@ -101,7 +101,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   ///@}
 
   /// Allocates the memory for batches of up to `samples` samples, split evenly, and makes the libraries' plans for
-  /// batches of exactly `samples`; call it for each size of batches. Optional: steps do what is missing.
+  /// batches of exactly `samples`; call it for each size of batches. Optional, since steps allocate and plan what is
+  /// missing.
   DEVPLACE_CONFIGURED void prepare(std::size_t samples) {
     static_cast<void>(own_state());
     const auto [first, all] = connection_.participants();
@@ -116,7 +117,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
 
   /// Scales gradients with a norm above `rule.max_norm` down to it before each further update.
   DEVPLACE_CONFIGURED void clip(const optim::clip_norm& rule) {
-    rule.validate();
+    optim::validate(rule);
     norm_.allocate(own_state(), memory_, connection_.updating_places());
     norm_.clip(rule);
   }
@@ -145,7 +146,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   ///@{
   DEVPLACE_CONFIGURED void scale_losses(const optim::loss_scaling& options) {
     if constexpr (train::detail::has_scaler<P>()) {
-      options.validate();
+      optim::validate(options);
       auto& state = own_state();
       train::detail::require_no_batches(accumulation_);
       norm_.allocate(state, memory_, connection_.updating_places());
@@ -173,14 +174,14 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   ///@}
 
   /// Makes one step with a batch: computes the gradients of the loss, reduces them over the places, and updates the
-  /// parameters; with `accumulate<k>` in every k-th call. Asynchronous on devices; the loss stays there until it is
-  /// read. `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement
-  /// with equal splits.
+  /// parameters; with `accumulate<k>` in every k-th call. Asynchronous on devices; the loss stays on the places until
+  /// it is read. `samples` is [n, input extents...] and `targets` are the loss's targets, both on the model's batch
+  /// placement with equal splits.
   ///
-  /// The first step waits for the places and compares their copies of the parameters, and the processes' trainings. It
-  /// throws error if the program changed one copy alone, and communication_error if processes differ. Each later step
-  /// throws communication_error before it changes parameters if a process took another step or has other options or
-  /// parameters. With collective::nccl, for which the host does not wait, reading a loss throws instead, after
+  /// The first step waits for the places and compares their copies of the parameters, and the processes' trainings. The
+  /// step throws error if the program changed a single copy, and communication_error if processes differ. Each later
+  /// step throws communication_error before it changes parameters if a process took another step or has other options
+  /// or parameters. With collective::nccl, for which the host does not wait, reading a loss throws instead, after
   /// parameters have changed.
   template <class Samples, class Targets>
   DEVPLACE_CONFIGURED auto operator()(const Samples& samples, const Targets& targets) {
@@ -193,7 +194,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   }
 
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
-  /// whose number of batches is no multiple of k. Returns whether there were any.
+  /// with a remainder of batches. Returns whether there were any.
   DEVPLACE_CONFIGURED bool flush() {
     auto& state = own_state();
     const runtime::sole_use use(state);
@@ -210,8 +211,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   }
 
   /// Returns the loss over all samples since the start or the last reset, without steps that threw, on the host; waits
-  /// for the places and throws their failures. Across processes returns the loss over all of them, without
-  /// communication, of the batches whose gradients were used.
+  /// for the places and throws their failures. Across processes, covers the batches of all processes that updates have
+  /// used, without communication.
   DEVPLACE_CONFIGURED double mean_loss() const {
     auto& state = own_state();
     runtime::wait_for_model<backend_type>(state);

@@ -54,10 +54,10 @@ struct log_value {
 /// ```
 /// The first line has the columns' names; cells of columns that a row does not name are empty. The first column numbers
 /// the rows in increasing order. A row is appended by one system call. After `kill -9` the file has every row whose
-/// append returned, and at most a part of one more, which the next training_log of the file removes. Call flush() for
-/// rows that must survive a power failure. An existing file with the same columns is continued; a training that is
-/// resumed at an earlier step calls rewind(step). Reading a loss waits for the places, so do not log every step. Of
-/// several processes, those of this thread's process_scope, the first one writes.
+/// append returned. The next training_log of the file removes a partial last row. Call flush() for rows that must
+/// survive a power failure. An existing file with the same columns is continued; a training that is resumed at an
+/// earlier step calls rewind(step). Reading a loss waits for the places, so do not log every step. With a
+/// process_scope, only its process 0 writes.
 class training_log {
  public:
   /// Opens or creates the file and locks it. Throws file_error, and argument_error for names that are empty, equal, or
@@ -207,7 +207,7 @@ class training_log {
 /// The columns of a training_log's file.
 struct training_record {
   std::vector<std::string> columns;         ///< their names
-  std::vector<std::vector<double>> values;  ///< for each column the rows' numbers; NaN for empty cells
+  std::vector<std::vector<double>> values;  ///< the rows' numbers, by column; NaN for empty cells
 
   /// Returns the numbers of a column. Throws argument_error for an unknown name.
   const std::vector<double>& operator[](std::string_view column) const {

@@ -13,14 +13,14 @@ namespace devplace::train {
 /// The whole state of a training on the host, for checkpoints (train/checkpoint.hpp).
 template <class Rule, class T>
 struct training_state {
-  std::uint64_t seed = 0;                     ///< of the model
-  std::uint64_t passes = 0;                   ///< of the model so far; keys random layers
+  std::uint64_t seed = 0;                     ///< the model's seed
+  std::uint64_t passes = 0;                   ///< the model's passes so far, which key random layers
   std::vector<T> parameters;                  ///< the first replica's arena
   std::vector<T> buffers;                     ///< the first replica's arena
-  optim::optimizer_state<Rule, T> optimizer;  ///< of all parameters
+  optim::optimizer_state<Rule, T> optimizer;  ///< state of all parameters
   std::vector<double> losses;                 ///< sums of losses and of weights, for the mean loss
-  optim::loss_scaling scaling = {};           ///< in mixed<half>
-  optim::loss_scaler_state scaler = {};       ///< in mixed<half>
+  optim::loss_scaling scaling = {};           ///< options, in mixed<half>
+  optim::loss_scaler_state scaler = {};       ///< state of loss scaling, in mixed<half>
 };
 
 }  // namespace devplace::train

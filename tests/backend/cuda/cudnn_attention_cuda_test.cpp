@@ -80,8 +80,8 @@ void compare_attention(const attention_shape& s, double tolerance) {
 TEST_CASE("cuDNN has engines for attention and its gradient on an H100, tested without one", "[backend][cudnn]") {
   if (dp::test::has_cuda_driver()) DEVPLACE_SKIP("kernels for an H100 can be loaded only by one, or by no driver");
   // Only few, because cuDNN compiles the kernels of each engine.
-  for (const auto& [s, element] : {std::pair{attention_shapes[0], dp::detail::product_element::float16},
-                                   std::pair{attention_shapes[2], dp::detail::product_element::bfloat16}})
+  for (const auto& [s, element] : {std::pair{attention_shapes[0], dp::detail::dtype_of<dp::half>},
+                                   std::pair{attention_shapes[2], dp::detail::dtype_of<dp::bf16>}})
     for (const bool gradient : {false, true}) {
       const dp::detail::attention_key key{s, element, gradient, 0.7f};
       INFO(to_string(key));

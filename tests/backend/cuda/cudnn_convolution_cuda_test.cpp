@@ -91,8 +91,8 @@ TEST_CASE("cuDNN accepts the description of every convolution, without a device"
   for (const auto& shape : dp::test::convolution_shapes())
     for (const auto pass :
          {convolution_pass::output, convolution_pass::input_gradient, convolution_pass::weight_gradient})
-      for (const auto element : {dp::detail::product_element::float32, dp::detail::product_element::float64,
-                                 dp::detail::product_element::bfloat16, dp::detail::product_element::float16}) {
+      for (const auto element : {dp::detail::dtype_of<float>, dp::detail::dtype_of<double>,
+                                 dp::detail::dtype_of<dp::bf16>, dp::detail::dtype_of<dp::half>}) {
         const double beta = pass == convolution_pass::weight_gradient ? 1 : 0;
         const dp::detail::convolution_key key{shape, pass, element, product_math::strict, beta, {256, 16, 8}};
         INFO(to_string(key));
@@ -117,15 +117,14 @@ bool has_engine_on_h100(const dp::detail::convolution_key& key) {
 }  // namespace
 
 TEST_CASE("cuDNN has a usable engine for every convolution on an H100, tested without one", "[backend][cudnn]") {
-  using dp::detail::product_element;
+  using dp::detail::dtype_of;
   for (const auto& shape : dp::test::convolution_shapes())
     for (const auto pass :
          {convolution_pass::output, convolution_pass::input_gradient, convolution_pass::weight_gradient})
-      for (const auto& [element, math] : {std::pair{product_element::float32, product_math::strict},
-                                          std::pair{product_element::float32, product_math::tf32},
-                                          std::pair{product_element::float64, product_math::strict},
-                                          std::pair{product_element::bfloat16, product_math::strict},
-                                          std::pair{product_element::float16, product_math::strict}}) {
+      for (const auto& [element, math] :
+           {std::pair{dtype_of<float>, product_math::strict}, std::pair{dtype_of<float>, product_math::tf32},
+            std::pair{dtype_of<double>, product_math::strict}, std::pair{dtype_of<dp::bf16>, product_math::strict},
+            std::pair{dtype_of<dp::half>, product_math::strict}}) {
         const double beta = pass == convolution_pass::weight_gradient ? 1 : 0;
         const dp::detail::convolution_key key{shape, pass, element, math, beta, {256, 256, 256}};
         INFO(to_string(key));
@@ -155,8 +154,7 @@ TEST_CASE("cuDNN has engines for usual layers that give the same bits in every r
   for (const auto pass :
        {convolution_pass::output, convolution_pass::input_gradient, convolution_pass::weight_gradient})
     for (const auto math : {product_math::strict, product_math::tf32}) {
-      const dp::detail::convolution_key key{shape, pass, dp::detail::product_element::float32,
-                                            math,  0,    {256, 256, 256}};
+      const dp::detail::convolution_key key{shape, pass, dp::detail::dtype_of<float>, math, 0, {256, 256, 256}};
       INFO(to_string(key));
       CHECK(make_cudnn_plan(handle, key, dp::detail::cuda_cudnn_workspace::bytes, 0).plan);
     }

@@ -177,7 +177,7 @@ TEST_CASE("a weight gradient of 16 bits lies in the workspace before that of the
   large.outputs = dp::detail::cuda_cudnn_workspace::bytes;  // more weights than fit the workspace
   const dp::detail::convolution_key key{large,
                                         dp::detail::convolution_pass::weight_gradient,
-                                        dp::detail::product_element::float16,
+                                        dp::detail::dtype_of<dp::half>,
                                         dp::detail::product_math::strict,
                                         0,
                                         {256, 256, 256}};
@@ -291,7 +291,7 @@ TEST_CASE("unsupported convolutions fall back to products, whichever call of cuD
   }
 }
 
-TEMPLATE_TEST_CASE("every failed call of cuDNN is reported with the convolution and what to do", "[backend][cudnn]",
+TEMPLATE_TEST_CASE("every failed call of cuDNN is reported with the convolution and a remedy", "[backend][cudnn]",
                    float, dp::bf16) {
   // As many failures as the first convolution makes calls; each call fails once, and a later convolution succeeds.
   const cudnn_problem<TestType> p(shape_for_cudnn());
@@ -321,7 +321,7 @@ TEMPLATE_TEST_CASE("every failed call of cuDNN is reported with the convolution 
   CHECK(mock::live_descriptors() == 9);  // descriptors of one plan and one set of addresses
 }
 
-TEST_CASE("errors of cuDNN with a remedy of their own name it", "[backend][cudnn]") {
+TEST_CASE("errors of cuDNN that have a specific remedy name it", "[backend][cudnn]") {
   const cudnn_problem<float> p(shape_for_cudnn());
   mock::fail("cudnnCreate", CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH);
   CHECK_THROWS_WITH(p.forward(), Catch::Contains("must be of one version"));

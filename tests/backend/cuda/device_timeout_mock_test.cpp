@@ -73,7 +73,7 @@ TEST_CASE("waits for events and streams end with the timeout too", "[backend][ti
   side.reset();
 }
 
-TEST_CASE("a copy to the host waits, before it, where the timeout ends it", "[backend][timeout]") {
+TEST_CASE("a copy to the host first waits with the timeout", "[backend][timeout]") {
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "1", 1);
   const auto a = dp::to<device>(support::counted<float>(dp::extents<4>{}));
   CHECK(support::values_of(dp::to<dp::on<dp::cpu>>(a)) == std::vector<float>{0, 1, 2, 3});

@@ -18,13 +18,13 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-struct write_where_nothing_is {
+struct write_to_unmapped_memory {
   float* to;
   DEVPLACE_HD void operator()(std::size_t i) const { to[i] = 1; }
 };
 
 void fail() {
-  dp::detail::for_each_index<cuda>(0, 1, 1, write_where_nothing_is{reinterpret_cast<float*>(8)});
+  dp::detail::for_each_index<cuda>(0, 1, 1, write_to_unmapped_memory{reinterpret_cast<float*>(8)});
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ TEST_CASE("a kernel's failure is reported by the next call, and the device is lo
   dp::synchronize<dp::cuda<0>>();
   CHECK_NOTHROW(fail());
   CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), ContainsSubstring("cudaErrorIllegalAddress") &&
-                                                        ContainsSubstring("write_where_nothing_is") &&
+                                                        ContainsSubstring("write_to_unmapped_memory") &&
                                                         ContainsSubstring("cannot use the device any more"));
   CHECK_THROWS_AS(dp::detail::allocate<cuda>(0, 64), dp::error);
   CHECK_THROWS_AS(dp::synchronize<dp::cuda<0>>(), dp::error);
@@ -44,5 +44,5 @@ TEST_CASE("a kernel's failure is reported by the next call, and the device is lo
 TEST_CASE("with DEVPLACE_SYNC_LAUNCH=1 a kernel's failure is thrown where it was launched", "[backend][api-error]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   REQUIRE(setenv("DEVPLACE_SYNC_LAUNCH", "1", 1) == 0);
-  CHECK_THROWS_WITH(fail(), ContainsSubstring("write_where_nothing_is"));
+  CHECK_THROWS_WITH(fail(), ContainsSubstring("write_to_unmapped_memory"));
 }

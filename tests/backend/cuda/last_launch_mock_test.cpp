@@ -48,7 +48,7 @@ TEST_CASE("an asynchronous error names the last launched kernel", "[backend]") {
                                                         ContainsSubstring("scale_kernel<float>."));
 }
 
-TEST_CASE("without a launched kernel the error names none", "[backend]") {
+TEST_CASE("without a launched kernel the error names no kernel", "[backend]") {
   mock::break_devices(cudaErrorIllegalAddress);
   CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), !ContainsSubstring("The last kernel"));
 }

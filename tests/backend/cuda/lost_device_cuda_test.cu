@@ -23,7 +23,7 @@ using device = dp::on<dp::cuda<0>>;
 
 namespace {
 
-struct write_where_nothing_is {
+struct write_to_unmapped_memory {
   volatile float* nowhere;
   DEVPLACE_HD void operator()(std::size_t i) const { nowhere[i] = 1; }
 };
@@ -37,7 +37,7 @@ TEST_CASE("a failing kernel makes the GPU unusable, and the process continues wi
   auto a = std::optional(dp::to<device>(dp::tensor<float, dp::extents<2>, dp::on<dp::cpu>>{1, 2}));
   auto e = std::make_optional<dp::event<dp::cuda<0>>>();
   const dp::stream<dp::cuda<0>> side;
-  dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, write_where_nothing_is{nullptr});
+  dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, write_to_unmapped_memory{nullptr});
   std::string first;
   try {
     dp::synchronize<dp::cuda<0>>();
@@ -46,7 +46,7 @@ TEST_CASE("a failing kernel makes the GPU unusable, and the process continues wi
   }
   CHECK_THAT(first,
              ContainsSubstring("the device is lost to this process since cudaStreamSynchronize on cuda:0 failed") &&
-                 ContainsSubstring("cudaErrorIllegalAddress, 700") && ContainsSubstring("write_where_nothing_is"));
+                 ContainsSubstring("cudaErrorIllegalAddress, 700") && ContainsSubstring("write_to_unmapped_memory"));
   CHECK_THROWS_WITH(a->clone(), Catch::Matchers::Equals(first));
   CHECK_THROWS_WITH(e->record(), Catch::Matchers::Equals(first));
   CHECK(side.ready());

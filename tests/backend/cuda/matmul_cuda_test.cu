@@ -221,8 +221,7 @@ TEST_CASE("cuBLASLt takes the descriptors of every kind of product, which needs 
       for (const auto math : {product_math::strict, product_math::tf32}) {
         dp::detail::product_key key;
         key.m = 64, key.n = 256, key.k = 784, key.lda = 784, key.ldb = 784, key.ldc = 256, key.transpose_b = true;
-        key.operand = key.result =
-            doubles ? dp::detail::product_element::float64 : dp::detail::product_element::float32,
+        key.operand = key.result = doubles ? dp::detail::dtype_of<double> : dp::detail::dtype_of<float>,
         key.epilogue = epilogue, key.math = math;
         key.align_a = key.align_b = key.align_c = key.align_vector = 256;
         // Without a handle only the last call can fail.

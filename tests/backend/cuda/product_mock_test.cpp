@@ -453,7 +453,7 @@ TEST_CASE("the cache of product plans evicts the least recently used one", "[bac
   CHECK(lt::live_descriptors() == 4 * cache.capacity);
 }
 
-TEST_CASE("errors of cuBLASLt name the call, the place, the product and what to do", "[backend]") {
+TEST_CASE("errors of cuBLASLt name the call, the place, the product and a remedy", "[backend]") {
   small_product<float> p;
   p.g.transpose_b = true, p.g.ldb = 5;
   const auto with_product = Catch::Matchers::ContainsSubstring(

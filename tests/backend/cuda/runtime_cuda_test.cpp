@@ -11,7 +11,7 @@
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("a failed call of CUDA names the call, the device, CUDA's own text and what to do", "[backend]") {
+TEST_CASE("a failed call of CUDA names the call, the device, CUDA's own text and a remedy", "[backend]") {
   constexpr int nowhere = 63;  // a place without a device, because some of these errors mark the place's device as lost
   CHECK_NOTHROW(dp::detail::check_cuda(cudaSuccess, "cudaMalloc", nowhere));
   CHECK_THROWS_WITH(

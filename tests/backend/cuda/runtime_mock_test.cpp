@@ -58,7 +58,7 @@ TEST_CASE("a guard restores the device when an exception leaves it", "[backend]"
   CHECK(current_device() == 0);
 }
 
-TEST_CASE("the program's current device is kept by every call, also by one that fails", "[backend]") {
+TEST_CASE("the program's current device is kept by every call, also by a failing one", "[backend]") {
   using other = dp::on<dp::cuda<1>>;
   using pinned = dp::on<dp::pinned>;
   dp::synchronize<dp::cuda<1>>();

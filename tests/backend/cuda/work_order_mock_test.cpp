@@ -78,7 +78,7 @@ TEST_CASE("a copy on another stream must wait for its tensor's stream, and other
     const auto y = x.clone();
     CHECK(problems == strings{"cudaMemcpyAsync: reads what another stream may still be writing"});
   }
-  SECTION("without a wait for who reads") {
+  SECTION("without a wait for the reader") {
     order(own, copies);
     { auto filled = dp::copy_async(x, source, copies); }  // the host waits in the destructor
     const auto y = x.clone();

@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("fast_exp's special values", "[ops]", float, double) {
   CHECK(fast_exp(limits::denorm_min()) == 1);
 }
 
-TEMPLATE_TEST_CASE("fast_exp_below_64 is fast_exp, bit for bit", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("fast_exp_below_64 is bitwise equal to fast_exp", "[ops]", float, double) {
   using devplace::detail::fast_exp, devplace::detail::fast_exp_below_64, devplace::detail::least_exponent;
   const TestType least = least_exponent<TestType> - TestType{0.5};
   bool same = true;

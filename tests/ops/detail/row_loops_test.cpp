@@ -30,7 +30,7 @@ std::vector<float> numbers(std::size_t n, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("the largest element of a row is that of std::max_element", "[row_loops]") {
+TEST_CASE("the largest element of a row equals std::max_element's", "[row_loops]") {
   for (std::size_t n = 1; n != 40; ++n) {
     for (unsigned seed = 0; seed != 20; ++seed) {
       const std::vector<float> x = numbers(n, seed);
@@ -43,7 +43,7 @@ TEST_CASE("the largest element of a row is that of std::max_element", "[row_loop
   CHECK(dp::detail::row_max<float>(none, 0) == -std::numeric_limits<float>::infinity());
 }
 
-TEST_CASE("the exponentials of a row are summed whatever its length", "[row_loops]") {
+TEST_CASE("the exponentials of a row are summed for every length", "[row_loops]") {
   for (const std::size_t n : {std::size_t{0}, std::size_t{7}, std::size_t{63}, std::size_t{64}, std::size_t{203}}) {
     std::vector<float> x(n), e(n);
     double sum = 0;

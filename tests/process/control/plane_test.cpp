@@ -154,7 +154,7 @@ TEST_CASE("a stopped process is named and killed", "[parallel][control_plane]") 
     CHECK(ends[stopped].end == "signal 9");
     const std::string text = only_sentence(ends, stopped);
     CHECK_THAT(text, ContainsSubstring("devplace: rank " + std::to_string(stopped) + " (host "));
-    CHECK_THAT(text, ContainsSubstring(") has said nothing for 1 s, last known "));
+    CHECK_THAT(text, ContainsSubstring(") has been silent for 1 s, last known "));
     CHECK_THAT(text, ContainsSubstring(": it is stopped, as by SIGSTOP or a debugger, or its host is down or cannot"));
   }
 }
@@ -174,7 +174,7 @@ TEST_CASE("a stopped process is killed also where the others get an exception", 
       CHECK(ends[r].end == (r == stopped ? "signal 9" : "exit 3"));
       if (r == stopped) continue;
       CHECK_THAT(ends[r].text, ContainsSubstring("caught: devplace: rank " + std::to_string(stopped) + " (host "));
-      CHECK_THAT(ends[r].text, ContainsSubstring(") has said nothing for 1 s, last known "));
+      CHECK_THAT(ends[r].text, ContainsSubstring(") has been silent for 1 s, last known "));
     }
   }
 }
@@ -215,7 +215,7 @@ TEST_CASE("a stopped process is killed after its failure was printed", "[paralle
   ::siginfo_t ended{};
   REQUIRE(::waitid(P_PID, static_cast<::id_t>(processes.pid(1)), &ended, WEXITED | WNOHANG | WNOWAIT) == 0);
   CHECK(ended.si_pid == 0);
-  CHECK(pipe.read_until("has said nothing for"));
+  CHECK(pipe.read_until("has been silent for"));
   const auto ends = processes.wait();
   CHECK(ends[1].end == "signal 9");
   CHECK(ends[0].end == "exit 75");

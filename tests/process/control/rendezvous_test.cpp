@@ -443,5 +443,5 @@ TEST_CASE("invalid process options are rejected", "[parallel][control_plane]") {
   control_plane alone({new_token(), 0, 1, ""});
   std::vector<char> many(65537);
   CHECK_THROWS_WITH(alone.all_gather(many.data(), many.size(), many.data()),
-                    ContainsSubstring("an exchange of 65537 bytes; it is for at most 65536 of each process."));
+                    ContainsSubstring("an exchange of 65537 bytes; the maximum is 65536 bytes of each process."));
 }

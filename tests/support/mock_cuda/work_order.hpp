@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-/// A race detector for work on memory. Only streams, events and waits of the host order work; a GPU may execute the
-/// rest in any order. So two accesses to the same bytes, one of them a write, must be ordered. Without this check a
-/// missing wait would go unnoticed, because the mock executes all work immediately.
+/// A race detector for work on memory. Only streams, events and waits of the host order work; a GPU may execute
+/// everything else in any order. Two accesses to the same bytes, one of them a write, must therefore be ordered. The
+/// mock executes all work at once, so without this check a missing wait would go unnoticed.
 namespace devplace::test::mock_cuda {
 
 class work_order {
@@ -46,7 +46,7 @@ class work_order {
     if (stream != nullptr) static_cast<void>(use(stream, data, bytes, true));
   }
 
-  /// Frees a block in a stream's order or, with null, on the host; returns why that is too early, or nothing.
+  /// Frees a block in a stream's order or, with null, on the host; returns why the free is too early, or nothing.
   std::string give(const void* stream, const void* data) {
     std::string problem;
     for (const access& other : accesses_[reinterpret_cast<std::uintptr_t>(data)])
@@ -63,7 +63,7 @@ class work_order {
   void forget_event(const void* event) { events_.erase(event); }
 
  private:
-  /// For each stream, how much of its work has certainly been done (a vector clock).
+  /// A vector clock: for each stream, the number of its operations that are certainly done.
   using knowledge = std::map<const void*, std::uint64_t>;
   struct moment {
     const void* stream;
@@ -84,7 +84,7 @@ class work_order {
     return found != what.end() && found->second >= when.number;
   }
 
-  /// Returns the work that precedes new work of a stream: what the stream waits for, and what the host had waited for.
+  /// Returns the clock of a stream's new work: of the work that the stream waits for and that the host had waited for.
   knowledge& known(const void* stream) {
     merge(streams_[stream], host_);
     return streams_[stream];

@@ -81,8 +81,8 @@ std::size_t size_of(cudnnBackendAttributeType_t type) {
   }
 }
 
-/// The attributes that a descriptor needs before it is finalised, unless they are optional: type and number of
-/// elements, 0 for any.
+/// The attributes that a descriptor needs before it is finalised: type and number of elements, 0 for any number. Some
+/// attributes are optional.
 struct rule {
   cudnnBackendAttributeName_t name;
   cudnnBackendAttributeType_t type;
@@ -198,7 +198,7 @@ double factor(const descriptor& operation, cudnnBackendAttributeName_t name) {
                                                                  : static_cast<double>(value<float>(operation, name));
 }
 
-/// The attributes of an operation. Each kind has its own numbers, in one order.
+/// The attributes of an operation. The attributes of each kind of operation have consecutive numbers.
 struct names {
   cudnnBackendAttributeName_t x, weight, y, windows, alpha, beta;
 };

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <devplace/backend/cuda/kernels/assign.hpp>
+#include <devplace/backend/cuda/assign.cuh>
 #include <devplace/backend/cuda/kernels/for_each.hpp>
 #include <devplace/backend/cuda/kernels/reduce.hpp>
 #include <devplace/backend/cuda/kernels/rows_kernel.hpp>

@@ -37,7 +37,7 @@ struct one_thread_more {
 
 /// Returns the violation that the emulator reports for a kernel; empty if there is none.
 template <class Body>
-std::string finding(Body body, std::uint32_t seed = 1) {
+std::string reported_violation(Body body, std::uint32_t seed = 1) {
   try {
     launch(body, 1, seed);
   } catch (const simt::violation& found) {
@@ -79,7 +79,7 @@ TEST_CASE("each thread of each block runs once, in an order that depends on the 
 TEST_CASE("block barriers make earlier writes visible", "[simt]") {
   std::vector<unsigned> out(64);
   for (std::uint32_t seed = 0; seed < 20; ++seed)
-    CHECK(finding(reversal(out, true), seed).empty());
+    CHECK(reported_violation(reversal(out, true), seed).empty());
   for (unsigned i = 0; i < 64; ++i)
     CHECK(out[i] == 63 - i);
 }
@@ -87,7 +87,7 @@ TEST_CASE("block barriers make earlier writes visible", "[simt]") {
 TEST_CASE("detected: a missing barrier, as a race or a read of uninitialised memory", "[simt]") {
   std::vector<unsigned> out(64);
   for (std::uint32_t seed = 0; seed < 20; ++seed)
-    CHECK_THAT(finding(reversal(out, false), seed),
+    CHECK_THAT(reported_violation(reversal(out, false), seed),
                ContainsSubstring("without a barrier between") || ContainsSubstring("never written"));
 }
 
@@ -103,17 +103,17 @@ TEST_CASE("detected: a missing barrier before shared memory is reused", "[simt]"
       }
     };
   };
-  CHECK(finding(again(true)).empty());
-  CHECK_THAT(finding(again(false)), ContainsSubstring("written by thread 0 and was read by thread"));
+  CHECK(reported_violation(again(true)).empty());
+  CHECK_THAT(reported_violation(again(false)), ContainsSubstring("written by thread 0 and was read by thread"));
 }
 
 TEST_CASE("detected: two threads write one element of shared memory", "[simt]") {
-  CHECK_THAT(finding([](simt::thread& t) { t.shared<int, 1>().store(0, 1); }),
+  CHECK_THAT(reported_violation([](simt::thread& t) { t.shared<int, 1>().store(0, 1); }),
              ContainsSubstring("and was written by thread"));
 }
 
 TEST_CASE("detected: a barrier that some threads do not reach", "[simt]") {
-  CHECK_THAT(finding([](simt::thread& t) {
+  CHECK_THAT(reported_violation([](simt::thread& t) {
                if (t.thread_index() < 32) t.sync();
              }),
              ContainsSubstring("threads diverge") && ContainsSubstring("waits at sync") &&
@@ -127,7 +127,7 @@ TEST_CASE("detected: threads of a block wait at different barriers", "[simt]") {
     else
       t.sync();
   };
-  CHECK_THAT(finding(body), ContainsSubstring("wait for each other at different places"));
+  CHECK_THAT(reported_violation(body), ContainsSubstring("wait for each other at different places"));
 }
 
 TEST_CASE("lanes of a warp exchange values", "[simt]") {
@@ -141,7 +141,7 @@ TEST_CASE("lanes of a warp exchange values", "[simt]") {
     firsts[t.thread_index()] = t.shuffle(t.thread_index(), 1, 8);
   };
   for (std::uint32_t seed = 0; seed < 5; ++seed) {
-    CHECK(finding(body, seed).empty());
+    CHECK(reported_violation(body, seed).empty());
     for (unsigned i = 0; i < 64; ++i) {
       CHECK(sums[i] == (i < 32 ? 496 : 496 + 32 * 32));
       CHECK(firsts[i] == i / 8 * 8 + 1);
@@ -150,7 +150,7 @@ TEST_CASE("lanes of a warp exchange values", "[simt]") {
 }
 
 TEST_CASE("detected: a shuffle after some lanes have exited", "[simt]") {
-  CHECK_THAT(finding([](simt::thread& t) {
+  CHECK_THAT(reported_violation([](simt::thread& t) {
                if (t.thread_index() % 32 >= 30) return;
                t.shuffle_xor(1, 1);
              }),
@@ -158,17 +158,17 @@ TEST_CASE("detected: a shuffle after some lanes have exited", "[simt]") {
 }
 
 TEST_CASE("detected: lanes of a warp at different shuffles, and a lane that does not exist", "[simt]") {
-  CHECK_THAT(finding([](simt::thread& t) {
+  CHECK_THAT(reported_violation([](simt::thread& t) {
                if (t.thread_index() % 2 == 0)
                  t.shuffle_xor(1, 1);
                else
                  t.shuffle(1, 0);
              }),
              ContainsSubstring("shuffle_xor in line") && ContainsSubstring("and shuffle in line"));
-  CHECK_THAT(finding([](simt::thread& t) { t.shuffle_xor(1, 32); }), ContainsSubstring("asks for lane"));
+  CHECK_THAT(reported_violation([](simt::thread& t) { t.shuffle_xor(1, 32); }), ContainsSubstring("asks for lane"));
 }
 
-TEST_CASE("a warp's barrier orders its own threads and no others", "[simt]") {
+TEST_CASE("a warp's barrier orders its own threads only", "[simt]") {
   const auto neighbours = [](unsigned distance) {
     return [distance](simt::thread& t) {
       const auto numbers = t.shared<unsigned, 64>();
@@ -177,8 +177,8 @@ TEST_CASE("a warp's barrier orders its own threads and no others", "[simt]") {
       numbers.load(t.thread_index() ^ distance);
     };
   };
-  CHECK(finding(neighbours(1)).empty());
-  CHECK_THAT(finding(neighbours(32)),
+  CHECK(reported_violation(neighbours(1)).empty());
+  CHECK_THAT(reported_violation(neighbours(32)),
              ContainsSubstring("without a barrier between") || ContainsSubstring("never written"));
 }
 
@@ -192,16 +192,16 @@ TEST_CASE("detected: misaligned vector accesses", "[simt]") {
       t.store(mine, four);
     };
   };
-  CHECK(finding(copy(0)).empty());
+  CHECK(reported_violation(copy(0)).empty());
   CHECK(values[3] == 1);
-  CHECK_THAT(finding(copy(1)),
+  CHECK_THAT(reported_violation(copy(1)),
              ContainsSubstring("load of 16 bytes in line") && ContainsSubstring("is not a multiple of 16"));
 }
 
 TEST_CASE("detected: accesses beyond a shared array, and too much shared memory", "[simt]") {
-  CHECK_THAT(finding([](simt::thread& t) { t.shared<int, 8>().store(t.thread_index(), 1); }),
+  CHECK_THAT(reported_violation([](simt::thread& t) { t.shared<int, 8>().store(t.thread_index(), 1); }),
              ContainsSubstring("of a shared array of 8"));
-  CHECK_THAT(finding([](simt::thread& t) { t.shared<double, 6145>(); }),
+  CHECK_THAT(reported_violation([](simt::thread& t) { t.shared<double, 6145>(); }),
              ContainsSubstring("49160 bytes of shared memory"));
 }
 
@@ -235,7 +235,7 @@ auto sum_over_blocks(std::vector<unsigned>& numbers, unsigned& tickets, unsigned
 }
 
 /// Returns the violation that the emulator reports for sum_over_blocks with five blocks.
-std::string finding_in_blocks(left_out without, std::uint32_t seed = 1) {
+std::string violation_in_blocks(left_out without, std::uint32_t seed = 1) {
   std::vector<unsigned> numbers(5);
   unsigned tickets = 0, sum = 0;
   try {
@@ -254,25 +254,25 @@ std::string finding_in_blocks(left_out without, std::uint32_t seed = 1) {
 
 TEST_CASE("the last of several blocks sees what all of them published", "[simt]") {
   for (std::uint32_t seed = 0; seed < 20; ++seed)
-    CHECK(finding_in_blocks({}, seed).empty());
+    CHECK(violation_in_blocks({}, seed).empty());
 }
 
 TEST_CASE("detected: a missing barrier or fence before or after a ticket", "[simt]") {
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
-    CHECK_THAT(finding_in_blocks({.barrier = true}, seed), ContainsSubstring("no chain of barriers"));
-    CHECK_THAT(finding_in_blocks({.fence_before = true}, seed), ContainsSubstring("no chain of barriers"));
-    CHECK_THAT(finding_in_blocks({.fence_after = true}, seed), ContainsSubstring("no chain of barriers"));
+    CHECK_THAT(violation_in_blocks({.barrier = true}, seed), ContainsSubstring("no chain of barriers"));
+    CHECK_THAT(violation_in_blocks({.fence_before = true}, seed), ContainsSubstring("no chain of barriers"));
+    CHECK_THAT(violation_in_blocks({.fence_after = true}, seed), ContainsSubstring("no chain of barriers"));
   }
 }
 
 TEST_CASE("detected: a block other than the last observes published values", "[simt]") {
   for (std::uint32_t seed = 0; seed < 10; ++seed)
-    CHECK_THAT(finding_in_blocks({.being_last = true}, seed),
+    CHECK_THAT(violation_in_blocks({.being_last = true}, seed),
                ContainsSubstring("no block of this launch has published") || ContainsSubstring("no chain of barriers"));
 }
 
 TEST_CASE("detected: a ticket counter that is not reset", "[simt]") {
-  CHECK_THAT(finding_in_blocks({.reset = true}), ContainsSubstring("is left at 5"));
+  CHECK_THAT(violation_in_blocks({.reset = true}), ContainsSubstring("is left at 5"));
 }
 
 TEST_CASE("detected: a missing barrier between the ticket's thread and the others of its block", "[simt]") {
@@ -318,7 +318,7 @@ TEST_CASE("an exception of a thread reaches the caller, and the next launch runs
                       t.sync();
                     }),
                     std::out_of_range);
-    CHECK(finding(reversal(out, true)).empty());
+    CHECK(reported_violation(reversal(out, true)).empty());
   }
 }
 

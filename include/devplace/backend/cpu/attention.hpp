@@ -13,11 +13,10 @@
 #include <devplace/base/parallel_ranges.hpp>
 #include <devplace/ops/attention.hpp>
 
-// All block products use the built-in engine, because the members of a team may call it concurrently.
+// All block products use the built-in engine, because team members may call it concurrently.
 
 namespace devplace::detail {
 
-/// A row-major matrix view for attention on the CPU.
 template <class T>
 struct attention_matrix {
   T* data;
@@ -41,12 +40,11 @@ void attention_product(bool add, const attention_matrix<T>& c, std::size_t m, st
   gemm_builtin::run(g);
 }
 
-/// Returns the number of indices that justify a thread, if each takes `work` multiplications.
+/// Returns the number of indices that justify a thread, if each index takes `work` multiplications.
 constexpr std::size_t attention_grain(std::size_t work) {
   return 1 + gemm_least_work / (work + 1);
 }
 
-/// Computes the results of a block of queries of one sequence.
 template <class T>
 void attend(const attention_arguments<T>& g, std::size_t sequence, std::size_t query) {
   const attention_shape& s = g.shape;

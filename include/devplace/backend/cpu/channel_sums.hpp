@@ -13,7 +13,7 @@
 namespace devplace {
 
 /// Each thread sums whole channels. If channels are few, each thread sums blocks of a channel's elements instead; the
-/// blocks depend on the shape alone and are combined in order.
+/// blocks depend only on the shape and are combined in order.
 template <>
 struct implementation<backend::cpu, op::channel_sums> {
   template <class Terms>

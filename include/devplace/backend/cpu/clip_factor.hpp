@@ -13,9 +13,9 @@ namespace devplace {
 
 namespace detail {
 
-// The CPU computes the sum of squares in three passes of index functors: lane j sums elements j, j + lanes, j + 2
-// lanes, ..., so that adjacent vector lanes read adjacent elements; then sqrt(lanes) groups sum the lanes; then the
-// groups are summed. The result does not depend on the distribution over threads.
+// The CPU computes the sum of squares in three passes of index functors. First, lane j sums elements j, j + lanes, j +
+// 2 lanes, ..., so that adjacent vector lanes read adjacent elements. Then sqrt(lanes) groups sum the lanes, and then
+// the groups are summed. The result does not depend on the distribution over threads.
 
 /// Returns the number of lanes that justify a thread: a multiple of 64 with about 32768 elements.
 constexpr std::size_t norm_grain(std::size_t n) {

@@ -13,17 +13,17 @@
 #include <devplace/base/parallel_ranges.hpp>
 #include <devplace/ops/convolution.hpp>
 
-// Convolutions always use the built-in engine, even if matrix products use a CBLAS library: such a library needs a
-// whole matrix, and the patches of a convolution are never stored as one.
+// Convolutions always use the built-in engine, even if matrix products use a CBLAS library: a library needs a whole
+// matrix, and the patches of a convolution are never stored as a matrix.
 
 namespace devplace::detail {
 
-/// Returns the number of tasks of `work` multiplications that justify a thread.
+/// Returns the number of tasks, each of `work` multiplications, that justify a thread.
 constexpr std::size_t tasks_per_thread(std::size_t work) {
   return work >= gemm_least_work ? 1 : gemm_least_work / (work + 1) + 1;
 }
 
-/// Adds the gradients of all chunks after the first to those of the first, in order.
+/// Adds the gradients of the later chunks to the first chunk's gradient, in order.
 template <class T>
 struct chunk_adder {
   T* to;
@@ -41,7 +41,7 @@ struct chunk_adder {
 };
 
 /// Returns the convolution `s` with rows as long as possible, because kernels compute along rows. An image of one
-/// column becomes an image of one row, and a plane becomes one row if the kernel has one tap; no element moves.
+/// column becomes one row; a whole plane becomes one row if the kernel has one tap. No element moves.
 inline convolution_shape with_long_rows(const convolution_shape& s) {
   if (s.columns.in == 1 && s.columns.out == 1 && (s.rows.in != 1 || s.rows.out != 1))
     return with_long_rows({s.samples, s.groups, s.channels, s.outputs, s.columns, s.rows, true});
@@ -69,24 +69,24 @@ std::pair<const computed_t<T>*, const computed_t<T>*> wide_parameters(const Argu
   }
 }
 
-/// Runs a depthwise convolution, or its input gradient, if d.pays, and returns whether it did. `rows` are the rows of
-/// each group of a sample; a task is a segment of them.
+/// If d.is_faster, runs a depthwise convolution, or its input gradient; returns whether it did. `rows` are the rows of
+/// each group of a sample; a task is a segment of these rows.
 template <class Arguments, class Compute>
 bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& d, std::size_t rows,
                                const Compute& compute) {
   const convolution_shape& s = g.shape;
-  if (!d.pays) return false;
+  if (!d.is_faster) return false;
   parallel_ranges(
       s.samples * s.groups * divided_up(rows, d.rows), tasks_per_thread(s.outputs * s.depth() * d.rows * s.columns.out),
       [&](std::size_t begin, std::size_t end) { compute(g, d, begin, end, gemm_buffer::of_this_thread()); });
   return true;
 }
 
-/// Runs `direct` if a direct convolution pays, otherwise `compute`, which is kernels.forward or kernels.mirrored.
+/// Runs `direct` if a direct convolution is faster, otherwise `compute`: kernels.forward or kernels.mirrored.
 template <class T, class Direct, class Range>
 void convolve_on_cpu(convolution_arguments<T, computed_t<T>> g, const convolution_kernels<T>& kernels,
                      const Direct& direct, const Range& compute) {
-  if (const direct_convolution d = kernels.direct_of(g.shape); d.pays) {
+  if (const direct_convolution d = kernels.direct_of(g.shape); d.is_faster) {
     const convolution_shape& s = g.shape;
     return parallel_ranges(
         s.groups * s.samples * s.rows.out, tasks_per_thread(s.outputs * s.depth() * s.columns.out),
@@ -186,12 +186,12 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
         }
       });
     };
-    if (const depthwise_convolution thin = kernels.depthwise_of(s); thin.pays) {
+    if (const depthwise_convolution thin = kernels.depthwise_of(s); thin.is_faster) {
       for_blocks(
           1, [&](std::size_t group, std::size_t, std::size_t first, std::size_t last, sum_type* sum, sum_type beta) {
             kernels.depthwise_weight_gradient(g, thin, group, first, last, sum, beta, gemm_buffer::of_this_thread());
           });
-    } else if (const direct_convolution d = kernels.direct_of(s); d.gradient_pays) {
+    } else if (const direct_convolution d = kernels.direct_of(s); d.gradient_is_faster) {
       const std::size_t blocks = detail::divided_up(s.channels, d.channels);
       for_blocks(blocks, [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, sum_type* sum,
                              sum_type beta) {

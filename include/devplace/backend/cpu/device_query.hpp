@@ -17,7 +17,7 @@ namespace devplace {
 
 namespace detail {
 
-/// Returns the text after the colon in the first line of a /proc file that begins with `key`; empty if there is none.
+/// Returns the text after the colon in the first line that begins with `key` in a /proc file; empty if there is none.
 inline std::string proc_value(const char* path, const char* key) {
   std::string value;
   if (std::FILE* file = std::fopen(path, "r")) {
@@ -34,7 +34,7 @@ inline std::string proc_value(const char* path, const char* key) {
   return value;
 }
 
-/// Returns a value from `sysconf`, 0 if the system does not know it.
+/// Returns a value from `sysconf`, 0 if the system does not have it.
 inline std::size_t system_value(int name) {
   const long value = ::sysconf(name);
   return value < 0 ? 0 : static_cast<std::size_t>(value);

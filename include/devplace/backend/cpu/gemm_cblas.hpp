@@ -26,8 +26,8 @@ namespace devplace::detail {
 
 /// Matrix products by the CBLAS library, of any vendor, that the program links.
 ///
-/// A library that reports a single thread (OPENBLAS_NUM_THREADS=1) is called from all threads of the team, each for a
-/// part of C. Any other library is called once and uses its own threads. The library's setting is not changed.
+/// If the library reports a single thread (OPENBLAS_NUM_THREADS=1), all threads of the team call it, each for a part of
+/// C. Otherwise one thread calls it, and it uses its own threads. The library's setting is not changed.
 struct gemm_cblas {
   static const char* name() {
     static const std::string text = [] {
@@ -44,7 +44,7 @@ struct gemm_cblas {
     return text.c_str();
   }
 
-  /// Returns whether members of a team may call the library concurrently: only if it does not use threads of its own.
+  /// Returns whether members of a team may call the library concurrently: only if it uses no threads of its own.
   static bool runs_on_members() { return openblas_get_num_threads != nullptr && openblas_get_num_threads() == 1; }
 
   /// Computes a small product, which makes the library allocate its memory.
@@ -85,7 +85,7 @@ struct gemm_cblas {
   }
 
  private:
-  /// Granularity of the split: about a multiple of the register tiles of all libraries.
+  /// Granularity of the split, close to a multiple of every library's register tiles.
   static constexpr std::size_t tile = 16;
 
   template <class T>

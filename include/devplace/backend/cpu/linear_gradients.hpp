@@ -12,7 +12,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Computes the gradient of a relu's input; passes dy on where y is NaN.
+/// Computes the gradient of a relu's input; where y is NaN, it is dy.
 template <class T>
 struct relu_gradient_body {
   T* to;

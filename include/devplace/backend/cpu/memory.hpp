@@ -14,7 +14,7 @@
 namespace devplace {
 
 /// Ordinary host memory, aligned to `detail::alignment`. Blocks of several huge pages begin at a huge page and use huge
-/// pages where the system offers them: 512 times fewer page faults, and fewer TLB misses.
+/// pages if the system offers them: 512 times fewer page faults, and fewer TLB misses.
 template <>
 struct implementation<backend::cpu, op::memory> : detail::host_copies {
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {

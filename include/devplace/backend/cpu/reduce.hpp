@@ -13,7 +13,7 @@
 namespace devplace {
 
 /// Reduces blocks of fixed size and combines them pairwise in a fixed order. The rounding error of a sum grows with the
-/// logarithm of the number of elements; the bits depend neither on which thread computes which block nor on the
+/// logarithm of the number of elements. The bits depend neither on the division of blocks among threads nor on the
 /// processor's instructions. Does not allocate.
 template <>
 struct implementation<backend::cpu, op::reduce> {
@@ -46,7 +46,8 @@ struct implementation<backend::cpu, op::reduce> {
 
     explicit blocked_reduction(const detail::reduction_plan<Source, Reducer>& p)
         : plan(p), groups{p.outer, p.inner}, chunk(p.count) {
-      // A few long sums are split, depending on their shape only: the bits must not depend on the number of threads.
+      // A few long sums are split depending only on their shape, because the bits must not depend on the number of
+      // threads.
       const std::size_t width = groups.width();
       if (groups.count() >= 16 || p.count * width < 4 * parallel_work) return;
       const std::size_t fits = partials / width;
@@ -57,7 +58,6 @@ struct implementation<backend::cpu, op::reduce> {
       chunks = detail::divided_up(p.count, chunk);
     }
 
-    /// Reduces groups [first, last).
     void whole(std::size_t first, std::size_t last) const {
       if (plan.count <= groups.block())
         return detail::run_range(block{plan, groups, 0, plan.count, nullptr}, first, last);

@@ -13,7 +13,7 @@
 
 namespace devplace {
 
-/// Sorts by comparison with the position as tie-break, which makes an unstable in-place algorithm stable.
+/// Sorts by comparison, with the position as tie-break: the in-place algorithm is not stable.
 template <>
 struct implementation<backend::cpu, op::sort> {
   template <class T>

@@ -8,7 +8,6 @@
 
 namespace devplace {
 
-/// Sums in one launch.
 template <>
 struct implementation<backend::cuda, op::channel_sums> {
   template <class Terms>

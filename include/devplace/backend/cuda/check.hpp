@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// Returns advice for an error that is neither out-of-memory nor a missing device and leaves the device usable.
+/// Returns advice for an error that leaves the device usable, except out-of-memory and a missing device.
 inline const char* cuda_error_remedy(cudaError_t code) {
   switch (code) {
     case cudaErrorNoKernelImageForDevice:
@@ -50,8 +50,8 @@ inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
     throw_cuda_error(code, call, ordinal);
 }
 
-/// Returns whether a queried stream or event has work left, given the query's result. Returns false after a failure;
-/// waiting for the work reports the failure.
+/// Returns whether a queried stream or event has work left, given the query's result. Returns false after a failure,
+/// which waiting for the work reports.
 inline bool cuda_query_pending(cudaError_t code, const char* call, int ordinal) {
   if (code == cudaSuccess) return false;
   static_cast<void>(cudaGetLastError());

@@ -7,7 +7,7 @@
 
 namespace devplace {
 
-/// Uses one launch: the last block of the sum computes the factor. The tickets in the workspace are 0 again afterwards.
+/// Uses one launch: the last block of the sum computes the factor. Leaves the tickets in the workspace at 0.
 template <>
 struct implementation<backend::cuda, op::clip_factor> {
   template <class T>

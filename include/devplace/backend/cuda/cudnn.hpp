@@ -25,7 +25,7 @@
 
 namespace devplace::detail {
 
-/// Returns advice for a cuDNN error that is not out-of-memory.
+/// Returns advice for a cuDNN error other than out-of-memory.
 inline const char* cudnn_remedy(cudnnStatus_t status) {
   if (CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == 1000)  // not initialised, or an incompatible library
     return "All libraries of cuDNN must be of one version, for this driver and CUDA Toolkit; see LD_LIBRARY_PATH.";
@@ -55,7 +55,7 @@ inline const char* cudnn_remedy(cudnnStatus_t status) {
   throw error(sentence + cudnn_remedy(status) + last_launch_text(ordinal));
 }
 
-/// The operation that calls cuDNN, for error messages. The status of every call goes to check() or offers().
+/// The operation that calls cuDNN, for error messages. Pass the status of every call to check() or offers().
 class cudnn_caller {
  public:
   /// `key` is the key of the convolution or attention and must outlive the object.
@@ -110,7 +110,8 @@ constexpr cudnnBackendAttributeType_t cudnn_type_of() {
   }
 }
 
-/// A descriptor of cuDNN's graph API: its attributes are set, then it is finalised, then queried or used by others.
+/// A descriptor of cuDNN's graph API. First its attributes are set; after finalize() it can be read or used by other
+/// descriptors.
 class cudnn_descriptor {
  public:
   cudnn_descriptor() = default;
@@ -145,12 +146,12 @@ class cudnn_descriptor {
     set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, others.size(), others.data(), caller);
   }
 
-  /// Returns false if cuDNN does not support what the attributes describe.
+  /// Returns false if cuDNN does not support the described operation.
   bool finalize(const cudnn_caller& caller) {
     return caller.offers(cudnnBackendFinalize(get()), "cudnnBackendFinalize");
   }
 
-  /// Copies as many of the attribute's elements to `values` as fit, and returns how many the attribute has.
+  /// Copies as many elements of the attribute to `values` as fit; returns the attribute's number of elements.
   template <class Values>
   std::size_t read(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, Values& values,
                    const cudnn_caller& caller) const {

@@ -14,9 +14,9 @@
 
 namespace devplace::detail {
 
-/// Returns whether attention of this cuDNN is used on this GPU. Versions before 9.16 are wrong for some lengths that
-/// are not multiples of 128 (cudnn-frontend adds a mask for them). False on GPUs after Hopper:
-/// engines whose gradients have the same bits in every run must be selected by other means there.
+/// Returns whether cuDNN computes attention on this GPU. Versions before 9.16 are wrong for some lengths that are not
+/// multiples of 128 (cudnn-frontend adds a mask for them). False on GPUs after Hopper, where engines whose gradients
+/// have the same bits in every run must be selected by other means.
 inline bool has_attention(const cuda_scope& device, int ordinal) {
   constexpr std::size_t first_version = 91600;
   if (cudnnGetVersion() < first_version) return false;
@@ -26,16 +26,16 @@ inline bool has_attention(const cuda_scope& device, int ordinal) {
   return major == 8 || major == 9;
 }
 
-/// Returns how many samples' gradients are computed at once: as many as fit their score gradients, in matrices padded
-/// to multiples of 128 rows and columns, into `room` bytes of the workspace. The default leaves 1 MiB for other uses.
+/// Returns the number of samples whose gradients are computed at once. Their score gradients, in matrices padded to
+/// multiples of 128 rows and columns, fit into `room` bytes of the workspace. The default leaves 1 MiB for other uses.
 inline std::size_t samples_at_once(const attention_shape& s,
                                    std::size_t room = cuda_cudnn_workspace::bytes - (std::size_t{1} << 20)) {
   const std::size_t padded = padded_to(s.length, 128);
-  if (padded > (std::size_t{1} << 14)) return 1;  // the workspace holds not even one sample
+  if (padded > (std::size_t{1} << 14)) return 1;  // the workspace cannot hold even one sample
   return std::clamp(room / (2 * padded * padded * s.heads), std::size_t{1}, std::max(s.samples, std::size_t{1}));
 }
 
-/// The plans of a place's attention. Use only as a local object: it holds the mutex of the place's cuDNN.
+/// The plans of a place's attention. Create local objects only: an object holds the mutex of the place's cuDNN.
 template <class T>
 class cudnn_attention {
  public:
@@ -61,13 +61,13 @@ class cudnn_attention {
     return plan_of(at_once_, true).plan && (rest == 0 || plan_of(rest, true).plan);
   }
 
-  /// Returns false, with nothing enqueued, if cuDNN does not support an operation that it has a plan for.
+  /// Returns false, with nothing enqueued, if cuDNN does not support an operation for which it has a plan.
   bool run(const short_attention_arguments<T>& g) const {
     return run_part(false, shape_.samples,
                     {to_write(g.queries), to_write(g.queries + shape_.row()), to_write(g.queries + 2 * shape_.row()),
                      g.results, g.log_sums});
   }
-  /// Throws error if cuDNN does not support an operation that it has a plan for.
+  /// Throws error if cuDNN does not support an operation for which it has a plan.
   void run(const short_attention_gradient_arguments<T>& g) const {
     const std::size_t row = shape_.row();
     for (std::size_t first = 0; first < shape_.samples; first += at_once_) {
@@ -94,13 +94,13 @@ class cudnn_attention {
   attention_key key_of(std::size_t samples, bool gradient) const {
     attention_shape part = shape_;
     part.samples = samples;
-    return {part, product_element_of<T>, gradient, scale_};
+    return {part, dtype_of<T>, gradient, scale_};
   }
   cudnn_plan& plan_of(std::size_t samples, bool gradient) const {
     return cache_.plan_of(cache_.attention, key_of(samples, gradient), ordinal_);
   }
 
-  /// `by_number`: addresses in the order of attention_tensor. The addresses of the scalars are added.
+  /// `by_number`: addresses in the order of attention_tensor. Adds the addresses of the scalars.
   bool run_part(bool gradient, std::size_t samples, const cudnn_addresses& by_number) const {
     const attention_key key = key_of(samples, gradient);
     const cudnn_caller caller(ordinal_, key);

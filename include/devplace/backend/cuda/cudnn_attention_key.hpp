@@ -12,10 +12,10 @@
 
 namespace devplace::detail {
 
-/// Everything that the choice of cuDNN's engine for attention depends on.
+/// All inputs of the choice of cuDNN's engine for attention.
 struct attention_key {
   attention_shape shape;
-  product_element element;  ///< bfloat16 or float16
+  const dtype* element;  ///< bf16 or half
   bool gradient;
   float scale;  ///< factor of scores
 
@@ -26,7 +26,7 @@ struct attention_key {
             shape.heads,
             shape.width,
             std::bit_cast<std::uint32_t>(scale),
-            static_cast<std::uint64_t>(element) << 2U | (gradient ? 2U : 0U) | (shape.causal ? 1U : 0U)};
+            static_cast<std::uint64_t>(element->cudnn) << 2U | (gradient ? 2U : 0U) | (shape.causal ? 1U : 0U)};
   }
   friend bool operator<(const attention_key& a, const attention_key& b) { return a.numbers() < b.numbers(); }
 };
@@ -36,7 +36,7 @@ struct attention_key {
 inline std::string to_string(const attention_key& key) {
   std::string text = key.gradient ? "the gradient of " : "";
   text.append(key.shape.causal ? "causal attention (" : "attention (");
-  text.append(key.element == product_element::bfloat16 ? "bf16; " : "half; ");
+  text.append(key.element->name).append("; ");
   text.append(std::to_string(key.shape.samples)).append(" samples of ").append(std::to_string(key.shape.length));
   text.append(" positions, ").append(std::to_string(key.shape.heads)).append(" heads of ");
   return text.append(std::to_string(key.shape.width)).append(" elements)");

@@ -24,7 +24,7 @@ enum class attention_tensor : std::int64_t {
   log_sums,
   scale,
   minus_infinity,  ///< for causal attention only
-  dresults,        ///< from here on for the gradient only
+  dresults,        ///< this and the following ones for the gradient only
   dqueries,
   dkeys,
   dvalues,
@@ -34,8 +34,8 @@ enum class attention_tensor : std::int64_t {
 
 /// Describes attention or its gradient to cuDNN as products, reductions and pointwise operations, in the order that its
 /// engines recognise: that of NVIDIA's cudnn-frontend. One product writes the gradient of the queries. cuDNN's engines
-/// then store score gradients in their workspace and add them in a fixed order, instead of by atomic additions, whose
-/// order differs from run to run.
+/// then store score gradients in their workspace and add them in a fixed order, instead of by atomic additions in
+/// varying order.
 class attention_graph {
   using handle = cudnnBackendDescriptor_t;
   using name = attention_tensor;
@@ -49,7 +49,7 @@ class attention_graph {
       : parts_(to),
         caller_(caller),
         causal_(key.shape.causal),
-        element_(key.element == product_element::bfloat16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_HALF) {
+        element_(static_cast<cudnnDataType_t>(key.element->cudnn)) {
     const auto n = [](std::size_t extent) { return static_cast<std::int64_t>(extent); };
     const std::int64_t b = n(key.shape.samples), h = n(key.shape.heads), s = n(key.shape.length),
                        d = n(key.shape.width);

@@ -17,7 +17,7 @@
 
 namespace devplace::detail {
 
-/// The workspace of engines that need more than the workspace of patches. Engines on tensor cores store images in
+/// The workspace of engines that need more than the workspace of patches. Engines on tensor cores copy images to
 /// another axis order, which takes about as much memory as the images.
 struct cuda_cudnn_workspace {
   static constexpr std::size_t bytes = std::size_t{256} << 20;
@@ -67,13 +67,13 @@ inline cudnn_cache& cudnn_cache_of(int ordinal) {
   return caches[static_cast<std::size_t>(ordinal)];
 }
 
-/// Returns the workspace of a plan: `before` bytes, then the engine's. Null if the plan needs none.
+/// Returns the workspace of a plan: first `before` bytes, then the engine's. Null if the plan needs none.
 inline std::byte* workspace_of(int ordinal, const cuda_scope& device, const cudnn_plan& plan) {
   return static_cast<std::byte*>(cudnn_workspace(ordinal, device, plan.before + plan.workspace));
 }
 
 /// Enqueues a plan that has an engine on the place's current stream, with `addresses` plus the workspace's address.
-/// Returns false, with nothing enqueued, if cuDNN does not support the plan after all. `name` is for error messages.
+/// Returns false, with nothing enqueued, if cuDNN does not support the plan nevertheless. `name` is for error messages.
 inline bool run_plan(int ordinal, const cuda_scope& device, cudnn_cache& cache, cudnn_plan& plan,
                      cudnn_addresses addresses, const char* name, const cudnn_caller& caller) {
   if (cache.stream != device.stream()) {

@@ -15,8 +15,8 @@
 
 namespace devplace::detail {
 
-/// Enqueues a convolution or one of its gradients on the place's current stream, followed by what `finish(weight)`
-/// enqueues. Returns false, with nothing enqueued, if no engine of cuDNN keeps devplace's promises within the
+/// Enqueues a convolution or one of its gradients on the place's current stream, followed by the work of
+/// `finish(weight)`. Returns false, with nothing enqueued, if no engine of cuDNN keeps devplace's promises within the
 /// workspace. A 16-bit weight gradient lies in the workspace, and `weight` is null.
 template <class T, class Finish>
 bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shape, product_math math, const T* x,
@@ -24,7 +24,7 @@ bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shap
   if (shape.samples == 0) return false;
   const convolution_key key{shape,
                             pass,
-                            product_element_of<T>,
+                            dtype_of<T>,
                             math,
                             static_cast<double>(beta),
                             {alignment_of(x), alignment_of(weight), alignment_of(y)}};
@@ -51,7 +51,7 @@ void finish_images(std::size_t samples, std::size_t channels, std::size_t pixels
 }
 
 /// Runs the operation. Returns false, with nothing enqueued, if cuDNN does not compute it. 16-bit elements are
-/// multiplied exactly and summed in float; the sums are rounded once, those of y and dx once more with a bias.
+/// multiplied exactly and summed in float; the sums are rounded once, and those of y and dx once more with a bias.
 ///@{
 template <class T, class Launch>
 bool convolve_by_cudnn(int ordinal, const convolution_arguments<T>& a, const Launch& launch) {

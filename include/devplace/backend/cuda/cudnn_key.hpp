@@ -14,14 +14,14 @@
 
 namespace devplace::detail {
 
-/// The one of y = x * weight, dx and dweight that is computed, from the other two tensors.
+/// The tensor of a convolution y = x * weight that is computed from the other two: y, dx or dweight.
 enum class convolution_pass : unsigned char { output, input_gradient, weight_gradient };
 
-/// Everything that the choice of cuDNN's engine depends on.
+/// All inputs of the choice of cuDNN's engine.
 struct convolution_key {
   convolution_shape shape;
   convolution_pass pass;
-  product_element element;  ///< type of the tensors; sums of 16-bit elements are float
+  const dtype* element;  ///< type of the tensors; sums of 16-bit elements are float
   product_math math;
   double beta;                             ///< factor of the existing result
   std::array<std::uint32_t, 3> alignment;  ///< of x, weight and y, in bytes; powers of two
@@ -45,7 +45,7 @@ struct convolution_key {
             c.stride,
             c.padding,
             c.dilation,
-            static_cast<std::uint64_t>(pass) << 16U | static_cast<std::uint64_t>(element) << 8U |
+            static_cast<std::uint64_t>(pass) << 16U | static_cast<std::uint64_t>(element->cudnn) << 8U |
                 static_cast<std::uint64_t>(math),
             std::bit_cast<std::uint64_t>(beta),
             alignment[0],
@@ -57,7 +57,7 @@ struct convolution_key {
 
 /// Returns the bytes of a 16-bit weight gradient, which cuDNN writes in 16 bits to the workspace; 0 for other types.
 inline std::size_t short_gradient_bytes(const convolution_key& key) {
-  if (key.pass != convolution_pass::weight_gradient || bytes_of(key.element) != 2) return 0;
+  if (key.pass != convolution_pass::weight_gradient || key.element->bytes != 2) return 0;
   return padded_to(key.shape.weights() * 2, 256);
 }
 
@@ -74,11 +74,7 @@ inline std::string to_string(const convolution_key& key) {
   std::string text = key.pass == convolution_pass::output           ? "a convolution"
                      : key.pass == convolution_pass::input_gradient ? "the input gradient of a convolution"
                                                                     : "the weight gradient of a convolution";
-  text.append(key.element == product_element::float64    ? " (double"
-              : key.element == product_element::bfloat16 ? " (bf16"
-              : key.element == product_element::float16  ? " (half"
-              : key.math == product_math::tf32           ? " (tf32"
-                                                         : " (float");
+  text.append(" (").append(precision_name(key.element, key.math));
   text.append("; x ").append(list(s.samples, s.groups * s.channels, s.rows.in, s.columns.in));
   text.append(", weight ").append(list(s.groups * s.outputs, s.channels, s.rows.size, s.columns.size));
   text.append(", y ").append(list(s.samples, s.groups * s.outputs, s.rows.out, s.columns.out));

@@ -17,13 +17,15 @@
 
 namespace devplace::detail {
 
-/// The addresses that a cuDNN call uses: those of the plan's tensors in the order of their numbers, then that of the
-/// workspace.
+static_assert(dtypes.have(&dtype::cudnn, {CUDNN_DATA_FLOAT, CUDNN_DATA_DOUBLE, CUDNN_DATA_HALF, CUDNN_DATA_BFLOAT16,
+                                          CUDNN_DATA_INT32, CUDNN_DATA_INT64, CUDNN_DATA_UINT8}));
+
+/// The addresses in a cuDNN call: the plan's tensors in the order of their numbers, then the workspace.
 using cudnn_addresses = std::array<void*, 14>;
 
 /// An operation that is prepared once with a fixed engine, so that repeated calls give the same bits.
 struct cudnn_plan {
-  /// The most address sets with a kept descriptor: layers of one shape times the buffers that batches rotate through.
+  /// The largest number of address sets with a kept descriptor: layers of one shape times the buffers of batches.
   static constexpr std::size_t most_packs = 128;
 
   std::vector<cudnn_descriptor> parts;     ///< descriptors that the plan was made from
@@ -31,7 +33,7 @@ struct cudnn_plan {
   std::unique_ptr<const float[]> factors;  ///< values of the scalar tensors
   cudnn_descriptor plan;                   ///< empty if cuDNN has no engine for the operation
   std::size_t workspace = 0;               ///< bytes that the engine needs
-  std::size_t before = 0;                  ///< workspace bytes before the engine's, for a result to be converted
+  std::size_t before = 0;                  ///< bytes of the workspace before the engine's part, for a result in 16 bits
   std::uint64_t last_use = 0;              ///< the cache's clock at the last use
 
   /// Returns the descriptor of these addresses, made at their first use, because a finalised descriptor cannot be
@@ -67,11 +69,8 @@ struct cudnn_plan {
 inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const convolution_key& key,
                                  const cudnn_caller& caller) {
   const convolution_shape& s = key.shape;
-  const bool wide = key.element == product_element::float64;
+  const bool wide = key.element == dtype_of<double>;
   const cudnnDataType_t computed = wide ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
-  const cudnnDataType_t type = key.element == product_element::bfloat16  ? CUDNN_DATA_BFLOAT16
-                               : key.element == product_element::float16 ? CUDNN_DATA_HALF
-                                                                         : computed;
   const auto number = [](std::size_t n) { return static_cast<std::int64_t>(n); };
   using pair = std::array<std::int64_t, 2>;
   using extents = std::array<std::size_t, 4>;
@@ -82,7 +81,7 @@ inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const con
     std::size_t stride = 1;
     for (std::size_t k = 4; k-- != 0; stride *= e[k])
       dimensions[k] = number(e[k]), strides[k] = number(stride);
-    tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type, caller);
+    tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, static_cast<cudnnDataType_t>(key.element->cudnn), caller);
     tensor.set(CUDNN_ATTR_TENSOR_DIMENSIONS, dimensions, caller);
     tensor.set(CUDNN_ATTR_TENSOR_STRIDES, strides, caller);
     tensor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id, caller);
@@ -151,13 +150,13 @@ inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const con
   return parts.back().finalize(caller);
 }
 
-/// Returns whether tensor cores take the operands unrounded (all types but float), or may round them to TF32.
+/// Returns whether tensor cores read the operands unrounded (all types but float), or may round them to TF32.
 inline bool may_use_tensor_cores(const convolution_key& key) {
-  return key.element != product_element::float32 || key.math == product_math::tf32;
+  return key.element != dtype_of<float> || key.math == product_math::tf32;
 }
 
-/// Returns whether an engine computes as devplace promises: the same bits in every run, sums of products of unrounded
-/// operands, and NaN and infinity only in outputs that have one among their operands.
+/// Returns whether an engine keeps devplace's promises: the same bits in every run, sums of products of unrounded
+/// operands, and NaN and infinity only in outputs that depend on one.
 inline bool keeps_promises(std::span<const cudnnBackendNumericalNote_t> notes, bool tensor_cores) {
   return std::none_of(notes.begin(), notes.end(), [tensor_cores](cudnnBackendNumericalNote_t note) {
     switch (note) {
@@ -212,7 +211,6 @@ inline std::vector<cudnn_descriptor> engine_configurations(const cudnn_descripto
   return heuristic_results(heuristic, caller);
 }
 
-/// Returns the workspace bytes of a finalised plan.
 inline std::size_t workspace_of(const cudnn_descriptor& plan, const cudnn_caller& caller) {
   std::array<std::int64_t, 1> bytes{};
   plan.read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, bytes, caller);
@@ -246,8 +244,8 @@ inline void choose_engine(cudnn_plan& result, cudnnHandle_t handle,
 }
 
 /// Makes the plan of a convolution. A weight gradient of 16-bit operands is written in 16 bits and then converted, so
-/// its sums are float and rounded once. Writing float needs engines that cuDNN 9.19 has on an H100 only if channels are
-/// the last axis of images and a pointwise operation follows.
+/// its sums are float and rounded once. For writing float, cuDNN 9.19 has engines on an H100 only if channels are the
+/// last axis of images and a pointwise operation follows.
 inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const convolution_key& key, std::size_t limit, int ordinal) {
   const cudnn_caller caller(ordinal, key);
   cudnn_plan result;

@@ -71,7 +71,7 @@ inline std::vector<device_attribute> cuda_attributes(int ordinal, int visible) {
   return found;
 }
 
-/// Returns the other cuda places whose memory this place can access: those on the same device, and peers.
+/// Returns the other cuda places whose memory this place can access: places on the same device, and peers.
 inline std::vector<std::string> cuda_peers(int ordinal, int visible) {
   std::vector<std::string> found;
   const int count = cuda_place_count("a query of the devices");

@@ -23,8 +23,8 @@ inline void check_stream_at_exit(cudaStream_t stream, int ordinal, std::int64_t 
 }
 
 /// Writes one sentence for each device that failed and whose failure no call has thrown. Checks the devices that this
-/// process used, but not in a forked child that inherited them. Waits one second in total, or device_timeout(): a
-/// kernel that fails does so early, and an endless one must not keep the program from exiting. Ignores other errors,
+/// process used, except in a forked child that inherited them. Waits one second in total, or device_timeout(): a kernel
+/// that fails does so early, and an endless kernel must not keep the program from exiting. Ignores other errors,
 /// because CUDA may already have been shut down.
 inline cuda_exit_report::~cuda_exit_report() {
   if (made_in != fork_count()) return;
@@ -42,7 +42,7 @@ inline cuda_exit_report::~cuda_exit_report() {
       if (cuda_device_lost(ordinal) && !thrown_loss_of_cuda_device(visible).exchange(true))
         write_failure_at_exit(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
     }
-  } catch (...) {  // no memory for the sentence
+  } catch (...) {  // if memory for the sentence is missing
   }
 }
 

@@ -19,8 +19,8 @@
 namespace devplace {
 
 /// CUDA's interprocess handles of memory and of an event. The memory is allocated by cudaMalloc, because pool memory
-/// has no such handles. Every process that has opened the memory holds a lock of the segment; the exporting process
-/// frees the memory when no other process holds one, since CUDA leaves the opposite order undefined.
+/// has no such handles. Every process that has opened the memory holds a lock of the segment. The exporting process
+/// frees the memory when no other process holds a lock, since CUDA leaves the opposite order undefined.
 template <>
 struct implementation<backend::cuda, op::ipc> {
   static std::string device(int ordinal) {
@@ -87,7 +87,7 @@ struct implementation<backend::cuda, op::ipc> {
     cudaEvent_t written = nullptr;
   };
 
-  /// Rounds up to 2 MiB, because CUDA shares whole pages, and with them other memory of this process.
+  /// Rounds up to 2 MiB, because CUDA shares whole pages, including other memory of this process on them.
   static std::size_t whole_pages(std::size_t bytes) {
     constexpr std::size_t page = std::size_t{2} << 20;
     return bytes == 0 ? page : detail::padded_to(bytes, page);
@@ -114,7 +114,7 @@ struct implementation<backend::cuda, op::ipc> {
     }
   }
 
-  // A forked process has neither the memory nor a lock of its own: its destructors leave the parent's memory alone.
+  // A forked process has neither the memory nor a lock of its own, so its destructors leave the parent's memory alone.
   static void release_exported(const detail::block_record& block) noexcept {
     const std::unique_ptr<exported> owner(static_cast<exported*>(block.owner));
     if (owner->segment->inherited()) return;

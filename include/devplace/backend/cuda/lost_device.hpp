@@ -29,7 +29,7 @@ inline bool is_hardware_fault(cudaError_t code) {
          code == cudaErrorHardwareStackError;
 }
 
-/// Returns whether all later calls on the device in this process fail, too (documentation of cudaError).
+/// Returns whether all later calls of this process on the device fail, too (documentation of cudaError).
 inline bool loses_the_device(cudaError_t code) {
   switch (code) {
     case cudaErrorIllegalAddress:
@@ -48,7 +48,7 @@ inline bool loses_the_device(cudaError_t code) {
   }
 }
 
-/// Returns a sentence about the kernels that may have caused an error of this device, including those of other places
+/// Returns a sentence about the kernels that may have caused an error of this device, including kernels of other places
 /// on the same GPU; empty if no kernel was launched.
 inline std::string last_launch_text(int ordinal) {
   if (ordinal < 0 || ordinal >= counted_ordinals) return {};
@@ -126,7 +126,6 @@ inline bool cuda_device_lost(int ordinal) noexcept {
          loss_of_cuda_device(visible).load(std::memory_order_acquire) != nullptr;
 }
 
-/// Throws device_lost if the device behind the place `ordinal` is lost.
 inline void require_cuda_device_usable(int ordinal) {
   if (cuda_device_lost(ordinal)) [[unlikely]] {
     thrown_loss_of_cuda_device(device_map::of_process().visible(ordinal)) = true;

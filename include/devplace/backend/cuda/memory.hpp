@@ -17,7 +17,7 @@
 namespace devplace {
 
 /// Memory of CUDA devices. It is allocated from the place's pool and freed in the order of the stream that allocated
-/// it; copies are in the order of the current stream.
+/// it; copies run in the order of the current stream.
 template <>
 struct implementation<backend::cuda, op::memory> {
   static detail::memory_block allocate(int ordinal, std::size_t bytes,
@@ -95,7 +95,7 @@ struct implementation<backend::cuda, op::memory> {
     return bytes;
   }
 
-  /// Updates the count of idle bytes: those that the pool holds unused.
+  /// Updates the count of idle bytes, which the pool holds unused.
   static void count_reserved(detail::memory_counters& counters, cudaMemPool_t pool) {
     const std::size_t used = counters.allocated.load(std::memory_order_relaxed), all = reserved(pool);
     counters.idle.store(all > used ? all - used : 0, std::memory_order_relaxed);

@@ -13,8 +13,8 @@
 namespace devplace::detail {
 
 /// Returns whether the place `ordinal` can access the memory of the place `other` over NVLink or PCIe. The first query
-/// enables access to the pool of `other`, because pool memory needs cudaMemPoolSetAccess (cudaDeviceEnablePeerAccess
-/// covers only cudaMalloc). CUDA is queried once per pair.
+/// enables access to the pool of `other`. Pool memory needs cudaMemPoolSetAccess; cudaDeviceEnablePeerAccess covers
+/// only cudaMalloc. CUDA is queried once per pair.
 inline bool cuda_can_access(int ordinal, int other) {
   enum : signed char { unknown, yes, no };
   static std::array<std::array<std::atomic<signed char>, counted_ordinals>, counted_ordinals> answers{};

@@ -15,7 +15,7 @@ namespace devplace {
 
 namespace detail {
 
-/// Returns the place whose device's context holds pinned memory: cuda<0>, or the first whose device is not lost.
+/// Returns the place whose device's context holds pinned memory: cuda<0>, or the first place whose device is not lost.
 inline int ordinal_of_pinned_memory() {
   const int count = cuda_place_count("work or memory on a device");
   for (int ordinal = 0; ordinal < count; ++ordinal)

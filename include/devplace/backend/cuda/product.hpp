@@ -86,8 +86,8 @@ void multiply_without_library(int ordinal, const gemm_arguments<T, C>& g, const 
   launch(kernel.blocks(), kernel);
 }
 
-/// Computes the products by cuBLASLt, without the activation, if it has an algorithm for them; returns whether it has.
-/// `with_bias` becomes whether the bias was added.
+/// Computes the products by cuBLASLt, without the activation. Returns false, with nothing computed, if cuBLASLt has no
+/// algorithm. Sets `with_bias` to whether the bias was added.
 template <class T, class C>
 bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, bool& with_bias) {
   const gemm_arguments<T, C>& g = batch.first;

@@ -20,7 +20,7 @@ namespace devplace::detail {
 
 /// cuBLASLt on one place, with the plans of its products, since every step computes the same few products. A call holds
 /// the mutex because it modifies the plan (the epilogue's vector). Operations of several kernels that share a stream's
-/// workspace also hold it, so that no other thread enqueues kernels between them.
+/// workspace also hold it, so that no other thread enqueues kernels between theirs.
 struct product_cache {
   /// For comparison: a network of 20 linear layers has 60 products per batch size.
   static constexpr std::size_t capacity = 512;
@@ -61,8 +61,7 @@ inline product_cache& product_cache_of(int ordinal) {
 
 /// Throws if rows are 2^31 bytes or more apart: cuBLAS up to and including 13.1 then computes wrong results.
 inline void require_library_strides(const product_key& key) {
-  const std::uint64_t bytes = bytes_of(key.result);  // elements of the operands are no larger
-  const std::uint64_t limit = (std::uint64_t{1} << 31) / bytes;
+  const std::uint64_t limit = (std::uint64_t{1} << 31) / key.result->bytes;  // the operands' elements are no larger
   if (key.lda < limit && key.ldb < limit && key.ldc < limit) return;
   throw shape_error(to_string(key).append(
       ": cuBLASLt computes wrong results if rows are 2^31 bytes or more apart; split the matrix along its columns, or "

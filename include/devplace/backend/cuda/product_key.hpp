@@ -18,27 +18,14 @@ enum class library_epilogue : unsigned char {
   row_sums  ///< writes the sums of the rows of op(A) to a vector
 };
 
-/// The element types of products.
-enum class product_element : unsigned char { float32, float64, bfloat16, float16 };
-
-template <class T>
-inline constexpr product_element product_element_of = std::is_same_v<T, double> ? product_element::float64
-                                                      : std::is_same_v<T, bf16> ? product_element::bfloat16
-                                                      : std::is_same_v<T, half> ? product_element::float16
-                                                                                : product_element::float32;
-
-constexpr std::uint64_t bytes_of(product_element element) {
-  return element == product_element::float64 ? 8 : element == product_element::float32 ? 4 : 2;
-}
-
-/// Everything that the choice of an algorithm depends on. Excludes alpha and beta: descriptors do not contain them, and
-/// an algorithm works for any values.
+/// All inputs of the choice of an algorithm. Excludes alpha and beta: descriptors do not contain them, and an algorithm
+/// works for any values.
 struct product_key {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t lda = 0, ldb = 0, ldc = 0;
   std::uint64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;  ///< number of products, and strides in elements
   bool transpose_a = false, transpose_b = false;
-  product_element operand = product_element::float32, result = product_element::float32;
+  const dtype *operand = dtype_of<float>, *result = dtype_of<float>;
   product_math math = product_math::strict;
   library_epilogue epilogue = library_epilogue::none;
   std::uint32_t align_a = 0, align_b = 0, align_c = 0, align_vector = 0;  ///< bytes, powers of two
@@ -69,13 +56,18 @@ product_key make_product_key(const gemm_batch<T, C>& of, library_epilogue epilog
   key.m = g.m, key.n = g.n, key.k = g.k;
   key.lda = g.lda, key.ldb = g.ldb, key.ldc = g.ldc;
   key.transpose_a = g.transpose_a, key.transpose_b = g.transpose_b;
-  key.operand = product_element_of<T>, key.result = product_element_of<C>;
+  key.operand = dtype_of<T>, key.result = dtype_of<C>;
   key.math = g.math;
   key.epilogue = epilogue;
   key.align_a = alignment_of(g.a, of.stride_a), key.align_b = alignment_of(g.b, of.stride_b);
   key.align_c = alignment_of(g.c, of.stride_c);
   key.align_vector = vector == nullptr ? 0 : alignment_of(vector);
   return key;
+}
+
+/// Returns the name of the operands' precision.
+inline const char* precision_name(const dtype* operand, product_math math) {
+  return math == product_math::tf32 ? "tf32" : operand->name;
 }
 
 /// Describes the key for error messages: "the product 64x256 = 64x784 by 784x256 (float; rows are 784, 784 and 256
@@ -87,11 +79,7 @@ inline std::string to_string(const product_key& key) {
   std::string text = "the product " + size(key.m, key.n, false);
   text.append(" = ").append(size(key.m, key.k, key.transpose_a));
   text.append(" by ").append(size(key.k, key.n, key.transpose_b));
-  text.append(key.operand == product_element::float64    ? " (double"
-              : key.operand == product_element::bfloat16 ? " (bf16"
-              : key.operand == product_element::float16  ? " (half"
-              : key.math == product_math::tf32           ? " (tf32"
-                                                         : " (float");
+  text.append(" (").append(precision_name(key.operand, key.math));
   if (key.result != key.operand) text.append(" into float");
   text.append("; stored rows are ").append(std::to_string(key.lda)).append(", ").append(std::to_string(key.ldb));
   text.append(" and ").append(std::to_string(key.ldc)).append(" elements apart");

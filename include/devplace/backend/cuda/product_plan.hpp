@@ -28,23 +28,14 @@ struct product_plan {
   std::uint64_t last_use = 0;    ///< the cache's clock at the last use
 };
 
-inline cudaDataType_t data_type(product_element element) {
-  switch (element) {
-    case product_element::float64:
-      return CUDA_R_64F;
-    case product_element::bfloat16:
-      return CUDA_R_16BF;
-    case product_element::float16:
-      return CUDA_R_16F;
-    default:
-      return CUDA_R_32F;
-  }
-}
+static_assert(dtypes.have(&dtype::cuda,
+                          {CUDA_R_32F, CUDA_R_64F, CUDA_R_16F, CUDA_R_16BF, CUDA_R_32I, CUDA_R_64I, CUDA_R_8U}));
 
-inline cublaslt_layout make_product_layout(const product_key& key, product_element element, std::uint64_t rows,
+inline cublaslt_layout make_product_layout(const product_key& key, const dtype* element, std::uint64_t rows,
                                            std::uint64_t columns, std::uint64_t ld, std::uint64_t stride, int ordinal) {
   cublasLtMatrixLayout_t created = nullptr;
-  check_cublaslt(cublasLtMatrixLayoutCreate(&created, data_type(element), columns, rows, static_cast<std::int64_t>(ld)),
+  check_cublaslt(cublasLtMatrixLayoutCreate(&created, static_cast<cudaDataType_t>(element->cuda), columns, rows,
+                                            static_cast<std::int64_t>(ld)),
                  "cublasLtMatrixLayoutCreate", ordinal, key);
   cublaslt_layout layout(created);
   if (key.batch != 1) {
@@ -72,9 +63,9 @@ inline void set_product_vector(product_plan& plan, const void* vector, int ordin
   plan.vector = vector;
 }
 
-/// Returns the compute type: that of the elements, float for bf16 and half, and TF32 only if requested.
+/// Returns the compute type: the elements' type, float for bf16 and half, and TF32 only if requested.
 inline cublasComputeType_t compute_type(const product_key& key) {
-  if (key.operand == product_element::float64) return CUBLAS_COMPUTE_64F;
+  if (key.operand == dtype_of<double>) return CUBLAS_COMPUTE_64F;
   return key.math == product_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
@@ -85,10 +76,10 @@ inline bool keeps_precision(const cublasLtMatmulAlgo_t& algorithm, const product
   if (cublasLtMatmulAlgoCapGetAttribute(&algorithm, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &flags, sizeof flags,
                                         &written) != CUBLAS_STATUS_SUCCESS)
     return true;
-  std::uint64_t allowed = key.operand == product_element::float64    ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_64F
-                          : key.operand == product_element::bfloat16 ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF
-                          : key.operand == product_element::float16  ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16F
-                                                                     : CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
+  std::uint64_t allowed = key.operand == dtype_of<double> ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_64F
+                          : key.operand == dtype_of<bf16> ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF
+                          : key.operand == dtype_of<half> ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16F
+                                                          : CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
   if (key.math == product_math::tf32) allowed |= CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32;
   return (flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_OP_INPUT_TYPE_MASK & ~allowed) == 0;
 }
@@ -137,14 +128,14 @@ inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key
   product_plan plan;
   cublasLtMatmulDesc_t operation = nullptr;
   check_cublaslt(cublasLtMatmulDescCreate(&operation, compute_type(key),
-                                          key.operand == product_element::float64 ? CUDA_R_64F : CUDA_R_32F),
+                                          key.operand == dtype_of<double> ? CUDA_R_64F : CUDA_R_32F),
                  "cublasLtMatmulDescCreate", ordinal, key);
   plan.operation.reset(operation);
   const auto transposition = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
   set_product_attribute(plan, CUBLASLT_MATMUL_DESC_TRANSA, transposition(key.transpose_b), ordinal, key);
   set_product_attribute(plan, CUBLASLT_MATMUL_DESC_TRANSB, transposition(key.transpose_a), ordinal, key);
   if (key.epilogue != library_epilogue::none) {
-    // The bias has as many elements as cuBLASLt's D has rows, C's columns. BGRADB sums op(B), which is A here, over k.
+    // The bias has as many elements as cuBLASLt's D has rows, which are C's columns. BGRADB sums op(B), here A, over k.
     const cublasLtEpilogue_t epilogue =
         key.epilogue == library_epilogue::bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_BGRADB;
     set_product_attribute(plan, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue, ordinal, key);

@@ -99,7 +99,6 @@ class cuda_scope {
   cudaStream_t stream() const { return stream_; }
   cudaMemPool_t pool() const { return queue_.pool; }
 
-  /// Waits for the work enqueued so far on the current stream.
   void wait() const { wait_for_cuda_stream(stream_, ordinal_); }
 
   /// Waits for the work enqueued so far on all streams of the place.
@@ -137,8 +136,8 @@ class quiet_cuda_device_guard {
   bool changed_ = false;
 };
 
-/// Orders all future work of `later` after the present work of `earlier`, a stream of the same (current) device. Waits
-/// on the host instead if CUDA cannot create the event.
+/// Orders all future work of `later` after the present work of `earlier`, a stream of the same (current) device. If
+/// CUDA cannot create the event, waits on the host instead.
 inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
   cudaEvent_t reached = nullptr;
   const bool ordered = cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess &&
@@ -149,7 +148,7 @@ inline void order_after(cudaStream_t later, cudaStream_t earlier) noexcept {
 }
 
 /// Records a launched kernel's name for later error messages; call it after a launch on a place's stream. With
-/// DEVPLACE_SYNC_LAUNCH=1 it waits, so that an error is reported at the kernel that caused it.
+/// DEVPLACE_SYNC_LAUNCH=1 waits for the kernel, so that its errors are reported here.
 inline void after_launch(const cuda_scope& scope, int ordinal, const char* name) {
   last_launch(ordinal).store(name, std::memory_order_relaxed);
   if (sync_launches()) scope.wait();

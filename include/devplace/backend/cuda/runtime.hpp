@@ -22,7 +22,7 @@ struct cuda_device_list {
   cudaError_t code = cudaSuccess;
 };
 
-/// Returns the devices, queried once: CUDA, too, reads CUDA_VISIBLE_DEVICES only at its first call.
+/// Returns the devices, queried once, because CUDA also reads CUDA_VISIBLE_DEVICES only at its first call.
 inline const cuda_device_list& cuda_devices() {
   static const cuda_device_list list = [] {
     cuda_device_list found{device_numbering::of_environment()};

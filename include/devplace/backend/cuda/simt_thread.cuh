@@ -65,7 +65,8 @@ class simt_thread {
   }
 
   // Communication between blocks: a block publishes and passes a barrier; then one of its threads fences, takes a
-  // ticket and fences; after another barrier the block may observe what blocks with earlier tickets published.
+  // ticket and fences. After another barrier the block may observe the values that blocks with earlier tickets
+  // published.
 
   /// Writes a value for other blocks to observe; at most once per address.
   template <class T>
@@ -77,7 +78,7 @@ class simt_thread {
   __device__ T observe(const T* from) const {
     return *from;
   }
-  /// Makes this thread's accesses, and those ordered before it by a barrier, visible to all threads of the device.
+  /// Makes this thread's accesses, and accesses ordered before them by a barrier, visible to all threads of the device.
   __device__ void fence() const { __threadfence(); }
   /// Returns the number of tickets taken before, 0 to limit - 1; the last call resets the counter to 0.
   __device__ unsigned ticket(unsigned* counter, unsigned limit) const { return atomicInc(counter, limit - 1); }

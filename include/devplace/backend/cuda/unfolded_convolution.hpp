@@ -18,9 +18,9 @@
 #include <devplace/base/error.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
-// Convolutions as cuBLASLt products, with float results for 16-bit elements. The patches of a range of pixels are
-// stored as a matrix ("im2col"), for as many pixels as fit the workspace; then the next range follows. `launch(blocks,
-// kernel)` enqueues a kernel on the place's stream.
+// Convolutions as cuBLASLt products, with float results for 16-bit elements. A matrix stores the patches of a range of
+// pixels ("im2col"), as many as fit the workspace; then the next range follows. `launch(blocks, kernel)` enqueues a
+// kernel on the place's stream.
 
 namespace devplace::detail {
 
@@ -30,7 +30,7 @@ struct cuda_unfolding_workspace {
   static constexpr std::size_t zeroed = 0;
 };
 
-/// Returns the mutex to hold while a range's kernels are enqueued, to keep other threads' kernels out.
+/// Returns the mutex that keeps other threads from enqueueing kernels between a range's kernels.
 inline std::mutex& unfolding_mutex_of(int ordinal) {
   static auto& mutexes = *new std::array<std::mutex, counted_ordinals>;
   return mutexes[static_cast<std::size_t>(ordinal)];
@@ -45,7 +45,7 @@ struct unfolding {
   std::size_t samples;  ///< samples that the range touches
 };
 
-/// Calls f(unfolding) for consecutive ranges of all pixels: of whole samples where these fit.
+/// Calls f(unfolding) for consecutive ranges of all pixels: of whole samples if these fit.
 template <class Unfolded, class Matrix, class F>
 void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, const F& f) {
   if (s.samples == 0) return;
@@ -75,7 +75,7 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
   }
 }
 
-/// Multiplies all groups; `g` is the first. A has `of_a` elements per group, and likewise B and C.
+/// Multiplies all groups; `g` is the first. A has `of_a` elements per group; B and C likewise.
 template <class T, class C, class Launch>
 void multiply_groups(int ordinal, const gemm_arguments<T, C>& g, std::size_t groups, std::size_t of_a, std::size_t of_b,
                      std::size_t of_c, const Launch& launch) {

@@ -20,9 +20,9 @@ inline std::int64_t in_seconds(int seconds) {
   return monotonic_nanoseconds() + std::int64_t{1000000000} * seconds;
 }
 
-/// Polls `query()`, which is cudaStreamQuery or cudaEventQuery, until the work is done or has failed, or until the
-/// clock reaches `end`; then it returns cudaErrorNotReady. Between polls it calls `meanwhile()` and sleeps, longer each
-/// time, but never long enough to delay a training step noticeably.
+/// Polls `query()`, which is cudaStreamQuery or cudaEventQuery, until the work is done or has failed. Returns
+/// cudaErrorNotReady once the clock reaches `end`. Between polls, calls `meanwhile()` and sleeps, longer each time, but
+/// never long enough to delay a training step noticeably.
 template <class Query, class Meanwhile = void (*)()>
 cudaError_t poll_cuda(
     const Query& query, std::int64_t end, const Meanwhile& meanwhile = [] {}) {
@@ -75,14 +75,12 @@ void wait_for_cuda(int ordinal, const char* wait_call, const Wait& wait, const c
   check_cuda(code, query_call, ordinal);
 }
 
-/// Waits for the work of a stream of the current device.
 inline void wait_for_cuda_stream(cudaStream_t stream, int ordinal) {
   wait_for_cuda(
       ordinal, "cudaStreamSynchronize", [stream] { return cudaStreamSynchronize(stream); }, "cudaStreamQuery",
       [stream] { return cudaStreamQuery(stream); });
 }
 
-/// Waits for an event of the current device.
 inline void wait_for_cuda_event(cudaEvent_t event, int ordinal) {
   wait_for_cuda(
       ordinal, "cudaEventSynchronize", [event] { return cudaEventSynchronize(event); }, "cudaEventQuery",

@@ -7,7 +7,6 @@
 
 namespace devplace {
 
-/// Allocates the workspaces of the current stream.
 template <>
 struct implementation<backend::cuda, op::workspaces> {
   static void run(int ordinal) {

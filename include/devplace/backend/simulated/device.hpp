@@ -48,9 +48,9 @@ class simulated_device {
   simulated_device& operator=(const simulated_device&) = delete;
   ~simulated_device() { stop(); }
 
-  /// Enqueues `function()` for the device's thread. Its exception is stored for the next wait(); until then the device
+  /// Enqueues `function()` for the device's thread. Stores its exception for the next wait(); until then the device
   /// skips its work, so that nothing is computed from a failed result. `Always`: runs even then (for freeing memory).
-  /// `Named`: the type that messages name, by default the function's; op::events: the function waits for a device.
+  /// `Named`: the type in messages, by default the function's; op::events means that the function waits for a device.
   template <bool Always = false, class Named = void, class Function>
   void submit(const Function& function) {
     static_assert(std::is_trivially_copyable_v<Function>,
@@ -116,7 +116,7 @@ class simulated_device {
     return {};
   }
 
-  /// Makes the device skip its work because another device, whose results it needs, has failed.
+  /// Makes the device skip its work, because another device, whose results it needs, has failed.
   void fail_with(device_failure other) {
     const std::lock_guard lock(mutex_);
     if (!failing()) failed_.push_back({std::move(other), finished_ + 1});
@@ -199,7 +199,7 @@ class simulated_device {
     next.name = name;
     next.run = run;
     ++submitted_;
-    if (stopped_) {  // static destruction: the thread has ended, so the caller does the work
+    if (stopped_) {  // during static destruction the thread has ended, so the caller does the work
       simulated_guard::of_process().enter();
       run_next(lock);
       return;
@@ -215,7 +215,7 @@ class simulated_device {
       lock.unlock();
       std::exception_ptr failed = run_on_serial_team(current.run, current.closure);
       lock.lock();
-      // Later errors are consequences of the first one, which has not been reported yet.
+      // Later errors are consequences of the first error, which has not been reported yet.
       if (failed && !failing()) failed_.push_back({{std::move(failed), ordinal_}, finished_ + 1});
     }
     if (finished_ + 1 == submitted_) simulated_guard::of_process().leave();  // before the device appears idle
@@ -233,7 +233,7 @@ class simulated_device {
     } else {
       std::uint64_t before = finished_;
       const auto done = [&] { return lost_ || condition(); };
-      // A device that waits for another one is not lost here: the other device's thread decides that.
+      // A device that waits for another one is not lost here: the other device's thread decides about the timeout.
       while (!done_.wait_for(lock, std::chrono::seconds(timeout_), done))
         if (std::exchange(before, finished_) == finished_ && !ring_[finished_ % pending_limit].follows) mark_lost();
     }
@@ -261,7 +261,7 @@ class simulated_device {
     }
   }
 
-  /// Runs a closure on a team of one thread: otherwise several devices would compete for one team.
+  /// Runs a closure on a team of one thread; several devices would compete for a larger team.
   static std::exception_ptr run_on_serial_team(void (*run)(void*), void* closure) noexcept {
     const thread_team_scope scope(the_serial_team);
     try {
@@ -281,9 +281,9 @@ class simulated_device {
   std::uint64_t finished_ = 0;
   int waiting_ = 0;
   bool stopped_ = false;
-  std::vector<failed_call> failed_;  // all failures; work is skipped from each until it is reported
+  std::vector<failed_call> failed_;  // all failures; the device skips its work after each until drain() reports it
   std::size_t reported_ = 0;
-  std::size_t thrown_ = 0;  // failures before this one were thrown to the program
+  std::size_t thrown_ = 0;  // failures before this index were thrown to the program
   device_failure lost_;     // why the device is lost, if it is
   std::array<command, pending_limit> ring_;
   std::thread worker_;

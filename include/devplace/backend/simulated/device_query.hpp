@@ -35,7 +35,7 @@ struct implementation<backend::cuda, op::device_query> {
   static int count() { return detail::simulated_device_count(); }
   static std::string why_unavailable(int ordinal) { return detail::why_not_simulated(ordinal); }
   static std::string support() { return "simulated CUDA on the host's memory, one thread for each device"; }
-  /// Returns the numbering. All simulated devices are alike, so CUDA_DEVICE_ORDER does not change it.
+  /// Returns the numbering. CUDA_DEVICE_ORDER does not change it, because all simulated devices are alike.
   static std::string numbering() { return detail::device_numbering::of_environment().text(); }
   static device_information describe(int ordinal) {
     const std::string missing = why_unavailable(ordinal);

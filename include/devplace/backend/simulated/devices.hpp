@@ -47,8 +47,8 @@ class simulated_devices {
     return scoped == nullptr ? own : *static_cast<simulated_device*>(scoped);
   }
 
-  /// Takes and returns an additional worker of a device, which runs concurrently with the others. Workers are reused
-  /// and never destroyed, because other devices' work may still refer to them.
+  /// Takes and returns an additional worker of a device, which runs concurrently with the others. Reuses workers and
+  /// never destroys them, because other devices' work may still refer to them.
   ///@{
   static simulated_device& take_worker(int ordinal) {
     static_cast<void>(at(ordinal));
@@ -72,7 +72,7 @@ class simulated_devices {
   ///@}
 
   /// Returns whether this process is a child of fork() and the devices stayed in its parent.
-  static bool in_parent() { return of_process().lost_by_fork(); }
+  static bool stayed_in_parent() { return of_process().lost_by_fork(); }
 
  private:
   struct extra_worker {
@@ -91,7 +91,7 @@ class simulated_devices {
         one.worker.stop();
       devices.for_each_started([this](int ordinal, const simulated_device& device) {
         report(place_name(backend::cuda{}, ordinal), device.unthrown_failure([this](const std::exception_ptr& failure) {
-          bool thrown = false;  // a failure is copied to the devices that needed the failed device's results
+          bool thrown = false;  // by another device that needed this one's results and got a copy
           devices.for_each_started(
               [&](int, const simulated_device& other) { thrown = thrown || other.was_thrown(failure); });
           return thrown;
@@ -138,7 +138,7 @@ class simulated_devices {
     return *started.load(std::memory_order_relaxed);
   }
 
-  /// Returns `make()`, which starts a thread of the device, and translates the error if it cannot.
+  /// Returns `make()`, which starts a thread of the device; translates the error if the thread cannot start.
   template <class Make>
   static simulated_device* start_thread(int ordinal, const Make& make) {
     try {

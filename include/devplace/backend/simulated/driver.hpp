@@ -31,7 +31,7 @@ inline int parse_simulated_device_count(const char* text) {
 
 /// Returns the physical devices selected by `text`, a value of CUDA_VISIBLE_DEVICES, in its order; all if it is null.
 /// Parses like CUDA's driver, without errors: entries are strtol numbers, which may have leading space, a sign and any
-/// suffix. The list ends at the first entry that is not a device (-1, a number too large, no number); a device listed
+/// suffix. The list ends at the first entry that is not a device (-1, a number too large, no number). A device listed
 /// twice makes the list empty.
 inline std::vector<int> parse_visible_devices(const char* text, int physical_count) {
   std::vector<int> visible;
@@ -110,7 +110,7 @@ class simulated_driver {
   }
 
  private:
-  /// Explains CUDA's parsing if a list yields fewer devices than it has entries.
+  /// Explains CUDA's parsing if a list has more entries than the devices it selects.
   std::string explained_end() const {
     const auto entries = 1 + std::count(visible_text_.begin(), visible_text_.end(), ',');
     if (visible_text_.empty() || entries == visible_count()) return {};
@@ -125,7 +125,7 @@ class simulated_driver {
   bool peers_;
 };
 
-/// Returns the number of cuda places: the visible devices, or those that the device map binds. Freezes the map.
+/// Returns the number of cuda places: of visible devices, or of devices in the device map. Freezes the map.
 inline int simulated_device_count(const char* used_by = "a query of the devices") {
   return device_map::of_process().use(simulated_driver::of_process().visible_count(), used_by,
                                       device_map::devices::of_process);

@@ -44,7 +44,8 @@ class simulated_guard {
     } else {
       top_ += pages;
     }
-    // Either a device that starts to work sees in_use_ and opens the region, or this thread sees its working_.
+    // A device that starts to work either reads in_use_ and opens the region, or has set working_, which this thread
+    // reads.
     in_use_.store(true);
     if (open_)
       static_cast<void>(::mprotect(begin, pages, PROT_READ | PROT_WRITE));
@@ -59,7 +60,7 @@ class simulated_guard {
     return region_ != nullptr && data >= region_ && data < region_ + top_;
   }
 
-  /// Frees `data`, which allocate() returned for `bytes`. Blocks of as many pages reuse the address range.
+  /// Frees `data`, which allocate() returned for `bytes`. Blocks of equally many pages reuse the address range.
   void release(void* data, std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     const std::size_t pages = in_pages(bytes);
@@ -79,7 +80,7 @@ class simulated_guard {
     if (!open_) open();
   }
 
-  /// Ends enter(); called when a simulated device becomes idle, before it appears idle to others.
+  /// Ends enter(); called when a simulated device becomes idle, before other threads see it idle.
   void leave() noexcept {
     if (working_.fetch_sub(1) != 1 || !in_use_.load()) return;
     const std::lock_guard lock(mutex_);
@@ -110,7 +111,7 @@ class simulated_guard {
   }
 
   std::atomic<int> working_{0};                  // number of working devices
-  std::atomic<bool> in_use_{false};              // whether there has ever been a block
+  std::atomic<bool> in_use_{false};              // true once a block was allocated
   mutable std::mutex mutex_;                     // guards the members below
   std::multimap<std::size_t, std::byte*> free_;  // freed ranges by their size, in whole pages
   std::byte* region_ = nullptr;

@@ -13,7 +13,7 @@
 
 namespace devplace {
 
-/// Memory that simulated devices share with other processes lies in the segment itself.
+/// Simulated devices share memory with other processes in the segment itself.
 template <>
 struct implementation<backend::cuda, op::ipc> {
   static std::string device(int ordinal) {
@@ -27,7 +27,7 @@ struct implementation<backend::cuda, op::ipc> {
     detail::count_allocation(detail::counters(backend::cuda{}, ordinal), bytes);
     return block;
   }
-  /// Waits on the host, because there is no event that another process could wait for.
+  /// Waits on the host, because no event exists for which another process could wait.
   static void record(int ordinal, const detail::memory_block&) { detail::simulated_devices::at(ordinal).wait(); }
   static detail::memory_block open(int ordinal, std::size_t bytes,
                                    const std::shared_ptr<detail::named_segment>& segment) {
@@ -49,7 +49,7 @@ struct implementation<backend::cuda, op::ipc> {
   template <bool Exported>
   static void release(const detail::block_record& block) noexcept {
     const std::unique_ptr<owner_type> segment(static_cast<owner_type*>(block.owner));
-    if (detail::simulated_devices::in_parent()) return;
+    if (detail::simulated_devices::stayed_in_parent()) return;
     try {
       detail::simulated_devices::at(block.ordinal).wait();
     } catch (...) {

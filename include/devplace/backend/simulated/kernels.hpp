@@ -15,7 +15,7 @@ struct kernel_of;
 
 }  // namespace detail
 
-/// Runs any operation that has a CPU implementation on a simulated device: the CPU's code, on the device's thread.
+/// Runs any operation with a CPU implementation on a simulated device: the CPU's code, on the device's thread.
 template <class Op>
   requires requires {
     sizeof(implementation<backend::cpu, Op>);

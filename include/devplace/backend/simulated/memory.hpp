@@ -60,7 +60,7 @@ struct implementation<backend::cuda, op::memory> {
   /// Caches the block in the device for later allocations. Pending work may still use the block, but precedes all work
   /// of the block's next owner. A child of fork() leaks the block, because its device stayed in the parent.
   static void release(const detail::block_record& block) noexcept {
-    if (detail::simulated_devices::in_parent()) return;
+    if (detail::simulated_devices::stayed_in_parent()) return;
     detail::memory_counters& counters = detail::counters(backend::cuda{}, block.ordinal);
     detail::count_release(counters, block.bytes, block.purpose);
     detail::simulated_pool::of_process().give(block.ordinal, block.data, block.bytes, detail::configuration::checked,

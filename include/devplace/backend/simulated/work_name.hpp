@@ -6,7 +6,7 @@
 
 namespace devplace::detail {
 
-/// Returns a text that contains the type that a message names, without computing it at run time.
+/// Returns a text that contains the name of the type `Work`, a literal.
 template <class Work>
 const char* text_of_work() {
   return __PRETTY_FUNCTION__;

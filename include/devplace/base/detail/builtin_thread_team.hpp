@@ -33,10 +33,10 @@ struct process_team_owner;
 /// they spin for some tens of microseconds and then sleep, unless keep_awake(true) is in force.
 ///
 /// Fork and join cost 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. The calling thread, the
-/// leader, also runs the parts of workers that have not begun some microseconds after its own part is done, because
-/// their processors are busy. If several threads call run() concurrently, the first one gets the workers; the others
-/// run all parts themselves. So nothing waits for a busy team or machine, and run() may be nested. A member must not
-/// wait for another member. After fork(), the child's first run() starts new workers.
+/// leader, also runs the parts of workers that have not begun some microseconds after its own part is done: their
+/// processors are busy. If several threads call run() concurrently, the first one gets the workers; the others run all
+/// parts themselves. So no call waits for a busy team or machine, and run() may be nested. A member must not wait for
+/// another member. After fork(), the child's first run() starts new workers.
 class builtin_thread_team {
  public:
   /// Starts `size - 1` workers. Throws argument_error unless 1 <= size <= 4096.
@@ -72,16 +72,16 @@ class builtin_thread_team {
     }
   }
 
-  /// Calls `function` on every worker's own thread, to prepare thread-local memory; later calls with the same `tag`
-  /// return at once, until the workers are replaced. Waits until each has begun. Does nothing while another thread has
-  /// the workers.
+  /// Calls `function` on every worker's own thread, to prepare thread-local memory. Later calls with the same `tag`
+  /// return at once, until the workers are replaced. Waits until each call has begun. Does nothing while another thread
+  /// has the workers.
   void prepare_workers(const void* tag, detail::team_task function) {
     if (size() == 1 || prepared_.load(std::memory_order_acquire) == tag) return;
     if (dispatch(function, size(), false)) prepared_.store(tag, std::memory_order_release);
   }
 
-  /// Keeps workers from sleeping, except where their processors have other work, while there have been more calls with
-  /// true than with false. A call with true wakes sleeping workers. See team_region.
+  /// Keeps workers awake while calls with true outnumber calls with false, except where their processors have other
+  /// work. A call with true wakes sleeping workers. See team_region.
   void keep_awake(bool on) noexcept {
     awake_.fetch_add(on ? 1 : -1, std::memory_order_relaxed);
     const auto nothing = [](int) noexcept {};
@@ -121,7 +121,7 @@ class builtin_thread_team {
  private:
   friend struct detail::process_team_owner;
 
-  /// The last generation in which a member's parts were begun; on a cache line of its own.
+  /// The last generation in which a member's parts were begun; has its own cache line.
   struct alignas(64) last_begun {
     std::atomic<unsigned> generation = 0;
   };
@@ -173,7 +173,7 @@ class builtin_thread_team {
       for (int member = 1; member < size; ++member) {
         workers_.emplace_back([this, member, seen] { work(member, seen); });
       }
-    } catch (const std::system_error& refusal) {  // leaves a team of one instead of an incomplete one
+    } catch (const std::system_error& refusal) {  // leaves a team of one thread, not an incomplete team
       const std::size_t started = workers_.size() + 1;
       stop();
       throw error("the operating system refused to start thread " + std::to_string(started + 1) + " of " +
@@ -222,7 +222,7 @@ class builtin_thread_team {
       task_(part);
   }
 
-  /// Runs all parts and returns whether this thread had the workers. `take_over`: the calling thread also runs the
+  /// Runs all parts and returns whether this thread had the workers. With `take_over`, the calling thread also runs the
   /// parts of late workers, or all parts if it does not get the workers.
   bool dispatch(detail::team_task task, int parts, bool take_over = true) {
     if (parts == 1 || size() == 1 || !occupy()) {
@@ -261,10 +261,10 @@ class builtin_thread_team {
     return true;
   }
 
-  /// Whether to move late workers away from the leader's processor, where the scheduler may have put them. True when
+  /// Whether to move late workers away from the leader's processor, where the scheduler may have put them. True once
   /// the leader has waited longer than workers take to wake up, then at doubling intervals of at most a second. The
-  /// scheduler separates the threads after milliseconds if another processor is idle, but may take seconds if all are
-  /// busy, for example with spinning threads of another library.
+  /// scheduler itself separates the threads after milliseconds if another processor is idle. It may take seconds if all
+  /// are busy, for example with spinning threads of another library.
   bool should_move_late_workers() noexcept {
     if (oversubscribed_ || started_in_ != detail::fork_count()) return false;
     constexpr std::int64_t microsecond = 1000, second = 1'000'000 * microsecond;
@@ -304,16 +304,16 @@ class builtin_thread_team {
   bool oversubscribed_ = false;
   bool stopping_ = false;
   std::atomic<int> size_ = 1;
-  std::atomic<int> awake_ = 0;                   // calls of keep_awake(true) less those with false
+  std::atomic<int> awake_ = 0;                   // calls of keep_awake(true) minus calls of keep_awake(false)
   std::atomic<int> asleep_ = 0;                  // workers that sleep
   std::atomic<const void*> prepared_ = nullptr;  // tag of the last prepare_workers()
-  std::atomic<unsigned> busy_ = 0;   // fork_count() of the process whose thread has the workers; 0: they are free
-  unsigned started_in_ = 0;          // fork_count() of the process that has the workers
-  std::int64_t interval_begin_ = 0;  // nanoseconds, as the next
-  std::int64_t move_interval_ = 0;   // 0: in the last run the leader did not wait for workers
+  std::atomic<unsigned> busy_ = 0;   // fork_count() of the process whose thread has the workers; 0 if they are free
+  unsigned started_in_ = 0;          // fork_count() of the process in which the workers run
+  std::int64_t interval_begin_ = 0;  // nanoseconds
+  std::int64_t move_interval_ = 0;   // nanoseconds; 0 if the leader did not wait for workers in the last run
   std::vector<std::thread> workers_;
   std::unique_ptr<last_begun[]> begun_;  // of each member
-  // On separate cache lines: workers spin on the first while others that have finished write the second.
+  // On separate cache lines: workers spin on the first while workers that have finished write the second.
   alignas(64) std::atomic<unsigned> generation_ = 0;
   alignas(64) std::atomic<int> pending_ = 0;
 

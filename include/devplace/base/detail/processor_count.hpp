@@ -15,8 +15,8 @@
 
 namespace devplace::detail {
 
-/// Number of processors that this process may use: those of the affinity mask if there is one (set by taskset, srun and
-/// mpirun), otherwise all of the machine's. At least 1.
+/// Number of processors that this process may use: those in its affinity mask, which taskset, srun and mpirun set, or
+/// without a mask all of the machine. At least 1.
 inline int usable_processors() noexcept {
 #if defined(__linux__)
   cpu_set_t mask;

@@ -13,7 +13,7 @@
 
 namespace devplace::detail {
 
-/// Moves a thread that waits for the calling thread's processor to any other one that it may use; a program cannot see
+/// Moves a thread that waits for the calling thread's processor to any other allowed processor; programs cannot see
 /// which are idle. The system may move the thread back.
 inline void move_from_this_processor([[maybe_unused]] std::thread& thread) noexcept {
 #if defined(__linux__)
@@ -26,8 +26,8 @@ inline void move_from_this_processor([[maybe_unused]] std::thread& thread) noexc
   CPU_CLR(static_cast<std::size_t>(here), &others);
   if (CPU_COUNT(&others) == 0 || CPU_EQUAL(&others, &usable)) return;
   if (::pthread_setaffinity_np(id, sizeof others, &others) != 0) return;
-  // Restores the affinity. If only the control group limits the thread, its affinity must remain all processors, so
-  // that processors that the group gets later are used.
+  // Restores the affinity. If only the control group limits the thread, the affinity must remain all processors, so
+  // that the thread also uses processors that the group gets later.
   std::memset(&all, 0xFF, sizeof all);
   CPU_ZERO(&now);
   if (::pthread_setaffinity_np(id, sizeof all, &all) == 0 && ::pthread_getaffinity_np(id, sizeof now, &now) == 0 &&

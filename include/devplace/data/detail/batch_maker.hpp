@@ -32,11 +32,11 @@ namespace devplace {
 
 namespace detail {
 
-/// Extents of a batch of samples from a tensor with extents `Extents`: the first one is dynamic.
+/// Extents of a batch of samples from a tensor with extents `Extents`: the first extent is dynamic.
 template <extents_like Extents>
 using batch_extents_t = typename with_dynamic_axis<Extents>::type;
 
-/// Integer features, unless they are uint8, keep their type; others get the network's element type.
+/// Integer features, except uint8, keep their type; others get the network's element type.
 template <floating_element T, class Features>
 using batch_feature_t =
     std::conditional_t<numbering_element<typename Features::value_type>, typename Features::value_type, T>;
@@ -98,7 +98,6 @@ class batch_maker {
   /// Number of the epoch that was started last.
   int epoch() const { return epoch_; }
 
-  /// Starts an epoch at batch `first`.
   void start(int epoch, std::size_t first = 0) {
     if (first > batches_)
       throw argument_error("loader: an epoch of " + std::to_string(batches_) + " batches cannot begin at batch " +
@@ -123,8 +122,8 @@ class batch_maker {
   bool as_bytes() const { return as_bytes_; }
   const feature_scale<feature, sample_element>& scale() const { return scale_; }
 
-  /// Number of slots, one for each batch that is being made or in use. `wait(object, slot)` is called before a slot is
-  /// refilled, in any thread.
+  /// Number of slots, one for each batch that is being made or in use. `wait(object, slot)` is called in any thread
+  /// before a slot is refilled.
   std::size_t slots() const { return slots_.size(); }
   void wait_before_filling(void (*wait)(const void* object, std::size_t slot) noexcept, const void* object) {
     wait_ = wait;
@@ -169,7 +168,7 @@ class batch_maker {
   }
 
   DEVPLACE_CONFIGURED std::vector<batch_type> make_slots(const loader_options& options) const {
-    // One slot is read or copied while the others are filled. At most one slot for each batch.
+    // One slot is read or copied while the others are filled. There is at most one slot per batch.
     const std::size_t ahead = static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.prefetch);
     const std::size_t wanted = Staged && ahead == 0 ? 2 : ahead + 1;
     const std::size_t count = std::max<std::size_t>(1, std::min(wanted, batches_));
@@ -216,10 +215,10 @@ class batch_maker {
       if (transform_.mixes()) mix_rows(batch.images, batch.labels, number);
   }
 
-  /// Mixes samples and targets with those of their partners, which are made again for that.
+  /// Mixes samples and targets with their partners', which are made a second time.
   template <class Rows>
   void mix_rows(Rows& samples, labels_type& labels, std::size_t number) const {
-    thread_local std::vector<T> partner;  // grows once for each thread that makes batches
+    thread_local std::vector<T> partner;  // grows once in each thread that makes batches
     const std::size_t first = number * batch_ + share_.begin(rows(number));
     const std::size_t width = data_.features.extents().stride(0), target_width = data_.targets.extents().stride(0);
     partner.resize(width);
@@ -255,8 +254,8 @@ class batch_maker {
     }
   }
 
-  /// Prefetches the next sample while this one is made, since samples in random order miss the caches. Only its first
-  /// KiB; the hardware prefetcher follows.
+  /// Prefetches the first KiB of the next sample while this one is made, since samples in random order miss the caches.
+  /// The hardware prefetcher loads the rest.
   static void fetch(const feature* sample, std::size_t count) {
     const char* const bytes = reinterpret_cast<const char*>(sample);
     const std::size_t most = std::min<std::size_t>(count * sizeof(feature), 1024);

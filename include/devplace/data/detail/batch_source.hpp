@@ -41,7 +41,7 @@ kept_t<X> kept(X&& x) {
     return as_view(x);
 }
 
-/// The images that a loader refers to: an image_set in a variable.
+/// The images of a loader that refers to them: an image_set in a variable.
 class referenced_images {
  public:
   template <class Data>

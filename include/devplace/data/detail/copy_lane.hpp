@@ -13,8 +13,8 @@
 namespace devplace::detail {
 
 /// Copies batches to one place, from a ring of slots in host memory into two alternating buffers. Owns the stream of
-/// the copies, and events that order them with the place's work (on the calling thread's current stream) and with the
-/// threads that fill the slots.
+/// the copies, and events that order the copies with the place's work (on the calling thread's current stream) and with
+/// the threads that fill the slots.
 class copy_lane {
  public:
   copy_lane() = default;
@@ -27,7 +27,7 @@ class copy_lane {
   }
 
   /// Call it once, after the buffers were allocated: the first copy into a buffer waits for the work enqueued on the
-  /// place's stream so far, which orders the allocation.
+  /// place's stream so far, which includes the allocation.
   template <class Backend>
   void open(int ordinal, std::size_t slots) {
     ordinal_ = ordinal;
@@ -43,8 +43,8 @@ class copy_lane {
   }
 
   /// Calls `copies`, which enqueues copies from a slot into a buffer on the lane's stream. They run after the place's
-  /// work on the buffer's previous batch and before the place's later work. All work on the other buffer must have been
-  /// enqueued before. The host does not wait.
+  /// work on the buffer's previous batch and before the place's later work. Enqueue all work on the other buffer before
+  /// this call. The host does not wait.
   template <class Backend, class Copies>
   void send(std::size_t slot, std::size_t buffer, const Copies& copies) {
     record_event<Backend>(used_[1 - buffer]);
@@ -67,12 +67,12 @@ class copy_lane {
   void wait_for(std::size_t slot) const noexcept { wait_(copied_[slot]); }
 
  private:
-  /// Makes wait_for(slot) wait for the work enqueued so far on the lane's stream, which is current.
+  /// Makes wait_for(slot) wait for the work enqueued so far on the lane's stream, which must be the current stream.
   template <class Backend>
   void note_copies(std::size_t slot) {
     try {
       record_event<Backend>(copied_[slot]);
-    } catch (...) {  // wait_for() cannot wait for these copies through the event
+    } catch (...) {  // wait_for() cannot use the event to wait for these copies
       streams_of<Backend>().synchronize(ordinal_, stream_.get());
       throw;
     }
@@ -83,7 +83,7 @@ class copy_lane {
     try {
       if (!events_of<Backend>().ready(copied.get(), copied.get_deleter().ordinal))
         events_of<Backend>().wait(copied.get(), copied.get_deleter().ordinal);
-    } catch (...) {  // callers that wait for the device's results get the error
+    } catch (...) {  // reported to callers that wait for the device's results
     }
   }
 

@@ -32,7 +32,7 @@ class device_batches {
  public:
   using batch_type = labelled_batch<tensor<T, FeaturesExtents, Where>, tensor<Target, TargetsExtents, Where>>;
 
-  /// For the batches of a maker, split over several places by the rule of its share.
+  /// Takes the batches of a maker, split over several places by the rule of its share.
   template <class Maker>
   DEVPLACE_CONFIGURED explicit device_batches(const Maker& maker)
       : share_(maker.share()),
@@ -45,8 +45,8 @@ class device_batches {
   }
 
   /// Enqueues the copy of slot `slot`, this process's share of a batch of `rows` rows. Returns the batch that receives
-  /// it; later work on the places' current streams may read it. Valid until the next call; the slot may be
-  /// refilled after wait_for(). `scale...` scales bytes; features of other types have none.
+  /// the copy; later work on the places' current streams may read it. The batch is valid until the next call; the slot
+  /// may be refilled after wait_for(). `scale...` scales bytes; features of other types have none.
   template <class Staged, class... Scale>
   DEVPLACE_CONFIGURED const batch_type& upload(const Staged& made, std::size_t slot, std::size_t rows,
                                                const Scale&... scale) {
@@ -92,7 +92,8 @@ class device_batches {
     if constexpr (single_place<Where>) {
       return Tensor(extents);
     } else {
-      // Under torch's rule a place may get more rows of a smaller batch; memory for equal parts is enough for both.
+      // Under torch's rule a place may get more rows of a smaller batch; memory for equal parts is enough for all
+      // batches.
       const std::size_t rows = extents.extent(0), all = share_.of.count, equal = padded_to(rows, all);
       const auto most = with_dynamic_axis<Extents>::with(share_.rule == split::torch ? equal : rows, extents);
       Tensor result = [&] {
@@ -106,7 +107,7 @@ class device_batches {
     }
   }
 
-  /// Enqueues a copy of a part's rows of the whole.
+  /// Enqueues a copy of a part's rows from the whole.
   template <class Part, class Whole>
   DEVPLACE_CONFIGURED static void copy_rows(const Part& part, const Whole& whole, std::size_t first) {
     const void* const from = whole.data() + first * whole.extents().stride(0);
@@ -138,7 +139,7 @@ class device_batches {
   std::array<copy_lane, places> lanes_;
 };
 
-/// Replaces device_batches where the maker's memory is on the batches' place.
+/// Replaces device_batches if the maker's memory is on the batches' place.
 struct no_device_batches {
   template <class Maker>
   explicit no_device_batches(const Maker&) {}

@@ -10,7 +10,6 @@
 
 namespace devplace::detail {
 
-/// The batches of one epoch of `Loader`.
 template <class Loader>
 class epoch_range {
   using batch_type = typename Loader::batch_type;
@@ -31,7 +30,7 @@ class epoch_range {
     const batch_type& operator*() const { return *range_->current_; }
     const batch_type* operator->() const { return range_->current_; }
     ///@}
-    /// Requests the next batch. Throws the exception that ended its making; the batch after it can still be requested.
+    /// Requests the next batch. Throws an exception from making it; the batch after it can still be requested.
     ///@{
     DEVPLACE_CONFIGURED iterator& operator++() {
       range_->advance();
@@ -70,7 +69,7 @@ class epoch_range {
     if (loader_ != nullptr) loader_->maker_.stop();
   }
 
-  /// Requests the first unread batch. Throws the exception that ended its making.
+  /// Requests the first unread batch. Throws an exception from making it.
   DEVPLACE_CONFIGURED iterator begin() {
     if (current_ == nullptr && number_ == first_) fetch();
     return iterator(*this);

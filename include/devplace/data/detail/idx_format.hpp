@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,8 +27,8 @@
 namespace devplace::detail {
 
 template <class T>
-concept idx_element =
-    std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> || std::same_as<T, float> || std::same_as<T, double>;
+concept idx_element = is_element<T> && dtype_of<T>
+->idx != 0;
 
 [[noreturn]] inline void fail_idx(std::string_view name, const std::string& found) {
   throw file_error("read_idx: " + in_quotes(name) + " " + found);
@@ -54,9 +52,9 @@ inline stored_array parse_idx_header(std::span<const unsigned char> bytes, std::
   if (bytes.size() < 4)
     fail_idx(name, "ends inside its header, after " + bytes_text(bytes.size()) + ". Copy or download it again.");
 
-  const auto type = std::find_if(std::begin(stored_types), std::end(stored_types),
-                                 [&](const stored_type& known) { return known.idx == bytes[2] && bytes[2] != 0; });
-  if (type == std::end(stored_types))
+  const auto type = std::find_if(dtypes.begin(), dtypes.end(),
+                                 [&](const dtype& known) { return known.idx == bytes[2] && bytes[2] != 0; });
+  if (type == dtypes.end())
     fail_idx(name, "holds elements of type " + hexadecimal(bytes[2]) +
                        "; devplace reads 0x08 (uint8), 0x0c (int32), 0x0d (float) and 0x0e (double). Convert the "
                        "file.");

@@ -21,8 +21,8 @@ namespace devplace::detail {
 
 /// Threads that make batches ahead of their reader, in a ring of slots: batch b lies in slot b % slots. One thread
 /// makes a whole batch and batches are read in order, so results do not depend on timing. Only the constructor
-/// allocates, unless making a batch throws. A child of fork() starts threads of its own when it needs them, and makes
-/// again the batches that its parent's threads had made ahead.
+/// allocates, unless making a batch throws. A child of fork() starts its own threads when it needs them, and makes the
+/// batches again that its parent's threads had made ahead.
 class prefetcher {
  public:
   using make_function = void (*)(void* object, std::size_t slot, std::size_t batch);
@@ -56,8 +56,8 @@ class prefetcher {
     work_.notify_all();
   }
 
-  /// Waits until batch `batch` is made and returns its slot. Throws the exception that ended its making. Numbers must
-  /// be increasing.
+  /// Waits until batch `batch` is made and returns its slot. Throws an exception from making it. Numbers must be
+  /// increasing.
   std::size_t wait(std::size_t batch) {
     const std::size_t slot = batch % results_.size();
     if (wanted_ == 0) {
@@ -128,7 +128,7 @@ class prefetcher {
   }
 
   void work() {
-    const thread_team_scope inline_operations(the_serial_team);  // leaves the process's team to the model
+    const thread_team_scope inline_operations(the_serial_team);  // the process's team stays free for the model
     std::unique_lock lock(mutex_);
     for (;;) {
       work_.wait(lock, [this] { return ending_ || (next_ < batches_ && next_ < released_ + results_.size()); });
@@ -150,7 +150,6 @@ class prefetcher {
     }
   }
 
-  /// Starts no threads yet.
   prefetcher(make_function make, void* object, std::size_t workers, std::size_t slots)
       : wanted_(workers), make_(make), object_(object), results_(slots) {}
 
@@ -163,7 +162,7 @@ class prefetcher {
   std::size_t batches_ = 0;   // of the current epoch
   std::size_t next_ = 0;      // first batch that no worker has taken
   std::size_t released_ = 0;  // batches that the reader has released
-  std::size_t read_ = 0;      // batches that the reader has been given
+  std::size_t read_ = 0;      // batches that the reader has received
   std::size_t making_ = 0;    // workers that are making a batch now
   bool ending_ = false;
   std::vector<result> results_;  // one for each slot

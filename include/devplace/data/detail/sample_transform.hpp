@@ -13,7 +13,7 @@
 
 namespace devplace::detail {
 
-/// The index of the sample with which a sample is mixed, and the weight of the latter; weight 1 does not mix.
+/// The other sample of a mix, and the weight of the first sample; weight 1 does not mix.
 struct sample_mix {
   std::size_t partner;
   double weight;
@@ -30,10 +30,9 @@ template <class Transform, class T, class Target>
 consteval bool accepts_transform() {
   constexpr bool mixes_numbers = !mixing_transform<Transform> || (floating_element<T> && floating_element<Target>);
   constexpr bool callable = !mixes_numbers || std::is_invocable_v<const Transform&, std::span<T>, std::size_t, int>;
-  static_assert(
-      mixes_numbers,
-      "devplace: a loader's transforms mix features and targets by mixup, which integers cannot be; give tensors of "
-      "floating-point targets, for classes their probabilities, by make_loader.");
+  static_assert(mixes_numbers,
+                "devplace: mixup mixes features and targets, and integers cannot be mixed; give make_loader tensors of "
+                "floating-point targets, for classes their probabilities.");
   static_assert(callable,
                 "devplace: a loader's transform is called as transform(std::span<T> sample, std::size_t index, int "
                 "epoch), T being the loader's element type or that of integer features, and is const, because "

@@ -30,8 +30,7 @@ class csv_text {
       : options_(options), path_(path), rest_(text) {
     check_delimiter();
     if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // the byte order mark of UTF-8
-    if (rest_.starts_with("\xff\xfe") || rest_.starts_with("\xfe\xff"))
-      fail("is text of 16 bits a character. Save it as UTF-8.");
+    if (rest_.starts_with("\xff\xfe") || rest_.starts_with("\xfe\xff")) fail("is UTF-16 text. Save it as UTF-8.");
     start_ = at_start();
     std::string_view line;
     if (!next_line(line)) fail("is empty; give a file with at least one line.");
@@ -46,7 +45,7 @@ class csv_text {
     choose();
   }
 
-  /// Numbers of chosen columns and of lines with numbers.
+  /// Number of chosen columns, and number of lines with numbers.
   std::size_t columns() const { return chosen_.size(); }
   std::size_t rows() {
     restart(start_);
@@ -209,7 +208,7 @@ class csv_text {
     if constexpr (std::integral<T>) {
       const bool fits = value >= -0x1p63 && value < 0x1p63 && std::trunc(value) == value;
       if (!fits || !std::in_range<T>(static_cast<std::int64_t>(value)))
-        throw argument_error("read_csv: the option missing is " + format_number(value) + ", which is no " +
+        throw argument_error("read_csv: the option missing is " + format_number(value) + ", which is not of type " +
                              dtype_name<T>() + ". Give a value of that type, or read the file as double.");
     }
     return static_cast<T>(value);
@@ -237,7 +236,7 @@ class csv_text {
       fail_at(column, "has " + in_quotes(text) + ", which is beyond the numbers of " + dtype_name<T>(),
               as_double == std::errc{} ? "Read the file as double, or leave out the column."
                                        : "Correct the number, or leave out the column.");
-    fail_at(column, "has " + in_quotes(printable(from.text)) + ", which is no " + dtype_name<T>(),
+    fail_at(column, "has " + in_quotes(printable(from.text)) + ", which is not of type " + dtype_name<T>(),
             std::integral<T> && as_double != std::errc::invalid_argument
                 ? std::string("Read the file as double; cast<std::") + dtype_name<T>() +
                       "_t>(x) converts whole numbers, or write the number without a point and an exponent."

@@ -43,7 +43,7 @@ class deflate_reader final : public byte_source {
   }
 
   std::size_t read(void*, std::size_t) override { return 0; }
-  rest following() const override { return {0, true}; }
+  remaining_bytes remaining() const override { return {0, true}; }
 };
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -39,7 +39,7 @@ class deflate_reader final : public inflate_reader {
     return used;
   }
 
-  rest following() const override { return {std::numeric_limits<std::uint64_t>::max(), false}; }
+  remaining_bytes remaining() const override { return {std::numeric_limits<std::uint64_t>::max(), false}; }
 };
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

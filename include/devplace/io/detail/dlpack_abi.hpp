@@ -17,7 +17,7 @@ struct version {
   std::uint32_t minor;
 };
 
-/// Kinds of memory (`DLDeviceType`); for others devplace throws, with their number.
+/// Kinds of memory (`DLDeviceType`). devplace throws for other kinds, with their number.
 enum class device_type : std::int32_t {
   cpu = 1,           ///< host memory
   cuda = 2,          ///< memory of a GPU, numbered by CUDA's runtime
@@ -48,6 +48,8 @@ struct data_type {
   type_code code;
   std::uint8_t bits;
   std::uint16_t lanes;
+
+  friend bool operator==(const data_type&, const data_type&) = default;
 };
 
 /// Elements in memory. Strides count elements; null means row-major.
@@ -80,7 +82,7 @@ struct managed_tensor {
 /// Bit of managed_tensor_versioned::flags: the consumer must not write the elements.
 inline constexpr std::uint64_t read_only = 1;
 
-/// Deleter that gives the memory back to its producer.
+/// Deleter that returns the memory to its producer.
 struct give_back {
   /// Calls the producer's deleter, if it has one.
   template <class Managed>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <concepts>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -19,17 +19,8 @@
 
 namespace devplace::detail {
 
-template <element T>
-constexpr dlpack::data_type dlpack_type() {
-  constexpr auto bits = static_cast<std::uint8_t>(8 * sizeof(T));
-  if constexpr (std::same_as<T, bf16>)
-    return {dlpack::type_code::bfloat, bits, 1};
-  else if constexpr (std::same_as<T, half> || floating_element<T>)
-    return {dlpack::type_code::floating, bits, 1};
-  else if constexpr (std::same_as<T, std::uint8_t>)
-    return {dlpack::type_code::unsigned_integer, bits, 1};
-  else
-    return {dlpack::type_code::integer, bits, 1};
+constexpr dlpack::data_type dlpack_type(const dtype& type) {
+  return {dlpack::type_code{type.dlpack}, static_cast<std::uint8_t>(8 * type.bytes), 1};
 }
 
 /// Returns NumPy's and PyTorch's name of the type: `float32`, `bool`.
@@ -61,8 +52,7 @@ inline std::string dlpack_device_text(dlpack::device device) {
 /// The requirements of a program for a tensor that it receives.
 struct dlpack_request {
   const char* operation;
-  dlpack::data_type type;
-  const char* type_name;  ///< dtype_name()
+  const dtype* type;
   dlpack::device device;
   std::string place;
   std::size_t alignment;
@@ -90,7 +80,7 @@ class dlpack_checks {
                  "numpy.ascontiguousarray(x), x.contiguous() in PyTorch.");
     if (asked_.writable && read_only)
       fail(std::string("may only be read, as its producer says. Take a view of const elements by view_dlpack<const ") +
-           asked_.type_name + ", ...>, or let the producer copy it.");
+           asked_.type->name + ", ...>, or let the producer copy it.");
     if (asked_.writable && !empty) check_distinct(extents, strides);
     return address(empty);
   }
@@ -121,19 +111,14 @@ class dlpack_checks {
   }
 
   void check_type() const {
-    const dlpack::data_type type = given_.type;
-    if (type.code == asked_.type.code && type.bits == asked_.type.bits && type.lanes == asked_.type.lanes) return;
-    std::string text = "has elements of type " + dlpack_type_text(type) + " and " + asked_.type_name + " (" +
-                       dlpack_type_text(asked_.type) + ") was asked for; ";
-    constexpr dlpack::data_type known[] = {
-        dlpack_type<float>(),        dlpack_type<double>(),       dlpack_type<half>(),        dlpack_type<bf16>(),
-        dlpack_type<std::int32_t>(), dlpack_type<std::int64_t>(), dlpack_type<std::uint8_t>()};
-    constexpr const char* names[] = {"float", "double", "half", "bf16", "int32", "int64", "uint8"};
-    const char* name = nullptr;
-    for (std::size_t i = 0; i < std::size(known); ++i)
-      if (known[i].code == type.code && known[i].bits == type.bits && type.lanes == 1) name = names[i];
-    if (name != nullptr)
-      text.append("ask for ").append(name);
+    const dlpack::data_type type = given_.type, asked = dlpack_type(*asked_.type);
+    if (type == asked) return;
+    std::string text = "has elements of type " + dlpack_type_text(type) + " and " + asked_.type->name + " (" +
+                       dlpack_type_text(asked) + ") was asked for; ";
+    const auto* const known =
+        std::find_if(dtypes.begin(), dtypes.end(), [&](const dtype& one) { return dlpack_type(one) == type; });
+    if (known != dtypes.end())
+      text.append("ask for ").append(known->name);
     else if (type.code == dlpack::type_code::boolean)
       text += "let the producer view it as bytes, x.view(numpy.uint8) or x.to(torch.uint8), and ask for uint8";
     else
@@ -157,12 +142,12 @@ class dlpack_checks {
     if (!fits)
       fail_shape("has the shape " + (shape.empty() ? std::string("of a scalar") : shape) + ", which does not fit " +
                  asked_.extents_text() + "; ask for extents that fit (dyn where they vary), or reshape it in Python.");
-    if (!stored_bytes(extents, asked_.type.bits / std::size_t{8}))
+    if (!stored_bytes(extents, asked_.type->bytes))
       fail_shape("has the shape " + shape + ", which no machine can address; its producer is wrong.");
   }
 
-  /// Reads the strides. Those of axes with fewer than two indices have no meaning and become row-major. Returns whether
-  /// the tensor is empty.
+  /// Reads the strides. Axes with fewer than two indices get row-major strides, because their own have no meaning.
+  /// Returns whether the tensor is empty.
   bool read_strides(std::span<const std::size_t> extents, std::span<std::size_t> strides) const {
     bool empty = false;
     std::size_t packed = 1, last = 0;
@@ -184,7 +169,7 @@ class dlpack_checks {
     return empty;
   }
 
-  /// Throws if positions share an element, as in broadcast tensors: such elements cannot be written one by one.
+  /// Throws if several positions share an element, as in broadcast tensors: such elements cannot be written one by one.
   void check_distinct(std::span<const std::size_t> extents, std::span<const std::size_t> strides) const {
     for (std::size_t axis = 0; axis != extents.size(); ++axis)
       if (strides[axis] == 0 && extents[axis] > 1)
@@ -193,7 +178,7 @@ class dlpack_checks {
                    "or let the producer copy it.");
     check_nested(extents, strides);
   }
-  /// Requires each stride to exceed the reach of all axes with smaller strides, which makes the elements distinct.
+  /// Requires each stride to exceed the range of all axes with smaller strides; then no two positions share an element.
   void check_nested(std::span<const std::size_t> extents, std::span<const std::size_t> strides) const {
     const auto before = [&](std::size_t a, std::size_t b) {
       return strides[a] != strides[b] ? strides[a] < strides[b] : a < b;
@@ -217,8 +202,8 @@ class dlpack_checks {
     if (first == nullptr) return nullptr;
     void* const data = first + given_.byte_offset;
     if (reinterpret_cast<std::uintptr_t>(data) % asked_.alignment != 0 && !empty)
-      fail("starts at an address that is no multiple of " + std::to_string(asked_.alignment) +
-           " bytes, the alignment " + "of " + asked_.type_name + ". Let the producer copy it, as x.copy() in NumPy.");
+      fail("starts at an address that is not a multiple of " + std::to_string(asked_.alignment) +
+           " bytes, the alignment " + "of " + asked_.type->name + ". Let the producer copy it, as x.copy() in NumPy.");
     return data;
   }
 

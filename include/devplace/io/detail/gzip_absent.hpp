@@ -24,7 +24,7 @@ class gzip_reader final : public byte_source {
   }
 
   std::size_t read(void*, std::size_t) override { return 0; }
-  rest following() const override { return {0, true}; }
+  remaining_bytes remaining() const override { return {0, true}; }
 };
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -46,18 +46,18 @@ class gzip_reader final : public inflate_reader {
     return used;
   }
 
-  /// Deflate expands a byte to at most 1032 bytes.
-  rest following() const override {
-    const rest compressed = compressed_.following();
+  /// Bounds the rest of the contents: deflate expands a byte to at most 1032 bytes.
+  remaining_bytes remaining() const override {
+    const remaining_bytes compressed = compressed_.remaining();
     constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() / 1032 - (std::uint64_t{1} << 20);
-    return {(std::min(compressed.most, largest) + stream_.avail_in + window_bytes) * 1032, false};
+    return {(std::min(compressed.count, largest) + stream_.avail_in + window_bytes) * 1032, false};
   }
 
  private:
   static constexpr int gzip_only = 16 + MAX_WBITS;
   /// zlib may buffer its whole window.
   static constexpr std::uint64_t window_bytes = std::uint64_t{1} << 15;
-  /// Zeros accepted after the last member, as by gzip: files from tapes and archives have them.
+  /// Number of zeros accepted after the last member. gzip accepts them too: files from tapes and archives have them.
   static constexpr std::size_t most_padding = std::size_t{1} << 20;
 
   /// Continues with the next member of the gzip file, or ends.
@@ -73,8 +73,8 @@ class gzip_reader final : public inflate_reader {
       return;
     }
     if (padding != 0 || *stream_.next_in != 0x1f) {
-      const std::uint64_t bytes = padding + stream_.avail_in + compressed_.following().most;
-      fail("has " + (compressed_.following().exact ? bytes_text(bytes) : "other bytes") +
+      const std::uint64_t bytes = padding + stream_.avail_in + compressed_.remaining().count;
+      fail("has " + (compressed_.remaining().exact ? bytes_text(bytes) : "other bytes") +
            " after its gzip stream. Copy it again.");
     }
     if (inflateReset(&stream_) != Z_OK) fail("cannot be decompressed: " + reason() + ".");

@@ -17,7 +17,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Base of the readers of gzip files and of members of zip files: zlib's stream, which reads compressed bytes from a
+/// Base of the readers of gzip files and of members of zip files: a zlib stream that reads compressed bytes from a
 /// source.
 class inflate_reader : public byte_source {
  public:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// JSON (RFC 8259), as far as the headers of files need it.
+// The subset of JSON (RFC 8259) that headers of files use.
 
 #include <charconv>
 #include <cstddef>
@@ -57,7 +57,7 @@ inline std::string json_string(std::string_view text) {
 }
 
 /// Reads JSON token by token for a format of known structure. Unexpected values are errors, so nesting is never deeper
-/// than the caller asks for. The text must be UTF-8.
+/// than the format's. The text must be UTF-8.
 class json_text {
  public:
   /// `subject` begins the messages of the errors.

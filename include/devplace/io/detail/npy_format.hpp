@@ -31,6 +31,15 @@ static_assert(
     "devplace: .npy files are read and written on little-endian machines only; this machine is big-endian, so "
     "do not include devplace/io/npy.hpp.");
 
+/// Returns the row of T; files have its name.
+template <element T>
+constexpr const dtype* npy_type_of() {
+  static_assert(
+      !dtype_of<T>->npy.empty(),
+      "devplace: .npy files have no bf16 elements; write cast<float>(x), or read float and use cast<bf16>(x).");
+  return dtype_of<T>;
+}
+
 /// Names for messages: the reading function, and the file or the file and its member.
 struct npy_origin {
   std::string_view operation, name;
@@ -62,7 +71,7 @@ inline std::string npy_advice(std::string_view kind) {
   return "Save an array of one of these types";
 }
 
-/// Parses the dict literal of a header: the three keys in any order, either kind of quotes, any white space.
+/// Parses the dict literal of a header: the three keys in any order, quotes of either kind, and any white space.
 class npy_header_parser {
  public:
   npy_header_parser(std::string_view text, const npy_origin& from) : text_(text), from_(from) {}
@@ -91,7 +100,7 @@ class npy_header_parser {
     if (at_ != text_.size()) fail("has text after its header's dict");
     if (!has_type || !has_order || !has_shape)
       fail("lacks one of the header's three keys 'descr', 'fortran_order' and 'shape'");
-    const auto& all = result_.extents;  // with at most one axis longer than 1 both orders are equal
+    const auto& all = result_.extents;  // With at most one axis longer than 1, both orders are equal.
     result_.column_major &= std::count_if(all.begin(), all.end(), [](std::size_t extent) { return extent > 1; }) > 1;
     return std::move(result_);
   }
@@ -101,8 +110,8 @@ class npy_header_parser {
     if (accept("[")) fail("holds a structured array; save each of its fields with np.save as a file of its own");
     const std::string_view descr = string_literal("the element type");
     const std::string_view kind = descr.substr(descr.find_first_of("<>|=") == 0 ? 1 : 0);
-    for (const stored_type& type : stored_types)
-      if (kind == type.npy.substr(1)) result_.type = &type;
+    for (const dtype& type : dtypes)
+      if (!type.npy.empty() && kind == type.npy.substr(1)) result_.type = &type;
     result_.swapped = descr.starts_with('>');
     if (result_.type == nullptr)
       fail("holds elements of type '" + std::string(descr) + "', which devplace does not read (it reads " +
@@ -165,7 +174,7 @@ class npy_header_parser {
   }
 
   [[noreturn]] void fail_expected(const std::string& what) const {
-    fail("has a header that is no valid dict: " + what + " is missing at its character " + std::to_string(at_) +
+    fail("has a header that is not a valid dict: " + what + " is missing at its character " + std::to_string(at_) +
          ". Write the file again with np.save");
   }
 
@@ -180,7 +189,7 @@ class npy_header_parser {
 /// Limit of the header's size. NumPy's headers have 128 bytes, and more only for structured arrays.
 inline constexpr std::size_t longest_npy_header = std::size_t{1} << 16;
 
-/// Reads the header of a .npy file. Throws file_error naming where it is from, what was found and what was expected.
+/// Reads the header of a .npy file. Throws file_error with the origin, what was found and what was expected.
 inline stored_array read_npy_header(byte_source& source, const npy_origin& from) {
   const auto fail = [&](const std::string& found) { fail_npy(from, found); };
   const auto fail_inside = [&](std::uint64_t after) {
@@ -205,7 +214,7 @@ inline stored_array read_npy_header(byte_source& source, const npy_origin& from)
   std::size_t length = 0;
   for (std::size_t i = 0; i < length_bytes; ++i)
     length |= static_cast<std::size_t>(start[8 + i]) << (8 * i);
-  if (const byte_source::rest rest = source.following(); rest.most < length) fail_inside(got + rest.most);
+  if (const byte_source::remaining_bytes rest = source.remaining(); rest.count < length) fail_inside(got + rest.count);
   if (length > longest_npy_header)
     fail("announces a header of " + bytes_text(length) +
          "; devplace reads headers of at most 64 KiB. Save each field " +
@@ -221,9 +230,9 @@ inline stored_array read_npy_header(byte_source& source, const npy_origin& from)
   return result;
 }
 
-/// Returns np.save's header for such an array: version 1.0, padded so that the elements start at a multiple of 64
+/// Returns np.save's header for these extents: version 1.0, padded so that the elements start at a multiple of 64
 /// bytes.
-inline std::string npy_header(const stored_type& type, std::span<const std::size_t> extents) {
+inline std::string npy_header(const dtype& type, std::span<const std::size_t> extents) {
   std::string text = "{'descr': '";
   text += type.npy;
   text += "', 'fortran_order': False, 'shape': (";
@@ -233,7 +242,7 @@ inline std::string npy_header(const stored_type& type, std::span<const std::size
     if (i + 1 < extents.size() || extents.size() == 1) text += ",";
   }
   text += "), }";
-  // NumPy reserves space for the first extent to grow to 21 characters, those of the largest integer.
+  // NumPy reserves space for the first extent to grow to 21 characters, the length of the largest integer.
   if (!extents.empty()) text.append(21 - std::to_string(extents[0]).size(), ' ');
   constexpr std::size_t prefix = 10;
   const std::size_t unpadded = prefix + text.size() + 1;

@@ -45,26 +45,23 @@ static_assert(std::endian::native == std::endian::little,
               "devplace: safetensors files are read and written on little-endian machines only; this machine is "
               "big-endian, so do not include devplace/io/safetensors.hpp.");
 
-/// An element type of safetensors files: `elements` of them lie in `bytes`.
+/// An element type of safetensors files: `elements` of them take `bytes` bytes.
 struct safetensors_type {
   std::string_view name;
   std::size_t elements, bytes;
-  std::string_view element;  ///< dtype_name(); empty if tensors do not have such elements
 };
-inline constexpr safetensors_type safetensors_types[] = {
-    {"F32", 1, 4, "float"},    {"F64", 1, 8, "double"},   {"F16", 1, 2, "half"}, {"BF16", 1, 2, "bf16"},
-    {"I32", 1, 4, "int32"},    {"I64", 1, 8, "int64"},    {"U8", 1, 1, "uint8"}, {"BOOL", 1, 1, {}},
-    {"I8", 1, 1, {}},          {"I16", 1, 2, {}},         {"U16", 1, 2, {}},     {"U32", 1, 4, {}},
-    {"U64", 1, 8, {}},         {"C64", 1, 8, {}},         {"F8_E4M3", 1, 1, {}}, {"F8_E5M2", 1, 1, {}},
-    {"F8_E4M3FNUZ", 1, 1, {}}, {"F8_E5M2FNUZ", 1, 1, {}}, {"F8_E8M0", 1, 1, {}}, {"F6_E2M3", 4, 3, {}},
-    {"F6_E3M2", 4, 3, {}},     {"F4", 2, 1, {}}};
 
-template <element T>
-constexpr const safetensors_type& safetensors_type_of() {
-  const safetensors_type* type = safetensors_types;
-  while (type->element != dtype_name<T>())
-    ++type;
-  return *type;
+/// Returns the type of this name, the name empty if it is unknown.
+inline safetensors_type safetensors_type_named(std::string_view name) {
+  constexpr safetensors_type others[] = {
+      {"BOOL", 1, 1},        {"I8", 1, 1},      {"I16", 1, 2},     {"U16", 1, 2},     {"U32", 1, 4},
+      {"U64", 1, 8},         {"C64", 1, 8},     {"F8_E4M3", 1, 1}, {"F8_E5M2", 1, 1}, {"F8_E4M3FNUZ", 1, 1},
+      {"F8_E5M2FNUZ", 1, 1}, {"F8_E8M0", 1, 1}, {"F6_E2M3", 4, 3}, {"F6_E3M2", 4, 3}, {"F4", 2, 1}};
+  for (const dtype& type : dtypes)
+    if (type.safetensors == name) return {type.safetensors, 1, type.bytes};
+  for (const safetensors_type& type : others)
+    if (type.name == name) return type;
+  return {};
 }
 
 /// The longest header of the reference implementation.
@@ -133,7 +130,7 @@ class safetensors_parser {
   void parse_tensor(std::string&& name) {
     safetensors_entry entry;
     entry.name = std::move(name);
-    const safetensors_type* type = nullptr;
+    safetensors_type type{};
     std::vector<std::uint64_t> offsets;
     bool dtype = false, shape = false, data_offsets = false;
     json_.expect('{');
@@ -147,7 +144,7 @@ class safetensors_parser {
                                " in the header, which is unknown or given twice. Write it with dtype, shape and "
                                "data_offsets alone.");
       if (found == &dtype)
-        type = &type_named(entry, json_.string());
+        type = type_named(entry, json_.string());
       else if (found == &shape)
         for_each_integer([&](std::uint64_t extent) { entry.extents.push_back(extent); });
       else
@@ -155,14 +152,13 @@ class safetensors_parser {
     });
     if (!dtype || !shape || !data_offsets)
       fail_tensor(entry, "lacks one of the keys dtype, shape and data_offsets in the header. Write it again.");
-    entry.dtype = type->name;
-    set_range(entry, *type, offsets);
+    entry.dtype = type.name;
+    set_range(entry, type, offsets);
     result_.tensors.push_back(std::move(entry));
   }
 
-  const safetensors_type& type_named(const safetensors_entry& entry, const std::string& name) const {
-    for (const safetensors_type& type : safetensors_types)
-      if (type.name == name) return type;
+  safetensors_type type_named(const safetensors_entry& entry, const std::string& name) const {
+    if (const safetensors_type type = safetensors_type_named(name); !type.name.empty()) return type;
     fail_tensor(entry, "has elements of type " + json_string(name) +
                            ", whose size is not known. Write it as F32, F64, F16, BF16, I32, I64 or U8.");
   }
@@ -175,7 +171,7 @@ class safetensors_parser {
       fail_tensor(entry, "has elements that do not fill its last byte. Write the file again.");
     entry.bytes = *bytes / type.elements;
     if (offsets.size() != 2)
-      fail_tensor(entry, "has " + std::to_string(offsets.size()) + " offsets; they are two, begin and end.");
+      fail_tensor(entry, "has " + std::to_string(offsets.size()) + " offsets instead of two, begin and end.");
     if (offsets[0] > offsets[1] || offsets[1] - offsets[0] != entry.bytes)
       fail_tensor(entry, "of shape " + sizes_text(entry.extents) + " and type " + std::string(type.name) + " has " +
                              bytes_text(entry.bytes) + ", but its offsets are " + std::to_string(offsets[0]) + " and " +
@@ -223,7 +219,7 @@ class safetensors_parser {
   }
 
   [[noreturn]] void fail_tensor(const safetensors_entry& entry, const std::string& found) const {
-    fail("is no valid file: its tensor " + json_string(entry.name) + " " + found);
+    fail("is not a valid file: its tensor " + json_string(entry.name) + " " + found);
   }
   [[noreturn]] void fail(const std::string& found) const { fail_safetensors(path_, found); }
 
@@ -235,7 +231,7 @@ class safetensors_parser {
 };
 
 /// Reads and checks the header, up to the data. Allocates memory only for a header that the file can contain. Throws
-/// file_error naming `path`, what was found and what was expected.
+/// file_error with `path`, what was found and what was expected.
 inline safetensors_header read_safetensors_header(byte_source& source, std::string_view path) {
   const auto fail = [&](const std::string& found) { fail_safetensors(path, found); };
   unsigned char start[8];
@@ -248,7 +244,7 @@ inline safetensors_header read_safetensors_header(byte_source& source, std::stri
   if (length > longest_safetensors_header)
     fail("is not a safetensors file: its first 8 bytes announce a header of " + bytes_text(length) +
          ", and headers have at most 100 MB.");
-  if (const std::uint64_t most = source.following().most; most < length)
+  if (const std::uint64_t most = source.remaining().count; most < length)
     fail("ends inside its header, which should have " + bytes_text(length) + " and has " + bytes_text(most) +
          ". Copy it again, or give a safetensors file.");
   std::string text(length, '\0');
@@ -256,7 +252,7 @@ inline safetensors_header read_safetensors_header(byte_source& source, std::stri
   if (!text.starts_with('{')) fail("is not a safetensors file: its header does not start with '{'.");
   if (const std::size_t valid = valid_utf8(text); valid < text.size())
     fail("has a header that is not UTF-8 at its byte " + std::to_string(valid) + ". Write or copy the file again.");
-  return safetensors_parser(text, path).parse(source.following().most);
+  return safetensors_parser(text, path).parse(source.remaining().count);
 }
 
 }  // namespace devplace::detail

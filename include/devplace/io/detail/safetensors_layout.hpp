@@ -42,8 +42,8 @@ inline void check_json_keys(std::vector<std::string_view> names, const char* wha
     fail(std::string(what) + " " + json_string(*twice) + " twice. Give each a name of its own.");
 }
 
-/// Lays the tensors out; `subject` begins the messages of errors. The header keeps the given order. The data are sorted
-/// stably by element size, largest first, as in the reference implementation, so that all elements are aligned.
+/// Lays out the tensors; `subject` begins error messages. The header keeps the given order. The data are sorted stably
+/// by element size, largest first, as in the reference implementation, so that all elements are aligned.
 inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_source>& tensors,
                                               const safetensors_metadata& metadata, const std::string& subject) {
   std::vector<std::string_view> names, keys;
@@ -64,10 +64,7 @@ inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_sour
   std::uint64_t end = 0;
   for (const std::size_t element : {8U, 4U, 2U, 1U})
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const auto* type = safetensors_types;
-      while (type->name != tensors[i].entry.dtype)
-        ++type;
-      if (type->bytes != element) continue;
+      if (safetensors_type_named(tensors[i].entry.dtype).bytes != element) continue;
       offsets[i] = std::exchange(end, end + tensors[i].entry.bytes);
       result.order.push_back(i);
     }

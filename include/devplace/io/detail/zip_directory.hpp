@@ -3,8 +3,8 @@
 #pragma once
 
 // The zip format (PKWARE's APPNOTE.TXT 6.3.10) as np.savez and zipfile write it: members, each behind a local header,
-// then the central directory, which lists them, then the end record. Numbers are little-endian; those that do not fit
-// are all ones, and are given with 64 bits elsewhere (zip64).
+// then the central directory, which lists them, then the end record. Numbers are little-endian. A number that does not
+// fit is all ones, and an extra field or record has it in 64 bits (zip64).
 
 #include <algorithm>
 #include <cstddef>
@@ -44,7 +44,6 @@ struct zip_entry {
   unsigned method = 0, flags = 0;
 };
 
-/// Returns the number stored in `Bytes` bytes at `at`.
 template <int Bytes>
 std::uint64_t zip_number(const unsigned char* at) {
   std::uint64_t number = 0;
@@ -83,7 +82,7 @@ class zip_directory_reader {
 
  private:
   struct place_of_directory {
-    std::uint64_t entries, bytes, offset, before;  ///< the directory ends at `before` or earlier
+    std::uint64_t entries, bytes, offset, before;  ///< `before`: an upper bound for the directory's end
   };
   static constexpr std::size_t header_bytes = 46, end_bytes = 22, locator_bytes = 20, end64_bytes = 56;
   static constexpr std::size_t longest_comment = 0xffff;
@@ -150,7 +149,7 @@ class zip_directory_reader {
     return result;
   }
 
-  /// Reads the 64-bit numbers, which an extra field has, in this order, for 32-bit numbers that are all ones.
+  /// Replaces 32-bit numbers that are all ones by the 64-bit numbers of an extra field, which are in this order.
   void widen(zip_entry& entry, const unsigned char* extra, std::size_t bytes) const {
     std::uint64_t* const numbers[] = {&entry.contents, &entry.compressed, &entry.header};
     const unsigned char* wide = nullptr;

@@ -42,7 +42,7 @@ class zip_bytes final : public byte_source {
     left_ -= count;
     return count;
   }
-  rest following() const override { return {left_, true}; }
+  remaining_bytes remaining() const override { return {left_, true}; }
 
  private:
   const zip_file& file_;
@@ -57,7 +57,7 @@ class zip_member final : public byte_source {
   /// `label`, which appears in messages, and the other arguments must outlive the reader. Throws file_error.
   zip_member(const zip_file& file, const zip_entry& entry, std::string_view label)
       : entry_(entry), label_(label), left_(entry.contents), bytes_(file, entry) {
-    constexpr unsigned encrypted = 0x2041;  // also by strong encryption, and with a masked directory
+    constexpr unsigned encrypted = 0x2041;  // bits of encryption, of strong encryption and of a masked directory
     if ((entry.flags & encrypted) != 0)
       fail("is encrypted, and devplace does not decrypt. Save it without a password.");
     if (entry.method != stored && entry.method != deflated)
@@ -81,7 +81,7 @@ class zip_member final : public byte_source {
     if (left_ == 0 && !checked_) check_end();
     return got;
   }
-  rest following() const override { return {left_, true}; }
+  remaining_bytes remaining() const override { return {left_, true}; }
 
  private:
   static constexpr unsigned stored = 0, deflated = 8;

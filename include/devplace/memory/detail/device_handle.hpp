@@ -6,7 +6,7 @@
 
 namespace devplace::detail {
 
-/// The deleter of a device_handle. Stores its release function, as a memory_block does, so that its size is the same in
+/// The deleter of a device_handle. Stores its release function, as memory_block does, so that its size is the same in
 /// every translation unit.
 template <class Op>
 struct device_release {

@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// Parses a value of DEVPLACE_DEVICE_TIMEOUT, a whole number of seconds; 0, for ever, for null.
+/// Parses a value of DEVPLACE_DEVICE_TIMEOUT, a whole number of seconds. Returns 0, which means for ever, for null.
 inline int parse_device_timeout(const char* text) {
   if (text == nullptr) return 0;
   const std::string_view given = text;
@@ -24,13 +24,14 @@ inline int parse_device_timeout(const char* text) {
   return seconds;
 }
 
-/// The seconds after which a call that waits for one piece of a device's work gives the device up; 0: never.
+/// The longest time in seconds that a call waits for one piece of a device's work, before it treats the device as lost;
+/// 0: for ever.
 inline int device_timeout() {
   static const int seconds = parse_device_timeout(std::getenv("DEVPLACE_DEVICE_TIMEOUT"));
   return seconds;
 }
 
-/// The error for a device that was given up, with the first 300 characters of its work's name.
+/// The error for a device that exceeded the timeout, with the first 300 characters of its work's name.
 inline std::string timeout_text(const std::string& device, std::string_view work) {
   constexpr std::size_t limit = 300;
   const int seconds = device_timeout();

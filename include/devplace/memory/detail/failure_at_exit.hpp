@@ -8,7 +8,7 @@
 
 namespace devplace::detail {
 
-/// Prints at exit, when exceptions are no longer caught, why a device failed.
+/// Prints why a device failed, at the program's exit, when exceptions are no longer caught.
 inline void write_failure_at_exit(const std::string& place, std::string_view why) {
   constexpr std::string_view prefix = "devplace: ";
   if (why.starts_with(prefix)) why.remove_prefix(prefix.size());

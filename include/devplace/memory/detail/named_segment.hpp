@@ -28,17 +28,17 @@
 
 namespace devplace::detail {
 
-/// Texts of a segment's errors: the function that was called, the cause and fix if the segment does not exist, and the
-/// fix if its contents differ.
-struct segment_words {
+/// Texts of a segment's errors: the calling function, the cause and fix if the segment does not exist, and the fix if
+/// its contents differ.
+struct segment_error_texts {
   const char* caller;
   const char* absent = "";
   const char* different = "";
 };
 
 /// Shared memory that other processes of this user open by name. The name appears when the contents are complete, and
-/// the last process that has the segment removes it. Segments of killed processes are removed by the next call of
-/// create() in any program of this user.
+/// the last process that has the segment removes the name. The next call of create() in any program of this user
+/// removes segments of killed processes.
 class named_segment {
  public:
   /// Number of extents that a segment can store.
@@ -46,10 +46,10 @@ class named_segment {
   using extents_type = std::uint64_t[most_extents];
 
   /// Creates a segment with `bytes` of zeroed data, which has no name yet. `text` describes it, one property per line.
-  static std::shared_ptr<named_segment> create(const segment_words& words, std::string_view name,
+  static std::shared_ptr<named_segment> create(const segment_error_texts& texts, std::string_view name,
                                                const std::string& text, std::span<const std::size_t> sizes,
                                                std::size_t bytes) {
-    const auto segment = std::make_shared<named_segment>(words, name);
+    const auto segment = std::make_shared<named_segment>(texts, name);
     remove_abandoned_segments();
     require_space(bytes);
     header& head = segment->head_;
@@ -81,11 +81,12 @@ class named_segment {
   }
 
   /// Opens a segment of another process or of this one. Throws argument_error unless its text and its number of bytes
-  /// are what `needs(segment)` returns, and unless all data lies in the file. If another program of this user truncates
-  /// the file later, access to the data raises SIGBUS.
+  /// equal the result of `needs(segment)`, and unless all data lies in the file. If another program of this user
+  /// truncates the file later, access to the data raises SIGBUS.
   template <class Needs>
-  static std::shared_ptr<named_segment> open(const segment_words& words, std::string_view name, const Needs& needs) {
-    const auto segment = std::make_shared<named_segment>(words, name);
+  static std::shared_ptr<named_segment> open(const segment_error_texts& texts, std::string_view name,
+                                             const Needs& needs) {
+    const auto segment = std::make_shared<named_segment>(texts, name);
     struct ::stat found = {};
     segment->file_ = file_descriptor(open_segment_file(segment->path_, found));
     const int file = segment->file_.get();
@@ -94,7 +95,7 @@ class named_segment {
     const bool used = file >= 0 && !remove_unused_segment(segment->path_);
     if (used && !share_lock(file)) segment->refuse_lock();
     if (!used || ::fstat(file, &found) != 0 || found.st_nlink == 0)
-      throw argument_error(segment->subject() + " does not exist; " + words.absent);
+      throw argument_error(segment->subject() + " does not exist; " + texts.absent);
     if (static_cast<std::size_t>(found.st_size) < sizeof(header)) segment->refuse_header();
     segment->map(static_cast<std::size_t>(found.st_size));
     std::memcpy(&segment->head_, segment->data_, sizeof(header));
@@ -110,11 +111,11 @@ class named_segment {
   }
 
   /// Opens no file yet.
-  named_segment(const segment_words& words, std::string_view name)
-      : words_(words), name_(name), path_(segment_path(name, words.caller)) {}
+  named_segment(const segment_error_texts& texts, std::string_view name)
+      : texts_(texts), name_(name), path_(segment_path(name, texts.caller)) {}
   named_segment(const named_segment&) = delete;
   named_segment& operator=(const named_segment&) = delete;
-  /// Releases the lock before it tests for other locks, because forked processes share this one.
+  /// Releases the lock before it tests for other locks, because forked processes share the lock.
   ~named_segment() {
     if (data_ != nullptr) ::munmap(data_, bytes_);
     const bool had_file(file_);
@@ -127,28 +128,27 @@ class named_segment {
   std::int64_t process() const { return head_.process; }
   const extents_type& extents() const { return head_.extents; }
   ///@}
-  /// Whether the calling process was forked from the one that created or opened the segment.
+  /// Whether the calling process was forked from the process that created or opened the segment.
   bool inherited() const { return ::getpid() != user_; }
   const std::string& name() const { return name_; }
   /// The first byte of the data.
   void* data() const { return data_ + head_.data_begin; }
-  /// Throws argument_error for a header that does not fit its file.
   [[noreturn]] void refuse_header() const {
     throw argument_error(subject() + " has a header that does not fit its file: another program made or changed " +
                          path_ + ". Choose another name, or remove the file.");
   }
 
-  /// Releases the lock of this process, and with it that of the processes that it forked.
+  /// Releases the lock of this process and of the processes that it forked.
   void unlock() noexcept { lock_file(file_.get(), LOCK_UN); }
   /// Unlocks the segment, waits until no process holds a lock, and removes the name. Waits without a limit, because
-  /// other processes of this user use memory that the caller frees.
+  /// other processes of this user use the memory that the caller frees next.
   void wait_for_others() noexcept {
     const file_descriptor again(::open(own_link().c_str(), O_RDWR | O_CLOEXEC));
     unlock();
     if (again && lock_file(again.get(), LOCK_EX)) remove_locked_segment(again.get(), path_);
   }
 
-  /// A block of `bytes` at `offset` in the data; keeps the segment alive. Counted for this process.
+  /// Returns a block of `bytes` at `offset` in the data, which keeps the segment alive. Counted for this process.
   static memory_block part(const std::shared_ptr<named_segment>& segment, std::size_t offset, std::size_t bytes,
                            memory_purpose purpose) {
     auto owner = std::make_unique<std::shared_ptr<named_segment>>(segment);
@@ -193,10 +193,10 @@ class named_segment {
     if (own == text) return;
     const first_difference<> differ(text, own);
     throw argument_error(subject() + " differs from the type that is opened. First difference, opened and created: \"" +
-                         differ.in_first + "\" and \"" + differ.in_second + "\". " + words_.different);
+                         differ.in_first + "\" and \"" + differ.in_second + "\". " + texts_.different);
   }
   /// The beginning of every message.
-  std::string subject() const { return std::string(words_.caller) + ": the shared memory \"" + name_ + "\""; }
+  std::string subject() const { return std::string(texts_.caller) + ": the shared memory \"" + name_ + "\""; }
 
   void map(std::size_t bytes) {
     data_ = static_cast<std::byte*>(map_pages(file_.get(), bytes));
@@ -233,7 +233,7 @@ class named_segment {
     count_release(counters(backend::cpu{}, block.ordinal), block.bytes, block.purpose);
   }
 
-  segment_words words_;
+  segment_error_texts texts_;
   ::pid_t user_ = ::getpid();
   std::string name_, path_;
   file_descriptor file_;

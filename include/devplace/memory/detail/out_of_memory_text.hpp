@@ -23,9 +23,8 @@ inline std::string purposes_text(const memory_usage& usage) {
   return text;
 }
 
-/// An allocation that failed.
 struct failed_request {
-  std::string place;        ///< with the device behind it if its number differs
+  std::string place;        ///< includes the device behind it if its number differs
   std::size_t bytes;        ///< requested
   memory_usage usage;       ///< of the place when the allocation failed
   std::string limit;        ///< the device's limit, its source, and free memory; may be empty

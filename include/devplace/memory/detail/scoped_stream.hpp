@@ -16,11 +16,11 @@ class stream;
 
 namespace detail {
 
-/// RAII: changes this thread's current stream on a cuda place; other backends have no streams.
+/// RAII: changes this thread's current stream on a device; other backends have no streams.
 class current_stream_change {
  public:
   current_stream_change(cpu_backend, int, void*) {}
-  current_stream_change(cuda_backend, int ordinal, void* stream)
+  current_stream_change(any_device, int ordinal, void* stream)
       : slot_(&current_stream(ordinal)), previous_(std::exchange(*slot_, stream)) {}
   current_stream_change(const current_stream_change&) = delete;
   current_stream_change& operator=(const current_stream_change&) = delete;

@@ -42,7 +42,7 @@ inline std::string segment_path(std::string_view name, const char* caller) {
 }
 
 /// Locks a segment's file. Every process that has the segment holds a shared lock. The kernel releases the lock when
-/// the process has ended, also by kill -9, and so have the children that inherited its memory by fork.
+/// the process and the children that inherited its memory by fork have ended, even by kill -9.
 inline bool lock_file(int descriptor, int operation) noexcept {
   int result = 0;
   do
@@ -51,15 +51,15 @@ inline bool lock_file(int descriptor, int operation) noexcept {
   return result == 0;
 }
 
-/// Waits at most two seconds for a shared lock: devplace holds an exclusive one while it removes a file, but any
-/// program of this user can hold one for ever. Sets errno on failure.
+/// Waits at most two seconds for a shared lock: devplace locks a file exclusively while it removes it, but any program
+/// of this user can hold the lock for ever. Sets errno on failure.
 inline bool share_lock(int descriptor) noexcept {
   for (int attempts = 0; !lock_file(descriptor, LOCK_SH | LOCK_NB); ::usleep(1000))
     if (errno != EWOULDBLOCK || ++attempts == 2000) return false;
   return true;
 }
 
-/// Opens the file of a segment; neither follows a link nor waits for the other end of a pipe. `found` describes the
+/// Opens the file of a segment, without following a link or waiting for the other end of a pipe. `found` describes the
 /// file even if it cannot be opened; its st_mode is 0 if there is none. Returns -1 and sets errno on failure.
 inline int open_segment_file(const std::string& path, struct ::stat& found) noexcept {
   found = {};
@@ -70,24 +70,24 @@ inline int open_segment_file(const std::string& path, struct ::stat& found) noex
   return opened;
 }
 
-/// Why a file must not be locked, mapped or removed as a segment of this user; null if it may. Other users who can open
-/// a segment could lock it for ever, or truncate it while it is mapped.
+/// Why a file must not be locked, mapped or removed as a segment of this user; null if none of this applies. Other
+/// users who can open a segment could lock it for ever, or truncate it while it is mapped.
 inline const char* foreign_file(const struct ::stat& found) noexcept {
   if (found.st_mode == 0) return nullptr;
   if (found.st_uid != ::geteuid()) return "is another user's file";
-  if (!S_ISREG(found.st_mode)) return "is no regular file";
+  if (!S_ISREG(found.st_mode)) return "is not a regular file";
   return (found.st_mode & 0077) != 0 ? "is a file that other users may open" : nullptr;
 }
 
-/// Removes `path` if it still names the open file, whose exclusive lock the caller has.
+/// Removes `path` if it still names the open file. The caller must hold the file's exclusive lock.
 inline bool remove_locked_segment(int descriptor, const std::string& path) noexcept {
   struct ::stat opened = {}, named = {};
   return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
          ::unlink(path.c_str()) == 0;
 }
 
-/// Removes a segment's file if it is this user's and no process has the segment. A process that opens the file
-/// meanwhile waits for the lock and then finds that the file has no name.
+/// Removes a segment's file if it is this user's and no process has the segment. A process that opens the file at this
+/// moment waits for the lock and then finds that the file has no name.
 inline bool remove_unused_segment(const std::string& path) noexcept {
   struct ::stat found = {};
   const file_descriptor file(open_segment_file(path, found));

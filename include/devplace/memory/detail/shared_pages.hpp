@@ -24,7 +24,7 @@ inline std::string system_error_text(int number = errno) {
   return std::generic_category().message(number);
 }
 
-/// Throws out_of_memory for shared memory. `limit` names what is exhausted, and `remedy` the fix.
+/// Throws out_of_memory for shared memory. `limit` names the exhausted resource, and `remedy` the fix.
 [[noreturn]] inline void throw_no_shared_memory(std::size_t bytes, const std::string& limit,
                                                 const std::string& remedy) {
   throw out_of_memory(out_of_memory_text(
@@ -41,8 +41,8 @@ inline void require_free_pages(std::size_t bytes) {
                            "Share less, or free memory (see free -h)");
 }
 
-/// Sets the size of a file of shared memory and allocates its pages. Allocated later, they could be missing at the
-/// first access, which would raise SIGBUS. Returns 0 or the error's number.
+/// Sets the size of a file of shared memory and allocates its pages. Without this, a page could be missing at its first
+/// access, which would raise SIGBUS. Returns 0 or the error's number.
 inline int take_pages(int descriptor, std::size_t bytes) noexcept {
   if (::ftruncate(descriptor, static_cast<::off_t>(bytes)) != 0) return errno;
   int result = 0;
@@ -62,8 +62,8 @@ inline void* map_pages(int descriptor, std::size_t bytes) noexcept {
 
 namespace devplace {
 
-/// Memory without a name that this process shares with the processes that it forks later. The system frees it when they
-/// have ended, however they end.
+/// Memory without a name that this process shares with the processes that it forks later. The system frees it when all
+/// of them have ended, by any cause.
 template <>
 struct implementation<backend::cpu, op::shared_pages> {
   static detail::memory_block allocate(std::size_t bytes, memory_purpose purpose) {

@@ -47,7 +47,7 @@ struct attention_options {
   static constexpr double probability = (dropout_probability<Options> + ... + 0.0);
 };
 
-/// The samples that attention takes when it receives `X`.
+/// The input extents of attention: `X` if they fit, else a stand-in.
 template <class X, std::size_t Width>
 struct sequence_fit {
   static constexpr std::size_t length = 1;

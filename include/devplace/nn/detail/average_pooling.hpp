@@ -8,7 +8,6 @@
 
 namespace devplace::nn::detail {
 
-/// The mean of each window.
 template <std::size_t Axes, class... Options>
 struct average_pooling : pooling_layer<Axes, Options...> {
   static_assert(window_options<true, Options...>::dilations == 0,

@@ -53,10 +53,10 @@ void run_backward(const std::shared_ptr<State>& state, saved<Net, Where, P, Batc
                         " samples; both must be of the same batch.");
     if (loss.outputs[k] != nullptr && loss.outputs[k] != saved.output(k))
       throw argument_error(
-          "backward: the loss was not computed of the tensor that this forward returned, so the derivative of the "
-          "operations in between is missing. Pass forward's output itself to the loss: cross_entropy "
-          "and bce_with_logits take logits, without softmax or sigmoid. If you computed the "
-          "gradient of forward's output yourself, pass nn::output_gradient(std::move(dy)).");
+          "backward: the loss was not computed from the tensor that this forward returned, so the derivative of the "
+          "operations in between is missing. Pass forward's output itself to the loss: cross_entropy and "
+          "bce_with_logits take logits, without softmax or sigmoid. If you computed the gradient of forward's output "
+          "yourself, pass nn::output_gradient(std::move(dy)).");
   }
   if (gives_probabilities<Net> && loss.of_probabilities_is_wrong)
     throw argument_error(

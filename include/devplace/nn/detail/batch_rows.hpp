@@ -12,7 +12,6 @@
 
 namespace devplace::nn::detail {
 
-/// Returns the number of rows along an array's last axis.
 template <class Array>
 std::size_t row_count(const Array& x) {
   std::size_t count = 1;

@@ -39,13 +39,13 @@ struct first_fault<First, Rest...> {
 template <class... Rest>
 struct first_fault<void, Rest...> : first_fault<Rest...> {};
 
-/// The first output that does not fit the first branch's by `Join::fits`; void if there is none.
+/// The first output that `Join::fits` rejects beside the first branch's output; void if there is none.
 template <class Join, class First, class... Others>
 struct unequal_outputs
     : first_fault<std::conditional_t<Join::template fits<First, Others>(), void,
                                      unequal<path<>, typename Join::rule, gives<First>, gives<Others>>>...> {};
 
-/// The plan `Base` of branches with the faults that the branch_fits `Fits` find, or else `Unequal`.
+/// `Base`, the plan of branches, with the first faults that the branch_fits `Fits` found, or else with `Unequal`.
 template <class Base, class Unequal, class... Fits>
 struct checked_branches : Base {
   using wrong_layer = typename first_fault<typename Fits::wrong_layer...>::type;
@@ -57,10 +57,9 @@ template <class First, class... Rest>
 constexpr bool take_same_elements() {
   constexpr bool same =
       (std::is_same_v<typename input_element<First, void>::type, typename input_element<Rest, void>::type> && ...);
-  static_assert(
-      same,
-      "devplace: the branches of a sum_of or concat_of take the same input, and one of them takes elements of "
-      "its own type (input_element), such as indices, that the others do not.");
+  static_assert(same,
+                "devplace: the branches of a sum_of or concat_of take the same input, but not all require the same "
+                "element type (input_element), such as indices.");
   return same;
 }
 

@@ -24,8 +24,8 @@ enum class branch_result : unsigned char { input, saved, output, scratch };
 /// The plan of branches, which take the same input `In` and whose results `Join` combines. Overwrites neither the input
 /// nor the output's gradient. Adds the gradients of the input from the last branch to the first.
 ///
-/// Workspace from forward to backward: each branch's result, if its backward reads the result, and what the branch
-/// saves. Scratch memory: a result or its gradient, a gradient of the input, and the branch's own scratch memory.
+/// Workspace from forward to backward: each branch's result, if its backward reads the result, and the branch's saved
+/// data. Scratch memory: a result or its gradient, a gradient of the input, and the branch's own scratch memory.
 template <class Join, class In, class... Plans>
 struct branches : plan_list<Plans...> {
  private:
@@ -46,7 +46,7 @@ struct branches : plan_list<Plans...> {
     return Join::adds && output_is_free ? branch_result::output : branch_result::scratch;
   }
 
-  /// Whether a branch adds its gradient of the input to that of branches before it in backward's order.
+  /// Whether a branch adds its gradient of the input to the sum of the branches that backward ran earlier.
   static constexpr bool adds_gradient(std::size_t index) {
     return index + 1 != n && !passes_on[index] && !(Join::adds && index + 2 == n && passes_on[n - 1]);
   }
@@ -122,7 +122,7 @@ struct branches : plan_list<Plans...> {
   template <class X, class P>
   static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
 
-  /// The pass from branch `Index`'s view.
+  /// Returns branch `Index`'s pass: with its own parameters and parts of the workspace.
   template <std::size_t Index, class X, class P>
   static pass<P> inner(const pass<P>& p) {
     constexpr element_sizes e = sizes<X, P>;

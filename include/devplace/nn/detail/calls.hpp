@@ -28,7 +28,7 @@ using accumulator_of = typename precision_traits<P>::accumulator;
 template <class Layer, class P, class X>
 using output_element_t = std::conditional_t<reshapes_only<Layer>(), X, element_of_t<P>>;
 
-/// An activation that a layer does not keep, for backward: extents without elements.
+/// Extents without elements, in place of an activation that the layer does not keep for backward.
 template <class View>
 class not_kept : View {
  public:
@@ -57,10 +57,10 @@ class call {
 
  public:
   using precision_type = P;
-  using value_type = typename roles::activation;  ///< of activations and of their gradients
+  using value_type = typename roles::activation;  ///< element type of activations and of their gradients
   using parameter_type = typename roles::working;
-  using gradient_type = typename roles::gradient;        ///< of parameters
-  using accumulator_type = typename roles::accumulator;  ///< of sums and intermediate results
+  using gradient_type = typename roles::gradient;        ///< element type of parameter gradients
+  using accumulator_type = typename roles::accumulator;  ///< type of sums and intermediate results
   using backend_type = Backend;
   using sample = In;  ///< the extents of one sample of the input
   /// A batch of samples.
@@ -86,8 +86,8 @@ class call {
   ///@}
   int ordinal() const { return pass_.ordinal; }
 
-  kept_as<keep::input, samples_of<const X, In>> input;  ///< in backward not_kept unless the layer keeps the input
-  kept_as<keep::output, samples_of<Y, out>> output;     ///< in backward not_kept unless the layer keeps the output
+  kept_as<keep::input, samples_of<const X, In>> input;  ///< not_kept in backward unless the layer keeps the input
+  kept_as<keep::output, samples_of<Y, out>> output;     ///< not_kept in backward unless the layer keeps the output
 
   /// Parameter number `Index` of the layer.
   template <std::size_t Index>
@@ -182,7 +182,7 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
         accumulate(add),
         gradients_(gradients) {}
 
-  typename base::template samples_of<const T, out> output_gradient;     ///< of the loss's sum
+  typename base::template samples_of<const T, out> output_gradient;     ///< gradient of the sum of losses
   typename base::template samples_of<T, In> input_gradient;             ///< null if not needed
   static constexpr bool needs_parameter_gradients = !is_frozen<Layer>;  ///< false in nn::frozen
   bool needs_input_gradient;
@@ -243,8 +243,8 @@ template <class A, class B>
 auto reject_operands() {
   constexpr bool kept = !is_not_kept<A> && !is_not_kept<B>;
   static_assert(kept,
-                "devplace: backward: the layer does not keep this activation; name what backward reads in the layer's "
-                "constant `keeps`, or leave the constant out, which keeps both.");
+                "devplace: backward: the layer does not keep this activation; add the activations that backward reads "
+                "to the layer's constant `keeps`, or remove the constant to keep input and output.");
   return std::conditional_t<kept, no_value, float>{};  // a number, so that the rest of the expression compiles
 }
 

@@ -63,8 +63,8 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
     return any;
   }
   static_assert(!own_elements(true),
-                "devplace: a layer takes elements of its own type (input_element), such as indices, and stands behind "
-                "layers that compute; put it first in the network.");
+                "devplace: a layer requires its own element type (input_element), such as indices, but stands behind "
+                "layers that compute; put this layer first in the network.");
 
   static constexpr chain_facts<n> facts() {
     chain_facts<n> f;
@@ -78,8 +78,8 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
   static constexpr chain_layout<n> training = lay_out(facts(), mode::train);
   static constexpr chain_layout<n> predicting = lay_out(facts(), mode::predict);
   static constexpr std::size_t find_largest_gradient() {
-    const std::array<std::size_t, n> of{sample_size<typename Plans::output>...};
-    return n == 1 ? 0 : *std::max_element(of.begin(), of.end() - 1);
+    const std::array<std::size_t, n> output_sizes{sample_size<typename Plans::output>...};
+    return n == 1 ? 0 : *std::max_element(output_sizes.begin(), output_sizes.end() - 1);
   }
   static constexpr std::size_t largest_gradient = find_largest_gradient();
 
@@ -99,9 +99,9 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
     return 2 * slot(batch, m, e) + inside;
   }
 
-  /// Does nothing at run time. Callers of a pass call this first, so that the layers are instantiated from here and
-  /// errors in a user's layer have a short backtrace: on clang no function of the library, since clang instantiates
-  /// functions that return `auto` at once and what they call afterwards.
+  /// Does nothing at run time. Passes call this first, which instantiates the layers from here and shortens the
+  /// backtrace of errors in a user's layer. On clang no library function remains there, since clang instantiates
+  /// functions that return `auto` at once and their callees later.
   using indices = std::make_index_sequence<n>;
   template <class Backend, class X, class P, bool Training, std::size_t... Index>
   static auto compile_layers(std::index_sequence<Index...>) {
@@ -128,7 +128,6 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
   }
 
  private:
-  /// The sizes of the elements of layer `index`.
   static constexpr element_sizes sizes_at(std::size_t index, const element_sizes& e) {
     return {raw[index] ? e.input : e.activation, e.activation, e.accumulator};
   }
@@ -161,7 +160,7 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
     return p.scratch + (id % 2) * slot(p.batch, mode::predict, sizes<X, P>);
   }
 
-  /// The pass from layer `Index`'s view.
+  /// Returns layer `Index`'s pass: with its own parameters and parts of the workspace.
   template <std::size_t Index, class X, class P>
   static pass<P> inner(const pass<P>& p) {
     constexpr element_sizes e = sizes<X, P>;
@@ -193,7 +192,7 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
       return false;
   }
 
-  /// The plan of layer `Index` if its passes are not computed with those of another layer.
+  /// The plan of layer `Index`, or no_passes if the layer is fused with a neighbour.
   template <std::size_t Index>
   using alone = std::conditional_t<absorbed<Index>() || absorbs_next<Index>(), no_passes, plan<Index>>;
 

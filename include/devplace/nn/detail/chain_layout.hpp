@@ -24,7 +24,7 @@ struct chain_facts {
 /// the workspace has the others.
 template <std::size_t N>
 struct chain_layout {
-  std::array<std::size_t, N + 1> storage{};       ///< of activation i
+  std::array<std::size_t, N + 1> storage{};       ///< storage of activation i
   std::array<std::size_t, N + 2> storage_size{};  ///< elements per sample
   std::array<bool, N + 2> raw{};                  ///< whether the storage has the input's element type
   std::array<bool, N + 2> kept{};                 ///< whether some backward pass reads it
@@ -46,7 +46,6 @@ struct chain_layout {
     return offset(storages - 1, batch, e);
   }
 
-  /// Bytes of one sample in a storage.
   constexpr std::size_t sample_bytes(std::size_t id, const element_sizes& e) const {
     return storage_size[id] * (raw[id] ? e.input : e.activation);
   }
@@ -60,7 +59,7 @@ struct chain_layout {
   }
 };
 
-/// Whether a layer works in place: it must declare so, and its output must have its input's size and element type.
+/// Whether a layer works in place: it declares in_place, and its output has its input's size and element type.
 template <std::size_t N>
 constexpr bool works_in_place(const chain_facts<N>& facts, std::size_t i) {
   return facts.in_place[i] && facts.size[i] == facts.size[i + 1] && facts.raw[i] == facts.raw[i + 1];

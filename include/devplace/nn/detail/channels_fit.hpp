@@ -10,8 +10,8 @@
 
 namespace devplace::nn::detail {
 
-/// The samples that a normalisation of channels takes when it receives `X`: X if its first axis has `Channels`
-/// elements, with any further axes.
+/// The input extents of a normalisation of channels: `X` if its first axis has `Channels` elements, with any further
+/// axes, else a stand-in.
 template <std::size_t Channels, class X>
 struct channels_fit {
   using type = extents<Channels>;

@@ -18,7 +18,7 @@
 
 namespace devplace::nn::detail {
 
-/// The convolution of `In` channels with one or two further axes to `Out` channels. A following relu is fused.
+/// The convolution of `In` to `Out` channels of series or images. Fuses a following relu.
 template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options>
 struct convolution_layer {
  private:
@@ -58,7 +58,7 @@ struct convolution_layer {
   }
 
  public:
-  /// Members that layer_for requires, and `takes`: the samples that the layer takes when it receives extents X.
+  /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
   template <class X>
   using takes = window_fit<options, Axes, In, X>;

@@ -43,9 +43,8 @@ struct parts_of_one_size;
 struct residual_of_one_size;
 ///@}
 
-/// Faults with their paths, of which a plan holds the first: a layer that does not take what the previous one gives,
-/// and branches whose outputs do not fit each other.
-///@{
+/// Faults with their paths; a plan holds the first one. Either a layer does not take the previous layer's output, or
+/// branches have outputs that do not fit each other.
 template <class Path, class Layer, class Expects, class Receives>
 struct misfit;
 template <class Path, class Rule, class First, class Other>
@@ -122,14 +121,14 @@ concept fixes_input = requires {
   typename Layer::input_extents;
 };
 
-/// A layer that restricts the extents of its samples: `takes<In>::type` is In if it fits, otherwise extents that fit,
-/// and `takes<In>::expected` is for messages. Its `input_extents`, if any, apply if it is a network's first layer.
+/// A layer that restricts the extents of its samples: `takes<In>::type` is In if it fits, otherwise a stand-in that
+/// fits; `takes<In>::expected` is for messages. `input_extents`, if any, apply to a network's first layer.
 template <class Layer, class In>
 concept fixes_part = requires {
   typename Layer::template takes<In>;
 };
 
-/// The extents that a layer takes when it receives `In`.
+/// The input extents of a layer: `In` if they fit or are not restricted, else a stand-in.
 template <class Layer, class In>
 struct taken_by {
   using type = In;

@@ -11,7 +11,7 @@
 
 namespace devplace::nn::detail {
 
-/// The samples that a layer for images of any extents takes when it receives `X`; see window_fit.
+/// The input extents of a layer for images of any size: `X` if they fit, else a stand-in as in window_fit.
 template <class X>
 struct image_fit {
   using type = extents<1, 1, 1>;
@@ -32,8 +32,8 @@ struct image_or_series_fit<extents<C, L>> {
   using expected = type;
 };
 
-/// The samples that a transposed convolution of `Channels` channels takes when it receives `X`, and the axes of the
-/// convolution in the other direction, whose `in` is the layer's output.
+/// The input extents of a transposed convolution of `Channels` channels: `X` if they fit, else a stand-in. Also the
+/// axes of the convolution in the other direction, whose `in` is the layer's output.
 template <class Options, std::size_t Channels, class X>
 struct transposed_fit {
   /// The axis for an input extent, `out`, and the options.
@@ -43,7 +43,7 @@ struct transposed_fit {
     return {whole > 2 * padding ? whole - 2 * padding : 0, out, size, stride, padding, dilation};
   }
   static constexpr std::size_t rank = X::rank;
-  /// An extent of X, or, if X is no image, the smallest for which the padding leaves an output.
+  /// An extent of X or, if X is no image, the smallest extent for which the padding leaves an output.
   static constexpr std::size_t extent(std::size_t which, std::size_t reach, std::size_t stride, std::size_t padding) {
     if constexpr (rank == 3)
       return X::static_extent(which);

@@ -11,8 +11,8 @@
 
 namespace devplace::nn::detail {
 
-/// The samples that a layer on a last axis of `Width` elements takes when it receives `X`: X if its last axis has
-/// `Width` elements, otherwise vectors of `Width` elements.
+/// The input extents of a layer on a last axis of `Width` elements: `X` if its last axis has `Width` elements,
+/// otherwise vectors of `Width` elements.
 template <class X, std::size_t Width>
 struct last_axis {
   static constexpr bool fits = [] {
@@ -27,7 +27,7 @@ struct last_axis {
   template <std::size_t Other, std::size_t... Axis>
   static auto replaced(std::index_sequence<Axis...>) -> extents<type::static_extent(Axis)..., Other>;
 
-  /// `type` with another last axis.
+  /// `type` with its last axis replaced.
   template <std::size_t Other>
   using with = decltype(replaced<Other>(std::make_index_sequence<type::rank - 1>{}));
 };

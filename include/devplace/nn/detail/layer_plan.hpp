@@ -24,7 +24,7 @@ inline constexpr char by_position[] = ".";
 constexpr bool has_own_name(const char* name) {
   return *name != *by_position;
 }
-/// Appends a layer's own name, if it has one that is not empty.
+/// Appends a layer's own name, if it has one, unless the name is empty.
 inline std::string child_prefix(std::string prefix, const char* own_name) {
   if (has_own_name(own_name) && *own_name != 0) prefix.append(own_name).append(".");
   return prefix;
@@ -99,8 +99,8 @@ struct layer_plan {
   static constexpr bool tells_layers = false;           ///< whether backward calls `after` for each of its layers
   static constexpr std::size_t layers = 1;
   static constexpr std::size_t meetings = meetings_of<Layer>();
-  static constexpr std::size_t meeting_numbers = meeting_numbers_of<Layer>();  ///< at most, of one meeting
-  static constexpr std::size_t reduced_numbers = meetings * meeting_numbers;   ///< of a pass
+  static constexpr std::size_t meeting_numbers = meeting_numbers_of<Layer>();  ///< integers of the largest reduction
+  static constexpr std::size_t reduced_numbers = meetings * meeting_numbers;   ///< integers reduced in a pass
   static constexpr bool frozen = is_frozen<Layer>;
   static constexpr std::size_t parameters = frozen ? 0 : scalar_count(table_of<Layer, false>());
   static constexpr std::size_t parameter_elements = frozen ? 0 : offset_of(table_of<Layer, false>());
@@ -177,8 +177,8 @@ struct layer_plan {
     }
     (std::make_index_sequence<table_of<Layer, false>().size()>{});
   }
-  /// Calls a visitor for every parameter or buffer. Compiled once and not for each layer, since it passes values in
-  /// place of types.
+  /// Calls a visitor for every parameter or buffer. Passes values in place of types, so that it compiles once for all
+  /// layers.
   template <bool Buffers>
   static void visit(const std::string& prefix, const arena_begin& begin, const entry_visitor& f) {
     static constexpr auto table = table_of<Layer, Buffers>();
@@ -190,7 +190,7 @@ struct layer_plan {
   static void visit_layers(const std::string& prefix, F&& f) {
     f(prefix, layer_plan{});
   }
-  /// Whether the first axis of the outputs are channels; `of_inputs` says so of the inputs.
+  /// Whether the outputs' first axis is the channels; `of_inputs` tells this for the inputs.
   static constexpr bool channels_first(bool of_inputs) {
     if constexpr (requires { Layer::gives_channels_first; })
       return Layer::gives_channels_first;

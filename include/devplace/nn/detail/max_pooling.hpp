@@ -8,7 +8,6 @@
 
 namespace devplace::nn::detail {
 
-/// The largest element of each window.
 template <std::size_t Axes, class... Options>
 struct max_pooling : pooling_layer<Axes, Options...> {
   static constexpr keep keeps = keep::input;

@@ -4,7 +4,6 @@
 
 namespace devplace::nn::detail {
 
-/// Whether a template argument is a std::ratio.
 template <class R>
 inline constexpr bool is_ratio = requires {
   R::num;

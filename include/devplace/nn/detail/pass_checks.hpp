@@ -43,7 +43,7 @@ inline constexpr bool is_loss_gradient = false;
 template <class T, class Extents, class Batch>
 inline constexpr bool is_loss_gradient<T, loss_gradient<T, Extents, Batch>> = true;
 
-/// The placement of the gradients that a model computes from what it saved.
+/// The placement of the gradients that `Model::backward` computes from `Saved`.
 template <class Model, class Saved>
 using gradient_placement_of =
     gradient_placement_from_t<typename Model::placement_type, typename Saved::batch_placement_type>;
@@ -55,12 +55,12 @@ consteval bool accepts_backward() {
                              is_loss_gradient<element_of_t<typename Model::precision_type>, Loss>;
   constexpr bool moved = !types_fit || std::is_same_v<Saved, std::remove_cvref_t<Saved>>;
   static_assert(types_fit,
-                "devplace: backward: it takes what this model's forward saved and then the gradient of a loss, not its "
-                "whole result: auto [loss, gradient] = nn::cross_entropy{}(output, labels); "
+                "devplace: backward: its arguments are the data that this model's forward saved and the gradient of a "
+                "loss, not the loss's whole result: auto [loss, gradient] = nn::cross_entropy{}(output, labels); "
                 "model.backward(std::move(saved), gradient).");
   static_assert(moved,
-                "devplace: backward: it consumes what forward saved; move that in: backward(std::move(saved), "
-                "gradient).");
+                "devplace: backward: it consumes the data that forward saved; move them in: "
+                "backward(std::move(saved), gradient).");
   if constexpr (types_fit && moved) {
     constexpr bool one_batch =
         std::is_same_v<typename Saved::batch_placement_type, typename Loss::batch_placement_type>;
@@ -70,7 +70,7 @@ consteval bool accepts_backward() {
                   "functions the same batch.");
     static_assert(addable,
                   "devplace: backward: whole gradients and summands cannot be added: a sharded batch adds to the "
-                  "gradients of sharded batches before synchronize, a replicated batch to whole ones.");
+                  "gradients of sharded batches before synchronize, a replicated batch to whole gradients.");
     return one_batch && addable;
   } else {
     return false;

@@ -19,7 +19,6 @@ struct placed_weights {
   const T* data() const { return count == 0 ? nullptr : static_cast<const T*>(block.data()); }
 };
 
-/// Copies weights to a place.
 template <class T, class Backend>
 placed_weights<T> place_weights(int ordinal, const std::vector<double>& given) {
   const std::vector<T> values(given.begin(), given.end());

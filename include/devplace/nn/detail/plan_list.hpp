@@ -57,10 +57,10 @@ struct plan_list {
   static constexpr std::array<std::size_t, n> plan_buffers{Plans::buffer_elements...};
   static constexpr std::array<std::size_t, n> plan_layers{Plans::layers...};
   static constexpr std::array<std::size_t, n> plan_meetings{Plans::meetings...};
-  static constexpr std::size_t sum_before(const std::array<std::size_t, n>& of, std::size_t index) {
+  static constexpr std::size_t sum_before(const std::array<std::size_t, n>& values, std::size_t index) {
     std::size_t total = 0;
     for (std::size_t i = 0; i < index; ++i)
-      total += of[i];
+      total += values[i];
     return total;
   }
 
@@ -70,7 +70,7 @@ struct plan_list {
     return Plan::scratch_bytes(batch, m, e) + (m == mode::predict ? Plan::saved_bytes(batch, m, e) : 0);
   }
 
-  /// The pass from layer `Index`'s view, with the same workspace.
+  /// Returns layer `Index`'s pass: with its own parameters and the same workspace.
   template <std::size_t Index, class P>
   static pass<P> at_layer(const pass<P>& p) {
     pass<P> result = p;
@@ -82,8 +82,8 @@ struct plan_list {
     return result;
   }
 
-  /// The first phase of a pass in which layer `Index` takes part. Layers with meetings take part in several phases,
-  /// others in one, unless there are no samples.
+  /// The first phase of a pass in which layer `Index` runs. Layers that reduce over the places run in several phases,
+  /// even without samples; others run in one, unless there are no samples.
   template <std::size_t Index, bool Backward>
   static constexpr std::size_t first_phase() {
     return Backward ? sum_before(plan_meetings, n) - sum_before(plan_meetings, Index + 1)
@@ -98,12 +98,12 @@ struct plan_list {
     else  // earlier phases wrap around to large numbers
       return p.phase - first_phase<Index, Backward>() <= plan_meetings[Index];
   }
-  /// Whether layer `Index` takes part for the last time.
+  /// Whether this is the last phase in which layer `Index` runs.
   template <std::size_t Index, bool Backward, class P>
   static bool completes(const pass<P>& p) {
     return sum_before(plan_meetings, n) == 0 || p.phase == first_phase<Index, Backward>() + plan_meetings[Index];
   }
-  /// The pass with the phase counted from layer `Index`'s first.
+  /// Returns the pass with its phase counted from layer `Index`'s first phase.
   template <std::size_t Index, bool Backward, class P>
   static pass<P> in_phase(pass<P> p) {
     p.phase -= first_phase<Index, Backward>();

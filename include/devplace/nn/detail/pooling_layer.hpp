@@ -28,10 +28,10 @@ struct pooling_layer {
                 "devplace: max_pool1d and avg_pool1d have one axis, so their options have one number: "
                 "max_pool1d<kernel<2>>.");
   static_assert(2 * options::pad.rows <= options::size.rows && 2 * options::pad.columns <= options::size.columns,
-                "devplace: a pooling's padding is at most half its kernel, or a window would have no element.");
+                "devplace: a pooling's padding is at most half its kernel; otherwise a window could have no element.");
 
  public:
-  /// The samples that the layer takes when it receives extents X, and its output.
+  /// The check of the input's extents X, and the extents of the output.
   ///@{
   template <class X>
   using takes = window_fit<options, Axes, 0, X>;

@@ -17,10 +17,9 @@ namespace devplace::nn::detail {
 template <class In, std::size_t Features>
 struct samples_of_features {
   static constexpr bool fits = In::rank > 0 && In::static_extent(In::rank == 0 ? 0 : In::rank - 1) == Features;
-  static_assert(
-      fits,
-      "devplace: layer_norm<N> and rms_norm<N> take samples whose last axis has N elements; give the number of "
-      "features that the layer before gives.");
+  static_assert(fits,
+                "devplace: layer_norm<N> and rms_norm<N> take samples whose last axis has N elements; N must be the "
+                "number of features of the previous layer.");
   using type = In;
 };
 

@@ -62,7 +62,7 @@ struct stand_in<Layer, In> {
   using type = any_layer<output_t<Layer, In>>;
 };
 
-/// Whether a plan has only layers; error messages name `WrongLayer`, its first type that is none.
+/// Whether a plan has only layers; error messages name `WrongLayer`, its first type that is not a layer.
 template <class WrongLayer>
 inline constexpr bool is_layer = std::is_void_v<WrongLayer>;
 

@@ -10,13 +10,11 @@
 
 namespace devplace::nn::detail {
 
-/// The samples that a layer with windows takes when it receives `X`: `type` is X if X fits. Otherwise `type` has
-/// extents that fit, for the rest of the network's plan, and `expected` is for the error message. `Channels` is 0 if
-/// the layer takes any number of channels.
+/// The input extents of a layer with windows: `type` is X if X fits, otherwise a stand-in for the rest of the network's
+/// plan; `expected` is for the error message. `Channels` is 0 if the layer accepts any number of channels.
 template <class Options, std::size_t Axes, std::size_t Channels, class X>
 struct window_fit;
 
-/// The larger of two numbers.
 constexpr std::size_t larger(std::size_t a, std::size_t b) {
   return a > b ? a : b;
 }

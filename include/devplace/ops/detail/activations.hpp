@@ -10,11 +10,11 @@
 #include <devplace/ops/detail/normal_distribution.hpp>
 
 // Functors of activations x F(x), where F is a symmetric distribution function, and of softplus, for host and devices.
-// With the tail t(a) = F(-a), x F(x) = max(x, 0) - |x| t(|x|): nothing cancels for large |x|, and infinities give no
-// NaN.
+// With the tail t(a) = F(-a), x F(x) = max(x, 0) - |x| t(|x|): large |x| cancel no digits, and infinities give no NaN.
 namespace devplace::detail::elementary {
 
-/// Tails of distributions for 0 <= a <= `limit`, where they round to 0: `probability` is F(-a), and `slope` a F'(a).
+/// Tails of distributions for 0 <= a <= `limit`, beyond which they round to 0: `probability` is F(-a), and `slope` a
+/// F'(a).
 ///@{
 template <class T>
 struct logistic {
@@ -44,7 +44,7 @@ struct normal {
   }
 };
 
-/// The logistic distribution of u = sqrt(8 / pi) (a + 0.044715 a^3), which is close to the normal one.
+/// The logistic distribution of u = sqrt(8 / pi) (a + 0.044715 a^3), which approximates the normal distribution.
 template <class T>
 struct nearly_normal {
   static constexpr T limit = exponential_constants<T>::limit;

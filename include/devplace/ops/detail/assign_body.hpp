@@ -21,11 +21,11 @@ struct square_root;  // ops/detail/elementary.hpp
 /// Number of elements that justify a thread: a few microseconds of work.
 inline constexpr std::size_t elementwise_grain = 16384;
 
-/// Writes tree elements begin..end-1. Each destination element depends only on operand elements with the same index,
-/// also in place.
+/// Writes tree elements begin..end-1. Each destination element depends only on operand elements with the same index, so
+/// the destination may be an operand.
 template <class T, class Tree>
 [[gnu::always_inline]] inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end) {
-  // Always inlined: g++ vectorises no loop with a call, and does not inline long expressions otherwise.
+  // Always inlined: g++ does not vectorise loops with calls, and does not inline long expressions otherwise.
   independent_loop(
       begin, end, [&](std::size_t i) __attribute__((always_inline)) { destination[i] = tree.at(i); });
 }
@@ -59,8 +59,8 @@ struct assign_linear {
   }
 };
 
-/// Copies [rows, columns] elements between arrays of any strides, several rows at a time. If the source's neighbouring
-/// elements are in one column, each of its cache lines is used before it is evicted.
+/// Copies [rows, columns] elements between arrays of any strides, several rows at a time. If columns are contiguous in
+/// the source, each of its cache lines is used before it is evicted.
 template <class T, class Stride>
 void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from, const std::size_t* strides,
                std::size_t rows, std::size_t columns) {
@@ -77,7 +77,7 @@ void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from, cons
     part(column, std::integral_constant<std::size_t, 1>{});
 }
 
-/// The axis along which rows follow each other; with one axis there is one row.
+/// The axis along which rows follow each other. An array of one axis has one row.
 template <std::size_t Rank>
 inline constexpr std::size_t axis_of_rows = Rank > 1 ? Rank - 2 : 0;
 
@@ -92,7 +92,7 @@ struct gathered_block {
 
 /// Replaces leaves for a block of the result, `rows` x `columns` elements from `start` on, so that one loop computes
 /// the block for any strides. Gathers operands that are strided or repeated within the block into the next buffer.
-/// `Linear`: a part of one row, without broadcasting along rows.
+/// `Linear`: the block is part of one row, without broadcasting along rows.
 template <std::size_t Rank, bool Linear = false>
 struct leaf_of_block : load_singles {
   using load_singles::operator();
@@ -141,7 +141,7 @@ struct strided_target {
   std::size_t row_stride() const { return strides[Rank - 1]; }
 };
 
-/// Index functor for operands, or a destination, with strides along some axes; 0 along broadcast ones.
+/// Index functor for a destination or operands with strides along some axes, 0 along broadcast axes.
 template <class Target, class Tree, std::size_t Rank>
 struct assign_strided {
   static constexpr bool computes_much = detail::computes_much<Tree>;

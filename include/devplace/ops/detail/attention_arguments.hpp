@@ -34,12 +34,12 @@ struct attention_shape {
   DEVPLACE_HD constexpr std::size_t in_row(std::size_t sequence) const { return sequence % heads * width; }
 };
 
-/// Dropout of attention probabilities: which are set to 0, and the factor of the others.
+/// Dropout of attention probabilities: selects the probabilities to set to 0, and has the factor of the others.
 template <class T>
 struct attention_dropout {
   philox_key key{};
   std::uint64_t first_sample = 0;  ///< index, in the whole batch, of sample 0
-  std::uint64_t threshold = 0;     ///< a random 32-bit word below it drops its probability; 0: no dropout
+  std::uint64_t threshold = 0;     ///< random 32-bit words below it drop their probability; 0: no dropout
   T scale = 1;
 
   DEVPLACE_HD constexpr bool drops() const { return threshold != 0; }
@@ -57,7 +57,7 @@ struct attention_dropout {
   DEVPLACE_HD constexpr T apply(T x, std::uint32_t word) const { return word < threshold ? T{0} : x * scale; }
 };
 
-/// results = dropout(softmax(scale q k^T)) v for each head, and `log_sums` [samples, heads, length], the logarithms of
+/// results = dropout(softmax(scale q k^T)) v for each head. `log_sums` [samples, heads, length] are the logarithms of
 /// the softmaxes' denominators, log sum exp(scale q k^T).
 template <class T>
 struct attention_arguments {

@@ -36,7 +36,7 @@ struct broadcast_axis {
 constexpr broadcast_axis broadcast_static(std::size_t a, std::size_t b) {
   if (a == 1) return {b, true};
   if (b == 1) return {a, true};
-  if (a == dyn) return {b, true};  // 1 or that extent, checked at run time
+  if (a == dyn) return {b, true};  // a must be 1 or that extent, checked at run time
   if (b == dyn) return {a, true};
   return {a, a == b};
 }
@@ -143,8 +143,8 @@ constexpr shape broadcast_shapes(const shape& a, const shape& b, const char* ope
   return result;
 }
 
-/// Throws shape_error for a difference of arrays of different ranks that would both be repeated, such as residuals of
-/// [n, 1] and [n]: n x n differences are hardly intended.
+/// Throws shape_error for a difference of arrays of different ranks that would both be repeated. For residuals of [n,
+/// 1] and [n], for example, n x n differences are hardly intended.
 inline void require_difference(const shape& a, const shape& b) {
   const shape both = broadcast_shapes(a, b);
   const bool repeated_a = size_of(both) != size_of(a), repeated_b = size_of(both) != size_of(b);
@@ -163,7 +163,7 @@ inline void require_broadcast_to(const shape& destination, const shape& expressi
                         " cannot be broadcast to a destination of " + to_string(destination) + ".");
 }
 
-/// Converts a shape to an extents type with whose static extents it agrees.
+/// Converts a shape to an extents type whose static extents agree with it.
 template <class Extents>
 constexpr Extents extents_from(const shape& s) {
   if constexpr (Extents::is_static) {

@@ -13,8 +13,8 @@
 
 namespace devplace {
 
-/// A table of `(x * scale - mean) / standard_deviation` for all byte values x, computed in double and rounded once to
-/// T: identical on every place and with all compiler options.
+/// A table of `(x * scale - mean) / standard_deviation` for all byte values x. Computed in double and rounded once to
+/// T, so it is identical on every place and with all compiler options.
 template <floating_element T>
 struct byte_scale {
   /// The value of byte x.

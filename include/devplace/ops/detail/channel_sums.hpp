@@ -35,8 +35,8 @@ struct channel_shape {
     const std::size_t plane = quotient(i, extent);
     return plane - quotient(plane, channels) * channels;
   }
-  /// Calls f(channel, begin, end) for each run of neighbouring elements of one channel in [begin, end). With extent 1,
-  /// calls f_of_channels(first channel, begin, end) for each run of neighbouring channels.
+  /// Calls f(channel, begin, end) for each run of adjacent elements of one channel in [begin, end). With extent 1,
+  /// calls f_of_channels(first channel, begin, end) for each run of adjacent channels.
   template <class F, class FOfChannels>
   void for_each_run(std::size_t begin, std::size_t end, const F& f, const FOfChannels& f_of_channels) const {
     if (extent == 1)
@@ -59,10 +59,10 @@ struct pair_of {
   T first, second;
 };
 
-/// `terms` defines the sums. `terms.of_channel(c)` is a functor: of element index i it returns the summands of channel
-/// c as a pair_of<terms.value_type>; its inputs() and of() (detail/reduced_inputs.hpp) serve several elements at a
-/// time. `combine(a, b)` adds b to a; it may be another commutative and associative function, with the neutral element
-/// `neutral()`. `terms.store(c, pair)` stores the results.
+/// `terms` defines the sums. `terms.of_channel(c)` is a functor that returns the summands of channel c at element index
+/// i, as a pair_of<terms.value_type>; its inputs() and of() (detail/reduced_inputs.hpp) serve several elements at a
+/// time. `combine(a, b)` adds b to a; any commutative and associative function with the neutral element `neutral()` may
+/// replace the addition. `terms.store(c, pair)` stores the results.
 template <class Terms>
 struct channel_plan {
   channel_shape shape;
@@ -79,4 +79,4 @@ void sum_channels(int ordinal, const channel_shape& shape, const Terms& terms) {
 }  // namespace devplace
 
 #include <devplace/backend/cpu/channel_sums.hpp>
-#include DEVPLACE_CUDA_BACKEND(channel_sums)
+#include DEVPLACE_BACKENDS(channel_sums)

@@ -17,7 +17,7 @@ struct window_axis {
 
   /// Position of tap `t` of window `o` in the input, plus `padding`.
   DEVPLACE_HD constexpr std::size_t padded(std::size_t o, std::size_t t) const { return o * stride + t * dilation; }
-  /// Whether a position of padded() is in the input, not in the padding.
+  /// Whether a position from padded() is in the input, not in the padding.
   DEVPLACE_HD constexpr bool inside(std::size_t at) const { return at >= padding && at - padding < in; }
   /// The windows [first_inside, end_inside) whose tap `t` is not in the padding.
   ///@{
@@ -35,7 +35,7 @@ struct window_axis {
   }
   ///@}
 
-  /// Whether the gradient by the input is a convolution, too, with the taps in reverse order.
+  /// Whether the input's gradient is also a convolution, with the taps in reverse order.
   constexpr bool has_mirror() const { return stride == 1 && padding <= (size - 1) * dilation; }
   constexpr window_axis mirror() const { return {out, in, size, 1, (size - 1) * dilation - padding, dilation}; }
 };
@@ -64,8 +64,8 @@ struct convolution_shape {
   DEVPLACE_HD constexpr std::size_t weights() const { return groups * outputs * depth(); }
 };
 
-// Products of 16-bit elements are exact; their sums are float and rounded once, or not at all for gradients of
-// parameters. cuDNN also rounds those gradients, and sums before a bias is added.
+// Products of 16-bit elements are exact. Their sums are float and rounded once, except gradients of parameters, which
+// stay float. cuDNN also rounds those gradients, and sums before a bias is added.
 
 /// Float workspace of a convolution of 16-bit elements, unused for other types.
 template <class T>
@@ -124,7 +124,7 @@ struct convolution_bias_gradient_arguments {
 };
 
 /// Number of consecutive samples whose weight gradients are summed in one matrix; the matrices are then added in order.
-/// They need at most a quarter of the memory of the outputs. Depends on the shape of a sample only: the sum's bits
+/// They need at most a quarter of the memory of the outputs. Depends only on the shape of a sample, so the sum's bits
 /// depend neither on the number of threads nor on the batch's capacity.
 constexpr std::size_t convolution_chunk(const convolution_shape& s) {
   const std::size_t affordable = s.groups * s.outputs * s.pixels() / 4;

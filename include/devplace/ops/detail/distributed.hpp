@@ -21,7 +21,6 @@ inline constexpr bool is_distributed_tensor = false;
 template <class T, class E, class W>
 inline constexpr bool is_distributed_tensor<tensor<T, E, W>> = !single_place<W>;
 
-/// A tensor over several places.
 template <class X>
 concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove_cvref_t<X>>;
 
@@ -41,8 +40,8 @@ constexpr bool takes_on_one_place() {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Makes an uninitialised tensor on Where for a result. A split one is divided like the operand `source`, by the same
-/// rule for later extents.
+/// Makes an uninitialised tensor on Where for a result. A split tensor takes the division of the operand `source` and
+/// its rule for dividing later extents.
 template <class T, class Where, class Extents, class Source>
 auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
   using result = tensor<T, Extents, Where>;
@@ -61,7 +60,7 @@ auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
                     " of the other; split both in the same way.");
 }
 
-/// Throws unless the parts of two tensors have equal sizes, each along the axis that its tensor is split along.
+/// Throws unless the parts of two tensors have equal sizes, each along its tensor's split axis.
 template <class A, class B>
 void require_same_split(const char* operation, const A& a, const B& b) {
   constexpr std::size_t axis_of_a = rules_of<typename A::placement_type>::axis;

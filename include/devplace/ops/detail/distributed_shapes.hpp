@@ -9,8 +9,8 @@
 #include <devplace/ops/detail/broadcast_shapes.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 
-// Broadcasting over several places happens only within the local tensors. Split operands have the split axis of the
-// result in full extent; other operands have no such axis, or extent 1 along it.
+// Over several places, only local tensors broadcast. Split operands have the split axis of the result in full extent;
+// other operands have no such axis, or extent 1 along it.
 namespace devplace::detail {
 
 template <class Result, class Extents, class Operand>
@@ -19,13 +19,13 @@ constexpr void check_split_axis() {
   constexpr std::size_t axis = rules_of<Result>::axis;
   if constexpr (std::is_same_v<typename Operand::placement_type, Result>) {
     static_assert(operand_extents::rank == Extents::rank,
-                  "devplace: elementwise: a split operand has fewer axes than another, so that its split axis would "
-                  "not be that of the result; all_gather(x) it first, or give it as many axes.");
+                  "devplace: elementwise: a split operand has fewer axes than another, so its split axis would not be "
+                  "the result's; all_gather(x) it first, or give it as many axes.");
   } else if constexpr (operand_extents::rank + axis >= Extents::rank) {
     constexpr std::size_t extent = aligned_static_extent<operand_extents>(axis, Extents::rank);
     static_assert(extent == 1 || extent == dyn,
-                  "devplace: elementwise: a whole operand has the axis along which another is split, so that no place "
-                  "would use all of it; scatter<sharded<axis<0>, ...>>(x) it first.");
+                  "devplace: elementwise: a whole operand has the axis along which another is split, and each place "
+                  "would use only a part of it; scatter<sharded<axis<0>, ...>>(x) it first.");
   }
 }
 
@@ -39,7 +39,7 @@ constexpr void check_split_axis() {
 }
 
 /// Throws unless each place's local tensor of `operand` has all elements that the place's part of the result needs.
-/// `like` is a tensor that is distributed like the result.
+/// `like` is a tensor distributed like the result.
 template <class Result, class Extents, class Operand, class Like>
 void require_local_operand(const Extents& extents, const Operand& operand, const Like& like) {
   constexpr std::size_t axis = rules_of<Result>::axis;
@@ -63,8 +63,8 @@ void require_destination(const To& destination, const Expression& expression) {
   require_broadcast_to(result, computed);
   if constexpr (rules_of<Where>::split) {
     static_assert(Expression::rank == To::rank,
-                  "devplace: assign: the expression has fewer axes than the destination, so that its split axis is "
-                  "another; give it as many axes.");
+                  "devplace: assign: the expression has fewer axes than the destination, so it is split along another "
+                  "axis; give it as many axes.");
     if (expression.extent(rules_of<Where>::axis) != destination.extent(rules_of<Where>::axis))
       throw_repeated_parts("assign", computed, result);
     require_same_split("assign", destination, expression.like());

@@ -15,7 +15,7 @@
 #include <devplace/tensor/dtype.hpp>
 
 // Functors of the elementwise operations, for host and devices. Every case is defined: integers wrap around, an integer
-// divided by 0 is 0, and NaN is treated as each functor says.
+// divided by 0 is 0, and each functor states its treatment of NaN.
 namespace devplace::detail::elementary {
 
 /// The type in which sums, differences and products of integers are computed: unsigned, so that wrapping is defined.
@@ -168,10 +168,9 @@ template <class To>
 struct convert {
   template <class From>
   DEVPLACE_HD constexpr To operator()(From x) const {
-    if constexpr (short_element<From> && std::is_integral_v<To>) return (*this)(static_cast<float>(x));
+    if constexpr (storage_element<From> && std::is_integral_v<To>) return (*this)(static_cast<float>(x));
     if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-      // The lowest value is 0 or a power of two, so exact; the highest may not be, hence the comparison with its
-      // successor.
+      // The lowest value is 0 or a power of two, so exact. The highest may not be exact, so its successor is compared.
       constexpr From from_lowest = static_cast<From>(lowest_number<To>);
       constexpr From past_highest = From{2} * static_cast<From>(highest_number<To> / 2 + 1);
       if (x != x) return To{0};
@@ -182,8 +181,8 @@ struct convert {
   }
 };
 
-/// Computes F of 16-bit elements and numbers in float; rounds the result to T unless F is a comparison.
-template <class F, short_element T>
+/// Computes F of storage types' elements and numbers in float; rounds the result to T unless F is a comparison.
+template <class F, storage_element T>
 struct in_float {
   template <class... X>
   [[gnu::always_inline]] DEVPLACE_HD constexpr auto operator()(X... x) const {

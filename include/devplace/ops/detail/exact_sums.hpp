@@ -10,14 +10,15 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/limits.hpp>
 
-// Sums whose bits do not depend on the order of the summands, nor on how they are divided among places. Summands are
-// rounded to multiples of a unit, a power of two chosen by the largest of them; sums of integers are exact. The largest
-// must be known first, which costs a reduction of its own. Compare Demmel and Nguyen, "Parallel reproducible
-// summation", 2015, who need one pass and several accumulators.
+// Sums whose bits depend neither on the order of the summands nor on their division among places. Summands are rounded
+// to multiples of a unit, a power of two chosen by the largest of them; sums of integers are exact. Finding the largest
+// costs a reduction of its own. Compare Demmel and Nguyen, "Parallel reproducible summation", 2015, who need one pass
+// and several accumulators.
 
 namespace devplace::detail {
 
-/// Integers in the order of the numbers, so that the largest number can be found as an integer; NaN is the largest.
+/// Maps numbers to integers of the same order, NaN to the largest, so that reductions of integers find the largest
+/// number.
 ///@{
 DEVPLACE_HD inline std::int64_t order_key(double x) {
   constexpr std::int64_t highest = highest_number<std::int64_t>;
@@ -31,13 +32,13 @@ DEVPLACE_HD inline double number_of_key(std::int64_t key) {
 }
 ///@}
 
-/// Factor for normalised summands, such that each fits into 51 bits and the sum of `count` into 64.
+/// Factor for normalised summands: each then fits into 51 bits, and the sum of `count` into 64.
 constexpr double exact_unit(std::size_t count) {
   const int bits = 61 - static_cast<int>(std::bit_width(count));
   return static_cast<double>(std::uint64_t{1} << (bits < 50 ? bits : 50));
 }
 
-/// A power of two of about the largest absolute value of all summands, and its inverse.
+/// A power of two near the largest absolute value of all summands, and its inverse.
 class exact_scale {
  public:
   /// `largest` is the largest absolute value; if it is infinite or NaN, summands are zeros, and scaled() is NaN.

@@ -48,7 +48,7 @@ inline constexpr T inverse_factorial = inverse_factorial<T, K - 1> / static_cast
 template <class T>
 inline constexpr T inverse_factorial<T, 0> = T{1};
 
-/// Horner's scheme for exp(r) = sum of r^k / k! up to `Last`, starting at term `K`, divided by r^K.
+/// Horner's scheme for exp(r) = sum of r^k / k! up to k = `Last`, starting at k = `K`, divided by r^K.
 template <int K, int Last, class T>
 [[gnu::always_inline]] DEVPLACE_HD constexpr T exponential_series(T r) {
   if constexpr (K == Last)
@@ -58,7 +58,7 @@ template <int K, int Last, class T>
 }
 
 /// Clamps x to -limit..limit; NaN stays. Uses masks of integers: g++ does not vectorise floating-point comparisons,
-/// which can trap, and makes a branch of a condition.
+/// which can trap, and turns a condition into a branch.
 template <class T>
 [[gnu::always_inline]] DEVPLACE_HD inline T limited_to(T limit, T x) {
   using bits = typename exponential_constants<T>::bits;
@@ -91,7 +91,7 @@ struct exponent_parts {
   using unsigned_bits = std::make_unsigned_t<typename constants::bits>;
 
   T r;
-  unsigned_bits k;  ///< modulo 2^32 or 2^64; arbitrary for NaN, hence unsigned: it may overflow
+  unsigned_bits k;  ///< modulo 2^32 or 2^64; unsigned, because it is arbitrary for NaN and may overflow
 
   [[gnu::always_inline]] DEVPLACE_HD inline explicit exponent_parts(T x) {
     const T shifted = DEVPLACE_AS_WRITTEN(x * static_cast<T>(1.44269504088896340736) + constants::rounder);
@@ -102,7 +102,7 @@ struct exponent_parts {
 };
 
 // Functions without branches and calls, so that compilers vectorise loops over them. The arithmetic is the same on
-// every backend, and under -ffast-math, which does not vectorise it.
+// every backend, and under -ffast-math, where loops are not vectorised.
 
 /// exp(x) within 2 ulp, exactly 0 and infinity beyond the limits, NaN for NaN: 2^k exp(r), exp(r) by its Taylor series.
 template <floating_element T>
@@ -111,7 +111,7 @@ template <floating_element T>
   using unsigned_bits = typename exponent_parts<T>::unsigned_bits;
   const exponent_parts<T> parts(limited_to(constants::limit, x));
   const T series = exponential_series<0, constants::degree>(parts.r);
-  // 2^k may be outside the normal range although the result is not, so it is applied as two factors.
+  // 2^k may be outside the normal range although the result is inside, so it is applied as two factors.
   const auto doubled = static_cast<unsigned_bits>(parts.k + 2u * constants::bias);
   const auto half = static_cast<unsigned_bits>(doubled >> 1);
   return DEVPLACE_AS_WRITTEN(series * power_of_two<T>(half)) *
@@ -157,7 +157,7 @@ template <floating_element T>
   const T reciprocal_of_second = power_of_two<T>(static_cast<unsigned_bits>(2u * constants::bias - other));
   const T scaled = DEVPLACE_AS_WRITTEN(series * first) + DEVPLACE_AS_WRITTEN(first - reciprocal_of_second);
   const T result = DEVPLACE_AS_WRITTEN(scaled) * power_of_two<T>(other);
-  return same_bits<T>(same_bits<bits>(result) | (same_bits<bits>(x) & sign_bit));  // the sign of a small x's zero
+  return same_bits<T>(same_bits<bits>(result) | (same_bits<bits>(x) & sign_bit));  // the sign of zero for a small x
 }
 
 /// tanh(x) within 3 ulp, exactly -1 and 1 for large x, -0 for -0, NaN for NaN: e / (e + 2) with e = exp(2 |x|) - 1

@@ -21,17 +21,16 @@ constexpr auto make_expression(const F& function, Operands... operands);
 }  // namespace detail
 
 /// An elementwise expression that is evaluated lazily, such as `a + 2.0f * b`: nothing is computed until it is assigned
-/// to a tensor or view, or a tensor is made from it; then a single loop computes all of it, one per place for tensors
-/// over several places, which work concurrently and without communication. `Where` follows from the operands
-/// (docs/algebra.md).
+/// to a tensor or view, or a tensor is made from it. Then a single loop computes all of it. Over several places, each
+/// place runs one loop, concurrently and without communication. `Where` follows from the operands (docs/algebra.md).
 ///
-/// It owns tensors that were temporaries or were moved in, and refers to all others, which must outlive it and not be
-/// moved: a function may return `std::move(local) + 1.0f` or a tensor made from an expression, not `local + 1.0f`.
-/// Numbers are held by value. An expression that owns a tensor can only be moved.
+/// An expression owns tensors that were temporaries or were moved in, and can then only be moved. It refers to all
+/// others, which must outlive it and not be moved. A function may therefore return `std::move(local) + 1.0f` or a
+/// tensor made from an expression, not `local + 1.0f`. Numbers are held by value.
 ///
-/// An expression with a name is no operand: `auto norm = sqrt(x); x /= norm;` does not compile, as `norm` would be
-/// computed anew at each use. `tensor norm = sqrt(x);` stores its elements; `auto norm = lazy(sqrt(x));` says that it
-/// is to be computed at each use.
+/// An expression with a name is rejected as an operand: `auto norm = sqrt(x); x /= norm;` does not compile, because
+/// `norm` would be computed anew at each use. `tensor norm = sqrt(x);` stores its elements; `auto norm =
+/// lazy(sqrt(x));` allows computing it at each use.
 template <class Where, class F, class... Operands>
 class DEVPLACE_NODISCARD expression {
  public:
@@ -51,7 +50,7 @@ class DEVPLACE_NODISCARD expression {
   /// Number of axes.
   static constexpr std::size_t rank = extents_type::rank;
 
-  /// Throws shape_error if run-time extents cannot be broadcast, or only by crossing places.
+  /// Throws shape_error if run-time extents cannot be broadcast, or only by moving elements between places.
   constexpr explicit expression(const F& function, Operands... operands)
       : extents_(detail::broadcast_extents<extents_type>(operands.extents()...)),
         function_(function),
@@ -71,7 +70,7 @@ class DEVPLACE_NODISCARD expression {
   /// Number of elements.
   constexpr std::size_t size() const { return extents_.size(); }
 
-  /// A non-owning version of the expression; the original must outlive it.
+  /// Returns a non-owning version of the expression; the original must outlive it.
   constexpr auto borrowed() const {
     return std::apply(
         [this](const Operands&... operands) {
@@ -86,7 +85,7 @@ class DEVPLACE_NODISCARD expression {
     std::apply([&visit](const Operands&... operands) { (operands.visit(visit), ...); }, operands_);
   }
 
-  /// On one place: the tree for its evaluation, with `make(view)` for each tensor, called from left to right.
+  /// On one place: returns the tree for its evaluation, with `make(view)` for each tensor, called from left to right.
   template <class Make>
   constexpr auto tree(Make& make) const {
     return std::apply(
@@ -97,14 +96,14 @@ class DEVPLACE_NODISCARD expression {
         operands_);
   }
 
-  /// Over several places: the expression of place k's local tensors; this object must outlive it.
+  /// Over several places: returns the expression of place k's local tensors; this object must outlive it.
   DEVPLACE_CONFIGURED auto at(std::size_t k) const {
     return std::apply(
         [this, k](const Operands&... operands) { return detail::make_expression(function_, operands.at(k)...); },
         operands_);
   }
 
-  /// Over several places: the first of its tensors that is distributed like the result.
+  /// Over several places: returns the first of its tensors that is distributed like the result.
   template <std::size_t I = 0>
   const auto& like() const {
     const auto& operand = std::get<I>(operands_);
@@ -134,7 +133,7 @@ class DEVPLACE_NODISCARD expression {
     }
   }
 
-  /// Over several places: an uninitialised tensor of type `Result` for the result.
+  /// Over several places: makes an uninitialised tensor of type `Result` for the result.
   template <class Result>
   DEVPLACE_CONFIGURED Result storage() const {
     constexpr bool same_placement = std::is_same_v<typename Result::placement_type, Where>,
@@ -157,7 +156,7 @@ class DEVPLACE_NODISCARD expression {
   std::tuple<Operands...> operands_;
 };
 
-/// An expression that may have a name and be used several times; lazy() makes it.
+/// An expression, made by lazy(), that may have a name and be used several times.
 template <class Expression>
 class DEVPLACE_NODISCARD lazy_expression : public Expression {
  public:

@@ -9,7 +9,7 @@
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
-/// Calls f(i) for every i in [begin, end); no call may access elements that another one writes. The inner loop has a
+/// Calls f(i) for every i in [begin, end); no call may access elements that another call writes. The inner loop has a
 /// constant length, which lets g++ vectorise it at -O2.
 DEVPLACE_HD_CALLS_ANY
 template <class F>

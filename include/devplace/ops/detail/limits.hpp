@@ -7,7 +7,7 @@
 
 #include <devplace/tensor/dtype.hpp>
 
-// Kernels can use these constants; they cannot call the functions of std::numeric_limits.
+// Kernels can use these constants, but cannot call the functions of std::numeric_limits.
 namespace devplace::detail {
 
 template <class T>

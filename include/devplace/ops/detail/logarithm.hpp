@@ -28,8 +28,8 @@ template <class T>
 }
 
 /// log(x) within 1 ulp, also of subnormal numbers; -infinity for 0 and -0, NaN for negative numbers and NaN. x = 2^k m
-/// with m from sqrt(1/2) to sqrt(2), and log m = f - (f^2 / 2 - s (f^2 / 2 + r)) with f = m - 1, s = f / (2 + f) and r
-/// = 2 artanh(s) / s - 2: in this arrangement, from FreeBSD's e_log.c, everything but f is small. Without branches and
+/// with m from sqrt(1/2) to sqrt(2). With f = m - 1, s = f / (2 + f) and r = 2 artanh(s) / s - 2, log m = f - (f^2 / 2
+/// - s (f^2 / 2 + r)). In this arrangement, from FreeBSD's e_log.c, all terms except f are small. Without branches and
 /// calls, like exponential.hpp.
 template <floating_element T>
 [[gnu::always_inline]] DEVPLACE_HD inline T fast_log(T x) {
@@ -50,7 +50,7 @@ template <floating_element T>
   const auto shifted = static_cast<unsigned_bits>(same_bits<unsigned_bits>(normal) + (one - root_half));
   const T f = same_bits<T>(static_cast<unsigned_bits>((shifted & (least_normal - 1)) + root_half)) - T{1};
   const auto exponent = static_cast<unsigned_bits>((shifted >> mantissa) - unsigned_bits{constants::bias} - power);
-  // Not a conversion: AVX2 has none for 64-bit integers.
+  // Replaces a conversion, which AVX2 does not have for 64-bit integers.
   const auto rounder = same_bits<unsigned_bits>(constants::rounder);
   const T k = DEVPLACE_AS_WRITTEN(same_bits<T>(static_cast<unsigned_bits>(rounder + exponent)) - constants::rounder);
 

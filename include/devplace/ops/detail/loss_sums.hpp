@@ -59,18 +59,18 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// Memory for a loss that is returned as a value, on operand X's place.
 template <class X, class T>
 struct loss_workspace {
-  loss_workspace(const char* operation, std::size_t rows, reduction how)
+  loss_workspace(const char* operation, std::size_t rows, reduction mode)
       : sums(extents<2>{}), row_losses(extents<dyn>(rows)) {
-    if (how != reduction::mean && how != reduction::sum)
+    if (mode != reduction::mean && mode != reduction::sum)
       throw argument_error(std::string(operation) +
-                           ": a loss is reduced by reduction::mean or reduction::sum, not by " + reduction_name(how) +
+                           ": a loss is reduced by reduction::mean or reduction::sum, not by " + reduction_name(mode) +
                            ".");
   }
 
-  auto result(reduction how) {
+  auto result(reduction mode) {
     result_beside_t<X, T, extents<>> value(extents<>{});
     for_each_index<operand_backend_t<X>>(as_view(value).ordinal(), 1, 1,
-                                         loss_result<T>{raw_data(value), raw_data(sums), how == reduction::mean});
+                                         loss_result<T>{raw_data(value), raw_data(sums), mode == reduction::mean});
     return value;
   }
 

@@ -9,7 +9,6 @@
 #include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/detail/placement_check.hpp>
 
-// Expressions from the arguments of elementwise operations.
 namespace devplace::detail {
 
 template <class... Placements>
@@ -23,8 +22,8 @@ struct common_placement<First, Rest...> {
 template <class... Rest>
 struct common_placement<void, Rest...> : common_placement<Rest...> {};
 
-/// How an elementwise function acts on summands with elements of type T. Integer quotients are truncated, so they are
-/// not linear.
+/// How an elementwise function acts on summands with elements of type T. Quotients of integers are truncated, so they
+/// are not linear.
 template <class F, class T>
 inline constexpr arithmetic arithmetic_of = arithmetic::pointwise;
 template <class T>
@@ -55,7 +54,7 @@ struct placement_or_number<X> {
   using type = placement_type_of<X>;
 };
 
-/// Why the algebra of placements rejects F of these arguments, of which the last has elements of type T.
+/// Why the algebra of placements rejects F of these arguments; T is the element type of the last one.
 template <class F, class T, class... X>
 constexpr mismatch why_not() {
   if constexpr ((distributed_operand<X> || ...))
@@ -84,7 +83,7 @@ constexpr auto make_expression(const F& function, Operands... operands) {
 template <class... T>
 struct elements_are {};
 
-/// Makes an expression of arguments, which have the given element types; numbers adopt them.
+/// Makes an expression of arguments with the given element types; numbers adopt these types.
 template <class F, class... T, class... X>
 constexpr auto applied(const F& function, elements_are<T...>, X&&... x) {
   return make_expression(function, make_operand<T>(std::forward<X>(x))...);

@@ -60,7 +60,7 @@ auto product_extents(const A& a, const B& b) {
                     sizes_text(b) + " is " + sizes_text(product) + ".");
 }
 
-/// The elements of a product's result or of an operand, `element` bytes each.
+/// The memory of a product's result or operand, with elements of `element` bytes.
 struct matrix_memory {
   const void* data;
   std::size_t element;
@@ -79,7 +79,7 @@ struct matrix_memory {
 };
 
 /// Whether writing the result could change the operand. Recognises two blocks of columns of one matrix as disjoint by
-/// their addresses modulo the matrix's row stride; likewise for the result's other strides.
+/// their addresses modulo the matrix's row stride; the result's other strides likewise.
 inline bool overlap(const matrix_memory& result, const matrix_memory& operand) {
   if (!share_memory(result.data, result.bytes(), operand.data, operand.bytes())) return false;
   const auto to = reinterpret_cast<std::uintptr_t>(result.data), from = reinterpret_cast<std::uintptr_t>(operand.data);

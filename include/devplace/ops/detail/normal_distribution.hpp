@@ -9,15 +9,16 @@
 
 namespace devplace::detail {
 
-/// Constants of the normal distribution's tail for a floating-point format. The coefficients are those of p in
-/// Phi(-a) = exp(-a^2 / 2) p(q) / (a + 5), q = (a - 5) / (a + 5); tests/reference/fit_normal_tail.py prints them.
+/// Constants of the normal distribution's tail for a floating-point format. The coefficients are those of the
+/// polynomial p in Phi(-a) = exp(-a^2 / 2) p(q) / (a + 5), q = (a - 5) / (a + 5). tests/reference/fit_normal_tail.py
+/// prints them.
 template <floating_element T>
 struct normal_constants;
 
 template <>
 struct normal_constants<float> {
   static constexpr float limit = 14.43f;  // exp(-limit^2 / 2) and Phi(-limit) round to 0
-  static constexpr int low_bits = 12;     // without these, a number's square is exact
+  static constexpr int low_bits = 12;     // without these bits, a number's square is exact
   static constexpr int erf_terms = 7;     // (1/2)^14 / (7! 15) < 2^-29
   static constexpr float coefficients[] = {7.69193051e-1f,  -6.65382472e-1f, 4.95305464e-1f, -3.13534464e-1f,
                                            1.65022509e-1f,  -6.91023254e-2f, 2.07922791e-2f, -3.07144216e-3f,

@@ -26,9 +26,9 @@ class lazy_expression;
 namespace detail {
 
 // Operands as stored in an expression. All have value_type, extents_type (of the whole), placement_type, `extents()`
-// and `borrowed()` (a non-owning version). On one place they have `visit(f)` (calls f(view) for each tensor, from left
-// to right) and `tree(make)` (the tree for the evaluation, with make(view) in place of each tensor, in the same order);
-// over several places `at(k)` (the operand on place k) and `like()` (a tensor with the operand's distribution).
+// and `borrowed()` (a non-owning version). On one place, `visit(f)` calls f(view) for each tensor, from left to right,
+// and `tree(make)` is the tree for the evaluation, with make(view) in place of each tensor, in the same order. Over
+// several places, `at(k)` is the operand on place k, and `like()` a tensor with the operand's distribution.
 
 /// A number; its placement_type is void because it is stored in the expression.
 template <class T>
@@ -133,11 +133,11 @@ inline constexpr bool is_expression_type<lazy_expression<Expression>> = true;
 /// Removes the wrapper of lazy().
 ///@{
 template <class Where, class F, class... Operands>
-constexpr const expression<Where, F, Operands...>& unmarked(const expression<Where, F, Operands...>& x) {
+constexpr const expression<Where, F, Operands...>& without_lazy(const expression<Where, F, Operands...>& x) {
   return x;
 }
 template <class Where, class F, class... Operands>
-constexpr expression<Where, F, Operands...>&& unmarked(expression<Where, F, Operands...>&& x) {
+constexpr expression<Where, F, Operands...>&& without_lazy(expression<Where, F, Operands...>&& x) {
   return std::move(x);
 }
 ///@}
@@ -149,14 +149,14 @@ inline constexpr bool over_several_places = false;
 template <placement Where>
 inline constexpr bool over_several_places<Where> = !single_place<Where>;
 
-/// A const temporary, which cannot be moved from, so nothing could keep its elements alive.
+/// A const temporary, whose elements nothing could keep alive, since it cannot be moved from.
 template <class X>
 inline constexpr bool is_const_temporary = std::is_const_v<X>;
 template <class X>
 inline constexpr bool is_const_temporary<X&> = false;
 
 template <class X>
-concept number = std::is_arithmetic_v<std::remove_cvref_t<X>> || short_element<std::remove_cvref_t<X>>;
+concept number = std::is_arithmetic_v<std::remove_cvref_t<X>> || storage_element<std::remove_cvref_t<X>>;
 
 template <class X>
 using value_type_of = typename std::remove_cvref_t<X>::value_type;
@@ -176,7 +176,7 @@ template <class X>
 concept distributed_operand = operand_type<X> && over_several_places<placement_type_of<X>>;
 ///@}
 
-/// The extents of an argument; those of a scalar for a number.
+/// The extents of an argument; of a number, the extents of a scalar.
 template <class X>
 struct extents_of_argument {
   using type = devplace::extents<>;
@@ -198,11 +198,10 @@ inline constexpr bool same_placements = true;  // a number has no place
 template <elementwise_operand A, elementwise_operand B>
 inline constexpr bool same_placements<A, B> = std::is_same_v<placement_type_of<A>, placement_type_of<B>>;
 
-/// An operand or a number.
 template <class X>
 concept operand_or_number = operand_type<X> || number<X>;
 
-/// Arrays, which programs pass to operations by mistake: wrap() makes a view of their elements.
+/// Arrays, which programs pass to operations by mistake; wrap() makes a view of their elements.
 template <class X>
 inline constexpr bool is_foreign_array = std::is_pointer_v<X> || std::is_array_v<X>;
 template <class T, class Allocator>
@@ -236,7 +235,7 @@ struct pair_value<A, B> {
 template <class A, class B>
 using pair_value_t = typename pair_value<A, B>::type;
 
-/// Whether an argument, if it is a number, can be an element of this type without losing its fraction.
+/// Whether an argument, if it is a number, keeps its fraction as an element of this type.
 template <class X, class Element>
 inline constexpr bool keeps_fraction =
     !number<X> || !std::is_integral_v<Element> || std::is_integral_v<std::remove_cvref_t<X>>;
@@ -253,7 +252,7 @@ constexpr auto make_operand(X&& x) {
     if constexpr (std::is_lvalue_reference_v<X>)
       return x.borrowed();
     else
-      return std::remove_cvref_t<decltype(unmarked(std::move(x)))>(unmarked(std::move(x)));
+      return std::remove_cvref_t<decltype(without_lazy(std::move(x)))>(without_lazy(std::move(x)));
   } else {
     if constexpr (std::is_lvalue_reference_v<X>)
       return referred(x);

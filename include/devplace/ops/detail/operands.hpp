@@ -18,13 +18,11 @@ namespace detail {
 
 /// The view of an operand, which is a tensor or a view.
 template <class X>
-using operand_view_t = std::remove_const_t<decltype(as_window(std::declval<std::remove_reference_t<X>&>()))>;
+using operand_view_t = std::remove_const_t<decltype(as_any_view(std::declval<std::remove_reference_t<X>&>()))>;
 
-/// The element type of an operand, without const.
 template <class X>
 using operand_element_t = typename operand_view_t<X>::value_type;
 
-/// The extents type of an operand.
 template <class X>
 using operand_extents_t = typename operand_view_t<X>::extents_type;
 
@@ -32,7 +30,6 @@ using operand_extents_t = typename operand_view_t<X>::extents_type;
 template <class X>
 using operand_placement_t = typename operand_view_t<X>::placement_type;
 
-/// The backend of an operand.
 template <class X>
 using operand_backend_t = typename operand_view_t<X>::backend_type;
 
@@ -63,7 +60,6 @@ struct result_on {
 template <class X, class T, class E>
 using result_beside_t = typename result_on<T, E, operand_placement_t<X>>::type;
 
-/// A tensor with the element type and extents of operand X, on its place.
 template <class X>
 using result_like_t = result_beside_t<X, operand_element_t<X>, operand_extents_t<X>>;
 
@@ -78,7 +74,7 @@ using result_like_t = result_beside_t<X, operand_element_t<X>, operand_extents_t
                     sizes_text(b) + "; they must have the same extents.");
 }
 
-/// Throws unless all views are on one device; checks only what the types do not imply.
+/// Throws unless all views are on one device; checks only what their types do not imply.
 template <class First, class... Rest>
 void require_one_device(const char* operation, const First& first, const Rest&... rest) {
   if (((rest.ordinal() != first.ordinal()) || ...)) throw_other_devices(operation);

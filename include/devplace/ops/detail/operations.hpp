@@ -13,8 +13,8 @@
 
 namespace devplace::detail {
 
-// Expressions of one or two arguments. They assert one call below the public functions, so that compilers show the
-// user's line within few lines.
+// Expressions of one or two arguments. The assertions are one call below the public functions, so that a compiler's
+// message soon reaches the user's line.
 
 /// Whether a function takes elements of a type: some are defined for floating-point numbers only.
 template <class F, class Element>
@@ -39,23 +39,22 @@ inline constexpr bool takes_elements = !std::is_integral_v<Element> || !requires
   "devplace: elementwise: a floating-point number cannot stand beside integer elements, which would cut off its " \
   "fraction; convert the tensor first, cast<float>(x), or write an integer."
 
-/// The functor for function F of elements of type T.
 template <class F, class T>
 struct function_of {
   using type = F;
 };
-template <class F, short_element T>
+template <class F, storage_element T>
 struct function_of<F, T> {
   using type = elementary::in_float<F, T>;
 };
-template <class To, short_element T>
+template <class To, storage_element T>
 struct function_of<elementary::convert<To>, T> {
   using type = elementary::convert<To>;
 };
 template <class F, class T>
 using function_of_t = typename function_of<F, T>::type;
 
-/// The type of an argument's elements beside elements of type T: a number is not rounded to 16 bits.
+/// The element type of an argument beside elements of type T: a number is not rounded to 16 bits.
 template <class X, class T>
 using element_beside_t = std::conditional_t<number<X>, computed_t<T>, T>;
 
@@ -145,7 +144,7 @@ auto compound(To& destination, X&& x) {
         if constexpr (!std::is_same_v<result, refusal>) binary<F>(destination, std::forward<X>(x)).into(destination);
       }
     } else {
-      const auto window = as_window(destination);
+      const auto window = as_any_view(destination);
       constexpr bool written = !std::is_const_v<typename std::remove_const_t<decltype(window)>::element_type>;
       static_assert(written, DEVPLACE_DETAIL_ASSIGNED_CONST);
       if constexpr (stored && whole && fits && written) assign(window, binary<F>(window, std::forward<X>(x)));

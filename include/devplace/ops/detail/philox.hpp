@@ -10,7 +10,7 @@
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
-/// Four random 32-bit words, or the counter that they are computed from.
+/// Four random 32-bit words, or the counter from which they are computed.
 struct philox_block {
   std::uint32_t word[4];
 };

@@ -4,8 +4,8 @@
 
 #include <devplace/place/algebra.hpp>
 
-// Messages for what the algebra of placements rejects. Public functions often assert them in their own bodies, so that
-// compilers show the user's line within few lines.
+// Messages for operands that the algebra of placements rejects. Public functions often assert them in their own bodies,
+// so that a compiler's message soon reaches the user's line.
 
 #define DEVPLACE_DETAIL_OTHER_PLACES                                                    \
   "devplace: the operands lie on different places; bring them to one placement first: " \

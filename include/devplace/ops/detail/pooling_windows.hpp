@@ -17,7 +17,6 @@ struct pooling_shape {
 
   DEVPLACE_HD constexpr std::size_t plane() const { return rows.in * columns.in; }
   DEVPLACE_HD constexpr std::size_t windows() const { return rows.out * columns.out; }
-  /// Taps of a window.
   DEVPLACE_HD constexpr std::size_t taps() const { return rows.size * columns.size; }
 };
 
@@ -49,16 +48,16 @@ DEVPLACE_HD void for_each_window_of(const pooling_shape& s, std::size_t at, cons
   }
 }
 
-/// A line of windows along one axis: those of planes [plane, plane + planes), and of rows and columns likewise. Two of
-/// the three counts are 1.
+/// A line of windows along one axis: windows of planes [plane, plane + planes), and of rows and columns likewise. Two
+/// of the three counts are 1.
 struct window_line {
   static constexpr std::size_t most = 256;  // windows that are computed together
   std::size_t plane, row, column, planes, rows, columns;
-  std::size_t first, step;  ///< the first window's index in the result, and the distance to the next one's
+  std::size_t first, step;  ///< index of the first window in the result, and the distance to the next one's
   std::size_t apart;        ///< elements of the image from one window to the next
 
   std::size_t count() const { return planes * rows * columns; }
-  /// Where to compute the windows' results: in `to` if they are contiguous there, otherwise in `buffer`, from which
+  /// Returns the memory for the windows' results: `to` if they are contiguous there, otherwise `buffer`, from which
   /// store() copies them.
   template <class T>
   T* results(T* to, T* buffer) const {
@@ -92,8 +91,8 @@ void for_each_line(const pooling_shape& s, std::size_t begin, std::size_t end, c
 }
 
 /// Calls f(first, n, at, apart) for each tap of the windows of a line. The tap is inside the image for `n` windows from
-/// `first` on: for window `first` at element `at` of the line's first plane, and `apart` elements further for each next
-/// one.
+/// `first` on. It is at element `at` of the line's first plane for window `first`, and `apart` elements further for
+/// each next window.
 template <class F>
 void for_each_tap(const pooling_shape& s, const window_line& line, const F& f) {
   struct part {

@@ -41,7 +41,7 @@ struct gemm_arguments {
 };
 
 /// `count` products: the first, and the distance in elements between consecutive matrices, 0 if all products read the
-/// same one. All have the same bias.
+/// same matrix. All have the same bias.
 template <class T, class Result = T>
 struct gemm_batch {
   gemm_arguments<T, Result> first;

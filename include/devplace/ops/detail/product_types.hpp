@@ -16,7 +16,7 @@
 
 namespace devplace::detail {
 
-/// A precision, or void for that of the operands' element type.
+/// A precision, or void for the precision of the operands' element type.
 template <class P>
 concept precision_or_own = std::is_void_v<P> || precision<P>;
 
@@ -57,7 +57,7 @@ struct operand_precision<A> {
   using type = own_precision<void, operand_element_t<A>>;
 };
 
-/// Whether a result of elements `C` is one of operands with elements `T`.
+/// Whether a product of elements `T` may have elements `C`.
 template <class C, class T>
 inline constexpr bool result_of_product = std::is_same_v<C, T> || (short_element<T> && std::is_same_v<C, float>);
 

@@ -14,8 +14,8 @@
 
 // Functors that turn random words into numbers, in CPU loops and, `several` elements at a time, in GPU threads.
 //
-// No compiler can contract a product and a sum differently: the arithmetic uses std::fma, or the product is exact. The
-// bits are therefore the same with and without FMA instructions, on CPUs and GPUs.
+// The arithmetic uses std::fma, or its products are exact, so no compiler can contract products and sums differently.
+// The bits are therefore the same with and without FMA instructions, on CPUs and GPUs.
 namespace devplace::detail {
 
 /// Number of random elements that justify a thread.
@@ -25,7 +25,7 @@ inline constexpr std::size_t random_grain = 4096;
 template <class T>
 inline constexpr std::size_t words_of = sizeof(T) / sizeof(std::uint32_t);
 
-/// The leading 53 of 64 random bits as an exact number. Converts signed integers, which compilers vectorise.
+/// The leading 53 of 64 random bits as an exact number. Converts signed integers, because compilers vectorise this.
 DEVPLACE_HD constexpr double leading_bits(std::uint32_t low, std::uint32_t high) {
   const double upper = static_cast<double>(static_cast<std::int32_t>(high ^ 0x8000'0000)) + 0x1p31;
   return upper * 0x1p21 + static_cast<double>(static_cast<std::int32_t>(low >> 11));
@@ -129,7 +129,7 @@ struct cosine_and_sine {
 /// Cosine and sine of an angle in turns, in [0, 1).
 DEVPLACE_HD inline cosine_and_sine portable_cosine_and_sine(double turns) {
   const int quarter = static_cast<int>(std::fma(turns, 4., 0.5));
-  const double x = (turns - quarter * 0.25) * 6.28318530717958648, square = x * x;  // |x| <= pi / 4; exact difference
+  const double x = (turns - quarter * 0.25) * 6.28318530717958648, square = x * x;  // |x| <= pi / 4, exact difference
   constexpr double of_sine[] = {-1. / 1307674368000, 1. / 6227020800, -1. / 39916800, 1. / 362880,
                                 -1. / 5040,          1. / 120,        -1. / 6,        1.};
   constexpr double of_cosine[] = {1. / 20922789888000,
@@ -143,16 +143,16 @@ DEVPLACE_HD inline cosine_and_sine portable_cosine_and_sine(double turns) {
                                   1.};
   const auto sine = same_bits<std::uint64_t>(x * polynomial(square, of_sine));
   const auto cosine = same_bits<std::uint64_t>(polynomial(square, of_cosine));
-  // A quarter turn later the cosine is -sine and the sine is the cosine.
+  // A quarter turn later, the cosine is -sine and the sine is the cosine.
   const auto quarters = static_cast<std::uint64_t>(static_cast<std::uint32_t>(quarter));
   const std::uint64_t exchanged = (cosine ^ sine) & (0 - (quarters & 1));
   const std::uint64_t cosine_sign = ((quarters + 1) & 2) << 62, sine_sign = (quarters & 2) << 62;
   return {same_bits<double>((cosine ^ exchanged) ^ cosine_sign), same_bits<double>((sine ^ exchanged) ^ sine_sign)};
 }
 
-/// The square of the radius of a pair of standard normal numbers, from the first two words of its block.
+/// The square of the radius of a pair of standard normal numbers, from the first two words of the pair's block.
 DEVPLACE_HD inline double squared_radius(std::uint32_t low, std::uint32_t high) {
-  return -2 * portable_log((leading_bits(low, high) + 0.5) * 0x1p-53);  // of a number in (0, 1]
+  return -2 * portable_log((leading_bits(low, high) + 0.5) * 0x1p-53);  // the argument of the logarithm is in (0, 1]
 }
 
 /// A normal distribution (Box and Muller 1958). Index i generates the elements 2 i and 2 i + 1 from block i.
@@ -214,7 +214,7 @@ struct dropout_body {
   std::size_t columns;
   std::uint64_t first_sample;
   philox_key key;
-  std::uint64_t threshold;  // a random 32-bit word below it drops its element
+  std::uint64_t threshold;  // random 32-bit words below it drop their element
   computed_t<T> scale;
 
   DEVPLACE_HD constexpr T element(T x, std::uint32_t word) const {

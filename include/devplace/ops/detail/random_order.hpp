@@ -10,7 +10,7 @@
 #include <devplace/ops/detail/philox.hpp>
 
 // A random permutation is the order of random keys: the index with the smallest key comes first. Every place can
-// compute it, with the same result.
+// compute the permutation, with the same result.
 namespace devplace::detail {
 
 /// The key of an index: half of a random block.
@@ -20,8 +20,8 @@ DEVPLACE_HD constexpr std::uint64_t random_key(const random_sequence& random, st
   return std::uint64_t{words[1]} << 32 | words[0];
 }
 
-/// Sorts 0 to n-1 by their random keys on the CPU; equal keys, which are very rare, by index. Keys are uniform, so a
-/// first pass distributes them by their leading bits to buckets of about four. Does not allocate.
+/// Sorts 0 to n-1 on the CPU by random keys; equal keys, which are very rare, by index. Keys are uniform, so a first
+/// pass distributes them by their leading bits to buckets of about four. Does not allocate.
 class random_order {
  public:
   /// Number of 64-bit words of scratch memory that run() needs.

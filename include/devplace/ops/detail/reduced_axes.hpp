@@ -14,15 +14,15 @@
 
 namespace devplace::detail {
 
-// The axes of a reduction as its caller gives them: `axis<1>{}, axis<2>{}`, for a result with an extents type, or
-// numbers.
+// The axes of a reduction, given as types, `axis<1>{}, axis<2>{}`, or as numbers. Only types determine the static
+// extents of the result.
 
 template <class A>
 inline constexpr bool is_axis = false;
 template <std::size_t N>
 inline constexpr bool is_axis<axis<N>> = true;
 
-/// Whether axes that are given by types exist in an array of rank `Rank`, and whether each is given once.
+/// Whether axes given as types exist in an array of rank `Rank`, and whether each is given once.
 ///@{
 template <std::size_t Rank, class... Axes>
 inline constexpr bool axes_exist = true;
@@ -40,7 +40,7 @@ inline constexpr bool axes_differ<axis<N>...> = all_different<N...>();
                        " has the axes 0 to rank - 1, or -rank to -1 counted from the end.");
 }
 
-/// For every axis of an array whether it is reduced; without arguments all are.
+/// For every axis of an array, whether it is reduced. Without arguments all are.
 template <std::size_t Rank, std::size_t... N>
 constexpr auto reduced_axes(axis<N>...) {
   std::array<bool, Rank> result{};
@@ -60,7 +60,8 @@ auto reduced_axes(N... axes) {
   return result;
 }
 
-/// The extents of the remaining axes; all dynamic if the reduced axes are numbers, which the type does not depend on.
+/// The extents of the remaining axes. All are dynamic if the reduced axes are numbers, because the type does not depend
+/// on numbers.
 template <class E, std::size_t... N>
 constexpr auto remaining_extents(const E& e, const std::array<bool, E::rank>&, axis<N>...) {
   if constexpr (sizeof...(N) == 0)

@@ -9,8 +9,8 @@
 namespace devplace::detail {
 
 /// The arrays from which a source of a reduction computes its elements, for kernels that load several elements at a
-/// time. `inputs()` of a source returns them; `of(a)` or `of(a, b)` computes an element from the arrays' elements of
-/// the same index.
+/// time. A source's `inputs()` returns them. Its `of(a)` or `of(a, b)` computes an element from the arrays' elements
+/// with the same index.
 ///@{
 template <class A>
 struct one_input {

@@ -22,7 +22,7 @@ namespace devplace::detail {
 template <element T>
 using sum_accumulator_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 
-/// Element type of sums: that of floating-point elements, int64 for integers (as in PyTorch).
+/// Element type of sums: int64 for integers, as in PyTorch; otherwise the elements' own.
 template <element T>
 using sum_result_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
 
@@ -39,7 +39,7 @@ struct sum_reducer {
   static constexpr bool adds_values = true;
   using accumulator = sum_accumulator_t<T>;
   Result* result;
-  Result beta;  // result = beta * result + sum; 0: not read
+  Result beta;  // result = beta * result + sum; with 0, result is not read
 
   DEVPLACE_HD static constexpr accumulator identity() { return 0; }
   DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) {
@@ -78,7 +78,7 @@ struct square_sum_reducer {
   DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<T>(a); }
 };
 
-/// The largest or smallest element; NaN if there is one.
+/// The largest or smallest element; NaN if any element is NaN.
 template <class T, bool Largest>
 struct extremum_reducer {
   using accumulator = computed_t<T>;

@@ -12,7 +12,7 @@
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
-// Loops over a row in groups of 8 elements, with 8 accumulators: the compiler can vectorise them without reordering
+// Loops over a row in groups of 8 elements, with 8 accumulators: compilers can vectorise them without reordering
 // floating-point sums, and the rounding error of a sum is that of n/8 additions in double.
 
 inline constexpr std::size_t row_lanes = 8;
@@ -22,8 +22,8 @@ DEVPLACE_HD inline double sum_of_lanes(const double* lanes) {
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/// exp(x[c] - max) of `Count` elements, with differences below 64. Separate loops: the compiler vectorises each of
-/// them, whereas g++ makes branches of a condition on 8 unrolled elements.
+/// exp(x[c] - max) of `Count` elements, with differences below 64. Separate loops, because compilers vectorise each of
+/// them, whereas g++ turns a condition on 8 unrolled elements into branches.
 template <std::size_t Count, class T, class From>
 DEVPLACE_HD void exponentials_of(T* e, const From* x, T max) {
   const auto difference = [=](std::size_t i) {
@@ -84,8 +84,8 @@ struct four_of<double> {
   typedef double in_memory __attribute__((vector_size(32), aligned(8), may_alias));
 };
 
-/// The moments of the first elements, in groups of 16; sets `done` to their number. Uses vector types: with AVX2, g++'s
-/// conversion of floats in loops takes several times as long.
+/// The moments of the first elements, in groups of 16; sets `done` to their number. Uses vector types, because with
+/// AVX2, g++'s conversion of floats in loops takes several times as long.
 template <class T, class Element>
 [[gnu::always_inline]] inline row_moments moments_of_groups(const Element* x, std::size_t n, double origin,
                                                             std::size_t& done) {
@@ -131,14 +131,14 @@ DEVPLACE_HD row_moments moments_of_row(const Element* x, std::size_t n, double o
   return result;
 }
 
-/// Maps a number's bits to an integer that compares as the number does, with -0 below 0: comparisons of integers are
-/// vectorised. Its own inverse: rank_of(rank_of(bits)) == bits.
+/// Maps a number's bits to an integer that compares as the number does, with -0 below 0, because compilers vectorise
+/// comparisons of integers. Its own inverse: rank_of(rank_of(bits)) == bits.
 template <class Bits>
 DEVPLACE_HD constexpr Bits rank_of(Bits bits) {
   return bits ^ (bits < 0 ? highest_number<Bits> : Bits{0});
 }
 
-/// The largest element, -infinity if there is none; NaN or the largest number if there is a NaN.
+/// The largest element, -infinity if there is none. With a NaN, the result is NaN or the largest number.
 template <class T, class From>
 DEVPLACE_HD T row_max(const From* x, std::size_t n) {
   using bits = typename exponential_constants<T>::bits;

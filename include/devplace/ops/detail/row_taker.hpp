@@ -37,7 +37,7 @@ struct row_taker {
   }
 };
 
-/// The value that a device writes if the source row does not exist.
+/// The value that a device writes for a source row that does not exist.
 template <class T>
 DEVPLACE_HD constexpr T no_element() {
   if constexpr (!std::is_integral_v<T>)

@@ -42,7 +42,7 @@ DEVPLACE_HD constexpr sort_key_t<T> sort_key(T x, bool descending) {
       result = all;
     } else {
       key bits{};
-      if constexpr (short_element<T>)
+      if constexpr (storage_element<T>)
         bits = x.bits();
       else
         bits = __builtin_bit_cast(key, x);
@@ -57,7 +57,7 @@ DEVPLACE_HD constexpr sort_key_t<T> sort_key(T x, bool descending) {
   return descending ? result ^ all : result;
 }
 
-/// Sorts each row of x stably: order[row * columns + j] becomes the index in x of the element that is j-th in its row.
+/// Sorts each row of x stably: order[row * columns + j] becomes the index in x of the row's j-th element after sorting.
 /// Only the first `kept` of a row are needed; the rest of its order is unspecified.
 template <element T>
 struct sort_plan {

@@ -13,7 +13,7 @@
 
 namespace devplace::detail {
 
-// Replaces n numbers by their correctly rounded square roots. Uses instructions because neither compiler vectorises
+// Replaces n numbers by their correctly rounded square roots. Uses assembly, because neither compiler vectorises
 // std::sqrt, which may set errno. Not inlined: 16-byte vectors need no instruction set beyond the command line's.
 #if defined(DEVPLACE_DETAIL_ROOT)
   #define DEVPLACE_DETAIL_SQUARE_ROOTS(T, suffix)                                        \

@@ -25,7 +25,6 @@ struct position {
   }
 };
 
-/// A number.
 template <class T>
 struct scalar_leaf {
   T value;
@@ -47,7 +46,7 @@ struct single_leaf {
   }
 };
 
-/// A tensor whose elements are in the same order as those of the result.
+/// A tensor with elements in the result's order.
 template <class T>
 struct linear_leaf {
   const T* data;
@@ -88,14 +87,13 @@ struct node<F, std::index_sequence<I...>, Children...> : branch<I, Children>... 
   }
 };
 
-/// The number of strided leaves of a tree.
 template <class Tree>
 inline constexpr std::size_t strided_leaves = is_strided_leaf<Tree> ? 1 : 0;
 template <class F, class Indices, class... Children>
 inline constexpr std::size_t strided_leaves<node<F, Indices, Children...>> = (std::size_t{0} + ... +
                                                                               strided_leaves<Children>);
 
-/// Whether a tree has a function, such as exp, that takes much longer than to load and store an element.
+/// Whether a tree has a function, such as exp, that takes much longer than loading and storing an element.
 template <class Tree>
 inline constexpr bool computes_much = false;
 template <class F, class Indices, class... Children>

@@ -7,7 +7,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
-#include <devplace/tensor/detail/number_options.hpp>
+#include <devplace/optim/option_range.hpp>
 
 namespace devplace::optim::detail {
 
@@ -68,13 +68,12 @@ struct adam_formula {
   }
 };
 
-template <class Rule>
-void validate_adam(const Rule& rule, const char* name) {
-  devplace::detail::require_not_negative(rule.learning_rate, name, "learning_rate");
-  devplace::detail::require_decay_rate(rule.beta1, name, "beta1");
-  devplace::detail::require_decay_rate(rule.beta2, name, "beta2");
-  devplace::detail::require_not_negative(rule.epsilon, name, "epsilon");
-  devplace::detail::require_not_negative(rule.weight_decay, name, "weight_decay");
+void for_each_option_of_adam(auto& rule, auto&& f) {
+  f("learning_rate", rule.learning_rate, not_negative);
+  f("beta1", rule.beta1, decay_rate);
+  f("beta2", rule.beta2, decay_rate);
+  f("epsilon", rule.epsilon, not_negative);
+  f("weight_decay", rule.weight_decay, not_negative);
 }
 
 }  // namespace devplace::optim::detail

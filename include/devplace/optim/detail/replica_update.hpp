@@ -25,7 +25,7 @@ struct part {
 /// memory.
 template <class Rule, class T, std::size_t Groups>
 struct replica_state {
-  part of = {};
+  part range = {};
   std::array<devplace::detail::memory_block, max_state_arenas> arenas;
   devplace::detail::memory_block steps;
   alignas(std::max_align_t) std::array<std::byte, step_memory_bytes * Groups> sent{};  ///< what was sent to `steps`
@@ -50,23 +50,23 @@ bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, 
             std::int64_t step) {
   constexpr bool rounds = Rounds && runtime::replica<S>::has_working_copy;
   bool wrote_working = false;
-  if (state.of.count == 0) return wrote_working;
+  if (state.range.count == 0) return wrote_working;
   using base = std::conditional_t<Options::none, step_arguments<T>, grouped_step_arguments<T>>;
   typename arguments_of<base, S, rounds>::type arguments;
   if constexpr (rounds) {
-    arguments.working = r.working_data() + state.of.first;
+    arguments.working = r.working_data() + state.range.first;
     arguments.wrote_working = &wrote_working;
   }
   if constexpr (!Options::none) {
     arguments.factors = Options::factors;
     arguments.groups = Options::count;
     arguments.group_of = static_cast<const std::uint8_t*>(table.data());
-    arguments.first = state.of.first;
+    arguments.first = state.range.first;
   }
   arguments.ordinal = r.ordinal;
-  arguments.n = state.of.count;
-  arguments.parameters = r.parameter_data() + state.of.first;
-  arguments.gradients = r.gradient_data() + state.of.first;
+  arguments.n = state.range.count;
+  arguments.parameters = r.parameter_data() + state.range.first;
+  arguments.gradients = r.gradient_data() + state.range.first;
   for (std::size_t i = 0; i < Rule::state_arenas; ++i)
     arguments.state[i] = static_cast<T*>(state.arenas[i].data());
   arguments.divisor = divisor;
@@ -85,7 +85,7 @@ replica_state<Rule, T, Groups> make_state(int ordinal, const part& of) {
     return runtime::zeros<T, Backend>(ordinal, count, memory_purpose::optimizer_state);
   };
   replica_state<Rule, T, Groups> state;
-  state.of = of;
+  state.range = of;
   for (std::size_t i = 0; i < Rule::state_arenas; ++i)
     state.arenas[i] = zeros(of.count);
   state.steps = zeros(Groups * step_memory_bytes / sizeof(T));

@@ -7,8 +7,9 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
-#include <devplace/base/error.hpp>
+#include <devplace/base/options.hpp>
 #include <devplace/optim/schedule_function.hpp>
 
 namespace devplace::optim::detail {
@@ -18,11 +19,6 @@ inline double cosine_factor(double x) {
   return (1 + std::cos(3.14159265358979323846 * x)) / 2;
 }
 
-inline void require_steps(std::int64_t value, std::int64_t least, const char* schedule, const char* name) {
-  if (value < least)
-    throw argument_error(std::string(schedule) + ": " + name + " is " + std::to_string(value) +
-                         "; it is a number of steps, at least " + std::to_string(least) + ".");
-}
 template <class Schedule>
 concept has_rate = requires(const Schedule& schedule, std::int64_t step) {
   { schedule.rate(0.1, step) } -> std::convertible_to<double>;
@@ -40,12 +36,11 @@ using schedule_type =
 // Optional members of schedules, with their defaults.
 
 template <class Schedule>
-void validate_schedule(const Schedule& schedule) {
-  if constexpr (requires { schedule.validate(); }) schedule.validate();
-}
-template <class Schedule>
-void for_each_option_of(const Schedule& schedule, auto&& f) {
-  if constexpr (requires { schedule.for_each_option(f); }) schedule.for_each_option(f);
+void for_each_option_of(std::string prefix, Schedule& schedule, auto&& f) {
+  if constexpr (requires { Schedule::name; }) prefix.append(Schedule::name).append("'s ");
+  devplace::detail::for_each_option(schedule, [&](const char* name, auto&& value) {
+    f((prefix + name).c_str(), std::forward<decltype(value)>(value));
+  });
 }
 template <class Schedule>
 double momentum_of(const Schedule& schedule, double base, std::int64_t step) {

@@ -42,7 +42,6 @@ void send_steps(const Rule& rule, const step_arguments<T>& a, runtime::step_reco
   new (sent) sent_steps<Rule>{rule, a.step + 1};
 }
 
-/// Completes an update's arguments and enqueues the update.
 template <std::size_t States, class Backend, class Update, class Arguments>
 void run_update(Update& update, const Arguments& a) {
   update.source = {a.gradients, a.divisor, a.gradient_factor, a.skip};

@@ -8,31 +8,61 @@
 #include <string>
 
 #include <devplace/base/error.hpp>
+#include <devplace/process/combine.hpp>
+#include <devplace/process/transport.hpp>
 
 namespace devplace::parallel::detail {
 
-// Checks of a collective's arguments; all throw argument_error.
+/// The participants of a communicator, the same number in each process, with the checks of a collective's arguments.
+/// All checks throw argument_error.
+class participants {
+ public:
+  /// The participants of all processes, and those of this process.
+  ///@{
+  int size() const { return processes_ * local_; }
+  int first_rank() const { return process_ * local_; }
+  int local_count() const { return local_; }
+  ///@}
 
-/// Requires one buffer for each place of this process.
-inline void check_buffers(std::size_t buffers, std::size_t places) {
-  if (buffers != places)
-    throw argument_error("collective: " + std::to_string(buffers) + " buffers were given for " +
-                         std::to_string(places) + " places of this process; give one for each.");
-}
+ protected:
+  participants(const process_ranks& processes, std::size_t local)
+      : processes_(processes.size), process_(processes.rank), local_(static_cast<int>(local)) {}
 
-/// Requires ascending boundaries of the participants' parts.
-inline void check_boundaries(std::span<const std::size_t> begins, std::size_t participants) {
-  if (begins.size() != participants + 1 || !std::is_sorted(begins.begin(), begins.end()))
-    throw argument_error(
-        "collective: the boundaries of the parts must be ascending numbers, one more than there are participants in "
-        "all processes; the part of rank r is [begins[r], begins[r + 1]).");
-}
+  int processes() const { return processes_; }
+  int process() const { return process_; }
+  int process_of(int rank) const { return rank / local_; }
+  bool is_here(int rank) const { return process_of(rank) == process_; }
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
-/// Requires that `root` is a rank.
-inline void check_root(int root, std::size_t participants) {
-  if (root < 0 || static_cast<std::size_t>(root) >= participants)
-    throw argument_error("collective: the root is rank " + std::to_string(root) + "; give one from 0 to " +
-                         std::to_string(participants - 1) + ".");
+  /// Requires one buffer for each place of this process.
+  void check(std::size_t buffers) const {
+    if (buffers != index(local_))
+      throw argument_error("collective: " + std::to_string(buffers) + " buffers were given for " +
+                           std::to_string(local_) + " places of this process; give one for each.");
+  }
+  /// Requires ascending boundaries of the participants' parts.
+  void check(std::span<const std::size_t> begins) const {
+    if (begins.size() != index(size()) + 1 || !std::is_sorted(begins.begin(), begins.end()))
+      throw argument_error(
+          "collective: the boundaries of the parts must be ascending numbers, one more than there are participants in "
+          "all processes; the part of rank r is [begins[r], begins[r + 1]).");
+  }
+  /// Requires that `root` is a rank.
+  void check_root(int root) const {
+    if (root < 0 || root >= size())
+      throw argument_error("collective: the root is rank " + std::to_string(root) + "; give one from 0 to " +
+                           std::to_string(size() - 1) + ".");
+  }
+
+ private:
+  int processes_, process_, local_;
+};
+
+/// Requires 1 to max_ranks devices. `owner` begins the message.
+inline void check_devices(std::size_t devices, const std::string& owner) {
+  if (devices == 0 || devices > max_ranks)
+    throw argument_error(owner + " was given " + std::to_string(devices) + " devices; it takes 1 to " +
+                         std::to_string(max_ranks) + ".");
 }
 
 /// Requires an unused mark of each participant of this process for a start.
@@ -41,6 +71,14 @@ inline void check_marked(bool marked) {
     throw argument_error(
         "communicator: a collective was started before mark_ready(k) was called for every participant of this "
         "process; each start needs a mark of each of them.");
+}
+
+/// Requires for a start that the workspace is large enough.
+inline void check_prepared(bool prepared) {
+  if (!prepared)
+    throw argument_error(
+        "communicator: a started collective needs more workspace than prepare(count, element_bytes) has allocated; "
+        "call that with the largest number of elements before the first start.");
 }
 
 }  // namespace devplace::parallel::detail

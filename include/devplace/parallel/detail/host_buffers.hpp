@@ -15,7 +15,7 @@
 namespace devplace::parallel::detail {
 
 /// Host memory for the buffers of this process's places: copies a window of each buffer at a time to pinned memory and
-/// back, on side streams of the devices. On the CPU it is the buffers themselves.
+/// back, on side streams of the devices. On the CPU the buffers themselves are the host memory.
 template <class Backend>
 class host_buffers {
  public:
@@ -84,7 +84,6 @@ class host_buffers {
     wait();
     return true;
   }
-  /// Returns when all copies are complete.
   void wait() {
     if (!copying_) return;
     for (std::size_t k = 0; k != copied_.size(); ++k)

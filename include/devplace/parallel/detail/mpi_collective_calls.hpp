@@ -40,15 +40,15 @@ auto mpi_broadcast(T* at, std::size_t count, int root) {
 template <class T>
 auto mpi_reduce_scatter(T* at, const mpi_counts& counts, reduction op) {
   return [=, &counts](MPI_Comm in, MPI_Request* request) {
-    return MPI_Ireduce_scatter(MPI_IN_PLACE, at, counts.of.data(), mpi_type<T>(), mpi_operation<T>(op), in, request);
+    return MPI_Ireduce_scatter(MPI_IN_PLACE, at, counts.sizes.data(), mpi_type<T>(), mpi_operation<T>(op), in, request);
   };
 }
 
 template <class T>
 auto mpi_all_gather(T* at, const mpi_counts& counts) {
   return [=, &counts](MPI_Comm in, MPI_Request* request) {
-    return MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, at, counts.of.data(), counts.begin.data(), mpi_type<T>(),
-                           in, request);
+    return MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, at, counts.sizes.data(), counts.displacements.data(),
+                           mpi_type<T>(), in, request);
   };
 }
 

@@ -11,23 +11,23 @@
 
 namespace devplace::parallel::detail {
 
-/// The sizes and begins of the processes' parts of a window, as arguments of MPI.
+/// The sizes and displacements of the processes' parts of a window, as arguments of MPI.
 struct mpi_counts {
-  explicit mpi_counts(std::size_t processes) : of(processes), begin(processes) {}
+  explicit mpi_counts(std::size_t processes) : sizes(processes), displacements(processes) {}
 
   /// Divides the window [first, last); process p's part of all elements begins at begins[p * places]. Returns the part
   /// of process `own`.
   element_range divide(std::span<const std::size_t> begins, std::size_t places, std::size_t first, std::size_t last,
                        std::size_t own) {
     const auto at = [&](std::size_t process) { return std::clamp(begins[process * places], first, last); };
-    for (std::size_t p = 0; p != of.size(); ++p) {
-      of[p] = static_cast<int>(at(p + 1) - at(p));
-      begin[p] = static_cast<int>(at(p) - first);
+    for (std::size_t p = 0; p != sizes.size(); ++p) {
+      sizes[p] = static_cast<int>(at(p + 1) - at(p));
+      displacements[p] = static_cast<int>(at(p) - first);
     }
     return {at(own), at(own + 1)};
   }
 
-  std::vector<int> of, begin;
+  std::vector<int> sizes, displacements;
 };
 
 }  // namespace devplace::parallel::detail

@@ -20,8 +20,7 @@ enum class mpi_access : unsigned char { staged, direct };
 
 namespace detail {
 
-/// Gives MPI access to the elements of a device's buffer: directly, or through pinned memory to which a window at a
-/// time is copied.
+/// Gives MPI access to the elements of a device's buffer: directly, or window by window through pinned memory.
 template <class Backend>
 class mpi_elements {
   static constexpr bool of_host = std::is_same_v<Backend, backend::cpu>;
@@ -53,7 +52,7 @@ class mpi_elements {
     }
   }
 
-  /// Waits until the device has computed the elements [from, to) of `buffer`, stages them if necessary, and returns the
+  /// Waits until the device has computed the elements [from, to) of `buffer`, and stages them if necessary. Returns the
   /// address for MPI of the window's first element, `first`.
   template <class T>
   T* take(T* buffer, std::size_t first, std::size_t from, std::size_t to) {
@@ -102,7 +101,6 @@ class mpi_elements {
 
  private:
   using staging_backend = std::conditional_t<of_host, backend::cpu, backend::pinned>;
-  /// Minimum number of elements per thread.
   static constexpr std::size_t grain = 16384;
 
   std::size_t window(std::size_t element_bytes) const {

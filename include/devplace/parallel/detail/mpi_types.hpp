@@ -18,7 +18,6 @@ namespace devplace::parallel::detail {
 template <class T>
 inline constexpr bool known_to_mpi = std::is_floating_point_v<T> || std::is_integral_v<T>;
 
-/// The datatype of elements of type T.
 template <class T>
 MPI_Datatype mpi_type() {
   constexpr bool is_signed = std::is_signed_v<T>;

@@ -33,7 +33,6 @@ class mpi_unfinished {
     std::size_t count;
     void (*finish)(const result&, int participants);
   };
-  /// Minimum number of elements per thread.
   static constexpr std::size_t grain = 16384;
 
   template <class T, reduction Op>

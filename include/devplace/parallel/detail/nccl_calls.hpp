@@ -21,7 +21,6 @@ inline std::string nccl_version_text(int code) {
   return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." + std::to_string(code % 100);
 }
 
-/// The name of a result's enumerator.
 inline const char* nccl_result_name(ncclResult_t code) {
   constexpr const char* names[] = {"ncclSuccess",       "ncclUnhandledCudaError", "ncclSystemError",
                                    "ncclInternalError", "ncclInvalidArgument",    "ncclInvalidUsage",
@@ -69,23 +68,20 @@ inline void check_nccl(ncclResult_t code, const char* call) {
   if (code != ncclSuccess) throw communication_error(nccl_error_text(call, {}, code, nullptr));
 }
 
-/// NCCL's enumerator of an element type.
+static_assert(devplace::detail::dtypes.have(&devplace::detail::dtype::nccl,
+                                            {ncclFloat32, ncclFloat64, ncclFloat16, ncclBfloat16, ncclInt32, ncclInt64,
+                                             ncclUint8}));
+
+/// NCCL's enumerator of an element type, or of another integer.
 template <class T>
 constexpr ncclDataType_t nccl_type() {
-  constexpr bool of_16_bits = short_element<T>;
-  static_assert(of_16_bits || (std::is_arithmetic_v<T> && sizeof(T) <= 8),
-                "devplace: NCCL reduces numbers of up to 8 bytes.");
-  if constexpr (of_16_bits)
-    return std::is_same_v<T, bf16> ? ncclBfloat16 : ncclFloat16;
-  else if constexpr (std::is_floating_point_v<T>)
-    return sizeof(T) == 4 ? ncclFloat32 : ncclFloat64;
-  else if constexpr (sizeof(T) == 1)
-    return std::is_signed_v<T> ? ncclInt8 : ncclUint8;
-  else if constexpr (sizeof(T) == 4)
-    return std::is_signed_v<T> ? ncclInt32 : ncclUint32;
-  else {
-    static_assert(sizeof(T) == 8, "devplace: NCCL has no integers of 16 bits; use 32.");
-    return std::is_signed_v<T> ? ncclInt64 : ncclUint64;
+  if constexpr (element<T>) {
+    return static_cast<ncclDataType_t>(devplace::detail::dtype_of<T>->nccl);
+  } else {
+    static_assert(std::is_integral_v<T>, "devplace: NCCL reduces numbers of up to 8 bytes.");
+    static_assert(sizeof(T) != 2, "devplace: NCCL has no integers of 16 bits; use 32.");
+    constexpr ncclDataType_t signed_type = sizeof(T) == 1 ? ncclInt8 : sizeof(T) == 4 ? ncclInt32 : ncclInt64;
+    return static_cast<ncclDataType_t>(signed_type + std::is_unsigned_v<T>);
   }
 }
 
@@ -98,7 +94,7 @@ ncclRedOp_t nccl_operation(reduction op) {
     throw argument_error(
         "collective::nccl: NCCL computes sums; a mean would be rounded twice. Divide after a sum, as optimizers do, or "
         "use collective::direct.");
-  if (std::is_floating_point_v<T> || short_element<T>)
+  if (!std::is_integral_v<T>)
     throw argument_error(
         "collective::nccl: NCCL's maximum and minimum of floating-point numbers ignore NaN, which devplace keeps. Use "
         "collective::direct.");

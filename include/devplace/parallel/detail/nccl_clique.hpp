@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <devplace/base/clock.hpp>
+#include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/nccl_meeting.hpp>
-#include <devplace/process/combine.hpp>
 #include <devplace/process/transport.hpp>
 
 namespace devplace::parallel::detail {
@@ -24,17 +24,16 @@ namespace devplace::parallel::detail {
 /// No call blocks inside NCCL, where it could not be interrupted: the communicators are non-blocking, and the calling
 /// thread polls them and the group's monitor until NCCL has completed a call or the time limit has passed. After a
 /// failure they are aborted, which ends their work on the devices, and every later call throws.
-class nccl_clique {
+class nccl_clique : public participants {
  public:
   /// Connects these devices and the same number in each other process. All processes call it together.
   nccl_clique(std::span<const int> ordinals, const process_group& processes)
-      : ordinals_(ordinals.begin(), ordinals.end()),
+      : participants(processes.transport()->ranks(), ordinals.size()),
+        ordinals_(ordinals.begin(), ordinals.end()),
         via_(processes.transport()),
         options_(via_->monitor() == nullptr ? process_options{} : via_->monitor()->options()),
         communicators_(ordinals.size()) {
-    if (ordinals.empty() || ordinals.size() > max_ranks)
-      throw argument_error("collective::nccl: a communicator was given " + std::to_string(ordinals.size()) +
-                           " devices; it takes 1 to " + std::to_string(max_ranks) + ".");
+    check_devices(ordinals.size(), "collective::nccl: a communicator");
     const ncclUniqueId id = agree_on_nccl(ordinals, processes);
     complete("ncclCommInitRankConfig", options_.init_timeout, [&](std::size_t k) {
       ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -47,12 +46,6 @@ class nccl_clique {
   nccl_clique& operator=(const nccl_clique&) = delete;
   virtual ~nccl_clique() = default;
 
-  /// The participants of all processes, and those of this process.
-  ///@{
-  int size() const { return via_->size() * local_count(); }
-  int first_rank() const { return via_->ranks().rank * local_count(); }
-  int local_count() const { return static_cast<int>(ordinals_.size()); }
-  ///@}
   int rank(std::size_t k) const { return first_rank() + static_cast<int>(k); }
 
  protected:
@@ -70,7 +63,7 @@ class nccl_clique {
   template <class F>
   void issue(const char* call, const F& f) {
     const group_result result = in_group([&](std::size_t k) { return f(k, communicators_[k]); });
-    if (result.failed()) fail(result.code, nccl_error_text(call, name(result.of), result.code, nullptr));
+    if (result.failed()) fail(result.code, nccl_error_text(call, name(result.device), result.code, nullptr));
   }
   /// Returns when NCCL has completed the issued calls.
   void wait_for_nccl(const char* call) { wait_for_nccl(call, options_.op_timeout); }
@@ -87,7 +80,7 @@ class nccl_clique {
       done = done && state == ncclSuccess;
     }
     if (group_monitor* const monitor = via_->monitor(); monitor != nullptr && (waiting_ || !done))
-      or_abort([&] { monitor->check(); });
+      abort_on_exception([&] { monitor->check(); });
     return done;
   }
   void check_time(const char* call, double waited) { check_time(call, waited, options_.op_timeout); }
@@ -122,7 +115,7 @@ class nccl_clique {
  private:
   struct group_result {
     ncclResult_t code;
-    std::size_t of;  ///< the device of the call
+    std::size_t device;  ///< device of the failed call
     bool failed() const { return code != ncclSuccess && code != ncclInProgress; }
   };
   class waiting_scope {
@@ -182,12 +175,12 @@ class nccl_clique {
   [[noreturn]] void fail(ncclResult_t code, const std::string& why) {
     const bool may_be_remote = code == ncclRemoteError || code == ncclSystemError;
     if (group_monitor* const monitor = via_->monitor(); monitor != nullptr && may_be_remote)
-      or_abort([&] { monitor->explain(); });
+      abort_on_exception([&] { monitor->explain(); });
     abort();
     throw communication_error("collective::nccl: " + why);
   }
   template <class F>
-  void or_abort(const F& f) {
+  void abort_on_exception(const F& f) {
     try {
       f();
     } catch (...) {

@@ -79,8 +79,8 @@ inline void require_nccl(int version) {
                               ", which is older. Put the newer library's folder first in LD_LIBRARY_PATH.");
 }
 
-/// Checks that NCCL can connect the processes' places, with the same result in all processes, so that none waits for
-/// one that has thrown. Returns the unique id of process 0.
+/// Checks that NCCL can connect the processes' places, with the same result in all processes, so that no process waits
+/// for a process that has thrown. Returns the unique id of process 0.
 inline ncclUniqueId agree_on_nccl(std::span<const int> ordinals, const process_group& processes) {
   int version = 0;
   check_nccl(ncclGetVersion(&version), "ncclGetVersion");
@@ -90,7 +90,7 @@ inline ncclUniqueId agree_on_nccl(std::span<const int> ordinals, const process_g
     if (all[r].version != all[0].version)
       throw communication_error("collective::nccl: process 0 has loaded NCCL " + nccl_version_text(all[0].version) +
                                 " and process " + std::to_string(r) + " NCCL " + nccl_version_text(all[r].version) +
-                                ". All must load the same; see LD_LIBRARY_PATH on each host.");
+                                ". All must load the same version; see LD_LIBRARY_PATH on each host.");
     if (all[r].places != all[0].places)
       throw communication_error("collective::nccl: process 0 has " + std::to_string(all[0].places) +
                                 " places and process " + std::to_string(r) + " has " + std::to_string(all[r].places) +

@@ -53,7 +53,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     if (!failed()) abort();
   }
 
-  /// Marks the point after all work that device `k` has been given so far.
+  /// Marks the point after all work enqueued on device `k` so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
     on_device(k, [&] {
@@ -112,7 +112,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
       return enqueue(k, communicator, static_cast<cudaStream_t>(lanes_[k].stream.get()));
     });
   }
-  /// Returns when NCCL has enqueued all collectives; nothing else may be enqueued on their streams before.
+  /// Returns when NCCL has enqueued all collectives; before that, nothing else may be enqueued on their streams.
   void wait_for_enqueued() {
     while (in_progress_ || next_) {
       if (in_progress_ && !failed()) wait_for_nccl(last_);

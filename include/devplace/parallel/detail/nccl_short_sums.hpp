@@ -12,6 +12,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/for_each.hpp>
+#include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/nccl_calls.hpp>
 #include <devplace/parallel/detail/nccl_ranks.hpp>
 #include <devplace/place/replica_error.hpp>
@@ -54,9 +55,9 @@ class nccl_short_sums {
 
   /// Executes the collectives of all types.
   nccl_ranks& ranks() { return ranks_; }
-  const nccl_ranks& ranks() const { return ranks_; }
 
-  /// Maximum number of elements that a rank receives for a sum of `count`, in equal parts or in those of share_begin().
+  /// Maximum number of elements that a rank receives for a sum of `count`, in equal parts or in shares by
+  /// share_begin().
   static constexpr std::size_t received_elements(std::size_t ranks, std::size_t count) {
     const std::size_t lines = devplace::detail::divided_up(count, line);
     return (ranks - 1) * (lines - (ranks - 1) * (lines / ranks)) * line;
@@ -104,10 +105,7 @@ class nccl_short_sums {
     std::size_t needed = 0;
     for (std::size_t k = 0; k != ordinals_.size(); ++k)
       needed = std::max(needed, (begins_.size() - 2) * stride(k));
-    if (started && needed > capacity())
-      throw argument_error(
-          "communicator: a started collective needs more workspace than prepare(count, element_bytes) has allocated; "
-          "call that with the largest number of elements before the first start.");
+    check_prepared(!started || needed <= capacity());
     reserve(needed);
     std::copy(buffers.begin(), buffers.end(), buffers_.begin());
     target_ = target;
@@ -213,10 +211,10 @@ class nccl_short_sums {
   std::vector<int> ordinals_;
   std::vector<devplace::detail::memory_block>
       received_;                // of each device; destroyed after ranks_, which uses the memory
-  std::vector<void*> buffers_;  // of the last collective
+  std::vector<void*> buffers_;  // buffers of the last collective
   int target_ = everyone;
   nccl_ranks ranks_;
-  std::vector<std::size_t> begins_;  // of the last collective's parts
+  std::vector<std::size_t> begins_;  // boundaries of the last collective's parts
 };
 
 }  // namespace devplace::parallel::detail

@@ -8,15 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/share.hpp>
 #include <devplace/process/transport.hpp>
 
 namespace devplace::parallel::detail {
 
-/// The participants of several processes, each of which has the same number of them, and the division of a collective's
-/// elements: into windows, which a transport takes at a time; of a window into the processes' parts; and of all
-/// elements into chunks, whose order of summation may differ.
+/// The participants of several processes, equally many in each process, and the division of a collective's elements:
+/// into windows, one for each call of the transport; of a window into the processes' parts; and of all elements into
+/// chunks, whose order of summation may differ.
 class process_parts {
  public:
   process_parts(const process_ranks& ranks, std::size_t local)
@@ -67,10 +66,6 @@ class process_parts {
   void order_chunks(std::span<const std::size_t> of_participants) {
     std::copy(of_participants.begin(), of_participants.end(), chunks_.begin());
   }
-
-  void check(std::size_t buffers) const { check_buffers(buffers, local_); }
-  void check(std::span<const std::size_t> of_participants) const { check_boundaries(of_participants, participants()); }
-  void check_root(int root) const { detail::check_root(root, participants()); }
 
  private:
   /// Windows are multiples of a cache line of float.

@@ -32,21 +32,11 @@ inline element_range part(std::span<const std::size_t> begins, int part) {
 /// The common part of engines in one process: the devices with an event for each, synchronisation between them, and
 /// copies.
 template <class Backend>
-class rank_devices {
- public:
-  /// Number of participants, all of which are in this process.
-  ///@{
-  int size() const { return static_cast<int>(ordinals_.size()); }
-  int first_rank() const { return 0; }
-  int local_count() const { return size(); }
-  ///@}
-
+class rank_devices : public participants {
  protected:
   explicit rank_devices(std::span<const int> ordinals) try
-      : ordinals_(ordinals.begin(), ordinals.end()), begins_(ordinals.size() + 1) {
-    if (ordinals.empty() || ordinals.size() > max_ranks)
-      throw argument_error("a communicator was given " + std::to_string(ordinals.size()) + " devices; it takes 1 to " +
-                           std::to_string(max_ranks) + ".");
+      : participants({}, ordinals.size()), ordinals_(ordinals.begin(), ordinals.end()), begins_(ordinals.size() + 1) {
+    check_devices(ordinals.size(), "a communicator");
     for (const int ordinal : ordinals_)
       events_.push_back(devplace::detail::make_event<Backend>(ordinal));
   } catch (const std::bad_alloc&) {
@@ -100,12 +90,6 @@ class rank_devices {
   void copy(int to, int from, std::span<T* const> buffers, element_range range) {
     copy(to, buffers[index(to)] + range.first, from, buffers, range);
   }
-
-  void check(std::size_t buffers) const { check_buffers(buffers, ordinals_.size()); }
-  void check(std::span<const std::size_t> begins) const { check_boundaries(begins, ordinals_.size()); }
-  void check_root(int root) const { detail::check_root(root, ordinals_.size()); }
-
-  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
  private:
   std::vector<int> ordinals_;

@@ -15,7 +15,7 @@ namespace devplace::parallel::detail {
 /// Pointers to the buffers of all ranks, as an argument of kernels.
 template <class T>
 struct rank_table {
-  T* of[max_ranks];
+  T* buffers[max_ranks];
   int ranks;
 };
 
@@ -33,16 +33,16 @@ struct reduce_in_rank_order {
 
   DEVPLACE_HD void operator()(std::size_t i) const {
     const std::size_t at = first + i;
-    total_type total = table.of[0][at];
+    total_type total = table.buffers[0][at];
     for (int rank = 1; rank < table.ranks; ++rank)
-      total = combining::both(total, table.of[rank][at]);
+      total = combining::both(total, table.buffers[rank][at]);
     const T result(combining::finish(total, table.ranks));
     if (target >= 0) {
-      table.of[target][at] = result;
+      table.buffers[target][at] = result;
       return;
     }
     for (int rank = 0; rank < table.ranks; ++rank)
-      table.of[rank][at] = result;
+      table.buffers[rank][at] = result;
   }
 
   /// For the CPU: works in blocks that stay in the first-level cache, so that every buffer is read and written once.
@@ -51,10 +51,10 @@ struct reduce_in_rank_order {
     total_type totals[block];
     for (std::size_t from = first + begin; from < first + end; from += block) {
       const std::size_t n = first + end - from < block ? first + end - from : block;
-      const T* const start = table.of[0] + from;
+      const T* const start = table.buffers[0] + from;
       devplace::detail::independent_loop(0, n, [&](std::size_t i) { totals[i] = start[i]; });
       for (int rank = 1; rank < table.ranks; ++rank) {
-        const T* const more = table.of[rank] + from;
+        const T* const more = table.buffers[rank] + from;
         devplace::detail::independent_loop(0, n,
                                            [&](std::size_t i) { totals[i] = combining::both(totals[i], more[i]); });
       }
@@ -62,7 +62,7 @@ struct reduce_in_rank_order {
         devplace::detail::independent_loop(
             0, n, [&](std::size_t i) { totals[i] = combining::finish(totals[i], table.ranks); });
       for (int rank = target < 0 ? 0 : target; rank < (target < 0 ? table.ranks : target + 1); ++rank) {
-        T* const to = table.of[rank] + from;
+        T* const to = table.buffers[rank] + from;
         devplace::detail::independent_loop(0, n, [&](std::size_t i) { to[i] = T(totals[i]); });
       }
     }

@@ -25,7 +25,7 @@ class side_streams {
       lanes_[k].ordinal = ordinals[k];
   }
 
-  /// Marks the point after all work that device `k` of these has been given so far.
+  /// Marks the point after all work enqueued on device `k` so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
     if (!std::exchange(l.made, true))
@@ -63,7 +63,7 @@ class side_streams {
   /// Whether a call of run() or enqueue() is being executed.
   bool running() const { return running_; }
 
-  /// Orders the current streams' later work after that of the side streams, and discards all marks.
+  /// Orders later work of the current streams after the work of the side streams, and discards all marks.
   void join() {
     for (lane& l : lanes_)
       l.marked = 0;

@@ -34,7 +34,6 @@ template <class Backend, summation Order>
 class started_reductions {
  public:
   enum class kind : unsigned char { all_reduce, reduce, reduce_scatter };
-  /// The stages of a started collective, for each window.
   enum class stage : unsigned char { queued, window, fetch, collect, distribute };
 
   struct call {
@@ -59,14 +58,13 @@ class started_reductions {
 
   template <class T>
   void start(std::span<T* const> buffers, const call& what) {
-    parts.check(buffers.size());
     check_reduction<T>(what.op);
     host.claim();
     if (parts.participants() == 1) return;  // the elements are the result
     via->require_own(name(what.what));
     if (started_ == entries_.size()) entries_.emplace_back();
     entry& e = entries_[started_];
-    e.of = what;
+    e.collective = what;
     e.buffers.assign(buffers.begin(), buffers.end());
     e.step = &started_reductions::step<T>;
     ++started_;
@@ -79,16 +77,14 @@ class started_reductions {
       if (!(this->*entries_[ended_].step)(entries_[ended_], blocking)) return;
   }
 
-  /// Empties the queue.
   void clear() noexcept { started_ = ended_ = 0; }
 
  private:
-  /// Minimum number of elements per thread.
   static constexpr std::size_t grain = 16384;
 
   /// An entry of the queue. Entries are reused, so that starting a collective does not allocate.
   struct entry {
-    call of;
+    call collective;
     std::vector<void*> buffers;
     bool (started_reductions::*step)(entry&, bool blocking) = nullptr;  ///< step() for the type of the elements
   };
@@ -96,7 +92,7 @@ class started_reductions {
   /// Advances one collective; returns whether it has ended. Reports the call to the monitor only while it waits.
   template <class T>
   bool step(entry& e, bool blocking) {
-    call& c = e.of;
+    call& c = e.collective;
     std::optional<announced_call> announced;
     if (c.at == stage::queued) {
       host.follow_mark();

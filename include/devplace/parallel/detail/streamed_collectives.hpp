@@ -4,18 +4,22 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/host_memory.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/parallel/detail/check_collective.hpp>
+#include <devplace/parallel/detail/ranks.hpp>
 #include <devplace/parallel/detail/side_streams.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/place/replica_error.hpp>
 
 namespace devplace::parallel::detail {
 
 /// Makes `Engine`, a communicator whose collectives only enqueue work on the current streams of its devices, an
 /// overlapping_communicator: enqueues started collectives on side streams.
 template <class Engine, class Backend>
-class streamed_collectives {
+class streamed_collectives : public rank_devices<Backend> {
  public:
   /// The members of an overlapping_communicator (parallel/communicator.hpp).
   ///@{
@@ -43,17 +47,31 @@ class streamed_collectives {
   ///@}
 
  protected:
-  explicit streamed_collectives(std::span<const int> ordinals)
-      : streams_(
-            devplace::detail::naming_bad_alloc("a communicator", [&] { return side_streams<Backend>(ordinals); })) {}
+  /// `receives`: whether the devices need memory for elements of other devices.
+  streamed_collectives(std::span<const int> ordinals, bool receives)
+      : rank_devices<Backend>(ordinals),
+        streams_(devplace::detail::naming_bad_alloc("a communicator", [&] { return side_streams<Backend>(ordinals); })),
+        received_(devplace::detail::naming_bad_alloc("a communicator", [&] {
+          return std::vector<devplace::detail::memory_block>(receives ? ordinals.size() : 0);
+        })) {}
 
-  /// Throws if a collective is being started, because it needs more workspace: memory must not be allocated or freed on
-  /// side streams.
-  void require_prepared() const {
-    if (streams_.running())
-      throw argument_error(
-          "communicator: a started collective needs more workspace than prepare(count, element_bytes) has allocated; "
-          "call that with the largest number of elements before the first start.");
+  bool receives() const { return !received_.empty(); }
+  template <class T>
+  T* received(int rank) const {
+    return static_cast<T*>(received_[this->index(rank)].data());
+  }
+  /// Allocates memory for received elements, unless a device has enough. Throws if a collective is being started:
+  /// memory must not be allocated or freed on side streams.
+  void reserve_received(std::size_t bytes) {
+    for (std::size_t k = 0; k != received_.size(); ++k) {
+      if (received_[k].bytes() >= bytes) continue;
+      check_prepared(!streams_.running());
+      received_[k] = {};
+      const int ordinal = this->ordinal(static_cast<int>(k));
+      devplace::detail::on_behalf_of_replica<Backend>(k, received_.size(), ordinal, [&] {
+        received_[k] = devplace::detail::allocate<Backend>(ordinal, bytes, memory_purpose::workspace);
+      });
+    }
   }
 
  private:
@@ -65,6 +83,7 @@ class streamed_collectives {
   Engine& engine() { return static_cast<Engine&>(*this); }
 
   side_streams<Backend> streams_;
+  std::vector<devplace::detail::memory_block> received_;  // of each device; empty if none is needed
 };
 
 }  // namespace devplace::parallel::detail

@@ -28,7 +28,7 @@ struct device_numbering {
     return found;
   }
 
-  /// Whether either variable is set, so that numbers may differ from nvidia-smi's.
+  /// Whether either variable is set; numbers may then differ from nvidia-smi's.
   bool given() const { return order_given || choice_given; }
 
   /// `devices are numbered by CUDA_DEVICE_ORDER=PCI_BUS_ID among those of CUDA_VISIBLE_DEVICES="2,1"`.

@@ -13,8 +13,8 @@ namespace devplace::parallel {
 
 /// The position of this process in its job.
 struct job_member {
-  std::string token;  ///< identifies the job, alike in all its processes; at an address, a secret
-  int rank = 0;       ///< from 0
+  std::string token;  ///< identifies the job, equal in all its processes; a secret over a network
+  int rank = 0;       ///< number of the process, from 0
   int size = 1;       ///< number of processes
   /// Where the position comes from, for messages: `rank 1 of 4, started by torchrun (RANK, WORLD_SIZE)`. May be empty.
   std::string source = {};
@@ -35,8 +35,9 @@ struct control_endpoint {
   }
 };
 
-/// Listens for the processes of a job. Process 0 creates a listener itself if the system chooses the port, which the
-/// others must then be given; otherwise control_plane does. Throws communication_error if listening fails.
+/// Listens for the processes of a job. If the system chooses the port, the program creates the listener in process 0
+/// and passes the port to the others; otherwise control_plane creates it. Throws communication_error if listening
+/// fails.
 class control_listener {
  public:
   /// Listens at `where`; without an address, on this host for the job of `who`.

@@ -30,9 +30,9 @@ namespace detail {
 class monitor_of_calls_of_part;
 }
 
-/// A control connection between the processes of a group, beside the one that carries data. Over it the processes
-/// rendezvous, exchange what they need to connect, and learn at once that one of them ended, stopped, or makes other
-/// collective calls than the rest. process_options::failure says what then happens.
+/// A control connection between the processes of a group, in addition to the data connection. Over it the processes
+/// rendezvous and exchange addresses. They learn at once that one of them ended, stopped, or makes other collective
+/// calls than the rest. process_options::failure says what then happens.
 ///
 /// Process 0 listens, the others connect; all messages go through process 0. It refuses processes of other users (on
 /// one host), with another token, or with another version of the library. Over a network it stops listening when the
@@ -40,8 +40,8 @@ class monitor_of_calls_of_part;
 ///
 /// One thread of each process sends and receives, with all signals blocked. The destructor leaves the group and ends
 /// the thread; in process 0 it returns when all processes have left. A destructor that runs because of an exception
-/// ends the group. A process that ends without it, even by exit(0), is a failure. Children of fork() cannot use the
-/// connection.
+/// ends the group. A process that ends without the destructor, even by exit(0), counts as failed. Children of fork()
+/// cannot use the connection.
 class control_plane final : public group_monitor {
  public:
   /// Returns when all processes of the job have connected. Throws communication_error if some do not within
@@ -66,7 +66,7 @@ class control_plane final : public group_monitor {
 
   /// Gathers `bytes` bytes, at most 64 KiB, of each process in `all`, in the order of the ranks. Every process calls
   /// it, from one thread, within init_timeout of the first, or op_timeout inside a collective call. Throws
-  /// communication_error if one does not, or passes another number of bytes.
+  /// communication_error if a process does not call it, or passes another number of bytes.
   void all_gather(const void* own, std::size_t bytes, void* all) {
     require_small(bytes);
     role_->exchange({}, own, bytes, all);
@@ -115,7 +115,7 @@ class control_plane final : public group_monitor {
       throw communication_error("control_plane: call it in the process that made it, not in a child of fork().");
     if (bytes > detail::control_gather_limit)
       throw argument_error("control_plane: an exchange of " + std::to_string(bytes) +
-                           " bytes; it is for at most 65536 of each process. Send data by a process_group.");
+                           " bytes; the maximum is 65536 bytes of each process. Send data by a process_group.");
   }
 
   /// Starts the thread with all signals blocked, so that the program's own threads handle them.
@@ -148,7 +148,7 @@ namespace detail {
 /// Reports the calls of a part of a control plane's processes.
 class monitor_of_calls_of_part final : public monitor_of_part {
  public:
-  /// For the `split`th part of the group or part with the number `of`. `members` are ranks of the whole group.
+  /// Monitors part number `split` of the group, or part, with the number `of`. `members` are ranks of the whole group.
   monitor_of_calls_of_part(std::shared_ptr<control_plane> whole, std::vector<int> members, std::uint64_t of,
                            std::uint64_t split)
       : monitor_of_part(whole), whole_(std::move(whole)), members_(std::move(members)) {

@@ -15,7 +15,6 @@ namespace devplace::parallel::detail {
 /// Looks up environment variables: by std::getenv, or in a test's table.
 class launch_variables {
  public:
-  /// The variables of this process.
   static launch_variables of_process() {
     static constexpr auto lookup = [](const char* name) -> const char* { return std::getenv(name); };
     return launch_variables(lookup);

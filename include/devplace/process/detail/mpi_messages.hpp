@@ -80,7 +80,6 @@ class mpi_messages {
     check_mpi(name, start(&request));
   }
 
-  /// Whether no message is in flight.
   bool empty() const noexcept { return requests_.empty(); }
 
   /// Returns when all messages have arrived and sent buffers may be overwritten. MPICH reports a message that is longer
@@ -130,7 +129,6 @@ class mpi_messages {
   /// Values of expected_ for requests that do not receive a message.
   static constexpr std::size_t sent = 0, collective = static_cast<std::size_t>(-1);
 
-  /// Whether request `i` is complete.
   bool test(std::size_t i, group_monitor* monitor) {
     int arrived = 0;
     MPI_Status status{};

@@ -96,8 +96,8 @@ inline std::uint32_t reachable(const std::vector<mpi_candidate>& candidates) {
 }
 
 /// Makes the control connection of a communicator's processes, which agree on its address by MPI: an abstract Unix
-/// socket of their host, or the first address of process 0's host to which one process of every host can connect. The
-/// system chooses the port.
+/// socket of their host, or the first address of process 0's host that every other host can reach. The system chooses
+/// the port.
 class mpi_rendezvous {
  public:
   /// `network` is equal in processes that can connect over a Unix socket.
@@ -164,7 +164,7 @@ class mpi_rendezvous {
     check_mpi("MPI_Bcast", MPI_Bcast(text.data(), length, MPI_CHAR, 0, communicator_));
   }
 
-  /// Chooses the first listener to which all hosts can connect. `tests_addresses` is true in one process of each host.
+  /// Chooses the first listener that all hosts can reach. `tests_addresses` is true in one process of each host.
   control_endpoint choose(const std::vector<control_listener>& listeners, bool tests_addresses, std::size_t& chosen) {
     auto count = static_cast<int>(listeners.size());
     check_mpi("MPI_Bcast", MPI_Bcast(&count, 1, MPI_INT, 0, communicator_));
@@ -187,8 +187,8 @@ class mpi_rendezvous {
       tried += (tried.empty() ? "" : ", ") + candidates[i].address.str();
     }
     throw communication_error(
-        "the processes of this group are watched over a TCP connection to process 0's host, and "
-        "not all hosts can make one to any of its addresses (" +
+        "the processes of this group are watched over a TCP connection to process 0's host, which "
+        "has no address to which all hosts can connect (" +
         tried +
         "). Allow it in the firewall, or give process_options{.heartbeat = 0} for a group that "
         "is not watched.");

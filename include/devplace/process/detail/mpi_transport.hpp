@@ -25,8 +25,8 @@ namespace devplace::parallel::detail {
 /// the ranks.
 class mpi_transport final : public transport {
  public:
-  /// Makes a transport that owns the communicator `made`. All its processes call this function, which throws in all of
-  /// them if it does in one. `watch(ranks)` makes the monitor, or returns null; all processes call it together.
+  /// Makes a transport that owns the communicator `made`. All its processes call this function; if it throws in one, it
+  /// throws in all. `watch(ranks)` makes the monitor, or returns null; all processes call it together.
   template <class Watch>
   static std::shared_ptr<mpi_transport> connect(MPI_Comm made, const Watch& watch) {
     mpi_communicator communicator(made);
@@ -53,8 +53,8 @@ class mpi_transport final : public transport {
       : transport(position.ranks), messages_(position.oversubscribed) {
     communicator_ = std::move(communicator);
   }
-  /// Frees the communicator, as all processes must do together. After a failure, when this process cannot know
-  /// whether the others do, MPI_Finalize frees it. A child of fork() leaves it to its parent.
+  /// Frees the communicator, as all processes must do together. After a failure this process cannot know whether the
+  /// others free the communicator, so MPI_Finalize does. A child of fork() frees nothing.
   ~mpi_transport() override {
     if (failed_ || inherited() || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
   }
@@ -93,12 +93,12 @@ class mpi_transport final : public transport {
 
   bool poll() override {
     bool arrived = false;
-    or_unusable([&] { arrived = messages_.progress(monitor()); });
+    fail_on_exception([&] { arrived = messages_.progress(monitor()); });
     if (arrived) end();
     return arrived;
   }
   void wait() override {
-    or_unusable([&] { messages_.wait(monitor()); });
+    fail_on_exception([&] { messages_.wait(monitor()); });
     end();
   }
   collected summands() noexcept override { return {summands_, result_}; }
@@ -187,7 +187,7 @@ class mpi_transport final : public transport {
   }
 
   /// Sends the bytes [begins[r * stride], begins[r * stride + 1]) of the buffers to process r, and receives this
-  /// process's bytes from the others.
+  /// process's bytes from all other processes.
   void start_exchange(std::span<std::byte* const> buffers, const std::size_t* begins, std::size_t stride) {
     const auto begin = [&](std::size_t r) { return begins[r * stride]; };
     const auto size = [&](std::size_t r) { return begins[r * stride + 1] - begins[r * stride]; };
@@ -237,18 +237,18 @@ class mpi_transport final : public transport {
                              ". Call it for at most portion() bytes at a time.");
     if (failed_)
       throw communication_error(
-          "process_group: an earlier collective call of this group failed in this process, so the others wait for "
-          "something else. End the program.");
+          "process_group: an earlier collective call of this group failed in this process, so the others wait in "
+          "another call. End the program.");
     if (open_ || (kind != call_kind::collective && !messages_.empty()))
       throw error(
-          "process_group: another call was made before one that was started has ended. End that one first, by wait() "
-          "or a poll() that returns true.");
+          "process_group: another call was made before the started call has ended. End the started call first, by "
+          "wait() or a poll() that returns true.");
     choose_tag(kind, begins);
-    or_unusable(f);
+    fail_on_exception(f);
     open_ = kind != call_kind::collective;
   }
   template <class F>
-  void or_unusable(const F& f) {
+  void fail_on_exception(const F& f) {
     try {
       f();
     } catch (...) {
@@ -262,7 +262,7 @@ class mpi_transport final : public transport {
     if (!messages_.abandon()) leak(std::move(received_));
   }
 
-  /// Completes a started call that has ended: copies what this process distributes to its own buffers.
+  /// Completes a started call that has ended: copies the data that this process distributes to its own buffers.
   void end() {
     open_ = false;
     const std::span<std::byte* const> buffers = std::exchange(buffers_, {});

@@ -16,7 +16,7 @@ namespace devplace::parallel::detail {
 struct launched {
   launcher started_by = launcher::none;
   position world = {"", ""};
-  std::optional<position> local = std::nullopt;  ///< on its host
+  std::optional<position> local = std::nullopt;  ///< position on its host
   std::optional<int> node = std::nullopt;
   std::string job = {};
 };

@@ -17,13 +17,13 @@
 
 namespace devplace::parallel::detail {
 
-/// Describes a call, so that the other processes can check that they make the same one.
+/// Describes a call, so that processes can check that they make equal calls.
 struct shared_call {
   enum call_kind : std::uint32_t { collect, distribute, barrier, split, everywhere };
 
   std::uint32_t kind = collect;
   std::uint32_t buffers = 0;
-  std::uint64_t bytes = 0;       ///< of a buffer
+  std::uint64_t bytes = 0;       ///< size of a buffer
   std::uint64_t boundaries = 0;  ///< a hash of the boundaries
 
   friend bool operator==(const shared_call&, const shared_call&) = default;
@@ -40,7 +40,8 @@ struct shared_call {
 
 /// A process's progress in shared memory: the number of the call that it has entered, after it has written the call's
 /// data. Calls have consecutive numbers, which wrap around; no process is ahead of another by more than one call, so
-/// the sign of the difference tells which number is earlier. The first number makes every program pass the wrap-around.
+/// the sign of the difference tells which number is earlier. The first number is close to the wrap-around, so that
+/// every program passes it.
 struct alignas(128) shared_arrival {
   static constexpr std::uint32_t no_call = 0xffff'ff00U;
 

@@ -75,8 +75,8 @@ class shared_segment {
     if (descriptor_) static_cast<void>(::fstat(descriptor_.get(), &own));
     return {::getpid(), descriptor_.get(), own.st_dev, own.st_ino, bytes_};
   }
-  /// Allocates the memory of a range. Otherwise the first write allocates it, and SIGBUS would end the process if there
-  /// is none.
+  /// Allocates the memory of a range in advance, because a first write without free memory would end the process by
+  /// SIGBUS.
   void reserve(std::size_t first, std::size_t bytes) {
     if (failed_.step != failure::none || bytes == 0) return;
     int result = 0;
@@ -86,7 +86,7 @@ class shared_segment {
     errno = result;
     if (result != 0) fail(failure::allocate);
   }
-  /// Closes the descriptor when all processes have opened the segment, so that no other process can.
+  /// Closes the descriptor when all processes have opened the segment, so that no further process can open it.
   void close() noexcept { descriptor_ = {}; }
 
   /// The first step that failed.

@@ -15,7 +15,7 @@ namespace devplace::parallel::detail {
 /// Copies a process's data to memory that other processes read. Uses normal stores if they share its last-level cache.
 /// Otherwise a normal store first fetches the line from the other cache, ten times slower than memory, so it uses
 /// streaming stores, which bypass the caches. Which case holds depends on the processors, and changes when processes
-/// migrate: so normal stores are timed and compared with streaming stores, whose cost does not depend on it.
+/// migrate: therefore normal stores are timed and compared with streaming stores, whose cost is constant.
 class shared_writer {
  public:
   /// Measures streaming stores to memory that no process reads yet, which also allocates that memory.

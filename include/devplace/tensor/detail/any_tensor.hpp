@@ -21,19 +21,19 @@ namespace detail {
 template <class Where>
 inline constexpr bool is_placement = placement<Where>;
 
-/// Arguments of the constructor from a list of values: all but extents and expressions. check_list() rejects the rest.
+/// Arguments of the constructor from a list: anything but extents and expressions. check_list() accepts numbers only.
 template <class Extents, class... Value>
 concept list_of_values = sizeof...(Value) > 1 ||
                          (sizeof...(Value) == 1 && !(std::is_convertible_v<const Value&, Extents> || ...) &&
                           !(is_local_expression<Value> || ...));
 
-/// Arguments that convert implicitly: numbers, and what check_list() rejects as another tensor.
+/// Arguments that convert implicitly: numbers, and the other tensors that check_list() rejects.
 template <class... Value>
 inline constexpr bool converts_to_tensor = ((std::is_arithmetic_v<Value> || rejection_of<Value> != rejection::none ||
                                              requires { typename Value::extents_type; }) &&
                                             ...);
 
-/// Whether a tensor can be made from these values: one number for each index of its only axis.
+/// Whether these values make a tensor: one number for each index of its only axis.
 template <class T, class Extents, class... Value>
 consteval bool check_list() {
   constexpr bool operands = check_operands<Value...>(), numbers = (std::is_arithmetic_v<Value> && ...),
@@ -59,7 +59,7 @@ consteval bool check_list() {
   return numbers && one_axis && fits && exact;
 }
 
-/// Nested lists with these numbers of values per row.
+/// Nested lists with these numbers of values in their rows.
 template <std::size_t First, std::size_t... Rest>
 struct lists {
   using given = extents<1 + sizeof...(Rest), First>;
@@ -94,8 +94,8 @@ struct mover;
 
 /// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with deep
 /// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may
-/// only be assigned to or destroyed. Several threads may read a tensor at once; one that writes must be the only one.
-/// Specialised for one place and for several; this template rejects other arguments.
+/// only be assigned to or destroyed. Several threads may read a tensor at once; a thread that writes must be the only
+/// one. Specialised for one place and for several; this template rejects other arguments.
 template <class T, class Extents, class Where = void>
 class tensor : public detail::refusal {
   static constexpr bool has_element = detail::is_element<T>, has_extents = !has_element || detail::is_extents<Extents>,

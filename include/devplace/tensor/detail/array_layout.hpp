@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-// numpy's placement of brackets, blanks and line breaks: lines of at most 75 columns; arrays of more than 1000 elements
+// Places brackets, blanks and line breaks as numpy does: lines of at most 75 columns; arrays of more than 1000 elements
 // show only the first and last 3 along each axis.
 namespace devplace::detail {
 
@@ -31,7 +31,7 @@ class array_layout {
     return offsets;
   }
 
-  /// The text of the array from the texts of the printed elements.
+  /// Joins the texts of the printed elements into the text of the array.
   std::string text(const std::vector<std::string>& words) const {
     std::size_t next = 0;
     return bracket(0, " ", print_line, words, next);

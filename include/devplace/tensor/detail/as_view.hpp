@@ -24,7 +24,7 @@ inline constexpr bool is_tensor<tensor<T, E, W>> = true;
 template <class Function>
 consteval bool declared_function() {
   static_assert(accepted<Function>,
-                "devplace: the name is of a function and not of a tensor, because a declaration with parentheses, "
+                "devplace: the name is a function's and not a tensor's, because a declaration with parentheses, "
                 "tensor<...> y(extents<dyn>(n)), declares a function; write braces: tensor<...> y{extents<dyn>{n}}.");
   return false;
 }
@@ -45,7 +45,7 @@ concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_vi
 
 namespace detail {
 
-/// Access to a tensor's memory: takes it, or makes a tensor of it.
+/// Takes a tensor's memory, or makes a tensor from memory.
 struct block_access {
   template <class Tensor>
   static Tensor make(memory_block&& block, const typename Tensor::extents_type& extents) {
@@ -61,16 +61,16 @@ struct block_access {
   }
 };
 
-/// A view of a tensor, of const elements for a const tensor; a view of any layout itself.
+/// Returns a view of a tensor, with const elements for a const tensor. Returns a view of any layout unchanged.
 template <class X>
-constexpr auto as_window(X&& x) {
+constexpr auto as_any_view(X&& x) {
   if constexpr (is_view<std::remove_cvref_t<X>>)
     return x;
   else
     return x.view();
 }
 
-/// The view itself; rejects views with strides, for operations on row-major elements.
+/// Returns the view; rejects views with strides, for operations on row-major elements.
 template <class T, class E, class W, class L>
 constexpr auto as_row_major(const view<T, E, W, L>& x) {
   static_assert(std::is_same_v<L, row_major>,
@@ -79,15 +79,15 @@ constexpr auto as_row_major(const view<T, E, W, L>& x) {
   return view<T, E, W>{raw_data(x), x.extents(), x.device()};
 }
 
-/// A row-major view of a tensor or view; rejects views with strides.
+/// Returns a row-major view of a tensor or view; rejects views with strides.
 template <class X>
 constexpr auto as_view(X&& x) {
-  return as_row_major(as_window(x));
+  return as_row_major(as_any_view(x));
 }
 
 }  // namespace detail
 
-/// `tensor a = x.slice(0, 8)` does not compile; deduced for the constructor's message, which names the copying
+/// Deduced for `tensor a = x.slice(0, 8)`, which does not compile: the constructor's message names the copying
 /// functions.
 template <class T, class Extents, class Where, class Layout>
 tensor(const view<T, Extents, Where, Layout>&) -> tensor<std::remove_const_t<T>, Extents, Where>;

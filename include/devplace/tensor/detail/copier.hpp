@@ -15,13 +15,15 @@ template <class To, class From>
 struct copier {
   using type = void;
 };
-template <int I>
-struct copier<on<cuda<I>>, on<pinned>> {
-  using type = cuda<I>;
+template <place P>
+  requires std::is_same_v<backend_of_t<P>, backend::device>
+struct copier<on<P>, on<pinned>> {
+  using type = P;
 };
-template <int I>
-struct copier<on<pinned>, on<cuda<I>>> {
-  using type = cuda<I>;
+template <place P>
+  requires std::is_same_v<backend_of_t<P>, backend::device>
+struct copier<on<pinned>, on<P>> {
+  using type = P;
 };
 template <class To, class From>
 using copier_t = typename copier<To, From>::type;
@@ -39,7 +41,7 @@ constexpr auto check_async() {
   return copied_by_device;
 }
 
-/// Whether `P`, the place of a stream, is the device that copies; check_async() checks that there is one.
+/// Whether `P`, the place of a stream, is the copying device; check_async() checks that a device copies.
 template <class P, class To, class From>
 constexpr auto check_stream() {
   constexpr bool copies = std::is_same_v<P, copier_t<To, From>> || std::is_void_v<copier_t<To, From>>;

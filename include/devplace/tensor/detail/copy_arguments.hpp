@@ -26,7 +26,7 @@ inline constexpr form form_of_kind<split_along<Axis>> = form::parts;
 template <reduction Op>
 inline constexpr form form_of_kind<summands<Op>> = form::summands;
 
-/// The form of a placement; a view's is one_place.
+/// The form of a placement; one_place for the placement of a view.
 template <class Where>
 inline constexpr form form_of = form::nowhere;
 template <placement Where>
@@ -45,7 +45,6 @@ struct form_across {
 template <class Local>
 inline constexpr form form_of<across<Local>> = form_across<Local>::value;
 
-/// The form of a tensor or view.
 template <class X>
 inline constexpr form form_of_tensor = form_of<typename std::remove_cvref_t<X>::placement_type>;
 
@@ -58,7 +57,7 @@ consteval form form_of_argument() {
     return form::nowhere;
 }
 
-/// Whether another assertion has already failed for one of the arguments.
+/// Whether another assertion rejects one of the arguments.
 template <class... X>
 inline constexpr bool rejected_before = ((is_declared_function<X> || rejection_of<X> != rejection::none) || ...);
 
@@ -73,7 +72,7 @@ inline constexpr bool has_network = requires {
                     "; they must have the same extents.");
 }
 
-/// Whether one view can be copied to another by its type. Returns `auto` to be instantiated at the call, so that the
+/// Whether the types allow copying one view to another. Returns `auto` to be instantiated at the call, so that the
 /// compiler shows the user's line.
 template <class To, class From>
 constexpr auto check_copy() {
@@ -108,7 +107,7 @@ constexpr auto check_to() {
   constexpr bool has_elements = from != form::nowhere || rejected_before<From>, no_copies = from != form::copies,
                  no_summands = from != form::summands, no_parts = from != form::parts;
   static_assert(no_type,
-                "devplace: to: an element type is no place; tensor y = cast<double>(x) converts elements, and "
+                "devplace: to: an element type is not a place; tensor y = cast<double>(x) converts elements, and "
                 "to<cuda<0>>(x) moves them.");
   static_assert(names_place,
                 "devplace: to: name the place in angle brackets, as in to<cuda<0>>(x), and give it one tensor, view or "
@@ -117,8 +116,8 @@ constexpr auto check_to() {
                 "devplace: to: the result lies on one place; broadcast<replicated<0, 1>>(x) makes copies on several, "
                 "and scatter<sharded<axis<0>, 0, 1>>(x) parts.");
   static_assert(has_elements,
-                "devplace: to: the argument is no tensor, view or model; wrap(v, extents(n)) makes a view of a vector, "
-                "and tensor(e) computes an expression.");
+                "devplace: to: the argument is not a tensor, view or model; wrap(v, extents(n)) makes a view of a "
+                "vector, and tensor(e) computes an expression.");
   static_assert(no_copies, "devplace: to: every place has a copy; take one: to<cpu>(x.local(cuda<0>{})).");
   static_assert(no_summands,
                 "devplace: to: the places have summands; reduce<cpu>(x) combines them there, all_reduce(x) on every "
@@ -146,7 +145,7 @@ constexpr auto check_item() {
                      return true;
                  }();
   static_assert(has_elements,
-                "devplace: item: the argument is no tensor or view; compute an expression first, item(tensor(e)).");
+                "devplace: item: the argument is not a tensor or view; compute an expression first, item(tensor(e)).");
   static_assert(no_copies, "devplace: item: every place has a copy; read one: item(x.local(cuda<0>{})).");
   static_assert(no_parts, "devplace: item: the places have parts; item(gather<cpu>(x)).");
   static_assert(no_summands, "devplace: item: the places have summands; item(reduce<cpu>(x)) reads their sum.");

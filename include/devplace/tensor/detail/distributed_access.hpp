@@ -11,7 +11,8 @@ namespace devplace {
 
 namespace detail {
 
-/// Private parts of distributed tensors for collectives, which move memory between tensors of different placements.
+/// Gives collectives access to private parts of distributed tensors, to move memory between tensors of different
+/// placements.
 struct distributed_access {
   template <class Tensor>
   static auto extents(const Tensor& x, std::size_t k) {
@@ -25,17 +26,17 @@ struct distributed_access {
   static auto& blocks(tensor<T, Extents, Where>& x) {
     return x.blocks_;
   }
-  /// Moves the blocks into a tensor of another placement on the same places; each place holds the whole extents.
+  /// Moves the blocks into a tensor of another placement on the same places, each of which holds the whole extents.
   template <class To, class T, class Extents, class Where>
   static tensor<T, Extents, To> as(tensor<T, Extents, Where>&& x) {
     return tensor<T, Extents, To>(std::move(x.blocks_), x.extents_, {});
   }
-  /// An uninitialised tensor with the split of `source`, and its rule for later extents.
+  /// Makes an uninitialised tensor with the split of `source` and its rule for dividing later extents.
   template <class Result, class Extents, class Source>
   DEVPLACE_CONFIGURED static Result split_like(const Extents& extents, const Source& source) {
     return Result(extents, source.division_);
   }
-  /// The note of the loader that made this batch; null for other tensors.
+  /// Returns the note of the loader that made this batch; null for other tensors.
   template <class Tensor>
   static auto& note(const Tensor& x) {
     return x.note_;
@@ -49,21 +50,21 @@ struct distributed_access {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// The k-th place's elements as an erased view of any layout; of a value on one place, its elements.
+/// Returns the k-th place's elements as an erased view of any layout; for a value on one place, its elements.
 template <class X>
-auto local_window(X&& x, std::size_t k) {
+auto erased_local_view(X&& x, std::size_t k) {
   if constexpr (requires { x.only_on(k); }) {
     return x.only_on(k);
   } else {
     static_cast<void>(k);
-    return as_window(x).erased();
+    return as_any_view(x).erased();
   }
 }
 
-/// The k-th place's elements as a row-major view; rejects views with strides.
+/// Returns the k-th place's elements as a row-major view; rejects views with strides.
 template <class X>
 auto local_part(X&& x, std::size_t k) {
-  return as_row_major(local_window(x, k));
+  return as_row_major(erased_local_view(x, k));
 }
 
 }  // namespace DEVPLACE_CONFIGURATION

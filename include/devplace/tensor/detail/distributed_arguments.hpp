@@ -10,7 +10,7 @@
 
 namespace devplace::detail {
 
-/// Fails to compile: a tensor over several places is not made from a list, a value or another tensor.
+/// Fails to compile, because lists, values and other tensors do not make a tensor over several places.
 template <class... Value>
 constexpr void reject_elements() {
   constexpr bool makes_tensor = accepted<Value...>;
@@ -20,7 +20,7 @@ constexpr void reject_elements() {
                 "value) makes elements of one value.");
 }
 
-/// Whether every element of a tensor on `Where` can be set to a value.
+/// Whether a value can be assigned to every element of a tensor on `Where`.
 template <class Value, class Where>
 constexpr auto check_assigned_number() {
   using kind = typename placement_traits<Where>::kind;
@@ -32,8 +32,8 @@ constexpr auto check_assigned_number() {
                 "devplace: a tensor over several places is assigned an expression, a number, or a tensor of the same "
                 "type by std::move; scatter and broadcast bring elements from one place.");
   static_assert(sets_value,
-                "devplace: the value of a partial tensor is its operation over the summands, which a number cannot "
-                "set; assign to x.only_on(k), a summand, or make a replicated tensor.");
+                "devplace: a number cannot set the value of a partial tensor, the reduction of its summands; assign to "
+                "one summand, x.only_on(k), or make a replicated tensor.");
   return is_number && sets_value;
 }
 

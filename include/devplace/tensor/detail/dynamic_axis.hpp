@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// Extents in which axis `Axis` has the static extent `Size`, or is dynamic.
+/// The extents, with `Size` (a number or dyn) for axis `Axis`.
 template <class Extents, std::size_t Axis, std::size_t Size, class = std::make_index_sequence<Extents::rank>>
 struct with_axis;
 template <std::size_t... E, std::size_t Axis, std::size_t Size, std::size_t... Axes>
@@ -19,7 +19,7 @@ struct with_axis<extents<E...>, Axis, Size, std::index_sequence<Axes...>> {
     return type((Axes == Axis ? size : e.extent(Axes))...);
   }
 };
-/// Extents in which axis `Axis` is dynamic: a batch of any size, or a part of a split axis.
+/// The extents, with dyn for axis `Axis`: a batch of any size, or a part of a split axis.
 template <class Extents, std::size_t Axis = 0>
 using with_dynamic_axis = with_axis<Extents, Axis, dyn>;
 

@@ -25,8 +25,8 @@ DEVPLACE_HD inline To same_bits(From from) {
 template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-/// `a` if the condition holds, otherwise `b`, by masks: g++ turns a conditional operator into branches and then does
-/// not vectorise the loop.
+/// Returns `a` if the condition holds, otherwise `b`, by masks: g++ turns a conditional operator into branches and then
+/// does not vectorise the loop.
 ///@{
 template <class Bits>
 DEVPLACE_HD constexpr Bits chosen_bits(bool condition, Bits a, Bits b) {
@@ -60,7 +60,7 @@ DEVPLACE_HD inline bool is_finite(T x) {
   return magnitude_bits(x) < infinity_bits<T>;
 }
 
-/// Clears the sign of a NaN, which would print as `-nan`, as 0 / 0 on x86. Returns other numbers unchanged.
+/// Clears the sign of a NaN, which would print as `-nan`; 0 / 0 has it on x86. Returns other numbers unchanged.
 template <class T>
 DEVPLACE_HD inline T without_sign_of_nan(T x) {
   return same_bits<T>(is_nan(x) ? magnitude_bits(x) : same_bits<bits_of<T>>(x));

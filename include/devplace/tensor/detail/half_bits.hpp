@@ -7,16 +7,16 @@
 #include <devplace/config.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 
-// Conversions between float and the bits of half. On GPUs each is one instruction, whose NaN has no sign and payload.
-// On the CPU they compute all cases without branches and choose one, so that loops over them are vectorised. No
-// operation has a subnormal operand or result, so flushing subnormal numbers to zero changes nothing.
+// Conversions between float and the bits of half. On GPUs each is one instruction, and NaN loses sign and payload. On
+// the CPU they compute all cases without branches and choose one, so that loops over them are vectorised. No operation
+// has a subnormal operand or result, so flushing subnormal numbers to zero changes nothing.
 
 namespace devplace::detail {
 
-inline constexpr std::uint32_t half_rebias = (127u - 15u) << 23;                 // between the two types' exponents
-inline constexpr std::uint32_t smallest_normal_half = half_rebias + (1u << 23);  // 2^-14, as a float's bits
+inline constexpr std::uint32_t half_rebias = (127u - 15u) << 23;                 // difference of the exponents' biases
+inline constexpr std::uint32_t smallest_normal_half = half_rebias + (1u << 23);  // 2^-14, in float's bits
 
-/// The float with the value of these bits; a NaN becomes a quiet one with the same sign and payload.
+/// Returns the float with the value of these bits; a NaN becomes a quiet NaN with the same sign and payload.
 DEVPLACE_HD constexpr float float_of_half(std::uint16_t bits) {
 #if defined(__CUDA_ARCH__)
   if (!__builtin_is_constant_evaluated()) {
@@ -35,8 +35,8 @@ DEVPLACE_HD constexpr float float_of_half(std::uint16_t bits) {
   return __builtin_bit_cast(float, sign | chosen_bits(magnitude >= 0x7c00, special, finite));
 }
 
-/// The bits of the half nearest to a float, ties to even. Numbers that are too large become infinity; a NaN becomes a
-/// quiet one with the same sign and the upper bits of its payload.
+/// Returns the bits of the half nearest to a float, ties to even. Numbers that are too large become infinity; a NaN
+/// becomes a quiet NaN with the same sign and the upper bits of its payload.
 DEVPLACE_HD constexpr std::uint16_t half_of_float(float value) {
 #if defined(__CUDA_ARCH__)
   if (!__builtin_is_constant_evaluated()) {
@@ -50,7 +50,7 @@ DEVPLACE_HD constexpr std::uint16_t half_of_float(float value) {
   const std::uint32_t nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
   const std::uint32_t rounded = (magnitude - half_rebias + 0xfff + (magnitude >> 13 & 1)) >> 13;
   const std::uint32_t normal = chosen_bits(rounded > 0x7c00, 0x7c00u, rounded);
-  // Below 2^-14 a half is a multiple of 2^-24, the last place of 1/2, to which the sum with 1/2 is rounded.
+  // Below 2^-14 halves are multiples of 2^-24, the last place of floats near 1/2: adding 1/2 rounds to such a multiple.
   const bool is_normal = magnitude >= smallest_normal_half;
   const float sum = __builtin_bit_cast(float, chosen_bits(is_normal, smallest_normal_half, magnitude)) + 0.5f;
   const std::uint32_t subnormal = __builtin_bit_cast(std::uint32_t, sum) - __builtin_bit_cast(std::uint32_t, 0.5f);

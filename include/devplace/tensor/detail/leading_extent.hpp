@@ -14,7 +14,7 @@
 namespace devplace::detail {
 
 /// Changes the number of rows of a tensor within its memory, the capacity: an epoch's last batch is smaller and must
-/// not allocate. Does not move elements, so on several places they then belong to other rows. If axis 0 is split,
+/// not allocate. Does not move elements, so on several places they belong to other rows afterwards. If axis 0 is split,
 /// divides the new rows by the tensor's rule, or evenly if its sizes were given.
 struct leading_extent {
   /// Throws shape_error, leaving the tensor unchanged, if the rows do not fit on some place.

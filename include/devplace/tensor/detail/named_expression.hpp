@@ -17,6 +17,6 @@ inline constexpr bool no_named_expressions = !(is_named_expression<X> || ...);
 }  // namespace devplace::detail
 
 /// The first assertion in the bodies of public functions, so that the compiler shows the user's line next to it.
-#define DEVPLACE_DETAIL_NAMED_EXPRESSION                                                                 \
-  "devplace: an expression with a name would be computed at each use, from what its tensors hold then; " \
-  "store its elements, tensor x = ..., or say that this is meant, auto x = lazy(...)."
+#define DEVPLACE_DETAIL_NAMED_EXPRESSION                                                                  \
+  "devplace: an expression with a name would be computed at each use, from its tensors' current values; " \
+  "store its elements, tensor x = ..., or allow this, auto x = lazy(...)."

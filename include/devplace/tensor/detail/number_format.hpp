@@ -95,7 +95,7 @@ std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
   if constexpr (std::is_integral_v<T>) {
     for (const T x : numbers)
       texts.push_back(std::to_string(x));
-  } else if constexpr (short_element<T>) {
+  } else if constexpr (storage_element<T>) {
     return format_numbers(std::vector<float>(numbers.begin(), numbers.end()));
   } else {
     std::vector<T> finite;
@@ -113,7 +113,7 @@ std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
         texts.push_back(not_finite(x));
         continue;
       }
-      // numpy pads to the common width with the number's further digits before an exponent, otherwise with blanks.
+      // numpy fills the common width with more digits of the number before an exponent, otherwise with blanks.
       const printed_number printed = scientific ? rounded(x, true, fraction) : shortest(x, false, print_precision);
       std::string text = padded_left(printed.whole, whole) + "." + printed.fraction;
       text.append(fraction - printed.fraction.size(), scientific ? '0' : ' ');

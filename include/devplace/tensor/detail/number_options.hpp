@@ -10,25 +10,16 @@
 
 namespace devplace::detail {
 
-/// Throws argument_error unless a numeric option is `valid`; `range` describes the valid numbers. A double that is a
-/// float's value is printed with a float's digits.
+/// Throws argument_error unless a numeric option is `valid`; `range` describes the valid numbers. Prints a double that
+/// equals a float with the float's digits.
 inline void require_option(bool valid, const char* owner, const char* name, double value, const char* range) {
   if (valid) return;
   const auto of_float = static_cast<float>(value);
   const std::string text = of_float == value ? format_number(of_float) : format_number(value);
   throw argument_error(std::string(owner) + ": " + name + " is " + text + "; it must be " + range + ".");
 }
-inline void require_positive(double value, const char* owner, const char* name) {
-  require_option(is_finite(value) && value > 0, owner, name, value, "a finite number above 0");
-}
 inline void require_share(double value, const char* owner, const char* name) {
   require_option(is_finite(value) && value >= 0 && value <= 1, owner, name, value, "between 0 and 1");
-}
-inline void require_not_negative(double value, const char* owner, const char* name) {
-  require_option(is_finite(value) && value >= 0, owner, name, value, "a finite number that is not negative");
-}
-inline void require_decay_rate(double value, const char* owner, const char* name) {
-  require_option(is_finite(value) && value >= 0 && value < 1, owner, name, value, "at least 0 and less than 1");
 }
 
 }  // namespace devplace::detail

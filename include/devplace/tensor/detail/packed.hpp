@@ -10,7 +10,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The view on a backend that computes: the CPU for pinned memory.
+/// Returns the view on a backend that computes: a view of pinned memory becomes a view on the CPU.
 template <class T, class E, class W, class L>
 constexpr auto computable(const view<T, E, W, L>& x) {
   using given = typename view<T, E, W, L>::backend_type;
@@ -29,7 +29,7 @@ struct packed_elements {
   View view;
 };
 
-/// Uninitialised row-major elements with the type and extents of a view, owned by the result.
+/// Allocates uninitialised row-major elements with the type and extents of a view; the result owns them.
 template <class T, class E, class W, class L>
 auto packed_beside(const view<T, E, W, L>& x) {
   using value = std::remove_const_t<T>;
@@ -39,14 +39,14 @@ auto packed_beside(const view<T, E, W, L>& x) {
   return packed_elements<view<value, E, W>>{std::move(block), {data, x.extents(), x.device()}};
 }
 
-/// A contiguous view as a row-major one.
+/// Returns a contiguous view as a row-major one.
 template <class T, class E, class W, class L>
 constexpr auto as_contiguous(const view<T, E, W, L>& x) {
   return view<T, E, W>(raw_data(x), x.extents(), x.device());
 }
 
-/// The elements of a view in row-major order: its own memory if it is contiguous, otherwise a copy, enqueued on the
-/// current stream by assign() of ops/assign.hpp.
+/// Returns the elements of a view in row-major order: its own memory if it is contiguous, otherwise a copy that
+/// assign() (ops/assign.hpp) enqueues on the current stream.
 template <class T, class E, class W, class L>
 auto packed(const view<T, E, W, L>& x) {
   using plain = view<const std::remove_const_t<T>, E, W>;

@@ -8,12 +8,12 @@ namespace devplace {
 
 namespace detail {
 
-/// Why a class with elements is no operand: they are one summand of the value, or have not arrived.
+/// Why a class with elements is rejected as an operand: they are one summand of the value, or still being copied.
 enum class rejection : unsigned char { none, summand, pending };
 template <class X>
 inline constexpr rejection rejection_of = rejection::none;
 
-/// Whether these are operands. Fails to compile with the fix for summands and pending copies.
+/// Whether all arguments are operands. Fails to compile with the fix for summands and pending copies.
 template <class... X>
 consteval bool check_operands() {
   constexpr bool whole = ((rejection_of<X> != rejection::summand) && ...);
@@ -39,7 +39,7 @@ concept rejected_pair = rejection_of<A>
     }                                                                               \
   static_assert(true)
 
-/// Operators on summands and pending copies fail to compile; without these, compilers would list every operator.
+/// Operators on summands and pending copies fail to compile; without them, compilers would list every operator.
 ///@{
 DEVPLACE_DETAIL_REJECTED(operator+);
 DEVPLACE_DETAIL_REJECTED(operator-);

@@ -30,7 +30,7 @@ DEVPLACE_HD constexpr std::uint16_t round_to_short(Bits bits) {
     const Bits significand = from == 0 ? magnitude : (magnitude & (hidden - 1)) | hidden;
     const int to = (from == 0 ? 1 : from) - rebias;
     if (to < special) {
-      // A result below the smallest normal number loses more bits; mantissa + 2 of them leave 0.
+      // Subnormal results lose more bits; if a result loses mantissa + 2 bits, 0 remains.
       const int lost = to >= 1 ? dropped : dropped + 1 - to;
       const int shift = lost > mantissa + 2 ? mantissa + 2 : lost;
       const Bits even = significand >> shift & 1;
@@ -42,8 +42,8 @@ DEVPLACE_HD constexpr std::uint16_t round_to_short(Bits bits) {
   return static_cast<std::uint16_t>(sign | result);
 }
 
-/// The double that rounds to the same short number as the integer: exact below 2^53; above, the last of its 53 bits is
-/// set if bits are dropped, so that no tie arises.
+/// Converts an integer to a double that rounds to the same short number. Exact below 2^53; above, sets the last of the
+/// 53 bits if bits are dropped, so that no tie arises.
 template <std::integral Integer>
 DEVPLACE_HD constexpr double to_rounded_once(Integer value) {
   if constexpr (sizeof(Integer) <= sizeof(std::int32_t)) {

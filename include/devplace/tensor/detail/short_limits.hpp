@@ -9,8 +9,8 @@
 
 namespace devplace::detail {
 
-/// The members of std::numeric_limits for T with `Exponent` bits of exponent and `Mantissa` of mantissa; inherits from
-/// float's those that are equal, such as is_signed.
+/// The members of std::numeric_limits for T with `Exponent` bits of exponent and `Mantissa` of mantissa. Inherits the
+/// members that equal float's, such as is_signed.
 template <class T, int Exponent, int Mantissa>
 struct short_limits : std::numeric_limits<float> {
  private:

@@ -24,7 +24,7 @@
 #define DEVPLACE_DETAIL_ONE_INDEX_PER_AXIS \
   "devplace: an element is named by one integer for each axis, x(i, j) of a matrix, of which x[i] is a row."
 #define DEVPLACE_DETAIL_NOT_REACHABLE \
-  "devplace: the host does not reach these elements; copy them first, with to<cpu>(x), or item(x) of one."
+  "devplace: the host cannot reach these elements; copy them first, with to<cpu>(x), or read one with item(x)."
 #define DEVPLACE_DETAIL_PERMUTE \
   "devplace: permute(axis<1>{}, axis<0>{}): name every axis once, from axis<0>{} to axis<rank - 1>{}."
 #define DEVPLACE_DETAIL_BROADCAST_TO \
@@ -44,25 +44,22 @@
 
 namespace devplace::detail {
 
-/// Whether an expression's extents equal or broadcast to those of the destination; defined with assign().
+/// Whether an expression's extents equal or broadcast to the destination's; defined with assign().
 template <class Extents, class Expression>
 struct assigned_extents;
 
-/// An elementwise expression on one place.
 template <class X>
 inline constexpr bool is_local_expression = false;
 template <class X>
   requires(X::is_expression)
 inline constexpr bool is_local_expression<X> = true;
 
-/// An elementwise expression over several places.
 template <class X>
 inline constexpr bool is_distributed_expression = false;
 template <class X>
   requires(X::is_distributed_expression)
 inline constexpr bool is_distributed_expression<X> = true;
 
-/// One integer for each axis.
 template <std::size_t Rank, class... Index>
 inline constexpr bool is_index_list = sizeof...(Index) == Rank && (std::is_integral_v<Index> && ...);
 
@@ -85,12 +82,10 @@ inline constexpr std::size_t axis_number<axis<N>> = N;
 template <std::size_t Rank, std::size_t... Axis>
 inline constexpr bool is_order_of_axes = sizeof...(Axis) == Rank && ((Axis < Rank) && ...) && all_different<Axis...>();
 
-/// Extents of at least `Rank` axes.
 template <class Shape, std::size_t Rank>
 inline constexpr bool has_axes = false;
 template <extents_like Shape, std::size_t Rank>
 inline constexpr bool has_axes<Shape, Rank> = Shape::rank >= Rank;
-/// Extents of `Rank` axes.
 template <class Shape, std::size_t Rank>
 inline constexpr bool has_rank = has_axes<Shape, Rank> && !has_axes<Shape, Rank + 1>;
 
@@ -101,8 +96,8 @@ template <class Extents, extents_like Shape>
 inline constexpr bool may_be_reshaped<Extents, Shape> =
     !Extents::is_static || !Shape::is_static || Extents{}.size() == Shape{}.size();
 
-// Conditions of DEVPLACE_REFUSED_IF, which clang evaluates for constant arguments. Templates of the arguments' types,
-// because clang would otherwise evaluate them while the class is incomplete.
+// Conditions of DEVPLACE_REFUSED_IF, which clang evaluates for constant arguments. They are templates of the arguments'
+// types, because clang would otherwise evaluate them while the class is incomplete.
 /// Whether an index is past the static extent of its axis.
 template <class Extents, class... Index>
 constexpr bool past_end(Index... indices) {
@@ -119,7 +114,7 @@ constexpr bool no_axis(Axis axis) {
   return static_cast<std::size_t>(axis) >= Extents::rank;
 }
 
-/// The text of a number that may have been negative before its conversion to std::size_t.
+/// Formats a number that may have been negative before its conversion to std::size_t.
 inline std::string as_written(std::size_t number) {
   return std::to_string(static_cast<std::ptrdiff_t>(number));
 }
@@ -142,7 +137,7 @@ inline std::string as_written(std::size_t number) {
                        " does not lie in axis " + std::to_string(axis) + ", whose extent is " + std::to_string(extent) +
                        "; indices count from 0, steps from 1, and none is negative.");
 }
-/// Number of every `step`-th index of an axis from `first` to `last`; throws for indices outside of the axis.
+/// Counts every `step`-th index of an axis from `first` to `last`; throws for indices outside of the axis.
 constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
                                       std::size_t extent) {
   if (first > last || last > extent || step == 0 || step > PTRDIFF_MAX)  // from a negative number

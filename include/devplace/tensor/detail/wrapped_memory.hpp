@@ -17,13 +17,13 @@ namespace devplace {
 
 namespace detail {
 
-/// What converts to a span of elements.
+/// Types that convert to a span of elements.
 template <class Source>
 concept elements_source = requires(Source& source) {
   requires is_element<typename decltype(std::span(source))::value_type>;
 };
 
-/// Containers in host memory. Memory of a device and managed memory are given as spans, or have their own allocators.
+/// Containers in host memory. Other memory is given as spans, or has allocators of its own.
 template <class Source>
 inline constexpr bool is_host_container = requires {
   requires std::is_same_v<typename Source::allocator_type, std::allocator<typename Source::value_type>>;
@@ -36,7 +36,7 @@ inline constexpr bool is_device_pointer = false;
 template <class T>
 inline constexpr bool is_device_pointer<device_pointer<T>> = true;
 
-/// Addresses of elements, in memory of unknown size.
+/// Pointers to elements in memory of unknown size.
 template <class T>
 inline constexpr bool is_address = is_device_pointer<T>;
 template <class T>
@@ -47,7 +47,7 @@ inline constexpr bool is_span = false;
 template <class T, std::size_t N>
 inline constexpr bool is_span<std::span<T, N>> = true;
 
-/// Whether wrap() takes this memory as elements on `Where`; with strides, `Strides` of them.
+/// Whether wrap() takes this memory as elements on `Where`, with `Strides` strides if any.
 template <class Where, class Memory, class Extents, std::size_t... Strides>
 constexpr auto check_wrap() {
   using plain = std::remove_cvref_t<Memory>;
@@ -62,7 +62,7 @@ constexpr auto check_wrap() {
                 "elements (float, double, std::int32_t, std::int64_t, std::uint8_t, bf16, half), then the extents, "
                 "then, if the rows are not packed, a stride for each axis in braces.");
   static_assert(named_device,
-                "devplace: wrap: the pointer is of a device's memory, which the host does not reach; name the device, "
+                "devplace: wrap: the pointer is of a device's memory, which the host cannot reach; name the device, "
                 "as in wrap<cuda<0>>(pointer, extents).");
   static_assert(kept, "devplace: wrap: a temporary would be gone before the view; give it a name first.");
   static_assert(reached,

@@ -27,7 +27,7 @@ void check_accumulation(runtime::model_state<S>& state, accumulation& a) {
   runtime::check_failures<Backend>(state);
   if (state.replaced)
     throw error(
-        "trainer: its model was assigned another one after the trainer was made; make a new trainer, or copy "
+        "trainer: another model was assigned to its model after the trainer was made; make a new trainer, or copy "
         "parameters into the model with model.assign(other), which the trainer follows.");
   if (state.gradients_out)
     throw error(

@@ -42,17 +42,16 @@ consteval bool checked_training() {
       "devplace: trainer: cross_entropy and nll take the classes along the last axis, and the network ends in "
       "a layer of images or series, whose channels are the first axis of a sample; put nn::permute<1, 2, 0> "
       "behind it, or nn::permute<1, 0> of series.");
+  static_assert(in_own_memory,
+                "devplace: trainer: a model in shared memory has its own trainer (train/hogwild.hpp); write #include "
+                "<devplace/shared_memory.hpp>.");
   static_assert(
-      in_own_memory,
-      "devplace: trainer: a model in shared memory has a trainer of its own (train/hogwild.hpp); write #include "
-      "<devplace/shared_memory.hpp>.");
-  static_assert(is_policy,
-                "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
-                "collective::all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
-                "policy must have.");
+      is_policy,
+      "devplace: trainer: the argument after the rule is neither a collective policy nor accumulate<k>; use "
+      "collective::all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for the requirements.");
   static_assert(can_skip,
-                "devplace: trainer: in mixed<half> steps are skipped whose gradients are not finite, and the rule does "
-                "not say that it can; see skips_steps in optim/optimizer_concept.hpp.");
+                "devplace: trainer: in mixed<half> steps are skipped if gradients are not finite, and the rule does "
+                "not declare that it can skip; see skips_steps in optim/optimizer_concept.hpp.");
   return true;
 }
 

@@ -102,7 +102,7 @@ class checkpoint_extras {
     return {parameters.data(), buffers.data()};
   }
 
-  std::deque<std::pair<bytes, bytes>> arenas_;                            ///< of all models
+  std::deque<std::pair<bytes, bytes>> arenas_;                            ///< arenas of all models
   std::size_t saved_ = 0, checked_ = 0, loaded_ = 0, loaded_models_ = 0;  ///< numbers of objects, and of models
 };
 

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -16,6 +15,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/hash.hpp>
+#include <devplace/base/options.hpp>
 #include <devplace/base/parse_number.hpp>
 #include <devplace/io/file_text.hpp>
 #include <devplace/io/safetensors.hpp>
@@ -114,30 +114,25 @@ class checkpoint_texts {
   std::string_view path_;
 };
 
-/// Adds the options of a rule that has for_each_option.
+/// Adds the options of a rule that lists them.
 template <class Options>
 void add_options(safetensors_metadata& to, const std::string& prefix, const Options& options) {
-  if constexpr (requires { options.for_each_option([](const char*, const auto&) {}); })
-    options.for_each_option([&](const char* name, const auto& value) {
-      if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>)
-        to.emplace_back(prefix + name, exact_text(value));
-    });
+  devplace::detail::for_each_option(options, [&](const char* name, const auto& value) {
+    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>)
+      to.emplace_back(prefix + name, exact_text(value));
+  });
 }
 
-/// Sets the options that for_each_option passes as references to members of the object; skips copies of members and
-/// constants.
+/// Sets the options that for_each_option passes as members of the object; skips results of functions and constants.
 template <class Options>
 void set_options(Options& options, const std::string& prefix, const checkpoint_texts& from) {
-  if constexpr (requires { options.for_each_option([](const char*, const auto&) {}); })
-    options.for_each_option([&](const char* name, const auto& value) {
-      using number = std::remove_cvref_t<decltype(value)>;
-      if constexpr (std::is_arithmetic_v<number>) {
-        const std::less<const void*> before;
-        const bool is_member = !before(&value, &options) && before(&value, &options + 1);
-        const auto stored = from.number<number>(prefix + name);
-        if (is_member) const_cast<number&>(value) = stored;
-      }
-    });
+  devplace::detail::for_each_option(options, [&](const char* name, auto&& value) {
+    using number = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_arithmetic_v<number>) {
+      const auto stored = from.number<number>(prefix + name);
+      if constexpr (std::is_assignable_v<decltype(value), number>) value = stored;
+    }
+  });
 }
 
 }  // namespace devplace::train::detail

@@ -36,7 +36,7 @@ struct update_of<true, Policy, Shares> {
   using shares = std::optional<Shares>;
 };
 
-/// The communicator by which a trainer's policy reduces gradients; does nothing for one participant. Determines which
+/// The communicator with which a trainer's policy reduces gradients; does nothing for one participant. Determines which
 /// places update which parameters.
 template <class Net, class Where, class P, class Policy>
 class connection {
@@ -46,8 +46,8 @@ class connection {
   static constexpr bool connects = parallel::can_connect<Policy, Where>;
   static constexpr bool communicates = connects && (spans_processes<Where> || local_place_count<Where> > 1);
   static constexpr bool updates_shares = communicates && collective::updates_shares<Policy>;
-  /// Whether one place of one process updates.
-  static constexpr bool updates_in_one = communicates && spans_processes<Where> && !Policy::every_place_updates;
+  /// Whether only one place in all processes runs the optimizer.
+  static constexpr bool one_place_updates = communicates && spans_processes<Where> && !Policy::every_place_updates;
   using bucket_shares = parallel::bucket_shares<Net, typename roles::wire, Policy>;
   using update = update_of<updates_shares, Policy, bucket_shares>;
 
@@ -60,7 +60,8 @@ class connection {
  public:
   /// The places that run the optimizer.
   using who_updates = typename update::who;
-  /// Whether the processes compare their trainings: those of a process_scope do, those of an engine such as MPI do not.
+  /// Whether the processes compare their trainings: processes of a process_scope do, those of an engine such as MPI do
+  /// not.
   static constexpr bool compares =
       connects && spans_processes<Where> && !parallel::spans_processes<typename Policy::engine_type>;
 
@@ -82,7 +83,7 @@ class connection {
       return Optimizer(m, rule, [all = participants()](std::size_t k, std::size_t i) {
         return bucket_shares::part(i, all.count, all.first + k);
       });
-    else if constexpr (updates_in_one)
+    else if constexpr (one_place_updates)
       return Optimizer(m, rule, [own = updating_places()](std::size_t, std::size_t) {
         return parallel::bucket{0, own * runtime::network_plan<Net>::parameter_elements};
       });
@@ -145,19 +146,19 @@ class connection {
 
   /// Reduces the numbers of this process's passes over the places of all processes.
   template <std::size_t Places>
-  DEVPLACE_CONFIGURED void reduce([[maybe_unused]] const std::array<runtime::meeting, Places>& of) {
+  DEVPLACE_CONFIGURED void reduce([[maybe_unused]] const std::array<runtime::reduction_request, Places>& requests) {
     if constexpr (joins_passes) {
       constexpr bool reduces_integers = parallel::communicator<communicator_type<>, std::int64_t>;
       static_assert(reduces_integers,
                     "devplace: trainer: a layer of the network, such as batch_norm<C, nn::over_all_places>, computes "
                     "over the samples of all places and reduces integers, and the policy's communicator does not "
                     "reduce std::int64_t; make its collectives templates of the element type.");
-      if (of[0].numbers == nullptr) return;
+      if (requests[0].numbers == nullptr) return;
       std::array<std::int64_t*, Places> numbers;
       for (std::size_t k = 0; k != Places; ++k)
-        numbers[k] = of[k].numbers;
+        numbers[k] = requests[k].numbers;
       if constexpr (reduces_integers)
-        communicator().all_reduce(std::span<std::int64_t* const>(numbers), of[0].count, of[0].op);
+        communicator().all_reduce(std::span<std::int64_t* const>(numbers), requests[0].count, requests[0].op);
     }
   }
 
@@ -173,11 +174,11 @@ class connection {
       else
         parallel::reduce_gradients<Net, Policy>(communicator(), state);
     }
-    if constexpr (updates_in_one) parallel::broadcast_sums<Net>(communicator(), state, 0);
+    if constexpr (one_place_updates) parallel::broadcast_sums<Net>(communicator(), state, 0);
   }
 
   /// Copies the updated parameters to the other places.
-  DEVPLACE_CONFIGURED void spread(state_type& state) {
+  DEVPLACE_CONFIGURED void send_updates(state_type& state) {
     if constexpr (updates_shares)
       parallel::gather_shares<Net, Policy>(communicator(), state, *shares_);
     else if constexpr (communicates && !Policy::every_place_updates)
@@ -186,7 +187,7 @@ class connection {
 
   /// Copies the loss scale to the places that did not update.
   template <class Memory>
-  DEVPLACE_CONFIGURED void spread_scale([[maybe_unused]] const Memory& memory) {
+  DEVPLACE_CONFIGURED void send_scale([[maybe_unused]] const Memory& memory) {
     if constexpr (communicates && !Policy::every_place_updates) {
       using wire = typename roles::wire;  // bits are copied
       std::array<wire*, std::tuple_size_v<Memory>> scales;

@@ -11,6 +11,7 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/base/hash.hpp>
+#include <devplace/base/options.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
@@ -34,8 +35,8 @@ struct equal_steps {
   static constexpr bool compares = Training::connection_type::compares;
 
   /// Marks a step, the `batches`-th batch of an update, before its passes. The mark includes a checksum of a 64th of
-  /// the parameters, or of all in the first step of an epoch. On devices, where a checksum needs a launch, of all in
-  /// every 64th step.
+  /// the parameters, or of all in the first step of an epoch. On devices, where a checksum needs a launch, only every
+  /// 64th mark includes one, of all parameters.
   static void mark(Training& t, std::size_t batches) {
     std::uint64_t hash = batches;
     devplace::detail::add_to_hash(hash, t.optimizer_.steps());
@@ -82,7 +83,7 @@ struct equal_steps {
     std::array<std::uint64_t*, Training::places> checksums;
     for (std::size_t k = 0; k < Training::places; ++k)
       checksums[k] = t.memory_[k].checksum();
-    // The other processes learn of a difference within this one; they would wait for it in their next call.
+    // Tells the other processes of a difference within this one; otherwise they would wait for this process.
     std::exception_ptr own;
     if constexpr (Training::places > 1) {
       try {
@@ -122,7 +123,7 @@ struct equal_steps {
   static void each_value(const Training& t, const F& f) {
     each_option_of_step(t.optimizer_.rule(), t.optimizer_.steps(), f);
     f("largest norm of gradients", t.norm_.largest());
-    if constexpr (Training::scales) t.scaling_.options.for_each_option(f);
+    if constexpr (Training::scales) devplace::detail::for_each_option(t.scaling_.options, f);
   }
 };
 

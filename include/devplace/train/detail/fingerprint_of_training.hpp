@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/base/options.hpp>
 #include <devplace/base/type_text.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
@@ -41,10 +42,12 @@ void add_rule(parallel::fingerprint& to, const Rule& rule) {
 /// Calls f(name, value) for a rule's options in step number `step`, counted from 0.
 template <class Rule, class F>
 void each_option_of_step(const Rule& rule, std::int64_t step, const F& f) {
-  if constexpr (requires { rule.at(step).for_each_option(f); })
-    rule.at(step).for_each_option(f);
-  else if constexpr (requires { rule.for_each_option(f); })
-    rule.for_each_option(f);
+  if constexpr (requires { requires devplace::detail::has_options<decltype(rule.at(step))>; }) {
+    const auto now = rule.at(step);
+    devplace::detail::for_each_option(now, f);
+  } else {
+    devplace::detail::for_each_option(rule, f);
+  }
 }
 
 /// Adds a batch's loader, epoch and number; nothing for null.

@@ -21,8 +21,8 @@
 
 namespace devplace::train::detail {
 
-/// The norm of all gradients, which a trainer uses to clip and to measure gradients and, where losses are scaled, to
-/// find out whether they are finite.
+/// The norm of all gradients: for clipping, for measuring and, with loss scaling, for detecting gradients that are not
+/// finite.
 template <class Net, place P, bool Scales>
 class gradient_norm {
   using backend_type = backend_of_t<P>;
@@ -41,7 +41,7 @@ class gradient_norm {
   }
   DEVPLACE_CONFIGURED unread_gradient_norms<P> measured() const {
     if (!measures_)
-      throw error("trainer: gradients are measured from measure_gradients() on; call it once before the steps.");
+      throw error("trainer: gradients are not measured before measure_gradients(); call it once before the steps.");
     if (measured_ == nullptr)
       throw error(
           "trainer: only a process that updates parameters has the norms of gradients, and with this policy that is "
@@ -87,7 +87,7 @@ class gradient_norm {
  private:
   std::optional<optim::clip_norm> clip_;
   bool measures_ = false;
-  std::shared_ptr<norms_on_place<P>> measured_;  ///< on this process's first place, if it updates
+  std::shared_ptr<norms_on_place<P>> measured_;  ///< norms on this process's first place, if it updates
 };
 
 }  // namespace devplace::train::detail

@@ -68,7 +68,7 @@ class joint_passes {
   Connection& connection_;
   std::size_t samples_;
   std::array<runtime::pass<P>, Places> passes_;
-  std::array<runtime::meeting, Places> reduced_;
+  std::array<runtime::reduction_request, Places> reduced_;
   std::array<const input*, Places> inputs_{};
 };
 

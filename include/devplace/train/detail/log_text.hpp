@@ -61,7 +61,7 @@ inline void check_columns(const std::vector<std::string>& columns) {
 
 inline std::string text_of_file(const std::string& path, const char* operation) {
   devplace::detail::input_file file(path, operation, true);
-  std::string text(static_cast<std::size_t>(file.following().exact ? file.following().most : 0), '\0');
+  std::string text(static_cast<std::size_t>(file.remaining().exact ? file.remaining().count : 0), '\0');
   text.resize(file.read(text.data(), text.size()));
   return text;
 }

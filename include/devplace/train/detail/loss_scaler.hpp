@@ -25,7 +25,6 @@ consteval bool has_scaler() {
   return scales;
 }
 
-/// Sets a place's loss scale.
 struct set_scale_functor {
   runtime::loss_scale* to;
   runtime::loss_scale from;
@@ -38,7 +37,7 @@ struct loss_scaler {
   std::size_t divisor = 1;
 
   template <class T>
-  static runtime::loss_scale* of(const step_memory<T>&) {
+  static runtime::loss_scale* scale_of(const step_memory<T>&) {
     return nullptr;
   }
 };
@@ -65,7 +64,7 @@ struct loss_scaler<true> {
   }
 
   template <class T>
-  static runtime::loss_scale* of(const step_memory<T>& memory) {
+  static runtime::loss_scale* scale_of(const step_memory<T>& memory) {
     return memory.scale();
   }
   runtime::scaling_rule rule() const {
@@ -73,7 +72,6 @@ struct loss_scaler<true> {
   }
 };
 
-/// Sets the loss scale of every place.
 template <class Backend, class S, class T, std::size_t Places>
 void set_scale(const runtime::model_state<S>& state, const std::array<step_memory<T>, Places>& memory,
                const optim::loss_scaler_state& to) {
@@ -83,7 +81,6 @@ void set_scale(const runtime::model_state<S>& state, const std::array<step_memor
         set_scale_functor{memory[k].scale(), {static_cast<float>(to.scale), 0, to.growth_tracker, to.skipped_steps}});
 }
 
-/// Reads a place's loss scale.
 template <class Backend, class T>
 optim::loss_scaler_state read_scale(int ordinal, const step_memory<T>& memory) {
   runtime::loss_scale now;

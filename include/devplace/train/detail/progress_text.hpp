@@ -22,8 +22,8 @@ inline bool is_terminal(std::FILE* stream) {
 /// The contents of a progress line.
 struct progress_state {
   int epoch = 0;     // counted from 1
-  int epochs = 0;    // of the whole training
-  double share = 0;  // of this epoch, 0 to 1
+  int epochs = 0;    // epochs of the whole training
+  double share = 0;  // completed share of this epoch, 0 to 1
   double loss = 0;
   double rate = 0;     // samples per second
   double elapsed = 0;  // seconds since the start

@@ -62,13 +62,13 @@ class trainer {
                 "nn::cross_entropy{}, optim::adam{}}; a policy and accumulate<k>{} may follow.");
   static_assert(has_loss,
                 "devplace: trainer: this type is not a loss; use nn::cross_entropy or nn::mse, or see docs/losses.md "
-                "for what one must have.");
+                "for the requirements.");
   static_assert(has_rule,
                 "devplace: this type is not an optimizer's rule; use optim::sgd, optim::adam or optim::adamw, or see "
-                "optim/optimizer_concept.hpp for what one must have.");
+                "optim/optimizer_concept.hpp for the requirements.");
   static_assert(takes_variable,
                 "devplace: trainer: a trainer changes its model and refers to it, so the model is neither const nor a "
-                "temporary; keep it in a variable, and pass that.");
+                "temporary; keep the model in a variable, and pass the variable.");
   static_assert(has_gradients,
                 "devplace: trainer: a predictor has no gradients and is not trained; train a model, and give the "
                 "predictor its parameters by predictor.assign(model).");

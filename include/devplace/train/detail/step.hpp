@@ -31,8 +31,8 @@
 
 namespace devplace::train::detail {
 
-/// Stores a batch's sums of losses and weights on its place in one launch: for the update behind the gradients, with
-/// the step's mark; for the mean loss in `pending`. `add`: adds to the sums of earlier batches since the last update.
+/// Stores a batch's sums of losses and weights in one launch: behind the gradients, with the step's mark, for the
+/// update, and in `pending` for the mean loss. `add`: adds to the sums of earlier batches since the last update.
 /// `counts`: first adds the pending sums to the totals, since an update has used their batches.
 template <class Gradient, class Sum>
 struct loss_functor {
@@ -56,7 +56,6 @@ struct no_region {};
 template <class Backend>
 using stay_awake = std::conditional_t<std::is_same_v<Backend, backend::cpu>, team_region, no_region>;
 
-/// A trainer's memory on one place.
 template <class T>
 struct step_memory {
   devplace::detail::memory_block workspace;
@@ -64,7 +63,7 @@ struct step_memory {
   devplace::detail::memory_block clipping;
   std::optional<std::size_t> rows;  ///< the workspace's capacity in samples
   bool counts = false;              ///< whether an update has used the batches of pending()
-  step_mark<T> mark;                ///< of the step
+  step_mark<T> mark;                ///< mark of the current step
 
   /// Two sums over the batches of all updates, followed by two sums over the pending batches.
   double* totals() const { return static_cast<double*>(scalars.data()); }
@@ -92,7 +91,6 @@ struct step_memory {
   throw error("this trainer was moved from; use the variable that it was moved to.");
 }
 
-/// A place's part of a batch.
 template <class X, class Y>
 struct part_of_batch {
   std::size_t rows;
@@ -152,7 +150,7 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   arguments.statistics = statistics;
   arguments.workspace = static_cast<double*>(memory.clipping.data());
   if constexpr (requires { scaled.rule(); }) {
-    arguments.scaler = scaled.of(memory);
+    arguments.scaler = scaled.scale_of(memory);
     arguments.scaling = scaled.rule();
     arguments.unscaled = scaled.divisor == 0 ? 1 : static_cast<double>(scaled.divisor);  // 0: without samples
   }
@@ -173,9 +171,9 @@ struct reset_totals_functor {
   }
 };
 
-/// Takes an update's sums of losses and weights, which were reduced with the gradients, for the mean loss and, if the
-/// update has one batch, as the batch's loss (otherwise `sums` is null). Sets `differs`, which is null in one process,
-/// if the processes took different steps.
+/// Adds an update's reduced sums of losses and weights to the mean loss. If the update has one batch, also stores them
+/// in `sums` as the batch's loss; otherwise `sums` is null. Sets `differs` if the processes took different steps; it is
+/// null in one process.
 template <class Gradient, class Sum>
 struct reduced_loss_functor {
   const Gradient* tail;

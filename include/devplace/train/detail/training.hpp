@@ -142,13 +142,13 @@ class training {
     connection_.reduce(state, norm_.used(), started);
     if constexpr (connection_type::compares && connection_type::host_waits()) equal_steps<training>::require(*this);
     const auto factors = norm_.factors(state, memory_, connection_.updating_places(), how_, scaling_);
-    const auto spread = [&] {
-      connection_.spread(state);
-      if constexpr (scales) connection_.spread_scale(memory_);
+    const auto send_updates = [&] {
+      connection_.send_updates(state);
+      if constexpr (scales) connection_.send_scale(memory_);
       if constexpr (takes_reduced_loss)
         take_reduced_loss<backend_type>(replica(0), tail(0), memory_[0], Batches == 1, connection_type::compares);
     };
-    optimizer_.update(state, how_ == reduction::mean, factors, devplace::detail::function_view<>(spread));
+    optimizer_.update(state, how_ == reduction::mean, factors, devplace::detail::function_view<>(send_updates));
     memory_[0].counts = !takes_reduced_loss;
   }
 
@@ -162,7 +162,7 @@ class training {
   loss_scaler<scales> scaling_;
   accumulation accumulation_;
   parallel::fingerprint options_;               ///< options that do not change
-  const parallel::batch_note* note_ = nullptr;  ///< of the current batch; null if no loader made it
+  const parallel::batch_note* note_ = nullptr;  ///< note of the current batch; null if no loader made it
   bool compared_ = false;                       ///< whether the replicas were compared, at the first step
 };
 

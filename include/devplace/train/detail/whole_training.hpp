@@ -10,6 +10,7 @@
 #include <devplace/base/error.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
+#include <devplace/optim/option_range.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/train/detail/loss_scaler.hpp>
 #include <devplace/train/detail/step.hpp>
@@ -27,7 +28,8 @@ std::array<double, 2> read_losses(int ordinal, const step_memory<T>& memory, boo
   return {totals[0] + totals[2], totals[1] + totals[3]};
 }
 
-/// Completes an arena of which each process has its places' shares, by the communication that gathers parameters.
+/// Completes an arena of which each process has only its places' shares, with the communication that gathers
+/// parameters.
 template <class Backend, class S, class Connection, class T>
 void gather_arena(const runtime::model_state<S>& state, Connection& connection, std::vector<T>& arena) {
   runtime::model_state<S> gathered;
@@ -39,7 +41,7 @@ void gather_arena(const runtime::model_state<S>& state, Connection& connection, 
     to.parameters = devplace::detail::allocate<Backend>(r.ordinal, bytes, memory_purpose::workspace);
     devplace::detail::copy_in<Backend>(r.ordinal, to.parameters.data(), arena.data(), bytes);
   }
-  connection.spread(gathered);
+  connection.send_updates(gathered);
   devplace::detail::wait_for_replicas<Backend>(gathered.ordinals);
   devplace::detail::copy_out<Backend>(gathered.ordinals.front(), arena.data(),
                                       gathered.replicas.front().parameters.data(), bytes);
@@ -91,7 +93,7 @@ void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::a
                     [[maybe_unused]] loss_scaler<Scales>& scaled, const training_state<Rule, T>& from) {
   require_fit<Net>(from, "trainer");
   if constexpr (Scales) {
-    from.scaling.validate();
+    optim::validate(from.scaling);
     require_scaler_state(from.scaler);
   }
   optimizer.restore(from.optimizer);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/backend/cuda/kernels/batch_norm.hpp>
+#include <devplace/backend/cuda/batch_norm.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace dp = devplace;
 namespace simt = devplace::test::simt;
 using dp::bf16;
 
-TEST_CASE("batch_norm of 16-bit elements takes 8 at a time and gives what a loop gives, for any extent", "[cuda]") {
+TEST_CASE("batch_norm of 16-bit elements takes 8 at a time and equals a loop, for any extent", "[cuda]") {
   for (const auto& s : {dp::detail::channel_shape{5, 3, 1}, {2, 3, 5}, {3, 2, 8}, {2, 3, 49}})
     for (const std::size_t shift : {0u, 3u}) {
       INFO(s.channels << " channels of " << s.extent << " positions, from element " << shift << " on");

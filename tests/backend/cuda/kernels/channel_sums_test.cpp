@@ -59,7 +59,7 @@ void launch_channel_sums(const channel_shape& shape, const Terms& terms) {
 
 }  // namespace
 
-TEST_CASE("the kernel's and the CPU's sums over channels are those of a loop, for any shape", "[cuda]") {
+TEST_CASE("the kernel's and the CPU's sums over channels equal a loop's, for any shape", "[cuda]") {
   for (const auto& [samples, channels, extent] : {channel_shape{1, 1, 1},
                                                   {5, 3, 1},
                                                   {2, 70, 1},
@@ -123,7 +123,7 @@ TEST_CASE("element by element, as on a GPU, batch_norm's functors give the bits 
   }
 }
 
-TEST_CASE("statistics by sums of integers are those of the elements, and NaN in a channel that has no finite sum",
+TEST_CASE("statistics by sums of integers equal the elements', and are NaN in a channel without a finite sum",
           "[cuda]") {
   const channel_shape shape{2, 3, 2};
   const float infinite = std::numeric_limits<float>::infinity();

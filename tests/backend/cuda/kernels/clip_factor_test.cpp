@@ -40,7 +40,7 @@ clipped clip(const std::vector<float>& gradients, const float* divisor, double m
 
 }  // namespace
 
-TEST_CASE("clipping on a GPU takes one launch, and gives the norm and the factor of a plain loop", "[cuda]") {
+TEST_CASE("clipping on a GPU takes one launch, and norm and factor equal a plain loop's", "[cuda]") {
   const float divisor = 32;
   for (const std::size_t n : {0u, 1u, 1023u, 40'003u}) {
     INFO(n << " gradients");

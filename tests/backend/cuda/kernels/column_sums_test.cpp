@@ -53,7 +53,7 @@ struct emulated {
 
 }  // namespace
 
-TEST_CASE("column sums are those of a loop, in one kernel or two, for any number of blocks", "[cuda]") {
+TEST_CASE("column sums equal a loop's, in one kernel or two, for any number of blocks", "[cuda]") {
   for (const auto& [m, n] : {std::array<std::size_t, 2>{0, 5},
                              {1, 1},
                              {3, 4},
@@ -160,7 +160,7 @@ void check_relu_gradient(std::size_t m, std::size_t n, bool in_place) {
 
 }  // namespace
 
-TEST_CASE("the gradient of a relu and its column sums are those of loops, in place too", "[cuda]") {
+TEST_CASE("the gradient of a relu and its column sums equal those of loops, in place too", "[cuda]") {
   for (const bool in_place : {false, true}) {
     for (const auto& [m, n] : {std::array<std::size_t, 2>{1, 4}, {40, 12}, {300, 8}, {64, 132}})
       check_relu_gradient<4>(m, n, in_place);

@@ -64,7 +64,7 @@ std::vector<float> numbers(std::size_t count, unsigned seed, float low, float hi
 
 }  // namespace
 
-TEST_CASE("losses in the kernels are those of the CPU", "[nn]") {
+TEST_CASE("losses in the kernels equal the CPU's", "[nn]") {
   constexpr std::size_t columns = 11;
   for (const std::size_t rows : {1U, 300U}) {
     const auto x = numbers(rows * columns, 1, -4, 4), t = numbers(rows * columns, 2, 0, 1);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/backend/cuda/kernels/normalize.hpp>
+#include <devplace/backend/cuda/normalize.cuh>
 
 #include <array>
 #include <cstddef>

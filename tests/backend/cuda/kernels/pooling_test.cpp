@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/backend/cuda/kernels/pooling.hpp>
+#include <devplace/backend/cuda/pooling.cuh>
 
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <devplace/backend/cuda/kernels/for_each.hpp>
-#include <devplace/backend/cuda/kernels/upsample.hpp>
+#include <devplace/backend/cuda/upsample.cuh>
 #include <devplace/tensor/bf16.hpp>
 
 #include "support/catch.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <devplace/backend/cuda/kernels/random.hpp>
+#include <devplace/backend/cuda/random.cuh>
 
 #include <algorithm>
 #include <array>

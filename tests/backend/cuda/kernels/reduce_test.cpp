@@ -121,7 +121,7 @@ struct with_fault {
 
 /// Returns the violation that the emulator reports for a sum over several blocks by such threads.
 template <fault Fault>
-std::string finding() {
+std::string reported_violation() {
   scratch memory;
   const std::vector<float> x = small_integers(20'000);
   float sum = 0;
@@ -142,11 +142,12 @@ std::string finding() {
 }  // namespace
 
 TEST_CASE("detected: a reduction kernel without fences, barriers or reset of its tickets", "[cuda]") {
-  CHECK(finding<fault::none>().empty());
-  CHECK_THAT(finding<fault::fences>(), Catch::Matchers::ContainsSubstring("no chain of barriers, fences and a ticket"));
-  CHECK_THAT(finding<fault::tickets>(), Catch::Matchers::ContainsSubstring("a ticket counter is left at"));
-  CHECK_THAT(finding<fault::barriers>(), Catch::Matchers::ContainsSubstring("without a barrier between") ||
-                                             Catch::Matchers::ContainsSubstring("was never written"));
+  CHECK(reported_violation<fault::none>().empty());
+  CHECK_THAT(reported_violation<fault::fences>(),
+             Catch::Matchers::ContainsSubstring("no chain of barriers, fences and a ticket"));
+  CHECK_THAT(reported_violation<fault::tickets>(), Catch::Matchers::ContainsSubstring("a ticket counter is left at"));
+  CHECK_THAT(reported_violation<fault::barriers>(), Catch::Matchers::ContainsSubstring("without a barrier between") ||
+                                                        Catch::Matchers::ContainsSubstring("was never written"));
 }
 
 TEST_CASE("layouts of reductions: few sums are split over blocks, short ones share a block", "[cuda]") {
@@ -195,7 +196,7 @@ TEST_CASE("no reduction layout exceeds the workspace, and each covers its elemen
         }
 }
 
-TEST_CASE("the reduction kernel's sums are those of a loop, for any shape and number of blocks", "[cuda]") {
+TEST_CASE("the reduction kernel's sums equal a loop's, for any shape and number of blocks", "[cuda]") {
   scratch memory;
   for (const auto& [o, c, i] : {shape{1, 1, 1},
                                 {3, 5, 1},

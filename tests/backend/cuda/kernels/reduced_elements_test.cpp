@@ -78,7 +78,7 @@ struct float_sums {
 
 }  // namespace
 
-TEST_CASE("sums of 16-bit elements are those of a loop, wherever rows begin and whatever their length", "[cuda]") {
+TEST_CASE("sums of 16-bit elements equal a loop's, wherever rows begin and whatever their length", "[cuda]") {
   for (const shape& s : {shape{5, 1, 1},
                          {5, 7, 1},
                          {3, 8, 1},
@@ -114,7 +114,7 @@ TEST_CASE("sums of 16-bit elements are those of a loop, wherever rows begin and 
   }
 }
 
-TEST_CASE("positions of 16-bit elements are those of the first of equal elements, in rows and in columns", "[cuda]") {
+TEST_CASE("positions of 16-bit extrema are the first of equal elements, in rows and in columns", "[cuda]") {
   for (const shape& s : {shape{3, 61, 1}, {1, 9001, 1}, {2, 300, 16}}) {
     const auto [outer, count, inner] = s;
     std::vector<bf16> x = small_integers(outer * count * inner);
@@ -133,7 +133,7 @@ TEST_CASE("positions of 16-bit elements are those of the first of equal elements
   }
 }
 
-TEST_CASE("sums over channels of 16-bit elements are those of a loop, wherever arrays begin", "[cuda]") {
+TEST_CASE("sums over channels of 16-bit elements equal a loop's, wherever arrays begin", "[cuda]") {
   for (const auto& s : {dp::detail::channel_shape{3, 2, 5},
                         {2, 3, 8},
                         {4, 3, 49},

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <devplace/backend/cuda/kernels/scale_bytes.hpp>
+#include <devplace/backend/cuda/scale_bytes.cuh>
 
 #include <array>
 #include <cstddef>

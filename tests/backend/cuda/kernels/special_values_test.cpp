@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <devplace/backend/cuda/kernels/cross_entropy.hpp>
-#include <devplace/backend/cuda/kernels/softmax.hpp>
+#include <devplace/backend/cuda/cross_entropy.cuh>
+#include <devplace/backend/cuda/softmax.cuh>
 
 #include "ops/special_values_case.hpp"
 #include "support/simt/backend.hpp"

@@ -39,7 +39,7 @@ TEST_CASE("the kernel of take_rows copies rows, 16 bytes at once where it can", 
     }
 }
 
-TEST_CASE("rows that do not exist become NaN or the lowest number", "[cuda]") {
+TEST_CASE("rows out of range become NaN or the lowest number", "[cuda]") {
   const std::vector<std::int32_t> indices{2, -1, 1, std::numeric_limits<std::int32_t>::min()};
   for (const std::size_t columns : {3u, 4u}) {
     alignas(16) std::array<double, 8> from{1, 2, 3, 4, 5, 6, 7, 8};

@@ -110,21 +110,21 @@ void check_rounded(std::size_t n, std::size_t offset) {
 
 }  // namespace
 
-TEST_CASE("the kernel of Adam's update is the formula for each element, and counts the steps", "[cuda]") {
+TEST_CASE("the kernel of Adam's update applies the formula to each element, and counts the steps", "[cuda]") {
   check_update(adam_rule, 2u, 3u);
 }
 
-TEST_CASE("the kernel of SGD's update is the formula for each element, with and without momentum", "[cuda]") {
+TEST_CASE("the kernel of SGD's update applies the formula to each element, with and without momentum", "[cuda]") {
   check_update(sgd_rule, 2u);
   check_update(sgd_rule);
 }
 
-TEST_CASE("the kernel of RMSprop's update is the formula for each element, with and without momentum", "[cuda]") {
+TEST_CASE("the kernel of RMSprop's update applies the formula to each element, with and without momentum", "[cuda]") {
   check_update(rmsprop_rule, 3u, 2u);
   check_update(rmsprop_rule, 3u);
 }
 
-TEST_CASE("the kernel of an update in groups is each group's formula, and counts the steps of all", "[cuda]") {
+TEST_CASE("the kernel of an update in groups applies each group's formula, and counts the steps of all", "[cuda]") {
   constexpr std::size_t n = 5001, first = 24;
   const float divisor = 32;
   arenas<adam> by_kernel(n, 0), one_by_one(n, 0);

@@ -19,8 +19,8 @@ using dp::parallel::collective_call;
 namespace {
 
 /// Processes whose calls the test makes.
-struct played_processes {
-  explicit played_processes(int size) : calls(static_cast<std::size_t>(size)), all(calls.size()) {
+struct simulated_processes {
+  explicit simulated_processes(int size) : calls(static_cast<std::size_t>(size)), all(calls.size()) {
     for (std::size_t r = 0; r != all.size(); ++r) {
       all[r].rank = static_cast<int>(r);
       all[r].from.pid = static_cast<std::int64_t>(100 + r);
@@ -46,7 +46,7 @@ constexpr collective_call sum{"all_reduce", 100, 4}, meeting{"barrier", 0, 0};
 }  // namespace
 
 TEST_CASE("the last call of a process is described in a few words", "[parallel][control_plane]") {
-  played_processes two(2);
+  simulated_processes two(2);
   CHECK(two.all[1].name() == "rank 1 (host h, pid 101)");
   CHECK(two.all[1].last() == "before its first collective call");
   two.made(1, sum);
@@ -70,7 +70,7 @@ TEST_CASE("the last call of a process is described in a few words", "[parallel][
 TEST_CASE("processes at different calls are no error", "[parallel][control_plane]") {
   const dp::process_options options;
   inner::control_call_checker checker(options);
-  played_processes three(3);
+  simulated_processes three(3);
   for (int i = 0; i != 3; ++i)
     three.made(0, sum);
   three.made(1, sum);
@@ -85,7 +85,7 @@ TEST_CASE("processes at different calls are no error", "[parallel][control_plane
 TEST_CASE("once all calls are known, the minority's call is the different one", "[parallel][control_plane]") {
   const dp::process_options options;
   inner::control_call_checker checker(options);
-  played_processes four(4);
+  simulated_processes four(4);
   four.waits(0, meeting);
   four.waits(3, sum);
   CHECK(checker.find_fault(four.all, 10).empty());
@@ -100,7 +100,7 @@ TEST_CASE("once all calls are known, the minority's call is the different one", 
 TEST_CASE("a different call stays known after many later calls", "[parallel][control_plane]") {
   const dp::process_options options;
   inner::control_call_checker checker(options);
-  played_processes two(2);
+  simulated_processes two(2);
   two.made(0, sum);
   two.made(1, meeting);
   CHECK(checker.find_fault(two.all, 0).empty());
@@ -115,7 +115,7 @@ TEST_CASE("a different call stays known after many later calls", "[parallel][con
 TEST_CASE("a long list of missing processes is cut", "[parallel][control_plane]") {
   const dp::process_options options;
   inner::control_call_checker checker(options);
-  played_processes many(100);
+  simulated_processes many(100);
   many.waits(99, sum, 300);
   const std::string sentence = checker.find_fault(many.all, 0);
   CHECK_THAT(sentence,

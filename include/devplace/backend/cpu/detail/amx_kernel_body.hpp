@@ -43,7 +43,7 @@ struct processor_tiles {
 /// 16][Rows][16]. Like vdpbf16ps, tdpbf16ps treats subnormal operands and results as zero.
 template <class Tiles = processor_tiles>
 struct tile_kernel : avx512::short_storing<32> {
-  static constexpr std::size_t rows = 32, few = 16, pairs = 2, depth_step = 16, columns = 32;
+  static constexpr std::size_t rows = 32, few_rows = 16, pairs = 2, depth_step = 16, columns = 32;
 
   struct session {
     session() { Tiles::configure({}); }

@@ -10,11 +10,11 @@
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
 
-// Row functors of attention on the CPU, for run_range; each row is a row of a block of scores.
+// Row functors of attention on the CPU, for run_range; they process rows of a block of scores.
 
 namespace devplace::detail {
 
-/// Queries and keys in a block of scores, and the stride of its rows.
+/// Number of queries and of keys in a block of scores, and the stride of the block's rows.
 inline constexpr std::size_t attention_block = 64;
 
 /// A block of scores [queries, keys] of one sequence, from query `query` and key `key` on.
@@ -24,7 +24,7 @@ struct attention_scores {
   attention_dropout<T> dropout;
   std::size_t sequence, query, key, keys;
 
-  /// Returns the number of keys that row `row` attends to: the first ones of the block.
+  /// Returns the number of the block's first keys that row `row` attends to.
   std::size_t keys_of(std::size_t row) const {
     if (!shape.causal) return keys;
     const std::size_t before = query + row + 1 - key;
@@ -97,8 +97,8 @@ struct attention_quotients {
   }
 };
 
-/// Replaces scores by probabilities after dropout, and their gradients dp by scale p (dp - product), the gradients of
-/// the scores before the factor `scale`. Here p is the probability before dropout and dp includes dropout.
+/// Replaces scores by probabilities after dropout. Replaces the probabilities' gradients dp by scale p (dp - product),
+/// the gradients of the unscaled scores. Here p is the probability before dropout and dp includes dropout.
 template <class T>
 struct attention_gradients {
   static constexpr bool computes_much = true;

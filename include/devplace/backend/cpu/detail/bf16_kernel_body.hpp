@@ -6,7 +6,7 @@
 #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512bf16,avx2,fma,f16c")))
 
 /// Packs `count` rows (or columns) of a matrix into a panel [units][Width]. A unit holds the numbers p and p + 1 at
-/// ascending addresses; see pack_as_float. The partner of an odd last number is zero.
+/// ascending addresses; see pack_as_float. If the depth is odd, zero fills the last unit.
 template <std::size_t Width>
 DEVPLACE_TARGET inline void pack_pairs(float* __restrict target, const bf16* __restrict source, std::size_t stride_i,
                                        std::size_t stride_p, std::size_t count, std::size_t depth) {
@@ -19,7 +19,7 @@ DEVPLACE_TARGET inline void pack_pairs(float* __restrict target, const bf16* __r
     }
     std::memcpy(target + u * Width + i, pair, sizeof pair);
   };
-  std::size_t begin = 0, from_unit = 0;  // the first row and unit that the vector loops leave
+  std::size_t begin = 0, from_unit = 0;  // the first row and unit after the vector loops
   if constexpr (Width >= 8) {
     if (stride_i == 1 && count == Width) {
       constexpr std::size_t lanes = Width >= 16 ? 16 : 8;
@@ -63,7 +63,7 @@ DEVPLACE_TARGET inline void pack_pairs(float* __restrict target, const bf16* __r
 /// Multiplies pairs. Rounding differs from the float kernel's: vdpbf16ps treats subnormal operands and results as zero.
 /// Written as inline assembly because the type of the intrinsic's operands differs between compilers.
 struct dot_kernel : avx512::short_storing<32> {
-  static constexpr std::size_t rows = 8, few = 2, pairs = 2, depth_step = 1, columns = 32;
+  static constexpr std::size_t rows = 8, few_rows = 2, pairs = 2, depth_step = 1, columns = 32;
 
   /// A thread's state during a product: none.
   struct session {};

@@ -11,7 +11,7 @@
 template <class T>
 inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(computed_t<T>);
 
-/// The largest depth of a block of patches, with the bias element. 16-bit convolutions use one block where they can.
+/// The largest depth of a block of patches, including the bias element. 16-bit convolutions use one block if possible.
 template <class T>
 inline constexpr std::size_t patch_depth =
     std::is_same_v<T, computed_t<T>> ? convolution_block_depth : direct_depth + 1;
@@ -38,8 +38,9 @@ DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t
   }
 }
 
-/// Packs rows [begin, begin + rows) of the weights of a transposed convolution in the same way. `s` is its shape: its
-/// channels are the outputs of the original one, with taps in reverse order. Element (i, p) belongs to output p / taps.
+/// Packs rows [begin, begin + rows) of the weights of a transposed convolution in the same layout. `s` is the
+/// transposed convolution's shape: its channels are the original's outputs, with taps in reverse order. Element (i, p)
+/// belongs to output p / taps.
 template <class T>
 DEVPLACE_TARGET inline void pack_mirrored_rows(T* packed, const convolution_shape& s, const T* weight,
                                                std::size_t begin, std::size_t rows, std::size_t p0, std::size_t depth,
@@ -59,8 +60,8 @@ DEVPLACE_TARGET inline void pack_mirrored_rows(T* packed, const convolution_shap
   }
 }
 
-/// Computes C [rows, columns] = update(A B) for packed rows of A and a packed panel of B, of one vector if
-/// `one_vector`.
+/// Computes C [rows, columns] = update(A B) for packed rows of A and a packed panel of B. With `one_vector`, the panel
+/// has the width of one vector.
 template <class T>
 DEVPLACE_TARGET inline void multiply_panel(const T* packed_a, const T* panel, std::size_t depth, T* c, std::size_t ldc,
                                            const tile_update<T>& update, std::size_t rows, std::size_t columns,
@@ -78,8 +79,8 @@ DEVPLACE_TARGET inline void multiply_panel(const T* packed_a, const T* panel, st
 }
 
 /// Computes rows [row_begin, row_end) of each group's outputs for the panels [begin, end) of pixels. Panels are
-/// numbered from sample 0 of group 0, sample 1, and so on to the last group. The bias is one more element of each
-/// weight row; the patches are 1 there. `Mirrored`: uses the weights of pack_mirrored_rows.
+/// numbered from sample 0 of group 0, sample 1, and so on to the last group. A bias is the last element of each weight
+/// row, times 1 as the last element of each patch. `Mirrored`: uses the weights of pack_mirrored_rows.
 template <class T, bool Mirrored>
 DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>>& g, std::size_t row_begin,
                                     std::size_t row_end, std::size_t begin, std::size_t end, void* buffer) {
@@ -220,7 +221,7 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
   sum_type* const unfolded_dy =
       unfolded + tile_columns * convolution_block_depth;  // [tile_rows, convolution_block_depth]
   const std::size_t pixels = s.pixels(), k = s.depth();
-  // A block of the sum is a part of one sample or several whole samples.
+  // A block of the sum is a part of one sample, or several whole samples.
   const std::size_t parts = divided_up(pixels, convolution_block_depth);
   const std::size_t together = parts > 1 ? 1 : convolution_block_depth / pixels;
 

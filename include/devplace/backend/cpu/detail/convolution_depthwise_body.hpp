@@ -4,7 +4,7 @@
 // Included by convolution_kernels.hpp only.
 //
 // Convolutions whose groups have few channels, mainly depthwise ones. Vectors hold consecutive pixels of one output
-// channel: the sum over taps of a weight times the vector of the padded image where the tap reads
+// channel. They are sums over the taps: a weight times the vector that the tap reads from the padded image
 // (depthwise_convolution).
 
 /// Computes sums[i] = then(bias + sum over p of weights[p] image[offsets[p] + i]) for `Vectors` vectors of elements.
@@ -35,7 +35,7 @@ template <class T, std::size_t Vectors>
   }
 }
 
-/// Computes n such elements, rounded up to whole vectors.
+/// Computes n elements like tap_sum_tile, rounded up to whole vectors.
 template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tap_sums(T* sums, const T* image, const std::size_t* offsets,
                                                        const T* weights, std::size_t depth, T bias, bool relu,
@@ -82,7 +82,7 @@ template <class T, std::size_t Taps>
   }
 }
 
-/// The numbers of taps that tap_products is compiled for.
+/// The numbers of taps for which tap_products is compiled.
 inline constexpr unsigned char tap_widths[] = {9, 7, 5, 3, 0};
 
 template <class T>
@@ -91,53 +91,6 @@ decltype(&tap_products<T, 3>) tap_products_of(std::size_t taps) {
          : taps == 7 ? tap_products<T, 7>
          : taps == 5 ? tap_products<T, 5>
                      : tap_products<T, 3>;
-}
-
-/// Copies the phases of one channel that output rows [y0, y0 + n) read, with padding.
-template <class T, class From>
-DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, const convolution_shape& s,
-                                        const From* image, std::size_t y0, std::size_t n) {
-  const window_axis& a = s.columns;
-  for (std::size_t phase = 0; phase < d.phases(); ++phase, to += d.plane) {
-    const std::size_t f = phase % d.column_phases;
-    std::size_t begin = f < a.padding ? divided_up(a.padding - f, a.stride) : 0;
-    begin = smaller(begin, d.pitch);
-    std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
-    end = end < begin ? begin : smaller(end, d.pitch);
-    T* row = to;
-    for (std::size_t r = 0; r < n + d.more_rows; ++r, row += d.pitch) {
-      const std::size_t at = (y0 + r) * s.rows.stride + phase / d.column_phases;
-      if (begin == end || !s.rows.inside(at)) {
-        fill_run(row, T{0}, d.pitch);
-        continue;
-      }
-      for (std::size_t i = 0; i < begin; ++i)
-        row[i] = T{0};
-      copy_strided(row + begin, image + (at - s.rows.padding) * a.in + begin * a.stride + f - a.padding, end - begin,
-                   a.stride);
-      for (std::size_t i = end; i < d.pitch; ++i)
-        row[i] = T{0};
-    }
-    fill_run(row, T{0}, d.slack);  // the last vector reads beyond the row
-  }
-}
-
-/// Copies rows [y0, y0 + n) of one channel of an output's gradient, d.pitch apart, after `above` rows. Zeros fill the
-/// gaps between rows and all rows outside the gradient.
-template <class T, class From>
-DEVPLACE_TARGET inline void copy_gradient(T* to, const depthwise_convolution& d, const convolution_shape& s,
-                                          const From* dy, std::size_t y0, std::size_t n, std::size_t above) {
-  const std::size_t width = s.columns.out;
-  for (std::size_t r = 0; r < n; ++r, to += d.pitch) {
-    if (y0 + r < above || y0 + r - above >= s.rows.out) {
-      fill_run(to, T{0}, d.pitch);
-      continue;
-    }
-    copy_run(to, dy + (y0 + r - above) * width, width);
-    for (std::size_t i = width; i < d.pitch; ++i)
-      to[i] = T{0};
-  }
-  fill_run(to, T{0}, d.slack);
 }
 
 /// Computes segments [begin, end) of outputs, numbered from group 0 of sample 0, group 1, and so on to the last sample.
@@ -164,49 +117,14 @@ DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_
       const std::size_t output = group * s.outputs + o;
       tap_sums(sums, image, offsets, g.weight + output * depth, depth, g.bias == nullptr ? sum_type{0} : g.bias[output],
                g.then == epilogue::relu, (rows - 1) * d.pitch + s.columns.out);
-      T* const y = g.y + (index * s.outputs + o) * s.pixels() + y0 * s.columns.out;
-      if (d.pitch == s.columns.out) {
-        copy_run(y, sums, rows * d.pitch);
-      } else {
-        for (std::size_t r = 0; r < rows; ++r)
-          copy_run(y + r * s.columns.out, sums + r * d.pitch, s.columns.out);
-      }
+      copy_rows(g.y + (index * s.outputs + o) * s.pixels() + y0 * s.columns.out, s.columns.out, sums, d.pitch,
+                s.columns.out, rows);
     }
   }
 }
 
-/// Joins the sums of the phases of one padded row into `to`, without the padding; `otherwise` where no window reads.
-template <class T>
-DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, const window_axis& a, const T* sums,
-                                        T otherwise) {
-  if (a.stride == 1) {
-    const std::size_t read = smaller(a.in, d.pitch > a.padding ? d.pitch - a.padding : 0);
-    copy_run(to, sums + a.padding, read);
-    return fill_run(to + read, otherwise, a.in - read);
-  }
-  if (a.stride == 2 && d.column_phases == 2) {
-    // Whole pairs, except one that the padding may divide.
-    const std::size_t skip = a.padding % 2, first = (a.padding + 1) / 2;
-    const std::size_t pairs = first < d.pitch ? smaller((a.in - smaller(skip, a.in)) / 2, d.pitch - first) : 0;
-    if (skip != 0) to[0] = a.padding / 2 < d.pitch ? sums[d.plane + a.padding / 2] : otherwise;
-    interleave(to + skip, sums + first, sums + d.plane + first, pairs);
-    std::size_t i = skip + 2 * pairs;
-    if (i < a.in && first + pairs < d.pitch) to[i++] = sums[first + pairs];
-    if (i < a.in) fill_run(to + i, otherwise, a.in - i);
-    return;
-  }
-  if (d.column_phases != a.stride || (a.in + a.padding - 1) / a.stride >= d.pitch) fill_run(to, otherwise, a.in);
-  for (std::size_t f = 0; f < d.column_phases; ++f) {
-    const std::size_t begin = f < a.padding ? divided_up(a.padding - f, a.stride) : 0;
-    const std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
-    T* out = to + begin * a.stride + f - a.padding;
-    for (std::size_t i = begin; i < smaller(end, d.pitch); ++i, out += a.stride)
-      *out = sums[f * d.plane + i];
-  }
-}
-
 /// Computes the input's gradient for segments [begin, end) of rows of phases, in the order of convolve_depthwise. For
-/// each phase, the output's gradient is convolved with the taps that read the phase.
+/// each phase, convolves the output's gradient with the taps that read the phase.
 template <class T>
 DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_arguments<T, computed_t<T>>& g,
                                              const depthwise_convolution& d, std::size_t begin, std::size_t end,
@@ -226,19 +144,19 @@ DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_ar
     for (std::size_t tap = 0; tap < s.taps(); ++tap) {
       if (d.phase_of(s, tap) != phase) continue;
       for (std::size_t o = 0; o < s.outputs; ++o, ++found) {
-        offsets[found] = o * d.plane + d.more_rows * d.pitch + d.more_columns - d.shift_of(s, tap);
+        offsets[found] = o * d.plane + d.extra_rows * d.pitch + d.extra_columns - d.shift_of(s, tap);
         phases[found] = phase;
         sources[found] = o * s.depth() + tap;
       }
     }
   for (std::size_t o = 0; o < s.outputs; ++o)
-    fill_run(gradients + o * d.plane, sum_type{0}, d.more_columns);
+    fill_run(gradients + o * d.plane, sum_type{0}, d.extra_columns);
   for (std::size_t task = begin; task < end; ++task) {
     const std::size_t index = task / segments, group = index % s.groups;
     const std::size_t r0 = task % segments * d.rows, rows = smaller(d.rows, count - r0);
     for (std::size_t o = 0; o < s.outputs; ++o)
-      copy_gradient(gradients + o * d.plane + d.more_columns, d, s, g.dy + (index * s.outputs + o) * s.pixels(),
-                    first_row + r0, rows + d.more_rows, d.more_rows);
+      copy_gradient(gradients + o * d.plane + d.extra_columns, d, s, g.dy + (index * s.outputs + o) * s.pixels(),
+                    first_row + r0, rows + d.extra_rows, d.extra_rows);
     for (std::size_t c = 0; c < s.channels; ++c) {
       const sum_type bias = g.bias == nullptr ? 0 : g.bias[group * s.channels + c];
       const sum_type* const weight = g.weight + group * s.outputs * s.depth() + c * s.taps();
@@ -251,6 +169,11 @@ DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_ar
         tap_sums(sums + phase * d.plane, gradients, offsets + p0, weights + p0, p - p0, bias, false, rows * d.pitch);
       }
       T* const dx = g.dx + (index * s.channels + c) * s.plane();
+      const window_axis& a = s.columns;
+      if (a.stride == 1 && s.rows.stride == 1 && a.padding + a.in <= d.pitch) {
+        copy_rows(dx + r0 * a.in, a.in, sums + a.padding, d.pitch, a.in, rows);
+        continue;
+      }
       for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t f = 0; f < s.rows.stride; ++f) {
           const std::size_t at = (first_row + r0 + r) * s.rows.stride + f;

@@ -4,7 +4,7 @@
 // Included by convolution_kernels.hpp only.
 //
 // Convolutions whose vectors hold output channels: each element of an image is multiplied by vectors of weights, so
-// patches are never stored. Images are only copied with their padding (direct_convolution). The scheme is that of
+// patches are never stored. Images are only copied, with their padding (direct_convolution). The scheme follows
 // Georganas et al., "Anatomy of high-performance deep learning convolutions on SIMD architectures" (2018), with the
 // users' layout.
 
@@ -125,7 +125,7 @@ DEVPLACE_TARGET inline void copy_segment(T* to, const direct_convolution& d, con
       }
     }
     // The last tile of the last row reads beyond the row.
-    fill_run(to + bottom * d.row, T{0}, (rows - bottom) * d.row + d.of_pixels);
+    fill_run(to + bottom * d.row, T{0}, (rows - bottom) * d.row + d.pixel_tile_width);
   }
 }
 
@@ -150,14 +150,14 @@ DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T, computed_t<T>>
   using sum_type = computed_t<T>;
   constexpr std::size_t lanes = vector_bytes / sizeof(sum_type);
   const convolution_shape& s = g.shape;
-  const direct_tiles<sum_type>& tiles = direct_tiles_of<sum_type>(d.of_pixels);
+  const direct_tiles<sum_type>& tiles = direct_tiles_of<sum_type>(d.pixel_tile_width);
   sum_type* const weights = static_cast<sum_type*>(buffer);
   sum_type* const bias = weights + direct_depth * 2 * lanes;
   sum_type* const images = bias + 2 * lanes;
   sum_type sums[direct_sums<sum_type>] = {};
   // Several rows of outputs, or a part of one row, are stored at a time.
   const std::size_t together = s.columns.out < direct_pixels ? direct_pixels / s.columns.out : 1;
-  const std::size_t width = together > 1 ? s.columns.out : direct_pixels / d.of_pixels * d.of_pixels;
+  const std::size_t width = together > 1 ? s.columns.out : direct_pixels / d.pixel_tile_width * d.pixel_tile_width;
   std::size_t offsets[direct_depth];
   for (std::size_t c = 0; c < d.channels; ++c)
     for (std::size_t tap = 0; tap < s.taps(); ++tap)
@@ -203,7 +203,7 @@ DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T, computed_t<T>>
               const std::size_t x1 = smaller(x0 + width, s.columns.out);
               sum_type* to = sums;
               for (std::size_t r = r0; r < r1; ++r, to += (x1 - x0) * vectors * lanes)
-                for (std::size_t x = x0; x < x1; x += d.of_pixels)
+                for (std::size_t x = x0; x < x1; x += d.pixel_tile_width)
                   tiles.pixels[vectors - 1](to + (x - x0) * vectors * lanes, image + r * s.rows.stride * d.row + x,
                                             offsets, depth, weights, bias, relu);
               store_outputs<T>(g, y + r0 * s.columns.out + x0, sums, vectors * lanes, (r1 - r0) * (x1 - x0), count,
@@ -226,7 +226,7 @@ DEVPLACE_TARGET void convolve_weight_rows(const convolution_weight_gradient_argu
   using sum_type = computed_t<T>;
   constexpr std::size_t lanes = vector_bytes / sizeof(sum_type);
   const convolution_shape& s = g.shape;
-  const direct_tiles<sum_type>& tiles = direct_tiles_of<sum_type>(d.of_patches);
+  const direct_tiles<sum_type>& tiles = direct_tiles_of<sum_type>(d.patch_tile_width);
   sum_type* const images = static_cast<sum_type*>(buffer);
   sum_type* const gradients = images + d.gradient_segments * d.channels * d.plane;
   sum_type sums[16 * 2 * lanes] = {};
@@ -263,7 +263,7 @@ DEVPLACE_TARGET void convolve_weight_rows(const convolution_weight_gradient_argu
           pack_numbers<2 * lanes>(gradient, dy, s.pixels(), 1, count, pixels);
         }
       }
-      for (std::size_t p = 0; p < depth; p += d.of_patches) {
+      for (std::size_t p = 0; p < depth; p += d.patch_tile_width) {
         fill_run(sums, sum_type{0}, 16 * vectors * lanes);
         image = images;
         gradient = gradients;
@@ -274,7 +274,7 @@ DEVPLACE_TARGET void convolve_weight_rows(const convolution_weight_gradient_argu
           gradient += segment;
         }
         store_turned(sum + o0 * s.depth() + c0 * s.taps() + p, s.depth(), sums, vectors * lanes,
-                     smaller(d.of_patches, depth - p), count, beta, false);
+                     smaller(d.patch_tile_width, depth - p), count, beta, false);
       }
     }
   }

@@ -10,16 +10,16 @@
 #include <devplace/backend/cpu/detail/short_kernels.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
-// The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp. 16-bit images are
-// converted to float when copied, and back when sums are stored; 16-bit weights and biases are converted beforehand.
+// The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp. Copying converts 16-bit
+// images to float; storing converts sums back. 16-bit weights and biases are converted beforehand.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
-/// The most columns of a weight's gradient that are computed at a time.
+/// The largest number of columns of a weight's gradient that are computed at a time.
 template <class T>
 inline constexpr std::size_t convolution_weight_columns = convolution_block_columns<T> / 2;
 
-/// The functions of convolution_body.hpp and the other bodies for one instruction set, and its register tiles.
+/// The functions of the *_body.hpp of convolutions, and the register tiles, for one instruction set.
 template <class T>
 struct convolution_kernels {
   using sum_type = computed_t<T>;  ///< type of sums, and of the weights and biases read
@@ -67,6 +67,8 @@ namespace generic {
 
 #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
 
+#include <devplace/backend/cpu/detail/convolution_phases_body.hpp>
+
 #include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
 
 #include <devplace/backend/cpu/detail/convolution_body.hpp>
@@ -85,6 +87,8 @@ namespace avx2 {
 
   #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
 
+  #include <devplace/backend/cpu/detail/convolution_phases_body.hpp>
+
   #include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
 
   #include <devplace/backend/cpu/detail/convolution_body.hpp>
@@ -100,6 +104,8 @@ namespace avx512 {
   #include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>
 
   #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
+
+  #include <devplace/backend/cpu/detail/convolution_phases_body.hpp>
 
   #include <devplace/backend/cpu/detail/convolution_depthwise_body.hpp>
 

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Included by convolution_kernels.hpp only: loops over elements. They read patches of an image into the matrix engine's
-// panels, and add panels to an image, one run of consecutive columns at a time.
+// Included by convolution_kernels.hpp only. Loops that read patches of an image into the matrix engine's panels, and
+// add panels to an image, one run of consecutive columns at a time.
 
 /// Copies to[i] = from[i] in vectors; the last vector may overlap the previous one.
 template <class T, std::size_t Bytes = vector_bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(T* __restrict to, const T* __restrict from, std::size_t n) {
   constexpr std::size_t lanes = Bytes / sizeof(T);
-  if constexpr (Bytes < 16) {  // at most 3 elements; compilers turn a loop into a call
+  if constexpr (Bytes < 16) {  // at most 3 elements; compilers would turn a loop into a call.
     if (n > 1) to[0] = from[0], to[1] = from[1];
     if (n % 2 != 0) to[n - 1] = from[n - 1];
   } else {
@@ -25,7 +25,7 @@ template <class Short, std::size_t Lanes = vector_bytes / sizeof(float)>
   requires short_element<Short>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(float* __restrict to, const Short* __restrict from,
                                                             std::size_t n) {
-  if constexpr (Lanes < 4) {  // at most 3 elements; two or three of the stores may coincide
+  if constexpr (Lanes < 4) {  // at most 3 elements; two or three of the stores may go to one address.
     if (n == 0) return;
     const Short some[4] = {from[0], from[n / 2], from[n - 1], from[0]};
     float wide[4];
@@ -164,14 +164,14 @@ DEVPLACE_TARGET inline void pack_numbers(T* target, const From* source, std::siz
     pack_as_float<Width>(target, source, stride_i, stride_p, count, depth);
 }
 
-/// `n` output pixels from number `at` on that read consecutive elements of the image, the first one `from`.
+/// `n` output pixels from number `at` on that read consecutive elements of the image; `from` is the first element.
 struct pixel_run {
   std::size_t at, from, n;
 };
 
 /// Finds the runs that tap `tap` reads among `count` pixels from row y and column x on; the other pixels read padding.
-/// Returns the number of runs, at most `count`, and adds their pixels to `read`. Runs are an array instead of callbacks
-/// because nvcc drops a lambda's attribute that selects the instruction set.
+/// Returns the number of runs, at most `count`, and adds their pixels to `read`. Writes an array instead of calling a
+/// lambda, because nvcc drops a lambda's attribute that selects the instruction set.
 DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_shape& s, std::size_t tap,
                                              std::size_t y, std::size_t x, std::size_t count, std::size_t& read) {
   const std::size_t row = s.row_of(tap), column = s.column_of(tap);
@@ -182,24 +182,30 @@ DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_
     const std::size_t begin = x > low ? x : low, end = x + n < high ? x + n : high;
     const std::size_t from = s.rows.padded(y, row);
     if (begin < end && s.rows.inside(from)) {
-      runs[found++] = {at + begin - x,
-                       (from - s.rows.padding) * s.columns.in + s.columns.padded(begin, column) - s.columns.padding,
-                       end - begin};
-      read += end - begin;
+      const pixel_run run{at + begin - x,
+                          (from - s.rows.padding) * s.columns.in + s.columns.padded(begin, column) - s.columns.padding,
+                          end - begin};
+      read += run.n;
+      pixel_run* const before = found == 0 ? nullptr : runs + found - 1;
+      if (before != nullptr && before->at + before->n == run.at && before->from + before->n == run.from &&
+          s.columns.stride == 1)
+        before->n += run.n;  // joins whole rows; short images have many
+      else
+        runs[found++] = run;
     }
     at += n;
   }
   return found;
 }
 
-/// The most pixels for which one patch element is unfolded or folded at a time.
+/// The largest number of pixels for which one patch element is unfolded or folded at a time.
 template <class T>
 inline constexpr std::size_t most_unfolded =
     convolution_block_depth > convolution_block_columns<T> / 2 ? convolution_block_depth
                                                                : convolution_block_columns<T> / 2;
 
 /// Packs a panel of patches [depth][Width]: row p holds element p0 + p of the patches of `count` pixels from q0 on.
-/// `image` is the first channel of a group of a sample. Elements beyond `count` are zeros.
+/// `image` is the first channel of a sample's group. Elements beyond `count` are zeros.
 template <class T, std::size_t Width, class From>
 DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, const From* image, std::size_t q0,
                                          std::size_t count, std::size_t p0, std::size_t depth) {
@@ -236,7 +242,7 @@ DEVPLACE_TARGET inline void unfold_row(T* target, const convolution_shape& s, co
     copy_strided(target + runs[r].at, plane + runs[r].from, runs[r].n, s.columns.stride);
 }
 
-/// Adds the contiguous elements of unfold_row's layout to the image.
+/// Adds elements in the layout of unfold_row to the image.
 template <class T>
 DEVPLACE_TARGET inline void fold_row(const T* source, const convolution_shape& s, T* image, std::size_t p,
                                      std::size_t q0, std::size_t count) {

@@ -15,8 +15,8 @@
 
 namespace devplace::detail {
 
-/// Instruction sets that CPU kernels are compiled for, in ascending order. The last two are avx512 plus instructions
-/// for bf16 products: of vectors (avx512_bf16) and of tiles (amx).
+/// Instruction sets for which CPU kernels are compiled, in ascending order. The last two are avx512 plus instructions
+/// for bf16 products of vectors (avx512_bf16) and of tiles (amx).
 enum class cpu_isa : unsigned char { generic, avx2, avx512, avx512_bf16, amx };
 
 inline constexpr cpu_isa all_isas[] = {cpu_isa::generic, cpu_isa::avx2, cpu_isa::avx512, cpu_isa::avx512_bf16,
@@ -70,8 +70,8 @@ inline cpu_isa supported_isa() noexcept {
 #endif
 }
 
-/// Returns the instruction set that `variable`, the value of DEVPLACE_CPU_ISA, selects; null or empty selects
-/// `supported`. Throws argument_error for an unknown one or one above `supported`.
+/// Returns the instruction set in `variable`, the value of DEVPLACE_CPU_ISA; null or empty selects `supported`. Throws
+/// argument_error for an unknown set or a set above `supported`.
 inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
   if (variable == nullptr || *variable == '\0') return supported;
   const std::string_view text = variable;

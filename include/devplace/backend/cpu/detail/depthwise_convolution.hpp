@@ -9,26 +9,29 @@
 
 namespace devplace::detail {
 
-/// Limits of depthwise convolutions: channels and outputs of a group, and taps of all its channels or outputs.
+/// Limits of depthwise convolutions: channels and outputs of a group, and taps of all channels or outputs of a group.
 ///@{
 inline constexpr std::size_t depthwise_channels = 4;
 inline constexpr std::size_t depthwise_depth = 256;
 ///@}
 
-/// How convolutions whose groups have few channels (convolution_depthwise_body.hpp) divide a shape. The division and
-/// the order of all sums depend on the extents alone.
+/// Largest length of padded rows that are all cleared together before elements are copied.
+inline constexpr std::size_t depthwise_narrow = 16;
+
+/// The division of a shape for convolutions whose groups have few channels (convolution_depthwise_body.hpp). The
+/// division and the order of all sums depend only on the extents.
 ///
 /// Images are copied with their padding, in segments of rows. Strides split a padded image into phases, each with every
 /// stride-th row and column, so that consecutive outputs read consecutive elements. Rows of a phase have `pitch`
-/// elements and are contiguous. Outputs are computed for rows of `pitch` elements, in vectors that continue across
-/// rows; outputs that belong to no window are dropped.
+/// elements and are contiguous. Output rows also have `pitch` elements, in vectors that continue across rows; outputs
+/// without a window are dropped.
 struct depthwise_convolution {
   std::size_t row_phases, column_phases;
-  std::size_t more_rows, more_columns;  ///< rows and columns of a phase minus those of the outputs
-  std::size_t pitch;                    ///< elements of a row
-  std::size_t rows;                     ///< output rows per segment
-  std::size_t plane;                    ///< elements of a segment, including those that vectors read beyond it
-  bool pays;                            ///< whether groups are small and segments fit
+  std::size_t extra_rows, extra_columns;  ///< how many more a phase has than the outputs
+  std::size_t pitch;                      ///< elements of a row
+  std::size_t rows;                       ///< output rows per segment
+  std::size_t plane;                      ///< elements of a segment, plus those that vectors read beyond it
+  bool is_faster;                         ///< whether groups are small and segments fit
 
   /// Elements that vectors may read and write beyond the last row: one vector of any instruction set.
   static constexpr std::size_t slack = 16;
@@ -45,7 +48,7 @@ struct depthwise_convolution {
            s.column_of(t) * s.columns.dilation / s.columns.stride;
   }
   ///@}
-  /// The first row of phases outside the padding, and the number of rows from it to the last such row.
+  /// The first row of phases outside the padding, and the number of rows from it to the last row outside the padding.
   ///@{
   static constexpr std::size_t first_row(const convolution_shape& s) { return s.rows.padding / s.rows.stride; }
   static constexpr std::size_t rows_of_input(const convolution_shape& s) {
@@ -65,10 +68,10 @@ inline depthwise_convolution depthwise_convolution_of(const convolution_shape& s
   const std::size_t column_reach = (s.columns.size - 1) * s.columns.dilation;
   d.row_phases = smaller(s.rows.stride, row_reach + 1);
   d.column_phases = smaller(s.columns.stride, column_reach + 1);
-  d.more_rows = row_reach / s.rows.stride;
-  d.more_columns = column_reach / s.columns.stride;
-  d.pitch = s.columns.out + d.more_columns;
-  const auto plane = [&](std::size_t rows) { return (rows + d.more_rows) * d.pitch + d.more_columns + d.slack; };
+  d.extra_rows = row_reach / s.rows.stride;
+  d.extra_columns = column_reach / s.columns.stride;
+  d.pitch = s.columns.out + d.extra_columns;
+  const auto plane = [&](std::size_t rows) { return (rows + d.extra_rows) * d.pitch + d.extra_columns + d.slack; };
   const auto bytes = [&](std::size_t rows) {
     return (((s.channels + 1) * d.phases() + s.outputs + 1) * plane(rows) + s.columns.in) * size;
   };
@@ -76,7 +79,7 @@ inline depthwise_convolution depthwise_convolution_of(const convolution_shape& s
   while (d.rows > 1 && bytes(d.rows) > gemm_buffer_bytes / 8)
     d.rows = (d.rows + 1) / 2;
   d.plane = plane(d.rows);
-  d.pays = bytes(d.rows) <= gemm_buffer_bytes;
+  d.is_faster = bytes(d.rows) <= gemm_buffer_bytes;
   return d;
 }
 

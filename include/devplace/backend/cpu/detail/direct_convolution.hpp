@@ -11,7 +11,8 @@
 namespace devplace::detail {
 
 /// Sizes of the packed blocks of convolutions, which share a thread's buffer with products. Like gemm_block_depth and
-/// the others, but all blocks together fit a second-level cache of 1 MiB, since images are read again for every block.
+/// the others, except that all blocks together fit a second-level cache of 1 MiB: images are read again for every
+/// block.
 inline constexpr std::size_t convolution_block_depth = 256;
 template <class T>
 inline constexpr std::size_t convolution_block_rows = gemm_block_rows<T>;
@@ -22,14 +23,14 @@ inline constexpr std::size_t convolution_buffer_bytes = gemm_buffer_bytes / 4;
 /// Largest depth (number of elements of a patch) of one product.
 inline constexpr std::size_t direct_depth = convolution_depth;
 
-/// How direct convolutions (convolution_direct_body.hpp) divide a shape. The division and the order of all sums depend
-/// on the extents alone.
+/// The division of a shape for direct convolutions (convolution_direct_body.hpp). The division and the order of all
+/// sums depend only on the extents.
 ///
 /// Images are copied with their padding, in segments of rows. With stride s, a padded row is split into s phases; phase
 /// f holds elements f, f + s, f + 2s, ..., so that consecutive outputs read consecutive elements.
 struct direct_convolution {
-  /// The columns of a register tile: of an output's row (`of_pixels`), and of the weight's gradient (`of_patches`).
-  std::size_t of_pixels, of_patches;
+  /// Widths of register tiles: in pixels of an output row, and in patch elements of the weight's gradient.
+  std::size_t pixel_tile_width, patch_tile_width;
   std::size_t phases, phase, row, plane;  ///< phases of a row; elements of a phase, of a row and of a channel
   std::size_t channels;                   ///< channels copied at a time
   std::size_t rows;                       ///< output rows per segment
@@ -37,8 +38,8 @@ struct direct_convolution {
   std::size_t gradient_segments;          ///< segments copied at a time with the gradient of the output
   /// Whether such segments fit and more than half of the elements of the register tiles are used.
   ///@{
-  bool pays;
-  bool gradient_pays;
+  bool is_faster;
+  bool gradient_is_faster;
   ///@}
 
   /// Returns the offset that tap `t` reads, relative to the first tap.
@@ -46,13 +47,13 @@ struct direct_convolution {
     const std::size_t column = s.column_of(t) * s.columns.dilation;
     return s.row_of(t) * s.rows.dilation * row + column % s.columns.stride * phase + column / s.columns.stride;
   }
-  /// Returns the rows of padded images that `n` rows of outputs read.
+  /// Returns the number of rows of padded images that `n` rows of outputs read.
   static constexpr std::size_t span(const convolution_shape& s, std::size_t n) {
     return (n - 1) * s.rows.stride + (s.rows.size - 1) * s.rows.dilation + 1;
   }
 };
 
-/// Returns the width, among those of an instruction set's register tiles, with which `n` columns take the least time.
+/// Returns the width of a register tile, one of `widths`, with which `n` columns take the least time.
 constexpr std::size_t tile_width(std::size_t n, const unsigned char* widths) {
   std::size_t best = *widths;
   for (; *widths != 0; ++widths)
@@ -68,29 +69,29 @@ inline direct_convolution direct_convolution_of(const convolution_shape& s, std:
   d.phases = smaller(s.columns.stride, reach + 1);
   d.phase = s.columns.out + reach / s.columns.stride;
   d.row = d.phases * d.phase;
-  d.of_pixels = tile_width(s.columns.out, widths);
+  d.pixel_tile_width = tile_width(s.columns.out, widths);
   if (s.pixels() == 0 || s.channels == 0 || s.taps() > direct_depth) return d;
 
   const std::size_t blocks = divided_up(s.depth(), direct_depth);
   d.channels = divided_up(s.channels, blocks);
   while (d.channels * s.taps() > direct_depth)
     --d.channels;
-  d.of_patches = tile_width(d.channels * s.taps(), widths);
+  d.patch_tile_width = tile_width(d.channels * s.taps(), widths);
   const std::size_t panel = 2 * lanes * (direct_depth + 1);
   const std::size_t room = convolution_buffer_bytes / size - panel;
-  const auto segment = [&](std::size_t rows) { return d.channels * (d.span(s, rows) * d.row + d.of_pixels); };
+  const auto segment = [&](std::size_t rows) { return d.channels * (d.span(s, rows) * d.row + d.pixel_tile_width); };
   const auto with_gradient = [&](std::size_t rows) { return segment(rows) + rows * s.columns.out * 2 * lanes; };
   d.rows = s.rows.out;
   while (d.rows > 1 && with_gradient(d.rows) > room)
     d.rows = (d.rows + 1) / 2;
   if (with_gradient(d.rows) > room) return d;
-  d.plane = d.span(s, d.rows) * d.row + d.of_pixels;
+  d.plane = d.span(s, d.rows) * d.row + d.pixel_tile_width;
   d.segments = room / segment(d.rows);
   d.gradient_segments = room / with_gradient(d.rows);
-  const std::size_t pixels = padded_to(s.columns.out, d.of_pixels);
+  const std::size_t pixels = padded_to(s.columns.out, d.pixel_tile_width);
   const std::size_t outputs = padded_to(s.outputs, lanes);
-  d.pays = 2 * s.columns.out * s.outputs > pixels * outputs;
-  d.gradient_pays = 2 * s.outputs > outputs;
+  d.is_faster = 2 * s.columns.out * s.outputs > pixels * outputs;
+  d.gradient_is_faster = 2 * s.outputs > outputs;
   return d;
 }
 

@@ -58,7 +58,7 @@ struct gemm_builtin {
     if (g.k == 0 || g.alpha == 0) return gemm_without_product(g);
     if constexpr (short_element<T>) {
       const short_kernels<T, Result> kernels = short_kernels_of<T, Result>(isa);
-      // For so few rows, packing costs more than it saves; pairs of bf16 are packed fastest.
+      // With so few rows, packing costs more than it saves; pairs of bf16 are packed fastest.
       constexpr std::size_t few_rows = std::is_same_v<T, half> ? 4 : 1;
       if (!g.transpose_a && g.transpose_b && g.m <= few_rows) {
         divided(g, 4, 4, 0, [&](const gemm_range& range) { kernels.dot_range(g, range); });
@@ -68,8 +68,8 @@ struct gemm_builtin {
       }
     } else {
       const gemm_kernels<T> kernels = gemm_kernels_of<T>(isa);
-      // Operands contiguous along k need no packing, which is faster if each packed element would be used only a few
-      // times.
+      // Operands contiguous along k need no packing. Reading them directly is faster if each packed element would be
+      // used only a few times.
       if (!g.transpose_a && g.transpose_b && (g.m <= 4 || g.n <= 12 || g.n < kernels.lanes)) {
         divided(g, 4, 4, 0, [&](const gemm_range& range) { kernels.dot_range(g, range); });
       } else {
@@ -80,7 +80,7 @@ struct gemm_builtin {
   }
 
  private:
-  /// Calls multiply(range) on each thread of the team that takes part; see split_product.
+  /// Calls multiply(range) on each participating thread of the team; see split_product.
   template <class T, class Result, class Multiply>
   static void divided(const gemm_arguments<T, Result>& g, std::size_t tile_rows, std::size_t tile_columns,
                       std::size_t vector_work, const Multiply& multiply) {

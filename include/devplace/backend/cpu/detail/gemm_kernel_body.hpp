@@ -3,9 +3,9 @@
 
 // Included by instruction_sets.hpp only.
 //
-// The scheme is that of Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): blocks of
-// op(B) and op(A) stay in the second-level cache, and a register tile holds rows x columns of C. Every element of C is
-// a sum over p in ascending order in any tile, so results do not depend on how threads divide the matrix.
+// The scheme follows Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): blocks of op(B)
+// and op(A) stay in the second-level cache, and a register tile holds rows x columns of C. Every element of C is a sum
+// over p in ascending order in any tile, so results do not depend on how threads divide the matrix.
 
 /// How a tile stores its sums: C = then(alpha sum + beta C + bias).
 template <class T>
@@ -23,7 +23,7 @@ struct panel_view {
   std::size_t step, across = 1;
 };
 
-/// Computes one register tile of C, Rows x (Vectors * lanes). Panels of B are contiguous across.
+/// Computes one register tile of C, Rows x (Vectors * lanes). In panels of B, the elements of one p are contiguous.
 template <class T, std::size_t Rows, std::size_t Vectors>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tile(std::size_t depth, const T* __restrict a, std::size_t across_a,
                                                    std::size_t step_a, const T* __restrict b, std::size_t step_b,
@@ -104,7 +104,7 @@ template <class T, std::size_t Rows, std::size_t Vectors>
   }
 }
 
-/// A full-size local buffer for a tile at the edge of C, with the bias there.
+/// A full-size local buffer, with the bias, for a tile at the edge of C.
 template <class T>
 struct edge_of_tile {
   static constexpr std::size_t lanes = vector_bytes / sizeof(T);
@@ -128,14 +128,15 @@ struct edge_of_tile {
   }
 };
 
-/// Returns the width of a panel of A: tile_rows, or narrower if only a few rows are left, because products with few
-/// rows (inference, 10 classes) would otherwise mostly multiply zeros. Likewise for the columns of B.
+/// Returns the width of a panel of A: tile_rows, or less if only a few rows are left, because products with few rows
+/// (inference, 10 classes) would otherwise mostly multiply zeros. Columns of B likewise.
 constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_t narrow) {
   return left > narrow ? full : narrow;
 }
 inline constexpr std::size_t few_rows = 2;
 
-/// Computes a tile of which `rows` x `columns` lie in C; at the edges of C, computes a full tile in a local buffer.
+/// Computes the `rows` x `columns` elements of a tile that lie in C; at C's edges, computes a full tile in a local
+/// buffer.
 template <class T, std::size_t Rows, std::size_t Vectors>
 DEVPLACE_TARGET inline void tile_within(std::size_t depth, const panel_view<T>& a, const panel_view<T>& b, T* c,
                                         std::size_t ldc, const tile_update<T>& update, std::size_t rows,
@@ -175,14 +176,14 @@ DEVPLACE_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range
   // Blocks of equal depth: 784 is 2 x 392, not 512 + 272.
   const std::size_t depths = divided_up(g.k, gemm_block_depth);
   const bool far = g.m * g.n * sizeof(T) > std::size_t{2} << 20U;
-  // Packing does not pay for matrices in the first-level cache, nor if few tiles read each element. Rows of A stay in
-  // the cache from one p to the next, whereas each p of a column is another cache line; so the limit for A is higher.
+  // Packing does not pay for matrices in the first-level cache, nor if few tiles read each element. The limit for A is
+  // higher: rows of A stay in the cache from one p to the next, whereas each p of a column is another cache line.
   const auto is_small = [&](std::size_t stride) { return stride * g.k * sizeof(T) <= std::size_t{16} << 10U; };
   const bool unpacked_a = g.transpose_a ? is_small(g.lda) || all_columns <= tile_columns  //
                                         : all_columns <= 8 * tile_columns;
   const bool unpacked_b = !g.transpose_b && (is_small(g.ldb) || all_rows <= 2 * tile_rows);
-  // Columns of B are packed just before their first use. If only one block of rows uses them, the next columns
-  // overwrite them, so that packed elements stay in the cache.
+  // Packs columns of B just before their first use. If only one block of rows uses them, the next columns overwrite
+  // them, so that packed elements stay in the cache.
   const bool one_block = all_rows <= block_rows;
   const std::size_t packed_together = g.transpose_b ? tile_columns : 4 * tile_columns;
 

@@ -11,7 +11,7 @@ namespace devplace::detail {
 // Vectors use the compilers' vector_size extension instead of intrinsics: g++, clang and nvcc's front end all accept it
 // in functions with a target attribute, and it also covers NEON.
 
-/// A vector of T of `Bytes` bytes, and the type for unaligned loads and stores.
+/// A vector of T with `Bytes` bytes, and its type for unaligned loads and stores.
 template <class T, std::size_t Bytes>
 struct vector_of;
 

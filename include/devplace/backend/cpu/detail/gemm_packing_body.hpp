@@ -18,7 +18,7 @@ template <class T, std::size_t Piece>
   }
 }
 
-/// Packs what pack_panel leaves: rows [begin, count) of a panel of `width`, and zeros for rows from `count` on. One
+/// Packs the rest of a panel of `width` after pack_panel: rows [begin, count), and zeros for rows from `count` on. One
 /// function serves panels of all widths.
 template <class T>
 [[gnu::noinline]] DEVPLACE_TARGET inline void pack_rest(T* __restrict target, std::size_t width,
@@ -71,7 +71,7 @@ DEVPLACE_TARGET inline void pack_columns(T* target, const T* source, std::size_t
   constexpr std::size_t tile_columns = 2 * lanes;
   std::size_t j = 0;
   if (stride_j == 1) {
-    // Row by row across all panels: in a single panel, every row may lie on another page.
+    // Packs row by row across all panels: within a single panel, every row may lie on another page.
     const std::size_t whole = columns / tile_columns;
     for (std::size_t p = 0; p < depth; ++p) {
       for (std::size_t panel = 0; panel < whole; ++panel) {

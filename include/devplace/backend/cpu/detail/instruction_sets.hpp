@@ -14,10 +14,11 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 
-// Code that is compiled for each instruction set. The <name>_body.hpp are included in one namespace per instruction
-// set. DEVPLACE_TARGET is the attribute that selects it, DEVPLACE_ROOT its instruction for square roots (undefined:
+// Code that is compiled for each instruction set: includes the <name>_body.hpp in one namespace per instruction set.
+// DEVPLACE_TARGET is the attribute that selects the set, DEVPLACE_ROOT its instruction for square roots (undefined:
 // scalar ones). Every function with vector operations needs the attribute, which cannot depend on a template argument,
-// or is always inlined into one that has it; otherwise its vector operations are lowered for the baseline processor.
+// or must always be inlined into a function with the attribute. Otherwise its vector operations are lowered for the
+// baseline processor.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
@@ -52,7 +53,7 @@ inline constexpr std::size_t tile_rows = 4;
 #if defined(__x86_64__)
   #define DEVPLACE_ROOT "vsqrt"
 
-// Of 16 registers: 12 accumulators of 32 bytes, 2 vectors of B and one broadcast element of A.
+// Uses 15 of 16 registers: 12 accumulators of 32 bytes, 2 vectors of B and one broadcast element of A.
 namespace avx2 {
 
 inline constexpr std::size_t vector_bytes = 32;
@@ -64,7 +65,7 @@ inline constexpr std::size_t tile_rows = 6;
 
 }  // namespace avx2
 
-// Of 32 registers: 16 accumulators of 64 bytes, 2 vectors of B and one broadcast element of A.
+// Uses 19 of 32 registers: 16 accumulators of 64 bytes, 2 vectors of B and one broadcast element of A.
 namespace avx512 {
 
 inline constexpr std::size_t vector_bytes = 64;
@@ -79,7 +80,7 @@ inline constexpr std::size_t tile_rows = 8;
   #undef DEVPLACE_ROOT
 #endif
 
-/// Returns `f(code)` with the code for an instruction set, by default the best one that this process may use.
+/// Returns `f(code)` for the code of an instruction set, by default the best one that this process may use.
 template <class F>
 decltype(auto) with_instruction_set(const F& f, cpu_isa isa = current_isa()) {
   switch (isa) {

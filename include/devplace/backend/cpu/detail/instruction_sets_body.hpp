@@ -22,7 +22,7 @@ struct code {
   template <class Update>
   static void update([[maybe_unused]] const Update& enqueued, [[maybe_unused]] std::size_t begin,
                      [[maybe_unused]] std::size_t end) {
-    // nvcc's device pass rejects vectors in the formulas of optimizers, because these are device code, too.
+    // nvcc's device pass rejects vectors in formulas of optimizers, because these are device code, too.
     DEVPLACE_IF_HOST(update_arrays(enqueued, begin, end, typename Update::array_numbers{});)
   }
   template <class T>

@@ -15,8 +15,8 @@ namespace devplace::detail {
 template <class Source, class Reducer>
 struct reduction_plan;  // ops/detail/reduction_plan.hpp, which includes this file
 
-/// Results that are computed together: one if elements are reduced along memory (inner = 1), otherwise adjacent ones,
-/// numbered by tiles within each index of the outer axis.
+/// Results that are computed together: one if the reduced elements are contiguous (inner = 1), otherwise adjacent
+/// results, numbered by tiles within each index of the outer axis.
 struct reduced_groups {
   static constexpr std::size_t tile = 64;    // adjacent results of a group
   static constexpr std::size_t lanes = 32;   // accumulators of a group with one result
@@ -27,7 +27,7 @@ struct reduced_groups {
   std::size_t tiles() const { return divided_up(inner, tile); }
   std::size_t count() const { return outer * tiles(); }
   std::size_t width() const { return inner < tile ? inner : tile; }
-  /// Returns the elements along the axis that are reduced without halving the range.
+  /// Returns the number of elements along the axis that are reduced without halving the range.
   std::size_t block() const { return inner == 1 ? lanes * chain : chain; }
 
   std::size_t first_column(std::size_t group) const { return group % tiles() * tile; }
@@ -49,17 +49,17 @@ template <class Source, class Reducer>
 struct reduced_block {
   using accumulator = typename Reducer::accumulator;
   static constexpr std::size_t lanes = reduced_groups::lanes, tile = reduced_groups::tile;
-  static constexpr std::size_t short_lanes = 8;  // for few elements, so that merging takes less than adding
-  static constexpr std::size_t few = 15;         // groups of so few elements are faster side by side
+  static constexpr std::size_t short_lanes = 8;    // for few elements, so that merging takes less time than adding
+  static constexpr std::size_t few_elements = 15;  // groups of up to this many elements are faster side by side
 
   const reduction_plan<Source, Reducer>& plan;
   const reduced_groups& groups;
   std::size_t begin, end;
-  accumulator* results;  ///< results of the range's only group; null: the plan's reducer stores results
+  accumulator* results;  ///< results of the range's only group; null: the plan's reducer stores the results
 
   void range(std::size_t first, std::size_t last) const {
     const Source source = plan.source;  // a local copy, which no store can alias
-    if (plan.inner == 1 && plan.count <= few && results == nullptr) return short_rows(source, first, last);
+    if (plan.inner == 1 && plan.count <= few_elements && results == nullptr) return short_rows(source, first, last);
     for (std::size_t group = first; group != last; ++group) {
       accumulator stored[tile];
       accumulator* const to = results == nullptr ? stored : results;
@@ -113,7 +113,7 @@ struct reduced_block {
     }
     for (std::size_t lane = 0; k < end; ++k, ++lane)
       Of::add(sums[lane], source(base + k), k);
-    // Integer lanes pass through memory here: otherwise g++ 12.2 with -O3 adds across iterations and loses elements.
+    // Integer lanes pass through memory: otherwise g++ 12.2 with -O3 adds across iterations and loses elements.
     if constexpr (!std::is_floating_point_v<typename Of::accumulator>) __asm__("" : "+m"(sums));
     merge_halves<Of, Lanes / 2>(sums);
     return sums[0];

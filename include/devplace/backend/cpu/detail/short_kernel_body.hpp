@@ -167,7 +167,7 @@ DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, const T* __r
 
 /// Multiplies in float; see short_product.
 struct float_kernel : short_storing<2 * vector_bytes / sizeof(float)> {
-  static constexpr std::size_t rows = tile_rows, few = 2, pairs = 1, depth_step = 1,
+  static constexpr std::size_t rows = tile_rows, few_rows = 2, pairs = 1, depth_step = 1,
                                columns = 2 * vector_bytes / sizeof(float);
 
   struct session {};

@@ -10,7 +10,7 @@
 #include <devplace/base/parallel_ranges.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 
-// Matrix products of bf16 and half, summed in float. The scheme is that of gemm_kernel_body.hpp, with two differences.
+// Matrix products of bf16 and half, summed in float. The scheme follows gemm_kernel_body.hpp, with two differences.
 // Operands are packed into units of 4 bytes: one float or, for processors that multiply pairs, two numbers with
 // consecutive p. A tile's sums are stored through a buffer, because C may have another type.
 namespace devplace::detail {
@@ -37,8 +37,8 @@ static_assert(4 * ((192 + 256) * 256 + 192 * 256) <= gemm_buffer_bytes);
 
 /// Computes the rows and columns of `range`, with `buffer` (gemm_buffer_bytes, 64-byte aligned) for packed blocks.
 /// `Kernel` packs and multiplies for one instruction set:
-/// - `rows`, `columns`: of a tile; `few`: the rows of a lower one, for the last rows of C;
-/// - `pairs`: the numbers in a unit; `depth_step`: packed units along k are padded with zeros to a multiple of it;
+/// - `rows`, `columns`: size of a tile; `few_rows`: height of a smaller tile for the last rows of C;
+/// - `pairs`: numbers in a unit; `depth_step`: zeros pad packed units along k to a multiple of it;
 /// - `pack_rows<Rows>(to, from, stride_i, stride_p, count, depth)`, `pack_columns<Columns>(...)`: `count` rows of A or
 ///   columns of B, `depth` numbers along k;
 /// - `sums<Rows>(depth, a, b, to)`: a tile [Rows][columns] of sums over `depth` units;
@@ -78,7 +78,7 @@ struct short_product {
   }
 
  private:
-  static constexpr std::size_t pairs = Kernel::pairs, tile_rows = Kernel::rows, few_rows = Kernel::few,
+  static constexpr std::size_t pairs = Kernel::pairs, tile_rows = Kernel::rows, few_rows = Kernel::few_rows,
                                tile_columns = Kernel::columns;
   static_assert(64 >= tile_rows && 256 % Kernel::depth_step == 0 && 256 % tile_columns == 0);
 

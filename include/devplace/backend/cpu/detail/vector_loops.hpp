@@ -8,10 +8,10 @@
 #include <devplace/config.hpp>
 
 // Loops over elements, compiled for the target of the command line, for AVX2 if the target lacks it and, by g++, for
-// AVX-512 where F::computes_much says that this is worth its compile time. The last two have no fused multiply-adds, so
-// a program gives the same bits on every processor unless its own flags allow them, and elements left after whole
-// vectors are computed like the others. Where F::allows_fma says that no product and sum can be contracted differently,
-// AVX2 includes FMA, because std::fma is a slow function without it.
+// AVX-512 if F::computes_much justifies the compile time. The last two have no fused multiply-adds, so a program gives
+// the same bits on every processor unless its own flags allow them. Elements left after whole vectors are computed like
+// the others. If F::allows_fma, no product and sum can be contracted differently; AVX2 then includes FMA, because
+// std::fma is a slow function without it.
 namespace devplace::detail {
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
@@ -40,7 +40,7 @@ template <class F>
 #endif
 DEVPLACE_ANY_LOOP_BODY_END
 
-/// Calls f.range(begin, end), and everything that it calls, with the best instructions that this process may use.
+/// Calls f.range(begin, end) and its callees with the best instructions that this process may use.
 template <class F>
 void run_range(const F& f, std::size_t begin, std::size_t end) {
 #if defined(DEVPLACE_AVX512_WITHOUT_FMA)

@@ -67,7 +67,7 @@ class attention_tile {
     }
   }
 
-  /// Adds to to[r] the sum over all lanes of factors[r] times the lane's position of `others`.
+  /// Computes to[r] += sum over all lanes of factors[r] times the row of `others` at the lane's position.
   DEVPLACE_DEVICE void add(sums& to, const T (&factors)[warp_rows], const T* others, std::size_t stride,
                            std::size_t first_other) const {
     for (unsigned k = 0; k < 32; ++k) {
@@ -111,7 +111,7 @@ class attention_tile {
     return x;
   }
 
-  /// Applies dropout to x, the probability of a query for a key, or its gradient.
+  /// Applies dropout to x, the probability of a query for a key or the gradient of this probability.
   DEVPLACE_DEVICE T drop(const attention_dropout<T>& dropout, std::size_t sequence, std::size_t query, std::size_t key,
                          T x) const {
     if (!dropout.drops()) return x;
@@ -201,7 +201,6 @@ struct attention_results_kernel : attention_kernel<attention_results_kernel<T, C
   }
 };
 
-/// Launches the kernel with `launch(blocks, kernel)`.
 template <unsigned Columns, class T, class Launch>
 void launch_attention(const attention_arguments<T>& g, const Launch& launch) {
   const attention_results_kernel<T, Columns> kernel{{}, g};

@@ -48,7 +48,6 @@ struct attention_gradient_tile : attention_tile<T, Columns, Thread> {
   }
 };
 
-/// Computes the gradients of 32 queries.
 template <class T, unsigned Columns>
 struct attention_queries_kernel : attention_kernel<attention_queries_kernel<T, Columns>> {
   attention_gradient_arguments<T> g;
@@ -101,7 +100,6 @@ struct attention_keys_kernel : attention_kernel<attention_keys_kernel<T, Columns
   }
 };
 
-/// Launches the kernels with `launch(blocks, kernel)`.
 template <unsigned Columns, class T, class Launch>
 void launch_attention_gradient(const attention_gradient_arguments<T>& g, const Launch& launch) {
   const attention_queries_kernel<T, Columns> of_queries{{}, g};

@@ -37,7 +37,7 @@ struct sum_result {
 // Sources of the summands of column sums. A source reads `width` adjacent elements of a row and turns them into
 // summands in a second step, so that several reads are in flight before the first is used.
 
-/// Converts elements to summands, which have the type of sums.
+/// Converts elements to summands of the sums' type.
 template <class T, unsigned N>
 DEVPLACE_DEVICE pack<computed_t<T>, N> as_summands(const pack<T, N>& x) {
   pack<computed_t<T>, N> result;

@@ -66,7 +66,7 @@ struct unfold_functor {
 
 /// Computes the input's gradient of samples from `sample` on, by summing the columns of their patches: dx = sums +
 /// bias, or dx += sums for samples that an earlier range of pixels has begun. Each element adds its summands in order.
-/// Each thread computes one element even of 16 bits, because it reads one float per tap of the window, and adjacent
+/// Even with 16-bit elements, a thread computes one element: it reads one float per tap of the window, and adjacent
 /// reads are aligned to 4 bytes only.
 template <class T>
 struct fold_functor {
@@ -106,7 +106,7 @@ struct fold_functor {
   }
 
  private:
-  /// Returns whether a tap of some window is at an element of the axis; sets `window` to the window.
+  /// Returns whether a tap of some window is at element `at` of the axis; sets `window` to the window's number.
   DEVPLACE_HD static bool window_of(const window_axis& axis, std::uint32_t at, std::uint32_t tap,
                                     std::uint32_t& window) {
     const auto end = static_cast<std::uint32_t>(at + axis.padding),

@@ -13,8 +13,8 @@
 namespace devplace::detail {
 
 /// One warp per row of the table. It reads 32 indices at a time and adds, in order, the rows of dy whose index is the
-/// warp's row; no atomics, and the same bits in every run. Each lane handles adjacent columns and reads them with one
-/// access where memory is aligned and rows are a multiple of them.
+/// warp's row: no atomics, and the same bits in every run. Each lane handles adjacent columns and reads them with one
+/// access if memory is aligned and rows consist of whole accesses.
 template <class T, class Gradient, class Index>
 struct embedding_gradient_kernel {
   static constexpr unsigned threads = 256;
@@ -35,7 +35,7 @@ struct embedding_gradient_kernel {
   }
 
  private:
-  /// The columns of a lane: adjacent ones, or every 32nd.
+  /// A lane's columns: adjacent ones, or every 32nd.
   struct lane_columns {
     std::size_t first;
     unsigned next;
@@ -47,7 +47,7 @@ struct embedding_gradient_kernel {
     const unsigned lane = t.thread_index() % 32;
     const bool neighbours = g.columns % columns_per_lane == 0;
     const lane_columns mine{begin + (neighbours ? lane * columns_per_lane : lane), neighbours ? 1u : 32u};
-    const bool packs = neighbours && begins_wide<columns_per_lane>(g.dy) && begins_wide<columns_per_lane>(g.gradient);
+    const bool packs = neighbours && is_aligned<columns_per_lane>(g.dy) && is_aligned<columns_per_lane>(g.gradient);
     Gradient* const to = g.gradient + row * g.columns;
     pack<Gradient, columns_per_lane> sums{};
     if (g.accumulate) each(mine, [&](unsigned k, std::size_t column) { sums.value[k] = to[column]; });

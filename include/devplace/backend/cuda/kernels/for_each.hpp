@@ -28,13 +28,12 @@ struct for_each_kernel {
 };
 
 /// Returns the kernel of a functor. Functors that read or write several elements per access have overloads in
-/// kernels/<operation>.hpp that return other kernels.
+/// <operation>.cuh that return other kernels.
 template <class F>
 for_each_kernel<F> make_kernel(std::size_t n, const F& f) {
   return {n, f};
 }
 
-/// Calls `launch(blocks, kernel)` with the kernel of `f` for n indices.
 template <class F, class Launch>
 void with_kernel(std::size_t n, const F& f, const Launch& launch) {
   const auto kernel = make_kernel(n, f);

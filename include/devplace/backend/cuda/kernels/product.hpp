@@ -16,7 +16,7 @@ namespace devplace::detail {
 
 /// Computes C = then(beta C + bias) in one pass over `Width` elements at a time: bias and activation after a product,
 /// or the whole product if its sum is empty. cuBLASLt's epilogue for bias and relu turns NaN into 0, but NaN must stay
-/// NaN as on the CPU; for float that epilogue is also a separate pass over C.
+/// NaN as on the CPU. For float this epilogue is also a separate pass over C.
 template <class T, unsigned Width, class Bias = T>
 struct finish_kernel {
   using value_type = computed_t<T>;

@@ -17,8 +17,8 @@ template <class Source, class Reducer>
 struct reduction_plan;  // ops/detail/reduction_plan.hpp, which includes this file
 
 /// The positions of the elements of results. Run `run` of result r begins at (run * results + r) * length, so all
-/// elements are contiguous. Packs of `width` are aligned to multiples of `width`, even if a run begins within a pack,
-/// so rows of any length are read with wide accesses. A run touches at most `packs` packs.
+/// elements are contiguous. Packs of `width` are aligned to multiples of `width`, even if a run begins within a pack:
+/// rows of any length are read with wide accesses. A run touches at most `packs` packs.
 struct reduced_runs {
   std::size_t count, results, length, packs;
 
@@ -26,7 +26,6 @@ struct reduced_runs {
     const bool at_packs = count * results == 1 || length % width == 0;
     return {count, results, length, divided_up(at_packs || length == 0 ? length : length + width - 1, width)};
   }
-  /// Returns pack number k of a result.
   template <unsigned Width>
   DEVPLACE_HD reduced_pack pack(std::size_t result, std::size_t k) const {
     const std::size_t run = count == 1 ? 0 : quotient(k, packs);
@@ -41,8 +40,8 @@ struct reduced_runs {
 
 /// A reduction, distributed by its reduction_layout. With `Along`, inner is 1 and the reduced elements are contiguous
 /// runs: a thread takes packs of Width of them and adds element w of each to accumulator w modulo 4. Otherwise it takes
-/// Width adjacent columns. Adjacent threads read adjacent packs. All this depends on the shape and types only; whether
-/// packs are read with wide accesses (`wide`) changes nothing else.
+/// Width adjacent columns. Adjacent threads read adjacent packs. All this depends only on the shape and types. Reading
+/// packs with wide accesses (`wide`) changes nothing else.
 template <bool Along, class Source, class Reducer, unsigned Width>
 struct reduce_kernel {
   static constexpr unsigned threads = reduction_threads;
@@ -51,7 +50,7 @@ struct reduce_kernel {
 
   reduction_plan<Source, Reducer> plan;
   reduced_runs runs;
-  std::size_t count;  // elements of a result; with Along, elements that its packs have room for
+  std::size_t count;  // elements of a result; with Along, capacity of its packs
   reduction_layout layout;
   bool wide;
   accumulator* partials;  // layout.columns * results per block; null if each set has one block
@@ -89,10 +88,9 @@ struct reduce_kernel {
   static constexpr unsigned results = Along ? 1 : Width;                             // per thread
   static constexpr unsigned accumulators = Along ? (Width < 4 ? Width : 4) : Width;  // per thread
   static constexpr unsigned at_once =
-      Width < 8 ? 4 : 1;  // packs of a thread in flight together: 16 bytes of short types
+      Width < 8 ? 4 : 1;  // packs of a thread in flight together: 16 bytes of 16-bit types
   using elements = typename reduced_source<Source>::elements;
 
-  /// The elements of a thread's results.
   struct thread_elements {
     elements of_result[results];
 
@@ -156,7 +154,7 @@ struct reduce_kernel {
     else
       return {(outer * plan.count + k) * plan.inner + inner, k, 0, Width};
   }
-  /// Reads a pack; one at the end of all elements may be incomplete.
+  /// Reads a pack; the last pack may be incomplete.
   template <class Thread>
   DEVPLACE_DEVICE auto read(const Thread& t, const thread_elements& of, const reduced_pack& which) const {
     const bool complete = which.last != 0 && which.at + Width <= plan.outer * plan.count * plan.inner;
@@ -192,7 +190,7 @@ reduce_kernel<Along, Source, Reducer, Width> make_reduce_kernel(const reduction_
   const std::size_t count = Along ? runs.count * runs.packs * Width : plan.count;
   bool wide = false;
   if constexpr (Width > 1)
-    wide = reduced_source<Source>::inputs::begin_wide(elements_of_result(plan.source, 0).inputs());
+    wide = reduced_source<Source>::inputs::are_aligned(elements_of_result(plan.source, 0).inputs());
   return {plan, runs, count, reduction_layout_of(plan.outer, count, plan.inner, Width), wide, nullptr, nullptr};
 }
 

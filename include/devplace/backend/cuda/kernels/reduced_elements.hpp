@@ -16,7 +16,7 @@
 
 namespace devplace::detail {
 
-/// The reduced elements of a pack: [first, last) of the elements from index `at` on. The element at `at` has number
+/// A pack of which the elements [first, last), counted from index `at`, are reduced. The element at `at` has number
 /// `position` among the elements of its result.
 struct reduced_pack {
   std::size_t at, position;
@@ -65,7 +65,7 @@ DEVPLACE_HD auto elements_of_result(const Source& source, std::size_t result) {
 }
 
 /// The arrays of a source: how many elements a thread takes (16 bytes of the smallest type, but 4 elements of 1 byte),
-/// whether arrays are aligned for that, and how a pack is read. Other sources are read one by one.
+/// whether arrays are aligned for such accesses, and how a pack is read. Other sources are read one by one.
 template <class Inputs>
 struct reduced_inputs {
   static constexpr unsigned width = 1;
@@ -74,7 +74,7 @@ template <class A>
 struct reduced_inputs<one_input<A>> {
   static constexpr unsigned width = sizeof(A) == 1 ? 4 : widest_access<A>;
 
-  static bool begin_wide(const one_input<A>& x) { return begins_wide<width>(x.a); }
+  static bool are_aligned(const one_input<A>& x) { return is_aligned<width>(x.a); }
   template <unsigned N, class Read>
   DEVPLACE_DEVICE static read_pack<A, N> read(const one_input<A>& x, const Read& read) {
     return {read(x.a)};
@@ -84,14 +84,14 @@ template <class A, class B>
 struct reduced_inputs<two_inputs<A, B>> {
   static constexpr unsigned width = width_of_sizes(std::min(sizeof(A), sizeof(B)), std::max(sizeof(A), sizeof(B)));
 
-  static bool begin_wide(const two_inputs<A, B>& x) { return begins_wide<width>(x.a) && begins_wide<width>(x.b); }
+  static bool are_aligned(const two_inputs<A, B>& x) { return is_aligned<width>(x.a) && is_aligned<width>(x.b); }
   template <unsigned N, class Read>
   DEVPLACE_DEVICE static read_packs<A, B, N> read(const two_inputs<A, B>& x, const Read& read) {
     return {read(x.a), read(x.b)};
   }
 };
 
-/// Returns the arrays of a source's elements; void if the elements are computed otherwise.
+/// Returns the arrays of a source's elements; void if the elements do not come from arrays.
 template <class Elements>
 auto inputs_of(const Elements& elements) {
   if constexpr (requires { elements.inputs(); }) return elements.inputs();
@@ -103,7 +103,7 @@ struct reduced_source {
   using inputs = reduced_inputs<decltype(inputs_of(std::declval<const elements&>()))>;
 };
 
-/// Reads N elements of an array, or only those of them that are reduced.
+/// Reads N elements of an array, or only the reduced ones among them.
 template <unsigned N, class Thread>
 struct pack_reader {
   const Thread& t;
@@ -121,7 +121,7 @@ struct pack_reader {
   }
 };
 
-/// Reads a pack of a source's elements. `wide`: with wide accesses; packs are then at multiples of their size.
+/// Reads a pack of a source's elements. `wide`: with wide accesses; packs then begin at multiples of their size.
 template <unsigned N, class Thread, class Elements>
 DEVPLACE_DEVICE auto read_elements(const Thread& t, const Elements& of, const reduced_pack& which, bool wide) {
   if constexpr (requires { of.inputs(); }) {

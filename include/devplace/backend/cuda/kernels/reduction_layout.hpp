@@ -10,7 +10,6 @@
 
 namespace devplace::detail {
 
-/// Threads per block of a reduction.
 inline constexpr unsigned reduction_threads = 256;
 /// Largest number of blocks that pass partial results to a last block: as many as an H100 runs concurrently. A
 /// constant, so that the order of summation is equal on every GPU.
@@ -22,7 +21,7 @@ inline constexpr std::size_t most_block_columns = 32;
 /// type. It determines the order of summation, so the bits depend neither on the GPU nor on addresses.
 ///
 /// A group of columns * lanes threads computes adjacent results: one result, or one pack of results, per column; its
-/// lanes share the elements. A block holds as many groups as fit, its set. If there are too few sets to fill a GPU, the
+/// lanes share the elements. A block's groups, as many as fit, are a set. If there are too few sets to fill a GPU, the
 /// elements are cut into chunks, one per block, and the last block of a set merges the results of the chunks.
 struct reduction_layout {
   unsigned columns = 1;    ///< a power of two
@@ -38,8 +37,8 @@ struct reduction_layout {
   DEVPLACE_HD constexpr std::size_t blocks() const { return sets * chunks; }
 };
 
-/// Returns the layout for outer x count x inner elements, of which a thread takes `width` adjacent ones at a time:
-/// along the reduced axis if inner is 1, otherwise columns; then inner is a multiple of `width`.
+/// Returns the layout for outer x count x inner elements. A thread takes `width` adjacent elements at a time: along the
+/// reduced axis if inner is 1, otherwise columns; then inner is a multiple of `width`.
 constexpr reduction_layout reduction_layout_of(std::size_t outer, std::size_t count, std::size_t inner,
                                                unsigned width) {
   constexpr std::size_t warp = 32, few_per_lane = 8, enough_sets = most_partial_blocks / 2;

@@ -12,9 +12,9 @@
 namespace devplace::detail {
 
 /// The columns of a row that one thread handles, in steps of `Width`. If the row's length is a multiple of Width, the
-/// columns of a step are adjacent and take one access where memory is aligned. Otherwise they are every Group::size-th
-/// column, because rows then begin at any address and adjacent threads should read adjacent elements. So the order of
-/// sums depends on the length and the element type, not on addresses.
+/// columns of a step are adjacent and take one access if memory is aligned. Otherwise a step takes every Group::size-th
+/// column, because rows then begin at unaligned addresses and adjacent threads should read adjacent elements. So the
+/// order of sums depends on the length and the element type, not on addresses.
 ///
 /// `Index` is unsigned where the length is known to be small.
 template <class Group, unsigned Width, class Index>
@@ -34,10 +34,10 @@ class row_columns {
   /// Returns whether the steps of these rows can be read and written as packs.
   template <class... T>
   DEVPLACE_DEVICE bool are_packs(const T*... row) const {
-    return neighbours_ && (begins_wide<Width>(row) && ...);
+    return neighbours_ && (is_aligned<Width>(row) && ...);
   }
 
-  /// Reads step k, which must exist, of a row; columns that do not exist are 0.
+  /// Reads step k, which must exist, of a row; columns past the end are 0.
   template <class T>
   DEVPLACE_DEVICE pack<T, Width> read(Index k, const T* row, bool packs) const {
     if (packs) return group_.thread().template load<T, Width>(row + at(k, 0));
@@ -65,7 +65,7 @@ class row_columns {
 };
 
 /// A thread's share of a row. The row has at most PerThread * Group::size elements, held in registers, so it is read
-/// once. If PerThread is 0, it has any length and is read again in each pass.
+/// once. If PerThread is 0, it has any length and is read in each pass.
 template <class T, class Group, unsigned PerThread>
 class row_values {
   static constexpr unsigned width = PerThread != 0 && PerThread < widest_access<T> ? PerThread : widest_access<T>;
@@ -82,7 +82,7 @@ class row_values {
     }
   }
 
-  /// Calls f(column, element, element of each other row) for each of the thread's columns.
+  /// Calls f(column, element, other rows' elements...) for each of the thread's columns.
   template <class F, class... Others>
   DEVPLACE_DEVICE void each(const F& f, const Others*... others) const {
     const bool packs = columns_.are_packs(others...);

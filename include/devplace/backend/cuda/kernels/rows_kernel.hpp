@@ -15,7 +15,7 @@ namespace devplace::detail {
 //
 //   by_group(functor, access, group, row, exists)
 //
-// in kernels/<operation>.hpp. The threads of `group` process row number `row`. They get its elements from
+// in <operation>.cuh. The threads of `group` process row number `row`. They get its elements from
 // access.values(), together with elements of other rows, and write results by write(). If `exists` is false, there is
 // no such row, but these threads still take part in the group's operations, which involve all lanes of a warp. For this
 // reason, group operations must not stand in a branch that depends on the row.

@@ -17,7 +17,7 @@ struct wide_row_taker {
   row_taker<T, Index> take;
 
   bool is_wide() const {
-    return take.columns % width == 0 && begins_wide<width>(take.from) && begins_wide<width>(take.to);
+    return take.columns % width == 0 && is_aligned<width>(take.from) && is_aligned<width>(take.to);
   }
 
   DEVPLACE_DEVICE void one(std::size_t i) const {

@@ -14,14 +14,15 @@
 
 namespace devplace::detail {
 
-/// Number of elements that a thread updates together: 16 bytes of the rounded parameters if any, otherwise the others.
+/// Number of elements that a thread updates together: 16 bytes of the rounded parameters if any, otherwise of the
+/// others.
 template <class T, class Working>
 inline constexpr unsigned width_of_update = width_of_sizes(sizeof(Working), sizeof(T));
 template <class T>
 inline constexpr unsigned width_of_update<T, void> = widest_access<T>;
 
 /// An optimizer's update of n elements: `groups` of `width` elements with wide accesses, the rest one by one. The last
-/// block writes the numbers of the next step after all blocks have read those of this step.
+/// block writes the numbers of the next step after all blocks have read the current numbers.
 template <class Rule, class T, std::size_t Arrays, class Update = runtime::update<Rule, T, Arrays>>
 struct update_kernel {
   static constexpr unsigned threads = 256;
@@ -29,7 +30,7 @@ struct update_kernel {
 
   static constexpr unsigned least_blocks = 3;  // because Adam in double needs 70 registers
 
-  /// Fills a GPU several times over. Limited because every block takes a ticket at the end.
+  /// Enough to fill a GPU several times over. Limited because every block takes a ticket at the end.
   static constexpr std::size_t most_blocks = 2048;
 
   std::size_t n;
@@ -82,10 +83,10 @@ template <template <class, class, std::size_t, class> class Update, class Rule, 
           class Working>
 auto make_update_kernel(std::size_t n, const Update<Rule, T, Arrays, Working>& update) {
   using kernel = update_kernel<Rule, T, Arrays, Update<Rule, T, Arrays, Working>>;
-  bool wide = begins_wide<kernel::width>(update.source.gradients);
+  bool wide = is_aligned<kernel::width>(update.source.gradients);
   for (const T* const array : update.arrays)
-    wide = wide && begins_wide<kernel::width>(array);
-  if constexpr (!std::is_void_v<Working>) wide = wide && begins_wide<kernel::width>(update.working.data);
+    wide = wide && is_aligned<kernel::width>(array);
+  if constexpr (!std::is_void_v<Working>) wide = wide && is_aligned<kernel::width>(update.working.data);
   return kernel{n, wide ? n / kernel::width : 0, update};
 }
 

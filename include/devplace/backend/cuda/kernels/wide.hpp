@@ -14,11 +14,11 @@ namespace devplace::detail {
 
 /// Returns whether N elements from `data` on can be read or written as a pack.
 template <unsigned N, class T>
-DEVPLACE_HD inline bool begins_wide(const T* data) {
+DEVPLACE_HD inline bool is_aligned(const T* data) {
   return reinterpret_cast<std::uintptr_t>(data) % alignof(pack<T, N>) == 0;
 }
 
-/// Returns how many elements a thread takes together where elements have `smallest` to `largest` bytes: 16 bytes of the
+/// Returns how many elements a thread takes together if elements have `smallest` to `largest` bytes: 16 bytes of the
 /// smallest type, unless the largest type would need more than two accesses.
 constexpr unsigned width_of_sizes(std::size_t smallest, std::size_t largest) {
   return static_cast<unsigned>(std::min(16 / smallest, 32 / largest));

@@ -16,14 +16,14 @@
 
 namespace devplace::detail {
 
-/// Writes patches 8 pixels at a time where matrix rows are aligned to 16 bytes. Reads elements one by one, because
+/// Writes patches 8 pixels at a time if matrix rows are aligned to 16 bytes. Reads elements one by one, because
 /// adjacent taps read overlapping, unaligned ranges.
 template <class T>
 struct wide_unfold {
   static constexpr unsigned width = widest_access<T>;
   unfold_functor<T> f;
 
-  bool is_wide() const { return f.pixels.count % width == 0 && begins_wide<width>(f.unfolded); }
+  bool is_wide() const { return f.pixels.count % width == 0 && is_aligned<width>(f.unfolded); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
@@ -56,7 +56,7 @@ struct wide_unfold {
 template <unsigned Width, class Functor>
 bool are_adjacent(const Functor& f) {
   return f.pixels.count % Width == 0 && f.pixels.first % Width == 0 && f.pixels_of_sample % Width == 0 &&
-         begins_wide<Width>(f.y) && begins_wide<Width>(f.matrix);
+         is_aligned<Width>(f.y) && is_aligned<Width>(f.matrix);
 }
 
 template <class T>
@@ -100,7 +100,7 @@ struct wide_finish_images {
   static constexpr unsigned width = widest_access<T>;
   finish_images_functor<T> f;
 
-  bool is_wide() const { return begins_wide<width>(f.image); }
+  bool is_wide() const { return is_aligned<width>(f.image); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>

@@ -38,16 +38,16 @@ class control_arrivals {
     arrivals_.clear();
   }
 
-  /// For messages: why the last connection could not be accepted; empty if it was.
+  /// For messages: why the last connection could not be accepted, or an empty text.
   std::string accept_error() const {
     if (accept_errno_ == 0) return {};
     return std::string(" Process 0 could not take a connection: ") + std::strerror(accept_errno_) +
            ". Raise its limit of open files (ulimit -n).";
   }
 
-  /// Accepts connections and reads their hello messages. `admit(hello, link)` moves the link of a process of the job
-  /// away, or returns why the process is refused; "later" closes the link without an answer, so that the process tries
-  /// again.
+  /// Accepts connections and reads their hello messages. `admit(hello, link)` moves the link out if the process belongs
+  /// to the job, or returns why the process is refused; "later" closes the link without an answer, so that the process
+  /// tries again.
   template <class Admit>
   void serve(double now, const Admit& admit) {
     std::erase_if(arrivals_, [&](arrival& one) { return !awaits_hello(one, now, admit); });

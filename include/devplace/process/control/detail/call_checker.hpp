@@ -27,7 +27,7 @@ class control_call_checker {
 
  private:
   /// Describes two calls that have the same number and differ. Waits one and a half heartbeats first, so that all
-  /// processes have reported the call and the one in the minority can be named.
+  /// processes have reported the call and the message can name the minority.
   std::string mismatched_call(const watched_processes& all, double now) {
     if (mismatched_ == 0) {
       mismatched_ = find_mismatch(all);

@@ -82,7 +82,7 @@ class control_hub final : public control_role {
     return {};
   }
 
-  /// Why a process is refused that connects when the group is complete. The group goes on.
+  /// Returns why a process that connects after the group is complete is refused. The group continues.
   std::string refuse_late(const control_hello& hello) const {
     const watched_process joining{.rank = hello.rank, .from = hello.from};
     const bool known = hello.rank >= 0 && hello.rank < who_.size;

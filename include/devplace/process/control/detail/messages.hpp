@@ -29,7 +29,7 @@ enum class control_message : std::uint16_t {
   part
 };
 
-/// Precedes every message. Its layout and a refusal, which is a text, are the same in all versions of the protocol.
+/// Precedes every message. The layouts of this header and of refusals, which are texts, are equal in all versions.
 struct control_header {
   std::uint32_t magic = magic_number;
   std::uint16_t protocol = current_protocol;
@@ -40,8 +40,8 @@ struct control_header {
   static constexpr std::uint16_t current_protocol = 3;
 };
 
-/// A hash of a job's token. Over a network it proves that a process belongs to the job, so no error message contains
-/// it.
+/// A hash of a job's token. Over a network the token proves that a process belongs to the job, so no error message
+/// contains it.
 struct control_token {
   std::uint64_t halves[2];
 

@@ -67,7 +67,7 @@ class own_parts {
       return closed;
     });
   }
-  /// Excludes a time in which this process was stopped from the waiting times.
+  /// Subtracts a time during which this process was stopped from the waiting times.
   void exclude_stop(double seconds) noexcept {
     const std::lock_guard lock(mutex_);
     for (const auto& one : parts_)
@@ -79,8 +79,8 @@ class own_parts {
   std::vector<std::shared_ptr<part_calls>> parts_;
 };
 
-/// What process 0 knows of all parts. A process of a part that has not reported yet is still in split(), which is a
-/// call of the larger group.
+/// The parts of the group as process 0 knows them. A process of a part that has not reported yet is still in split(),
+/// which is a call of the larger group.
 class watched_parts {
  public:
   explicit watched_parts(const process_options& options) : options_(options) {}
@@ -139,7 +139,7 @@ class watched_parts {
              (processes.size() > limit ? " and " + std::to_string(processes.size() - limit) + " more" : std::string());
     }
 
-    watched_processes processes;  ///< those that have reported, by rank
+    watched_processes processes;  ///< processes that have reported, by rank
     control_call_checker checker;
   };
 

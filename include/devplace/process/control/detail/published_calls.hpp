@@ -18,7 +18,7 @@ class published_calls {
   void enter(const collective_call& call) noexcept {
     const std::uint64_t number = entered_.load(std::memory_order_relaxed) + 1;
     slot& s = slots_[number % control_state::remembered];
-    // A reader that sees one of the new fields also sees that the number is not the old one.
+    // A reader that sees one of the new fields also sees that the old number is gone.
     s.number.store(0, std::memory_order_relaxed);
     s.name.store(call.name, std::memory_order_release);
     s.count.store(call.count, std::memory_order_release);

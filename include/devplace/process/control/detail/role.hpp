@@ -84,7 +84,8 @@ class control_role {
     has_result_ = false;
     if (bytes_of_all != 0 && result_.size() != bytes_of_all)
       throw communication_error("the processes gave " + std::to_string(result_.size()) +
-                                " bytes to a collective call, and this one expected " + std::to_string(bytes_of_all) +
+                                " bytes to a collective call, and this process expected " +
+                                std::to_string(bytes_of_all) +
                                 ": all processes of a group must make the same calls, with as many elements.");
     if (!result_.empty()) std::memcpy(all, result_.data(), result_.size());
   }
@@ -105,7 +106,7 @@ class control_role {
       std::uint64_t ignored = 0;
       static_cast<void>(!::read(wake_.get(), &ignored, sizeof ignored));
       const double now = devplace::detail::monotonic_seconds();
-      // If this process was stopped itself, the others have not been silent in that time.
+      // If this process itself was stopped, the others were not silent during that time.
       if (now - last > 2 * options_.heartbeat) {
         call_since_ += now - last;
         parts.exclude_stop(now - last);

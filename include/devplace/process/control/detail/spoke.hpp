@@ -116,7 +116,7 @@ class control_spoke final : public control_role {
     if (!heartbeat_due) return true;
     if (!hub_.has_unsent()) report(now);
     if (hub_.open() && is_silent(all_[0], now))
-      lose_hub(silent_text(all_[0], self(), options_.heartbeat_timeout), true);
+      handle_hub_failure(silent_text(all_[0], self(), options_.heartbeat_timeout), true);
     return true;
   }
 
@@ -132,8 +132,8 @@ class control_spoke final : public control_role {
         handle_failure(text_of(body));
       return true;
     });
-    if (status == control_link::status::ended) lose_hub(ended_text(all_[0], self()));
-    if (status == control_link::status::invalid) lose_hub(invalid_text(all_[0]));
+    if (status == control_link::status::ended) handle_hub_failure(ended_text(all_[0], self()));
+    if (status == control_link::status::invalid) handle_hub_failure(invalid_text(all_[0]));
   }
 
   /// Ends this process or notes the failure that process 0 has sent, and has printed if it ends, too.
@@ -144,7 +144,7 @@ class control_spoke final : public control_role {
   }
 
   /// Handles the end of process 0, or kills it if it is stopped.
-  void lose_hub(const std::string& sentence, bool stopped = false) {
+  void handle_hub_failure(const std::string& sentence, bool stopped = false) {
     if (leave_state() == leaving::no && !has_failed()) {
       const file_descriptor printer_lock = terminates() ? claim_printing() : file_descriptor();
       if (printer_lock) print_final(sentence);
@@ -159,8 +159,8 @@ class control_spoke final : public control_role {
     hub_.close();
   }
 
-  /// Binds a name of the host, so that one process prints for all: the first to ask on the first host that is not
-  /// process 0's or, if there is no other, on process 0's. Returns an empty descriptor in all other processes.
+  /// Selects one process to print for all, by binding a socket's name: the first to bind it on the first host other
+  /// than process 0's, or on process 0's host if there is no other. Returns an empty descriptor in all other processes.
   file_descriptor claim_printing() {
     const auto on_other_host = [&](const watched_process& one) { return one.from.host != all_[0].from.host; };
     const auto found = std::find_if(all_.begin(), all_.end(), on_other_host);

@@ -11,7 +11,7 @@
 
 namespace devplace::parallel::detail {
 
-/// What one process knows of another.
+/// The state of a process, as another process knows it.
 struct watched_process {
   int rank = 0;
   control_address from{};
@@ -47,7 +47,7 @@ inline std::string seconds_text(double seconds) {
   return devplace::detail::rounded_text(seconds, std::chars_format::general, 6) + " s";
 }
 
-// Descriptions of failures. They begin alike in all processes, so that logs can be searched.
+// Descriptions of failures. All processes begin them with the same words, so that logs can be searched.
 
 /// Describes the last call that `who` reported, and the call that `finder` has reached, if that is a later one.
 inline std::string last_known(const watched_process& who, const watched_process& finder) {
@@ -62,7 +62,7 @@ inline std::string ended_text(const watched_process& who, const watched_process&
 }
 
 inline std::string silent_text(const watched_process& who, const watched_process& finder, double seconds) {
-  return who.name() + " has said nothing for " + seconds_text(seconds) + ", " + last_known(who, finder) +
+  return who.name() + " has been silent for " + seconds_text(seconds) + ", " + last_known(who, finder) +
          ": it is stopped, as by SIGSTOP or a debugger, or its host is down or cannot be reached. "
          "process_options::heartbeat_timeout says how long that may take.";
 }

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cuda/kernels/normalize.hpp>
 #include <devplace/backend/cuda/kernels/rows_kernel.hpp>
+#include <devplace/backend/cuda/normalize.cuh>
 #include <devplace/ops/group_norm.hpp>
 
 namespace devplace::detail {

@@ -13,9 +13,9 @@
 #include <devplace/tensor/dtype.hpp>
 
 // Pooling of 16-bit elements in adjacent windows of 2 x 2. A thread reads 16 bytes of two rows: 8 columns, 4 windows.
-// This needs rows of a multiple of 8 elements; rows of other lengths begin at any address. Other windows overlap or
-// leave gaps; for them, adjacent threads take adjacent windows, whose elements share cache lines, because packs per
-// thread would spread a warp's accesses over more cache lines.
+// Rows must be a multiple of 8 elements, because other rows begin at unaligned addresses. Other windows overlap or
+// leave gaps; there adjacent threads take adjacent windows, whose elements share cache lines. Packs per thread would
+// spread a warp's accesses over more cache lines.
 
 namespace devplace::detail {
 
@@ -50,7 +50,7 @@ inline bool in_squares(const pooling_shape& s) {
   return in_twos(s.rows) && in_twos(s.columns) && s.columns.in % 8 == 0;
 }
 
-/// Loads what windows `i` to `i` + 3 read.
+/// Loads the elements that windows `i` to `i` + 3 read.
 template <class T, class Thread>
 DEVPLACE_DEVICE four_squares<T> squares_of_windows(const Thread& t, const pooling_shape& s, const T* x, std::size_t i) {
   const std::size_t row = quotient(i, s.columns.out), plane = quotient(row, s.rows.out);
@@ -63,7 +63,7 @@ struct wide_max_pool {
   static constexpr unsigned width = 4;
   max_pool_functor<T> f;
 
-  bool is_wide() const { return in_squares(f.s) && begins_wide<8>(f.x) && begins_wide<width>(f.to); }
+  bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
@@ -74,7 +74,7 @@ struct wide_max_pool {
     for (unsigned w = 0; w < width; ++w) {
       best.value[w] = lowest_element<T>;
       squares.each(w, [&](T x, unsigned) {
-        if (takes_place(x, best.value[w])) best.value[w] = x;
+        if (replaces(x, best.value[w])) best.value[w] = x;
       });
     }
     t.store(f.to + i, best);
@@ -86,7 +86,7 @@ struct wide_average_pool {
   static constexpr unsigned width = 4;
   average_pool_functor<T> f;
 
-  bool is_wide() const { return in_squares(f.s) && begins_wide<8>(f.x) && begins_wide<width>(f.to); }
+  bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
@@ -100,14 +100,16 @@ struct wide_average_pool {
   }
 };
 
-/// Computes 8 adjacent input gradients from those of 4 windows; 0 in a last row that no window contains.
+/// Computes 8 adjacent input gradients from the gradients of 4 windows; 0 in a last row that no window contains.
 template <class T, class F>
 struct wide_pool_gradient {
   static constexpr unsigned width = 8;
   static constexpr unsigned least_blocks = 1;  // with more blocks nvcc 13.0 spills registers
   F f;
 
-  bool is_wide() const { return in_squares(f.s) && begins(f) && begins_wide<4>(f.dy) && begins_wide<width>(f.dx); }
+  bool is_wide() const {
+    return in_squares(f.s) && input_is_aligned(f) && is_aligned<4>(f.dy) && is_aligned<width>(f.dx);
+  }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
@@ -133,11 +135,11 @@ struct wide_pool_gradient {
   }
 
  private:
-  static bool begins(const max_pool_gradient_functor<T>& of) { return begins_wide<width>(of.x); }
-  static bool begins(const average_pool_gradient_functor<T>&) { return true; }
+  static bool input_is_aligned(const max_pool_gradient_functor<T>& of) { return is_aligned<width>(of.x); }
+  static bool input_is_aligned(const average_pool_gradient_functor<T>&) { return true; }
 
-  /// Calls take(w, left, right, divisor) for each window w of 4. `left` and `right` say which of its elements in the
-  /// row (upper or `lower`) receive its gradient; `divisor` divides the gradient.
+  /// Calls take(w, left, right, divisor) for each window w of 4. `left` and `right` tell whether its two elements in
+  /// the row (the upper or the `lower` one) receive its gradient; `divisor` divides the gradient.
   template <class Thread, class Take>
   DEVPLACE_DEVICE static void each_share(const Thread& t, const max_pool_gradient_functor<T>& of, std::size_t at,
                                          unsigned lower, const Take& take) {
@@ -147,7 +149,7 @@ struct wide_pool_gradient {
       T best = squares.upper.value[2 * w];
       unsigned found = 0;
       squares.each(w, [&](T x, unsigned k) {
-        const bool takes = k != 0 && takes_place(x, best);
+        const bool takes = k != 0 && replaces(x, best);
         best = takes ? x : best;
         found = takes ? k : found;
       });

@@ -38,7 +38,7 @@ struct wide_scale_channels {
   static constexpr unsigned width = widest_access<X>;
   scale_channels_functor<X, F> f;
 
-  bool is_wide() const { return begins_wide<width>(f.x) && begins_wide<width>(f.y); }
+  bool is_wide() const { return is_aligned<width>(f.x) && is_aligned<width>(f.y); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
@@ -54,7 +54,7 @@ struct wide_batch_norm_gradient {
   static constexpr unsigned width = widest_access<X>;
   batch_norm_gradient_functor<X, F> f;
 
-  bool is_wide() const { return begins_wide<width>(f.x) && begins_wide<width>(f.dy) && begins_wide<width>(f.dx); }
+  bool is_wide() const { return is_aligned<width>(f.x) && is_aligned<width>(f.dy) && is_aligned<width>(f.dx); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>

@@ -13,7 +13,7 @@
 namespace devplace::detail {
 
 // Assignments with accesses of up to 16 bytes. The formula is evaluated per element on values in registers, so the bits
-// equal those of single-element accesses. Where element sizes differ, as in a cast from float to bf16, the smallest
+// equal the bits of single-element accesses. If element sizes differ, as in a cast from float to bf16, the smallest
 // type uses one access of 16 bytes and the others use two.
 
 /// Sizes in bytes of the smallest and the largest element type.
@@ -90,7 +90,7 @@ DEVPLACE_DEVICE auto read_tree(const Read& read, const node<F, std::index_sequen
   return result{{read_tree(read, static_cast<const branch<I, Children>&>(tree).child)}..., tree.function};
 }
 
-/// Whether packs of N elements can be used to read every tensor in the tree and to write the destination.
+/// Whether packs of N elements can read every tensor in the tree and write the destination.
 template <unsigned N>
 struct wide_leaves {
   template <class Leaf>
@@ -99,7 +99,7 @@ struct wide_leaves {
   }
   template <class T>
   static bool in(const linear_leaf<T>& leaf) {
-    return begins_wide<N>(leaf.data);
+    return is_aligned<N>(leaf.data);
   }
   template <class T, std::size_t Rank>
   static bool in(const strided_leaf<T, Rank>& leaf) {
@@ -107,7 +107,7 @@ struct wide_leaves {
   }
   template <class T, std::size_t Rank>
   static bool in(const row_major_target<T, Rank>& target) {
-    return begins_wide<N>(target.data);
+    return is_aligned<N>(target.data);
   }
   template <class T, std::size_t Rank>
   static bool in(const strided_target<T, Rank>& target) {
@@ -121,7 +121,7 @@ struct wide_leaves {
  private:
   template <std::size_t Rank, class T>
   static bool has_wide_rows(const T* data, const std::size_t* strides) {
-    bool wide = strides[Rank - 1] == 1 && begins_wide<N>(data);
+    bool wide = strides[Rank - 1] == 1 && is_aligned<N>(data);
     for (std::size_t axis = 0; axis + 1 < Rank; ++axis)
       wide = wide && strides[axis] % N == 0;
     return wide;
@@ -137,7 +137,6 @@ DEVPLACE_DEVICE void store_several(const Thread& t, T* to, const Tree& tree) {
   t.store(to, result);
 }
 
-/// The body of wide_kernel for an assignment.
 template <class Body>
 struct wide_assignment;
 
@@ -146,7 +145,7 @@ struct wide_assignment<assign_linear<T, Tree>> {
   static constexpr unsigned width = sizes_of_all(element_sizes::of(sizeof(T)), sizes_in_tree<Tree>).width();
   assign_linear<T, Tree> body;
 
-  bool is_wide() const { return begins_wide<width>(body.destination) && wide_leaves<width>::in(body.tree); }
+  bool is_wide() const { return is_aligned<width>(body.destination) && wide_leaves<width>::in(body.tree); }
 
   DEVPLACE_DEVICE void one(std::size_t i) const { body(i); }
   template <class Thread>

@@ -48,15 +48,15 @@ struct random_kernel {
 
 template <class T>
 random_kernel<uniform_body<T>> make_kernel(std::size_t n, const uniform_body<T>& body) {
-  return {n, begins_wide<widest_access<T>>(body.destination), body};
+  return {n, is_aligned<widest_access<T>>(body.destination), body};
 }
 template <class T>
 random_kernel<normal_body<T>> make_kernel(std::size_t, const normal_body<T>& body) {
-  return {body.size, begins_wide<widest_access<T>>(body.destination), body};
+  return {body.size, is_aligned<widest_access<T>>(body.destination), body};
 }
 
 /// Applies dropout to `rows` samples. A thread handles the four elements of a sample that share a block of random
-/// words, or eight 16-bit elements with two blocks; accesses are wide if all such groups are aligned.
+/// words, or eight 16-bit elements with two blocks. Accesses are wide if all such groups are aligned.
 template <class T>
 struct dropout_kernel {
   static constexpr unsigned threads = 256;
@@ -108,7 +108,7 @@ struct dropout_kernel {
 template <class T>
 dropout_kernel<T> make_kernel(std::size_t n, const dropout_body<T>& body) {
   constexpr unsigned width = dropout_kernel<T>::width;
-  const bool wide = begins_wide<width>(body.destination) && begins_wide<width>(body.source) &&
+  const bool wide = is_aligned<width>(body.destination) && is_aligned<width>(body.source) &&
                     body.columns % dropout_kernel<T>::group == 0;
   return {n / body.columns, wide, body};
 }

@@ -13,8 +13,8 @@
 
 namespace devplace::detail {
 
-/// Converts n bytes to T: `groups` of 16 with one wide read each, the rest one by one. Each byte's value is looked up
-/// in a table in shared memory.
+/// Converts n bytes to T: `groups` of 16 with one wide read each, the rest one by one. Looks up each byte's value in a
+/// table in shared memory.
 template <class T>
 struct scale_bytes_kernel {
   static constexpr unsigned threads = 256;
@@ -54,7 +54,7 @@ template <class T>
 scale_bytes_kernel<T> make_kernel(std::size_t n, const byte_scaler<T>& body) {
   using kernel = scale_bytes_kernel<T>;
   static_assert(sizeof(kernel) <= 4096, "a kernel's arguments are 4 KiB at most");
-  const bool wide = begins_wide<kernel::width>(body.to) && begins_wide<kernel::group>(body.from);
+  const bool wide = is_aligned<kernel::width>(body.to) && is_aligned<kernel::group>(body.from);
   return {n, wide ? n / kernel::group : 0, body};
 }
 

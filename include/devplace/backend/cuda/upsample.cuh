@@ -4,17 +4,17 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cuda/kernels/pooling.hpp>
 #include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/pack.hpp>
+#include <devplace/backend/cuda/pooling.cuh>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/quotient.hpp>
 #include <devplace/ops/upsample.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// Doubles rows and columns of 16-bit elements: a thread handles 4 elements and the 8 columns of two rows that they
-// become, in accesses of 16 bytes to the larger side. With other factors, and if rows are not a multiple of 4, threads
-// have one element each.
+// Doubles rows and columns of 16-bit elements. A thread handles 4 elements and their 8 columns in two rows of the
+// result, in accesses of 16 bytes to the larger side. With other factors, and if rows are not a multiple of 4, a thread
+// handles one element.
 
 namespace devplace::detail {
 
@@ -23,9 +23,7 @@ struct wide_upsample {
   static constexpr unsigned width = 8;
   upsample_functor<T> f;
 
-  bool is_wide() const {
-    return f.factor == 2 && f.columns % 4 == 0 && begins_wide<4>(f.x) && begins_wide<width>(f.to);
-  }
+  bool is_wide() const { return f.factor == 2 && f.columns % 4 == 0 && is_aligned<4>(f.x) && is_aligned<width>(f.to); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
   template <class Thread>
@@ -46,7 +44,7 @@ struct wide_upsample_gradient {
   upsample_gradient_functor<T> f;
 
   bool is_wide() const {
-    return f.factor == 2 && f.columns % width == 0 && begins_wide<8>(f.dy) && begins_wide<width>(f.dx);
+    return f.factor == 2 && f.columns % width == 0 && is_aligned<8>(f.dy) && is_aligned<width>(f.dx);
   }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 

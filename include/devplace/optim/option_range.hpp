@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <devplace/base/error.hpp>
+#include <devplace/base/options.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
+#include <devplace/tensor/detail/number_options.hpp>
+
+namespace devplace::optim {
+
+/// Ranges of hyperparameters, which `for_each_option` passes after the value. A range of your own has the same member:
+/// `require(value, owner, name)` throws argument_error for a value outside.
+///@{
+
+/// Finite numbers for which a function returns true.
+struct number_range {
+  bool (*contains)(double);  ///< whether a finite number is in the range
+  const char* text;          ///< ends the message "it must be"
+
+  /// Throws argument_error for a number outside of the range.
+  void require(double value, const char* owner, const char* name) const {
+    devplace::detail::require_option(devplace::detail::is_finite(value) && contains(value), owner, name, value, text);
+  }
+};
+
+/// Integers from `least` on.
+struct at_least {
+  std::int64_t least;  ///< the smallest valid number
+  const char* what;    ///< what the option counts, such as "a number of steps"
+
+  /// Throws argument_error for a smaller number.
+  void require(std::int64_t value, const char* owner, const char* name) const {
+    if (value < least)
+      throw argument_error(std::string(owner) + ": " + name + " is " + std::to_string(value) + "; it is " + what +
+                           ", at least " + std::to_string(least) + ".");
+  }
+};
+
+inline constexpr number_range positive{[](double x) { return x > 0; }, "a finite number above 0"};
+inline constexpr number_range not_negative{[](double x) { return x >= 0; }, "a finite number that is not negative"};
+inline constexpr number_range decay_rate{[](double x) { return x >= 0 && x < 1; }, "at least 0 and less than 1"};
+inline constexpr number_range proportion{[](double x) { return x >= 0 && x <= 1; }, "between 0 and 1"};
+
+///@}
+
+/// Throws argument_error for an option outside of its range, and what the object's own `validate()` throws. Takes
+/// rules, schedules, and options of training such as clip_norm and loss_scaling.
+template <class Options>
+void validate(const Options& options) {
+  if constexpr (devplace::detail::has_options<const Options> && requires { Options::name; })
+    Options::for_each_option(options, []([[maybe_unused]] const char* name, const auto& value, const auto&... range) {
+      (range.require(value, Options::name, name), ...);
+    });
+  else if (false)  // only compiled: without a name there are no ranges, and the list would allocate its parts' names
+    devplace::detail::for_each_option(options, [](const char*, const auto&) {});
+  if constexpr (requires { options.validate(); }) options.validate();
+}
+
+}  // namespace devplace::optim

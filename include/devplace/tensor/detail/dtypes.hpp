@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include <devplace/tensor/bf16.hpp>
+#include <devplace/tensor/half.hpp>
+
+namespace devplace::detail {
+
+/// An element type at run time: what files and libraries call it.
+struct dtype {
+  const char* name;              ///< dtype_name()
+  std::size_t bytes;             ///< of an element
+  std::string_view npy;          ///< `descr` of NumPy's files; empty: none
+  std::string_view safetensors;  ///< `dtype` of safetensors files
+  unsigned char idx;             ///< code in IDX files; 0: none
+  unsigned char dlpack;          ///< DLDataTypeCode
+  int cuda;                      ///< cudaDataType_t, for cuBLASLt
+  int cudnn;                     ///< cudnnDataType_t
+  int nccl;                      ///< ncclDataType_t
+};
+
+template <class T>
+struct dtype_row : dtype {};
+
+/// A row for each type.
+template <class... T>
+struct dtype_table : std::array<dtype, sizeof...(T)> {
+  constexpr explicit dtype_table(const dtype_row<T>&... row) : std::array<dtype, sizeof...(T)>{row...} {}
+
+  /// Returns the row of X, or null.
+  template <class X>
+  constexpr const dtype* find() const {
+    const dtype* row = this->data();
+    return ((std::is_same_v<X, T> || (++row, false)) || ...) ? row : nullptr;
+  }
+  /// Whether the rows have these codes of a library.
+  constexpr bool have(int dtype::*code, const int (&codes)[sizeof...(T)]) const {
+    return std::equal(this->begin(), this->end(), codes,
+                      [code](const dtype& row, int other) { return row.*code == other; });
+  }
+};
+
+/// The element types of tensors. A new type needs a row here and a class like bf16, which converts from and to float.
+inline constexpr dtype_table dtypes(  // columns: the members of dtype
+    dtype_row<float>{{"float", 4, "<f4", "F32", 0x0d, 2, 0, 0, 7}},
+    dtype_row<double>{{"double", 8, "<f8", "F64", 0x0e, 2, 1, 1, 8}},
+    dtype_row<half>{{"half", 2, "<f2", "F16", 0, 2, 2, 2, 6}},
+    dtype_row<bf16>{{"bf16", 2, "", "BF16", 0, 4, 14, 9, 9}},  // not one of NumPy's
+    dtype_row<std::int32_t>{{"int32", 4, "<i4", "I32", 0x0c, 0, 10, 4, 2}},
+    dtype_row<std::int64_t>{{"int64", 8, "<i8", "I64", 0, 0, 24, 10, 4}},
+    dtype_row<std::uint8_t>{{"uint8", 1, "|u1", "U8", 0x08, 1, 8, 6, 1}});
+
+/// The row of T; null if tensors do not have such elements.
+template <class T>
+inline constexpr const dtype* dtype_of = dtypes.find<T>();
+
+// As bool, because compilers explain at length why a concept is not satisfied.
+template <class T>
+inline constexpr bool is_element = dtype_of<T> != nullptr;
+
+/// Floating-point types that only store numbers; arithmetic is done in float.
+template <class T>
+concept storage_element = is_element<T> && !std::is_arithmetic_v<T>;
+
+}  // namespace devplace::detail
