@@ -14,7 +14,7 @@
 
 namespace devplace::detail {
 
-/// The descriptors that a child of fork() closes: with a copy of a socket in the child, the other end would not notice
+/// The descriptors to close in children of fork(): while a child has a copy of a socket, the other end does not notice
 /// the end of this process.
 struct descriptors_of_parent {
   descriptors_of_parent() {

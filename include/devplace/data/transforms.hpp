@@ -10,7 +10,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/base/error.hpp>
 #include <devplace/base/options.hpp>
+#include <devplace/base/seed.hpp>
 #include <devplace/data/detail/sample_transform.hpp>
 #include <devplace/data/sample_image.hpp>
 #include <devplace/data/sample_steps.hpp>

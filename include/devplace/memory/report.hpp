@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/base/host_memory.hpp>
 #include <devplace/config.hpp>
 #include <devplace/memory/detail/aligned_rows.hpp>
 #include <devplace/memory/detail/byte_text.hpp>

@@ -38,7 +38,6 @@ struct binary_cross_entropy {
   }
 
  private:
-  DEVPLACE_HD static T chosen(bool condition, T a, T b) { return devplace::detail::chosen(condition, a, b); }
   /// factor * logarithm, and 0 if the factor is 0 and the logarithm infinite.
   DEVPLACE_HD static T product(T factor, T logarithm) { return chosen(factor == 0, T{0}, factor * logarithm); }
   DEVPLACE_HD T factor_of_positive([[maybe_unused]] std::size_t i) const {

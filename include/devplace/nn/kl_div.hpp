@@ -21,7 +21,6 @@ struct divergence {
   DEVPLACE_HD T derivative(T, T t, std::size_t) const { return -probability(t); }
 
  private:
-  DEVPLACE_HD static T chosen(bool condition, T a, T b) { return devplace::detail::chosen(condition, a, b); }
   DEVPLACE_HD T probability(T t) const { return chosen(log_target, devplace::detail::fast_exp(t), t); }
 };
 

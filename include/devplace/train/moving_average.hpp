@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <devplace/base/error.hpp>
 #include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/nn/model.hpp>

@@ -16,6 +16,8 @@
 // respect to the output.
 namespace devplace::nn::detail {
 
+using devplace::detail::chosen;
+
 /// Functor of one sample's loss, the sum over its `n` elements, and its gradient, which may alias the output.
 template <class T, class Formula>
 struct pointwise_sample {
@@ -86,7 +88,6 @@ struct bound_formula {
 /// Returns the sign of a difference, or NaN for NaN.
 template <class T>
 DEVPLACE_HD T sign(T difference) {
-  using devplace::detail::chosen;
   return chosen(difference > 0, T{1}, chosen(difference < 0, T{-1}, difference));
 }
 

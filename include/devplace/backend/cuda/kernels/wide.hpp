@@ -24,7 +24,7 @@ constexpr unsigned width_of_sizes(std::size_t smallest, std::size_t largest) {
   return static_cast<unsigned>(std::min(16 / smallest, 32 / largest));
 }
 
-/// Returns the member `least_blocks` of a body, like that of a kernel (launch.cuh).
+/// Returns the member `least_blocks` of a body, like that of a kernel (kernel_launch.cuh).
 template <class Body>
 constexpr unsigned least_blocks_of_body() {
   if constexpr (requires { Body::least_blocks; })
