@@ -12,9 +12,8 @@
 
 namespace devplace::optim {
 
-/// Ranges of hyperparameters, which `for_each_option` passes after the value. Your own ranges need the member
-/// `require(value, owner, name)`, which throws argument_error for a value outside.
-///@{
+// Ranges of hyperparameters, which `for_each_option` passes after the value. Your own ranges need the member
+// `require(value, owner, name)`, which throws argument_error for a value outside.
 
 /// Finite numbers for which a function returns true.
 struct number_range {
@@ -40,11 +39,12 @@ struct at_least {
   }
 };
 
+/// The ranges of the library's own hyperparameters.
+///@{
 inline constexpr number_range positive{[](double x) { return x > 0; }, "a finite number above 0"};
 inline constexpr number_range not_negative{[](double x) { return x >= 0; }, "a finite number that is not negative"};
 inline constexpr number_range decay_rate{[](double x) { return x >= 0 && x < 1; }, "at least 0 and less than 1"};
 inline constexpr number_range proportion{[](double x) { return x >= 0 && x <= 1; }, "between 0 and 1"};
-
 ///@}
 
 /// Throws argument_error for an option outside of its range, then calls the object's own `validate()`. Takes rules,

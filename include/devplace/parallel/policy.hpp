@@ -21,13 +21,12 @@ namespace collective {
 /// The common part of devplace's engines: the communicators of a backend's devices, in one process and across several.
 template <template <class> class Communicator, template <class> class CommunicatorAcross>
 struct engine_base {
-  /// The communicators as members, for policies.
-  ///@{
+  /// The communicator of devices in one process.
   template <class Backend>
   using communicator = Communicator<Backend>;
+  /// The communicator of devices in several processes.
   template <class Backend>
   using communicator_across = CommunicatorAcross<Backend>;
-  ///@}
   /// Bytes of workspace on each place for reducing `count` elements.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
   /// Connects the devices of one process; the first one is rank 0.

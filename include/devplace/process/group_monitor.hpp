@@ -28,7 +28,8 @@ class group_monitor : public std::enable_shared_from_this<group_monitor> {
   ///@{
   virtual void enter(const collective_call& call) noexcept = 0;
   virtual void leave() noexcept = 0;
-  /// @} Notes that the process waits again in its last call, which it had left to do other work. leave() ends the wait.
+  ///@}
+  /// Notes that the process waits again in its last call, which it had left to do other work. leave() ends the wait.
   virtual void resume() noexcept {}
 
   /// Throws communication_error if the present call cannot complete. Called repeatedly, by the communicating thread,
