@@ -69,7 +69,7 @@ void train(const char* name, const dp::labelled_images& data, const given& optio
   const double accuracy = dp::accuracy(model, data.test);
   std::printf("%-12s %9.2f %% %12zu %12zu %9.1f us   %s\n", name, 100 * accuracy, plan::bytes, allocated,
               1e6 * seconds.count() / static_cast<double>(steps), history.c_str());
-  if (allocated != plan::bytes) throw dp::error("the plan and what was allocated differ");
+  if (allocated != plan::bytes) throw dp::error("the plan and the allocated memory differ");
   if (!(accuracy >= options.require)) throw dp::error("fewer test images are right than required");
 }
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Every public header compiles alone: target devplace_headers. If a header includes one of the headers below, directly
+# Every public header can be used alone: target devplace_headers. If a header includes one of the headers below, directly
 # or indirectly, that one is precompiled. This saves a third of the time and finds the same errors: the header includes
 # the precompiled header anyway, and the precompiled header itself is compiled alone.
 add_custom_target(devplace_headers)
@@ -10,6 +10,30 @@ file(GLOB_RECURSE all RELATIVE ${include} CONFIGURE_DEPENDS ${include}/*.hpp)
 foreach(header IN LISTS all)
   file(STRINGS ${include}/${header} lines REGEX "^ *# *include <devplace/")
   list(TRANSFORM lines REPLACE ".*<(.*)>.*" "\\1" OUTPUT_VARIABLE includes_${header})
+endforeach()
+
+# tests/headers/ has a use of each header: includes, the header first, and code. Each use is compiled alone, after the
+# lines at the top of its file.
+file(GLOB files CONFIGURE_DEPENDS headers/*.cpp)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+string(ASCII 12 separator)
+foreach(file IN LISTS files)
+  file(READ ${file} text)
+  string(REGEX REPLACE "([;}]\n)\n#include <devplace/" "\\1${separator}#include <devplace/" text "${text}")
+  string(FIND "${text}" ${separator} next)
+  string(SUBSTRING "${text}" 0 ${next} first_lines)
+  while(NOT next EQUAL -1)
+    math(EXPR next "${next} + 1")
+    string(SUBSTRING "${text}" ${next} -1 text)
+    string(FIND "${text}" ${separator} next)
+    string(SUBSTRING "${text}" 0 ${next} use)
+    string(REGEX MATCH "<([^>]*)>" header "${use}")
+    set(header ${CMAKE_MATCH_1})
+    if(NOT header IN_LIST all)
+      message(SEND_ERROR "${file} uses <${header}>, which does not exist.")
+    endif()
+    set(source_of_${header} "${first_lines}${use}")
+  endwhile()
 endforeach()
 
 # devplace_add_header_tests(<name> COMPONENT <component> PRECOMPILED <header>... HEADERS <path>...): each header uses
@@ -47,7 +71,14 @@ function(devplace_add_header_tests name)
     set(sources "")
     foreach(header IN LISTS with_it)
       set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}/${header}.cpp)
-      file(CONFIGURE OUTPUT ${source} CONTENT "#include <${header}>\n")
+      if(DEFINED source_of_${header})
+        set(content "${source_of_${header}}")
+      elseif(header MATCHES "^devplace/(backend|base|config|runtime)/")
+        set(content "#include <${header}>\n")
+      else()
+        set(content "#error \"write a use of <${header}> in a file of tests/headers\"\n")
+      endif()
+      file(CONFIGURE OUTPUT ${source} CONTENT "${content}" @ONLY)
       list(APPEND sources ${source})
     endforeach()
     string(MAKE_C_IDENTIFIER "${name}_${precompiled}" target)

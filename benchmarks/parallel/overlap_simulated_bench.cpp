@@ -84,7 +84,7 @@ class modelled_link final : public dp::parallel::transport {
   std::shared_ptr<transport> split(int, int) override { return nullptr; }
 
  private:
-  /// Sends what the others need of `bytes`, and receives as much at the same time.
+  /// Sends the other processes' share of `bytes`, and receives as much concurrently.
   void send(std::size_t bytes) {
     arrival_ = now() + latency_ + (1 - 1.0 / size()) * static_cast<double>(bytes) / per_second_;
   }

@@ -10,7 +10,7 @@ import time
 
 
 class Program:
-    """A program that times its own work: it answers each line with seconds, or with `no` for what it does not do."""
+    """A program that times its own work: it answers each line with seconds, or with `no` for unsupported work."""
 
     def __init__(self, *command, environment=None):
         self.command = command

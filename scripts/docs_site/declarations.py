@@ -39,7 +39,7 @@ def refuses(element):
 
 
 def is_for_users(member):
-    """Not what is private, what has no documentation, and what is declared only to be refused."""
+    """Whether a member is public, has documentation, and is not declared only to be refused."""
     declared = " ".join(flat(member.find(tag)) for tag in ("name", "type", "argsstring", "initializer")).strip()
     hidden = re.search(r"^DEVPLACE_DETAIL|\brefusal\b|=\s*delete$", declared)
     said = any(flat(part) for part in description(member))
@@ -84,7 +84,7 @@ def members_of(compound, scope=""):
 
 
 def joined(entries):
-    """Neighbours that one comment describes, such as those of a group, become one entry."""
+    """Joins neighbours that share one comment, such as the members of a group, to one entry."""
     result = []
     for entry in entries:
         last = result[-1] if result else None

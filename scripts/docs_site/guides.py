@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Copies README.md, docs/*.md and what they link to into the site, in the folders of the repository."""
+"""Copies README.md, docs/*.md and the files they link to into the site, in the folders of the repository."""
 
 import re
 import shutil
@@ -60,7 +60,7 @@ class Guides:
         return name
 
     def with_links(self, path, text):
-        """The page with links to what the site has in place of the repository's files."""
+        """The page with links to the site's pages in place of the repository's files."""
         def replaced(match):
             target, mark, anchor = match[1].partition("#")
             if not target or "://" in target or target.startswith("mailto:"):

@@ -76,7 +76,7 @@ def check_links():
 
 
 def check_reference():
-    """Public headers without a page, and pages without what the header says or declares."""
+    """Public headers without a page, and pages without the header's comments or declarations."""
     for header in reference.public_headers(root / "include"):
         page = site / reference.page_of(header)
         text = page.read_text() if page.is_file() else ""

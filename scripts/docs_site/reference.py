@@ -67,7 +67,7 @@ def sections(entries):
 
 
 def parts(entry):
-    """The sections of a class's members; those that stand in lists are one section for each list."""
+    """The sections of a class's members; the members of a list share a section."""
     return [list(group) for _, group in itertools.groupby(entry.members, lambda e: [] if in_list(e) else e.names)]
 
 
@@ -138,7 +138,7 @@ def page_text(header, comment, entries, translator):
 
 
 def purpose(header, comment, entries, translator):
-    """One sentence on a header: its own, that of the declaration of its name, or else the names."""
+    """One sentence on a header: its own, or the one of the declaration with its name, or the declared names."""
     if comment and not comment[0].startswith(("Not part", "Component")):
         return translator.comment(re.sub(r"(?<=\.)\s(?=[A-Z])(.|\n)*", "", comment[0]))
     stem = header.split("/")[-1].removesuffix(".hpp")

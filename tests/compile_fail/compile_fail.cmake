@@ -7,8 +7,8 @@
 #
 # each of which, when its macro is defined, must fail with an error line that matches its regular expression.
 # The compiler is called directly, without building anything: first with all cases of a file together, which takes no
-# longer than a single case, then with those that produced no error. A case whose message is not found among the errors
-# of its own lines is then compiled separately.
+# longer than a single case, then with the cases that produced no error. A case whose message is not found among the
+# errors of its own lines is then compiled separately.
 #   <name>.cpp                     without components; with DEVPLACE_BUILD_CUDA also through nvcc
 #   <name>_simulated.cpp           with component simulated_cuda
 #   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present; nccl_cuda_host.cpp: nccl
@@ -60,8 +60,8 @@ function(devplace_add_compile_fail_tests source)
     endif()
   else()
     # nvcc has no -fsyntax-only. Its pass for devices has the same front end and messages as the one for the host, sees
-    # both kinds of code, and may stop there; only the control produces a file, which is empty. Of narrowing it warns,
-    # because the host's compiler, which is not reached, refuses it.
+    # both kinds of code, and may stop there; only the control produces a file, which is empty. It only warns of
+    # narrowing, which the host's compiler, not reached here, would reject.
     list(PREPEND flags ${CMAKE_CUDA_COMPILER} -std=c++20 -x cu -arch=sm_90 -ptx -fdevice-syntax-only -diag-error 2361)
     set(label cuda)
     set(for_all_cases -Xcudafe --error_limit=1000 -o ${together}.ptx) # otherwise it stops after 100

@@ -23,7 +23,7 @@ TEST_CASE("docs/cuda.md: copies while the host goes on", "[docs]") {
   CHECK(result(2) == 6);
 }
 
-TEST_CASE("docs/cuda.md: into tensors that are there", "[docs]") {
+TEST_CASE("docs/cuda.md: into existing tensors", "[docs]") {
   dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>> staging{1, 2, 3};
   dp::tensor<float, dp::extents<3>, dp::on<dp::cuda<0>>> x{4, 5, 6};
   const dp::stream<dp::cuda<0>> copies;

@@ -80,7 +80,7 @@ TEST_CASE("docs: training over processes", "[docs]") {
 
     dp::model<net, where> same{dp::seed{2}};
     if (processes.is_main()) dp::load_parameters(same, file);
-    dp::broadcast_parameters(same);  // every process gets what the first one has
+    dp::broadcast_parameters(same);  // every process gets the first one's
     require(dp::test::parameters_of(same) == dp::test::parameters_of(model), "other parameters were loaded.");
   });
 }

@@ -192,7 +192,7 @@ TEST_CASE("a projection has the buckets of the real training", "[examples]") {
 // images/s for Inception V3 and 154 for VGG-16. It lacks ResNet-101, so that time is a 16th of the 1656.82 images/s on
 // Horovod's page for 16 GPUs, slightly less than one GPU achieves. A third of a step is the forward pass. NCCL had no
 // trees then; the GPUs were connected by PCI Express, assumed as 10 GB/s.
-TEST_CASE("projections agree with what Horovod published for 512 GPUs within 10 points", "[examples]") {
+TEST_CASE("projections agree with Horovod's published efficiency on 512 GPUs within 10 points", "[examples]") {
   constexpr projection::machine pascal{
       .gpus_per_node = 4, .within = 10e9, .between = 25e9 / 8, .nvlink = false, .ring_plateau = 1.9};
   const auto agrees = [&]<std::size_t N>(double published, double images_per_second,

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // libFuzzer target: reading any input as a plain or compressed IDX file gives as many elements as the header announces
-// and reaches the end, or throws file_error; allocations are bounded by what the input can contain.
+// and reaches the end, or throws file_error; allocations are bounded by the input's
+// decompressed size.
 
 #include <cstddef>
 #include <cstdint>

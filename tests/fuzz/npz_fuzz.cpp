@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // libFuzzer target: reading the directory of any input as a .npz file, and reading its members, succeeds or throws
-// file_error. Contents never exceed what the input's bytes can decompress to.
+// file_error. Contents never exceed the largest size to which the input can decompress.
 
 #include <algorithm>
 #include <cstddef>

@@ -50,7 +50,7 @@ TEST_CASE("a chart has a point for each value, on a logarithmic or linear axis",
   CHECK(count(linear, "<rect") == 1);  // the background, and no legend
 }
 
-TEST_CASE("a chart leaves out what cannot be drawn", "[io]") {
+TEST_CASE("a chart leaves out points that cannot be drawn", "[io]") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   const auto text = drawn({{"loss", {{"a", {1, nan, 0, infinity, -1, 10}}}}});
   CHECK(has(text, "points='219.333,316 936,46 '"));

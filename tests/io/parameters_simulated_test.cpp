@@ -201,7 +201,7 @@ TEST_CASE("load_parameters converts other floating-point types to the nearest nu
   CHECK(p.as_model().parameter<0>()(1, 0) == 0x1p-24);
 }
 
-TEST_CASE("load_parameters converts neither integers nor other shapes", "[io]") {
+TEST_CASE("load_parameters rejects integers and other shapes, also when it converts", "[io]") {
   const temporary_folder folder;
   const dp::tensor<double, dp::extents<4, 2>, dp::on<dp::cpu>> swapped(dp::extents<4, 2>{});
   const dp::tensor<std::int32_t, dp::extents<2>, dp::on<dp::cpu>> integers{1, 2};

@@ -29,8 +29,8 @@ function(devplace_object_libraries out name)
   set(${out} ${libraries} PARENT_SCOPE)
 endfunction()
 
-# Sets `label`, or skips the caller's test if this build lacks what a source needs: nvcc for .cu (DEVPLACE_BUILD_CUDA),
-# and the toolkit for =cuda.
+# Sets `label`, or skips the caller's test if this build lacks a tool that a source needs: nvcc for .cu
+# (DEVPLACE_BUILD_CUDA), and the toolkit for =cuda.
 macro(devplace_link_label name)
   set(label link)
   set(sources "${ARGN}")

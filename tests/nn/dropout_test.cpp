@@ -38,7 +38,7 @@ TEST_CASE("dropout's gradient agrees with differences if every pass has the same
             .worst < 1e-7);
 }
 
-TEST_CASE("two halves of a batch drop what the whole batch drops", "[nn]") {
+TEST_CASE("two halves of a batch drop the same elements as the whole batch", "[nn]") {
   const nn::random_key key{7, 3, 0, 0};
   const auto whole = dropped(10, key);
   const auto first = dropped(6, key), second = dropped(4, {7, 3, 0, 6});

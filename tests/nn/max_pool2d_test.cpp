@@ -27,7 +27,7 @@ using net = nn::sequential<nn::input<2, 7, 6>, Layer>;
 
 }  // namespace
 
-TEST_CASE("max_pool2d agrees with PyTorch, also in which of several maxima gets the gradient", "[nn]") {
+TEST_CASE("max_pool2d agrees with PyTorch, also in the choice of the maximum that gets the gradient", "[nn]") {
   using in = dp::extents<2, 2, 7, 6>;
   for (const std::string name : {"convolutions/max_pool", "convolutions/max_of_ties_pool"}) {
     compare_with_pytorch_in_both<net<two>, in, dp::extents<2, 2, 3, 3>>(name);

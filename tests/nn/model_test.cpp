@@ -200,7 +200,7 @@ TEST_CASE("a temporary batch lives as long as forward's saved values", "[nn]") {
   CHECK(std::vector<double>(lease.local<0>().data(), lease.local<0>().data() + 48) == expected);
 }
 
-TEST_CASE("a moved model keeps working, and so does its lease", "[nn]") {
+TEST_CASE("a moved model and its lease keep working", "[nn]") {
   cpu_model model{dp::seed{4}};
   const auto x = dp::test::integer_samples<double, 6>(2);
   auto [output, saved] = model.forward(x);

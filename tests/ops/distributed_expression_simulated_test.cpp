@@ -193,7 +193,7 @@ TEST_CASE("assignment on several places is one pass on each, without allocation"
   CHECK(allocations() == before);
 }
 
-TEST_CASE("a tensor of other extents is made from an expression where they fit", "[ops][algebra]") {
+TEST_CASE("an expression converts to a tensor of other extents if they fit", "[ops][algebra]") {
   const auto a = distributed_numbers<whole>(fixed{}, 1);
   const dp::tensor<float, matrix, whole> b = a + 0.0f;
   CHECK(b.extent(0) == 7);

@@ -208,8 +208,8 @@ constexpr std::uint32_t word_of(std::uint32_t k) {
   return k << 8 | 0x55;
 }
 
-/// Checks all 2^24 numbers that a word can make. The limits are derived here as uniform_into does; check_limits tests
-/// those of uniform_into itself.
+/// Checks all 2^24 numbers that a word can make. Derives the limits as uniform_into does; check_limits tests
+/// the limits of uniform_into itself.
 template <class T>
 void check_every_word(float low, float high) {
   CAPTURE(low, high);

@@ -33,8 +33,8 @@ inline double whole_number(std::size_t i) {
   return static_cast<double>((i * 7919) % 23) - 11;
 }
 
-/// Checks that reductions of integers on a device equal the CPU's: over all elements, rows and columns, for shapes on
-/// both sides of what one GPU block reduces.
+/// Checks that reductions of integers on a device equal the CPU's: over all elements, rows and columns, for shapes of
+/// one GPU block and of more.
 template <class Place>
 void check_reductions_of(std::size_t rows, std::size_t columns) {
   using where = on<Place>;

@@ -87,7 +87,7 @@ void check_functions() {
   check("erf", of([](auto a) { return erf(a); }), {nan, 1, -1, -0.0F, 0, erf1, -erf1, tiny, 1, -1});
   check("expm1", of([](auto a) { return expm1(a); }),
         {nan, inf, -1, -0.0F, 0, 1.718281865119934F, -0.6321205496788025F, tiny, inf, -1});
-  // Out-of-range conversions are undefined in PyTorch; the expected results are those that cast documents.
+  // Out-of-range conversions are undefined in PyTorch; cast documents the expected results.
   check("cast to int32", elements<Backend, std::int32_t>([](auto a) { return cast<std::int32_t>(a); }, x),
         {0, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min(), 0, 0, 1, -1, 0,
          std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min()});

@@ -86,7 +86,7 @@ TEST_CASE("parallel_apply gives each model its input and returns the outputs on 
   CHECK(values_of(std::get<2>(outputs)) == values_of(source.predict(samples(9))));
 }
 
-TEST_CASE("gather accepts what parallel_apply returns for the parts of a tensor", "[parallel]") {
+TEST_CASE("gather accepts parallel_apply's outputs for the parts of a tensor", "[parallel]") {
   const dp::model<net, host> source{dp::seed{5}};
   const auto replicas = dp::replicate<dp::replicated<1, 0, 2>>(source);
   using parts = dp::sharded<dp::axis<0>, 1, 0, 2>;

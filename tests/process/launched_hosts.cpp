@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Two launched processes on each of two hosts, started by tests/mpi/hosts.sh. `launched_hosts` exchanges values;
-// `launched_hosts cut_off` does so until the hosts are disconnected from each other.
+// `launched_hosts cut_off` exchanges values until the hosts are disconnected from each other.
 
 #include <unistd.h>
 

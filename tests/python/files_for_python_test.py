@@ -78,7 +78,7 @@ def training():
 
 
 def check(name, actual, expected):
-    """The same type, shape and bits, but for those of NaN."""
+    """Whether type, shape and bits are equal, except the bits of NaN."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     found = f"{name}: {actual.dtype} {actual.shape} {actual}, expected {expected.dtype} {expected.shape} {expected}"
     assert actual.dtype == expected.dtype and actual.shape == expected.shape, found

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Collects the arrays of fixtures and stores those of each group in one archive beside this file, <group>.npz."""
+"""Collects the arrays of fixtures and stores each group's arrays in one archive beside this file, <group>.npz."""
 
 import pathlib
 

@@ -45,7 +45,7 @@ def make_groups():
 
 
 class Network(torch.nn.Module):
-    """Names are those of the network in tests/train/parts_simulated_test.cpp."""
+    """Has the names of the network in tests/train/parts_simulated_test.cpp."""
 
     def __init__(self):
         super().__init__()

@@ -73,7 +73,7 @@ def train(x, labels, start, dtype, rule, network=Network, bad_steps=BAD_STEPS):
 
 def trainings():
     torch.manual_seed(12)
-    # Features of 8 bits, so that their rounding is not what is compared.
+    # Features of 8 bits, so that their rounding does not affect the comparison.
     x = torch.randint(-64, 64, (SAMPLES, 12)).float() / 32
     labels = (x[:, :5] + x[:, 5:10] * x[:, 2:7]).argmax(1)
     start = Network().state_dict()

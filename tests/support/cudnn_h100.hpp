@@ -24,7 +24,7 @@ inline constexpr char h100[] = R"({"cudaDeviceId": 0, "deviceVer": 900, "driverV
   "supportCoopLaunch": 1, "smClockRateKHz": 1980000, "memClockRateKHz": 2619000, "l2CacheSize": 52428800,
   "deviceName": "NVIDIA H100 80GB HBM3"})";
 
-/// Returns whether there is a CUDA driver. If not, loads the stand-in, which cuDNN takes for one.
+/// Returns whether there is a CUDA driver. If not, loads a stand-in that cuDNN accepts.
 inline bool has_cuda_driver() {
   static const bool found = [] {
     if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) != nullptr) return true;

@@ -130,7 +130,7 @@ TEST_CASE("batch_norm of each place normalises that place's samples, and keeps t
     const float* const values = here.state().replicas[0].buffer_data();
     return std::vector<float>{values[0], values[1], values[16], values[17]};
   };
-  // Outputs of the first place are -1 and 1; those of the second one are 0 on average, with a mean square of 1.
+  // Outputs of the first place are -1 and 1; outputs of the second place have mean 0 and mean square 1.
   CHECK(step(place(x, 2), place(y, 2)).item() == Catch::Approx(0.6).epsilon(1e-4));
   const std::vector<float> of_first{0.2F, 0.7F, 0.9F + 0.1F * 2, 0.9F + 0.1F * 8};
   for (std::size_t i = 0; i < 4; ++i)

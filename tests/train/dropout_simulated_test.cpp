@@ -62,7 +62,7 @@ std::vector<double> whole(const X& x) {
     return whole(dp::gather<one>(x));
 }
 
-/// Outputs of training passes on batches of several sizes, followed by those of a prediction.
+/// Outputs of training passes on batches of several sizes, then of a prediction.
 template <class Where, class... Split>
 std::vector<std::vector<double>> outputs(const Split&... split) {
   model_of<Where> model{dp::seed{5}};

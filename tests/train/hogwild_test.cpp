@@ -77,7 +77,7 @@ TEST_CASE("a single trainer of a model in shared memory is bitwise equal to trai
   CHECK(accumulated != by_adam);
 }
 
-TEST_CASE("a step adds to the changes that others made since the step read the parameters") {
+TEST_CASE("a step keeps the changes that other trainers make between its read and its write") {
   using one = nn::sequential<nn::linear<1, 1>>;
   dp::model<one, shared> m{dp::seed{1}};
   dp::model<one, cpu> alone{dp::seed{1}};

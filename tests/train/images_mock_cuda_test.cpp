@@ -98,7 +98,7 @@ TEST_CASE("every step of a network on images makes the same launches, without cu
   CHECK(count_of(launched, "sgd_formula") == 1);
 }
 
-TEST_CASE("a step of a network on images in mixed<half> reads nothing back either", "[train]") {
+TEST_CASE("a step of a network on images in mixed<half> reads nothing back", "[train]") {
   dp::model<images_net, one, dp::mixed<dp::half>> model{dp::seed{1}};
   dp::trainer step{model, nn::bce_with_logits{}, dp::optim::adam{}};
   const dp::tensor<float, dp::extents<dp::dyn, 3, 12, 12>, one> x(dp::extents<dp::dyn, 3, 12, 12>{5});

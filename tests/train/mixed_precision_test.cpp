@@ -177,7 +177,7 @@ TEST_CASE("loss scaling rejects options out of range", "[train]") {
   CHECK_NOTHROW(dp::optim::validate(loss_scaling{}));
 }
 
-TEST_CASE("a trainer in mixed<half> allocates what its memory plan says", "[train]") {
+TEST_CASE("a trainer in mixed<half> allocates exactly the planned memory", "[train]") {
   using model_type = dp::model<mixed_net, on_cpu, dp::mixed<dp::half>>;
   using plan = dp::memory_plan<model_type, dp::batch<32>, dp::optim::adam>;
   dp::detail::gemm_prepare();  // the threads' packing buffers are not part of the plan

@@ -151,8 +151,7 @@ TEST_CASE("copies between devices without access to each other are ordered on th
   check(collective::all_reduce<collective::ring, each_layer>{});
 }
 
-TEST_CASE("over processes, buckets are copied to the host and back during backward, which the host enqueues first",
-          "[train]") {
+TEST_CASE("over processes, buckets are copied to the host and back while the enqueued backward pass runs", "[train]") {
   const dp::process_group group(std::make_shared<twin_transport>());
   const dp::process_scope scope{group};
   using across = dp::across<dp::on<dp::cuda<0>>>;

@@ -77,7 +77,7 @@ void check_policy(int processes) {
       600);
 }
 
-/// The calls of a process when backward reaches the layer with this number.
+/// Called when backward reaches a layer.
 struct program {
   virtual void reach(int layer) = 0;
 

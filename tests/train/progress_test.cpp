@@ -48,7 +48,7 @@ class memory_file {
   std::FILE* stream_;
 };
 
-/// A pseudo terminal: text() returns what a terminal would get from `stream()`.
+/// A pseudo terminal: text() returns the text that a terminal would get from `stream()`.
 class terminal {
  public:
   terminal() : screen_(::posix_openpt(O_RDWR | O_NOCTTY)) {

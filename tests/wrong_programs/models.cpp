@@ -276,7 +276,7 @@ void program() {
 }
 #endif
 
-#if defined(BACKWARD_SWAPPED)  // the gradient before what was saved
+#if defined(BACKWARD_SWAPPED)  // the gradient before the saved activations
 void program() {
   dp::model<net, host> m{dp::seed{1}};
   auto x = some_samples();
@@ -286,7 +286,7 @@ void program() {
 }
 #endif
 
-#if defined(BACKWARD_TWICE)  // run: backward twice with what was saved once
+#if defined(BACKWARD_TWICE)  // run: backward twice with one set of saved activations
 void program() {
   dp::model<net, host> m{dp::seed{1}};
   auto x = some_samples();

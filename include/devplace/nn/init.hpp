@@ -17,8 +17,8 @@ struct initialization {
   distribution kind = distribution::constant;  ///< the distribution
   double center = 0;                           ///< the constant, the interval's middle, or the mean
   double spread = 0;                           ///< half the interval's length, or the standard deviation
-  std::size_t first_zero = 0;                  ///< the first of the elements that are 0 instead
-  std::size_t zeros = 0;                       ///< number of elements that are 0 instead
+  std::size_t first_zero = 0;                  ///< first element of a range of zeros
+  std::size_t zeros = 0;                       ///< number of elements in this range
 
   /// Whether both are equal.
   friend constexpr bool operator==(const initialization&, const initialization&) = default;

@@ -31,7 +31,7 @@ using runtime::random_key;
 ///
 /// and may have
 ///
-/// - `static constexpr nn::keep keeps`: what backward reads of `c.input` and `c.output` (default: both);
+/// - `static constexpr nn::keep keeps`: whether backward reads `c.input`, `c.output` or both (default: both);
 /// - `static constexpr nn::keep frozen_keeps`: `keeps` in nn::frozen, for a backward that computes parameter gradients
 ///   only `if constexpr (c.needs_parameter_gradients)`; without this constant, they go to scratch memory;
 /// - `static constexpr bool in_place`: forward may overwrite its input, backward its output's gradient (used if both

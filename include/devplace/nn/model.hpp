@@ -28,7 +28,7 @@
 
 namespace devplace {
 
-/// Rejects arguments that make no model.
+/// Rejects template arguments that do not fit.
 template <class Net, class Where, class P>
 class model {
   static constexpr bool arguments_fit = std::is_class_v<Net> && placement<Where> && precision<P>;

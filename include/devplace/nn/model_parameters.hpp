@@ -89,7 +89,7 @@ class model_parameters {
     return window<T, Index>(k);
   }
 
-  /// Calls `f(name, view)` for every parameter on place k; views are writable where those of `parameter` are.
+  /// Calls `f(name, view)` for every parameter on place k; views are writable as in `parameter`.
   ///@{
   template <class F>
   void for_each_parameter(F&& f, std::size_t k = 0) {

@@ -123,7 +123,7 @@ class predictor {
   /// Returns the model itself if nothing else shares its memory, else a copy.
   static model_type unshared(model_type&& from) {
     const auto state = from.shared_state();
-    if (state.use_count() > 2) return to<Where>(std::as_const(from));  // more than `state` and the model
+    if (state.use_count() > 2) return to<Where>(std::as_const(from));  // owners besides `state` and the model
     runtime::wait_for_model<backend_type>(*state);
     for (auto& r : state->replicas)
       r.gradients = {};

@@ -30,9 +30,10 @@ struct smooth_difference {
 namespace devplace::nn {
 
 /// d^2 / (2 beta) where |d| < beta and |d| - beta / 2 elsewhere, with the difference d between output and target, both
-/// [batch, ...]: torch.nn.SmoothL1Loss. Equals l1 for beta 0; times beta, the Huber loss with delta = beta.
+/// [batch, ...]: torch.nn.SmoothL1Loss. Equals l1 for beta 0, else the Huber loss with delta = beta,
+/// divided by beta.
 struct smooth_l1 {
-  double beta = 1;                     ///< where the square ends, at least 0
+  double beta = 1;                     ///< end of the quadratic part, at least 0
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
   /// Lists the options, which processes compare.

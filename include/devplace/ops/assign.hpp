@@ -13,8 +13,6 @@
 #include <devplace/ops/detail/evaluation_plan.hpp>
 #include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/tensor/tensor.hpp>
-#include <devplace/tensor/view.hpp>
 
 namespace devplace::detail {
 
@@ -237,3 +235,6 @@ void fill(To&& destination, detail::computed_t<typename std::remove_cvref_t<To>:
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include DEVPLACE_BACKENDS(assign)
+#include <devplace/tensor/distributed.hpp>
+#include <devplace/tensor/tensor.hpp>
+#include <devplace/tensor/view.hpp>

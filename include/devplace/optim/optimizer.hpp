@@ -34,7 +34,7 @@ namespace devplace {
 
 namespace optim {
 
-/// Which places run an optimizer.
+/// The places that run an optimizer.
 ///@{
 
 /// Each place, for its own replica.

@@ -34,7 +34,7 @@ struct step_arguments {
   const std::uint32_t* skip = nullptr;  ///< one element: nonzero skips the step; null: never skipped
   std::int64_t step = 1;                ///< 1 for the first step
   void* step_memory = nullptr;          ///< step_memory_bytes for the rule; zero before the first step
-  void* sent = nullptr;                 ///< host copy of what the rule last sent to the place; initially 0
+  void* sent = nullptr;                 ///< host copy of the bytes that the rule last sent to the place; initially 0
 };
 
 /// Factors of the hyperparameters `learning_rate` and `weight_decay` for a group of parameters.
@@ -83,7 +83,7 @@ struct working_step_arguments : Arguments {
 /// - `static void for_each_option(auto& self, auto&& f)`: calls f(name, self.member) or f(name, self.member, range) for
 ///   each hyperparameter. Processes compare them, and checkpoints of a training keep and restore them. With a range
 ///   (optim/option_range.hpp), `static constexpr const char* name` begins the message about a number outside of it;
-/// - `void validate() const`: throws argument_error for values that do not go together;
+/// - `void validate() const`: throws argument_error for contradictory values;
 /// - `void validate_step(std::int64_t step) const`: called before each step instead of optim::validate;
 /// - `static constexpr bool skips_steps = true`, needed in mixed<half>, where a trainer skips steps whose gradients are
 ///   not finite: if `skip` is not null and `*skip` is not 0, a step changes neither parameters nor state, and does not

@@ -15,7 +15,7 @@ struct optimizer_state {
   std::int64_t steps = 0;              ///< number of steps so far
   std::vector<std::vector<T>> arenas;  ///< Rule::state_arenas, each with the layout of the trained parameters
   std::vector<std::byte> step_memory;  ///< the rule's memory on a place
-  std::vector<std::byte> sent;         ///< the host's copy of what the rule sent to the place
+  std::vector<std::byte> sent;         ///< the host's copy of the bytes last sent to the place
 };
 
 }  // namespace devplace::optim

@@ -12,8 +12,8 @@
 
 namespace devplace::optim {
 
-/// Ranges of hyperparameters, which `for_each_option` passes after the value. A range of your own has the same member:
-/// `require(value, owner, name)` throws argument_error for a value outside.
+/// Ranges of hyperparameters, which `for_each_option` passes after the value. Your own ranges need the member
+/// `require(value, owner, name)`, which throws argument_error for a value outside.
 ///@{
 
 /// Finite numbers for which a function returns true.
@@ -30,7 +30,7 @@ struct number_range {
 /// Integers from `least` on.
 struct at_least {
   std::int64_t least;  ///< the smallest valid number
-  const char* what;    ///< what the option counts, such as "a number of steps"
+  const char* what;    ///< the counted unit, such as "a number of steps"
 
   /// Throws argument_error for a smaller number.
   void require(std::int64_t value, const char* owner, const char* name) const {
@@ -47,8 +47,8 @@ inline constexpr number_range proportion{[](double x) { return x >= 0 && x <= 1;
 
 ///@}
 
-/// Throws argument_error for an option outside of its range, and what the object's own `validate()` throws. Takes
-/// rules, schedules, and options of training such as clip_norm and loss_scaling.
+/// Throws argument_error for an option outside of its range, then calls the object's own `validate()`. Takes rules,
+/// schedules, and options of training such as clip_norm and loss_scaling.
 template <class Options>
 void validate(const Options& options) {
   if constexpr (devplace::detail::has_options<const Options> && requires { Options::name; })

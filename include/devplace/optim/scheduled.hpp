@@ -21,8 +21,8 @@ namespace devplace::optim {
 /// rate(double base, std::int64_t step) const`. Given a rule's learning rate `base`, it returns the learning rate of a
 /// step, counted from 0, and depends on its arguments alone. Optional members:
 /// - `double momentum(double base, std::int64_t step) const`: likewise for the rule's `momentum`, or its `beta1`;
-/// - `for_each_option(self, f)` and `name`: the list of its options, as that of an optimizer_rule;
-/// - `void validate() const`: throws argument_error for options that do not go together.
+/// - `for_each_option(self, f)` and `name`: the list of its options, as in an optimizer_rule;
+/// - `void validate() const`: throws argument_error for contradictory options.
 template <class Schedule>
 concept rate_schedule = std::copyable<Schedule> && detail::has_rate<Schedule>;
 

@@ -47,7 +47,7 @@ class basic_fingerprint {
   }
   void add(const basic_fingerprint& more) { text_ += more.text_; }
   ///@}
-  /// Adds the options of a rule or a loss that lists them in for_each_option.
+  /// Adds the options that a rule or a loss lists in for_each_option.
   template <class Options>
   void add_options(std::string_view prefix, const Options& options) {
     devplace::detail::for_each_option(

@@ -36,7 +36,7 @@ namespace parallel {
 /// recommends it.
 ///
 /// If a process has several places, the first place's device reduces over them first, and the other places copy the
-/// result at the end. The maximum of elements with NaN is whatever MPI returns. The calling thread waits for the
+/// result at the end. The maximum of elements with NaN depends on MPI. The calling thread waits for the
 /// devices and for the other processes. On the CPU, collectives may be started; they advance during calls of progress()
 /// and of MPI. MPI cannot cancel them: after a failure it may still use the buffers, so the program must not continue
 /// to use MPI.
@@ -254,8 +254,8 @@ class mpi_collectives : public detail::participants {
 
 namespace collective {
 
-/// The engine that calls MPI's own collectives, for groups made by mpi_session or mpi_processes. It uses what the
-/// machine's MPI offers, such as reductions in the network, but its bits are not reproducible elsewhere. A CUDA-aware
+/// The engine that calls MPI's own collectives, for groups made by mpi_session or mpi_processes. It uses features
+/// of the machine's MPI, such as reductions in the network, but its bits are not reproducible elsewhere. A CUDA-aware
 /// MPI gets the memory of CUDA devices directly, others get copies in pinned memory. In one process the engine is
 /// `direct`.
 struct mpi : engine_base<parallel::direct, parallel::mpi_collectives> {

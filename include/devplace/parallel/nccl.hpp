@@ -52,7 +52,7 @@ class nccl_communicator : public detail::participants {
 
   /// Connects these devices with as many devices of each other process. All processes call it. Throws
   /// communication_error if NCCL cannot connect them within process_options::init_timeout, if the loaded NCCL is older
-  /// than that of the compilation, or if two ranks use one GPU.
+  /// than the compiled one, or if two ranks use one GPU.
   explicit nccl_communicator(std::span<const int> ordinals, const process_group& processes = process_group())
       : participants(processes.transport()->ranks(), ordinals.size()),
         sums_(std::make_unique<detail::nccl_short_sums>(ordinals, processes)) {}

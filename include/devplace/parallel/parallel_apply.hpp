@@ -103,7 +103,7 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
   }
 }
 
-/// Explains what parallel_apply takes.
+/// Fails to compile with a message about valid arguments.
 template <class... X>
 auto parallel_apply(const X&...) {
   static_assert(sizeof...(X) == 0 && sizeof...(X) != 0,

@@ -220,7 +220,7 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
   }
 }
 
-/// Explains what synchronize takes. Compilers would list all other overloads if this one were deleted.
+/// Fails to compile with a message about valid arguments. If it were deleted, compilers would list all overloads.
 template <class Policy = collective::all_reduce<>, class Other>
 auto synchronize(const Other&, const Policy& = {}) {
   static_assert(detail::accepted<Other>,

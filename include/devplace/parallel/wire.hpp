@@ -62,8 +62,8 @@ class rounding : public Communicator {
       if (rounded_[k].data() != nullptr) from_[k] = static_cast<Short*>(rounded_[k].data()) + first;
     return {from_, ordinals_.size()};
   }
-  /// Rounds `count` elements of this process's participant `k` to its rounded elements from `first`, or converts those
-  /// back. Does nothing for a single participant.
+  /// Rounds `count` elements of this process's participant `k` to its rounded elements from `first`, or converts the
+  /// rounded elements back. Does nothing for a single participant.
   ///@{
   template <class T>
   void round(std::size_t k, const T* elements, std::size_t first, std::size_t count) {

@@ -33,7 +33,7 @@ class launch_environment {
     return launch_environment(parallel::detail::read_launch(parallel::detail::launch_variables(lookup)));
   }
 
-  /// What started the process.
+  /// The launcher of the process.
   launcher started_by() const { return values_.process.started_by; }
 
   /// The process's number, from 0, and the number of processes.

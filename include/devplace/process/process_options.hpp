@@ -29,10 +29,10 @@ struct process_options {
   /// killed if all are on one host. Suspension of the watching process itself does not count. 0 switches this off, for
   /// example to stop a process in a debugger.
   double heartbeat_timeout = 5;
-  /// Time that the process which detects a failure waits for the other processes to end or, at the start, to connect
-  /// and be refused.
+  /// Time for which the process that detects a failure waits for the others to end or, at the start, to connect and be
+  /// refused.
   double exit_grace = 5;
-  /// What happens after a failure.
+  /// The reaction to a failure.
   on_failure failure = on_failure::terminate;
 
   /// The exit status after a failure of the group: EX_TEMPFAIL of <sysexits.h>, which tells launchers that the job may

@@ -50,8 +50,8 @@ struct shared_layout {
   std::size_t processes;  ///< number of processes
   std::size_t portion;    ///< maximum number of bytes of a call
 
-  /// The default portion: what a second-level cache holds for up to 8 processes, less for more processes, because each
-  /// maps the memory of all.
+  /// The default portion: fits a second-level cache for up to 8 processes, and is smaller for more, because each
+  /// process maps the memory of all.
   static constexpr std::size_t usual_portion(std::size_t processes) {
     return std::clamp((std::size_t{8} << 20) / processes, std::size_t{64} << 10, std::size_t{1} << 20);
   }

@@ -108,7 +108,7 @@ class transport {
   /// The monitor; null if the processes are not watched.
   virtual group_monitor* monitor() noexcept { return nullptr; }
 
-  /// Whether this process is a child of fork() of the one that made the transport.
+  /// Whether this process is a child, by fork(), of the process that made the transport.
   bool inherited() const noexcept { return made_in_ != devplace::detail::fork_count(); }
   /// Throws communication_error in a child of fork(), whose calls would reach the other processes as a second process
   /// of its parent's rank. Never throws in a group of one process. The message names `what`.

@@ -23,7 +23,7 @@ struct pass_layout {
   using output_extents = typename plan::output;
   using input_element = typename plan::template input_element<P>;
   using output_element = typename plan::template output_element<P>;
-  /// Whether samples are rounded to activations before the first layer, and what that layer reads.
+  /// Whether samples are rounded to activations before the first layer, and the element type that this layer reads.
   static constexpr bool rounds_input = plan::template rounds_input<P>;
   using first_element = typename plan::template first_element<P>;
   static constexpr element_sizes sizes{sizeof(first_element), sizeof(typename roles::activation),

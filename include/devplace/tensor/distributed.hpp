@@ -23,6 +23,9 @@ namespace devplace {
 namespace parallel {
 struct batch_note;
 }
+namespace detail {
+struct leading_extent;
+}
 
 /// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, by the
 /// split given to the constructor, as a separate row-major array. Otherwise each place has the full extents: a copy or

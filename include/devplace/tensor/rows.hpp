@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <devplace/tensor/detail/as_view.hpp>
+#include <devplace/tensor/view.hpp>
 
 namespace devplace {
 

@@ -14,6 +14,7 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/view_errors.hpp>
+#include <devplace/tensor/detail/view_traits.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/layout.hpp>
@@ -25,7 +26,7 @@ namespace devplace {
 /// threads may read the same elements through views at once; a thread that writes must be the only one. `Layout` is
 /// `row_major` (contiguous), `column_major` (in the last two axes) or `strided` (a stride for every axis).
 /// docs/views.md describes which operations return and accept which layout.
-template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>
+template <class T, extents_like Extents, view_placement Where, view_layout Layout>
   requires element<std::remove_const_t<T>>
 class DEVPLACE_NODISCARD view {
  public:
@@ -327,4 +328,4 @@ class DEVPLACE_NODISCARD view {
 
 }  // namespace devplace
 
-#include <devplace/tensor/detail/view_traits.hpp>
+#include <devplace/ops/assign.hpp>

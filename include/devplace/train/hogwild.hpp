@@ -88,7 +88,7 @@ class hogwild_copies {
 /// own: Hogwild (Niu, Recht, Re and Wright, 2011), as PyTorch's mnist_hogwild. A step reads the parameters, computes
 /// the gradients of its batch on a copy, updates the copy by the rule, and adds the differences to the shared
 /// parameters. There are no locks: elements are read and written by relaxed atomic operations, so simultaneous changes
-/// of one element can be lost. The state of the rule (momenta) is this trainer's. A single trainer gives the bits of
+/// of one element can be lost. Each trainer has its own state of the rule (momenta). A single trainer gives the bits of
 /// the training on `on<cpu>`; with several, results differ from run to run. With `accumulate<k>` the parameters are
 /// read and updated at every k-th batch. Other members are inherited from a trainer on `on<cpu>` and concern this
 /// trainer's steps. The trainer has two copies of the parameters, gradients and the rule's state in memory of this

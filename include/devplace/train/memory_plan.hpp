@@ -106,7 +106,7 @@ struct processes {};
 /// batch<1024>{})`, for row-major batches and one call at a time; `memory_plan<predictor_t, batch<1024>>` plans a
 /// predictor made for this batch.
 ///
-/// For a model across processes the last argument is the number of processes, and the batch is that of all:
+/// For a model across processes the last argument is the number of processes, and the batch is the whole batch:
 /// `memory_plan<model<net, across<cuda<0>>>, batch<256>, optim::adam, collective::sharded_all_reduce<>, processes<4>>`.
 /// The host memory by which processes exchange gradients is not included (member `exchange`).
 template <class Model, class Batch, class Rule = void, class Policy = collective::all_reduce<>, class Processes = void>

@@ -101,8 +101,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
   ///@}
 
   /// Allocates the memory for batches of up to `samples` samples, split evenly, and makes the libraries' plans for
-  /// batches of exactly `samples`; call it for each size of batches. Optional, since steps allocate and plan what is
-  /// missing.
+  /// batches of exactly `samples`; call it for each size of batches. Optional: otherwise the steps allocate and plan.
   DEVPLACE_CONFIGURED void prepare(std::size_t samples) {
     static_cast<void>(own_state());
     const auto [first, all] = connection_.participants();

@@ -77,7 +77,7 @@ void compare_attention(const attention_shape& s, double tolerance) {
 }  // namespace
 
 #if CUDNN_VERSION >= 91900
-TEST_CASE("cuDNN has engines for attention and its gradient on an H100, tested without one", "[backend][cudnn]") {
+TEST_CASE("cuDNN has engines for attention and its gradient on an H100, tested without a GPU", "[backend][cudnn]") {
   if (dp::test::has_cuda_driver()) DEVPLACE_SKIP("kernels for an H100 can be loaded only by one, or by no driver");
   // Only few, because cuDNN compiles the kernels of each engine.
   for (const auto& [s, element] : {std::pair{attention_shapes[0], dp::detail::dtype_of<dp::half>},

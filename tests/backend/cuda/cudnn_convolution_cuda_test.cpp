@@ -116,7 +116,7 @@ bool has_engine_on_h100(const dp::detail::convolution_key& key) {
 
 }  // namespace
 
-TEST_CASE("cuDNN has a usable engine for every convolution on an H100, tested without one", "[backend][cudnn]") {
+TEST_CASE("cuDNN has a usable engine for every convolution on an H100, tested without a GPU", "[backend][cudnn]") {
   using dp::detail::dtype_of;
   for (const auto& shape : dp::test::convolution_shapes())
     for (const auto pass :

@@ -154,7 +154,7 @@ TEST_CASE("16-bit numbers are passed to cuDNN unchanged, and weight gradients ar
   CHECK(mock::convolutions().back().type == CUDNN_DATA_HALF);
 }
 
-TEST_CASE("a weight gradient of 16 bits lies in the workspace before that of the engine", "[backend][cudnn]") {
+TEST_CASE("a weight gradient of 16 bits lies in the workspace before the engine's workspace", "[backend][cudnn]") {
   const auto shape = shape_for_cudnn();
   const auto limit = static_cast<std::int64_t>(dp::detail::cuda_cudnn_workspace::bytes -
                                                (shape.weights() * sizeof(dp::half) + 255) / 256 * 256);
@@ -232,7 +232,8 @@ TEST_CASE("the next engine is used if one does not support the shape or needs to
   CHECK(mock::convolutions().back().workspace != nullptr);
 }
 
-TEST_CASE("engines that need no workspace allocate none, and small ones share that of patches", "[backend][cudnn]") {
+TEST_CASE("engines that need no workspace allocate none, and small ones share the workspace of patches",
+          "[backend][cudnn]") {
   const auto allocated = [] { return dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace); };
   constexpr std::size_t patches = dp::detail::cuda_unfolding_workspace::bytes;
   const std::size_t before = allocated();
@@ -268,7 +269,8 @@ TEST_CASE("a convolution without an engine falls back to products after one quer
   CHECK(mock::convolutions().empty());
 }
 
-TEST_CASE("unsupported convolutions fall back to products, whichever call of cuDNN reports it", "[backend][cudnn]") {
+TEST_CASE("unsupported convolutions fall back to products, whichever call of cuDNN reports the failure",
+          "[backend][cudnn]") {
   dp::detail::cudnn_cache_of(0) = {};  // engines are queried again in each section
   const cudnn_problem<float> p(shape_for_cudnn());
   SECTION("of the operation") {

@@ -45,7 +45,7 @@ TEST_CASE("devices are described with their name, SMs and memory", "[backend]") 
   CHECK(found[2].attributes[0].value == 32);
 }
 
-TEST_CASE("peers are the places on the same GPU and those that it can reach", "[backend]") {
+TEST_CASE("peers are the places on the same GPU and on GPUs that it can reach", "[backend]") {
   mock::set_devices(2);
   mock::separate_devices();
   dp::set_device_map({{0, 0}, {1, 1}, {2, 1}});

@@ -132,7 +132,7 @@ TEST_CASE("memory is exported in whole pages of cudaMalloc, counted, and freed w
   CHECK(violations().empty());
 }
 
-TEST_CASE("work of the process that opens comes after what its exporter had enqueued") {
+TEST_CASE("work of the opening process comes after the exporter's enqueued work") {
   dp::exported out{numbers()};
   const dp::stream<dp::cuda<1>> side;
   mock::name_stream(side.native_handle(), "side");
@@ -153,7 +153,7 @@ TEST_CASE("work of the process that opens comes after what its exporter had enqu
   CHECK(order == "in order");
 }
 
-TEST_CASE("the process that opens waits for its work before it closes the memory") {
+TEST_CASE("the opening process waits for its work before it closes the memory") {
   dp::exported out{numbers()};
   const auto handle = out.handle();
   const std::string order = in_another_process([&] {

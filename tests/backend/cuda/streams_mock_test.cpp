@@ -28,7 +28,7 @@ using device = dp::on<gpu>;
 
 namespace {
 
-/// Returns a stream of cuda<1>; its work is recorded with "on side", that of the place's own stream with "on own".
+/// Returns a stream of cuda<1>; its work is recorded with "on side", work of the place's own stream with "on own".
 dp::stream<gpu> side_stream() {
   mock::name_stream(dp::stream<gpu>::own().native_handle(), "own");
   dp::stream<gpu> made;
@@ -87,7 +87,7 @@ TEST_CASE("a stream_scope affects one place and one thread", "[backend][stream]"
                                  "cudaFreeAsync device 1 stream of 1 on own"});
 }
 
-TEST_CASE("the current stream is that of the innermost scope, or the place's own", "[backend][stream]") {
+TEST_CASE("the current stream belongs to the innermost scope, or is the place's own", "[backend][stream]") {
   const auto side = side_stream();
   const auto own = dp::stream<gpu>::own();
   CHECK(dp::stream<gpu>::current().native_handle() == own.native_handle());

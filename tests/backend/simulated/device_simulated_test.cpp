@@ -112,7 +112,7 @@ TEST_CASE("CPU code on a simulated device uses a team of one thread", "[backend]
   CHECK(threads == 1);
 }
 
-TEST_CASE("a stopped device does its work on the caller's thread, after what was submitted before", "[backend]") {
+TEST_CASE("a stopped device does its work on the caller's thread, after earlier submitted work", "[backend]") {
   simulated_device device;
   std::vector<int> seen;
   std::vector<int>* order = &seen;

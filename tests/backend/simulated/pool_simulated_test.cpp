@@ -142,7 +142,7 @@ TEST_CASE("all logical devices on a physical device share its limit, and caches 
   CHECK(d.take(0, ~std::size_t{0}) == nullptr);
 }
 
-TEST_CASE("work of a block's previous owner is done before that of its next owner", "[backend]") {
+TEST_CASE("work of a block's previous owner is done before the next owner's", "[backend]") {
   constexpr std::size_t bytes = 4096;
   std::vector<std::uint8_t> source(bytes), result(bytes);
   for (int round = 0; round < 100; ++round) {

@@ -252,7 +252,7 @@ std::string violation_in_blocks(left_out without, std::uint32_t seed = 1) {
 
 }  // namespace
 
-TEST_CASE("the last of several blocks sees what all of them published", "[simt]") {
+TEST_CASE("the last of several blocks sees the values that all of them published", "[simt]") {
   for (std::uint32_t seed = 0; seed < 20; ++seed)
     CHECK(violation_in_blocks({}, seed).empty());
 }

@@ -27,7 +27,7 @@ namespace devplace::test::simt {
 #if defined(__x86_64__)
 
 /// A suspended execution. swapcontext() would need two system calls per switch for the signal mask, and
-/// AddressSanitizer's replacement of it forgets at each switch what it knows of the destination stack.
+/// AddressSanitizer's replacement of it forgets the state of the destination stack at each switch.
 class context {
  public:
   /// Makes switch_to() continue with `function(argument)`, which must not return.

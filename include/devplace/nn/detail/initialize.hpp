@@ -88,8 +88,8 @@ struct initial_values {
   }
 };
 
-/// Enqueues the initialisation of `n` elements on the device's current stream. `path` is the parameter's within the
-/// whole model, such as `0.weight`.
+/// Enqueues the initialisation of `n` elements on the device's current stream. `path` is the parameter's path in
+/// the whole model, such as `0.weight`.
 template <class Backend, class T>
 void initialize_into(int ordinal, T* data, std::size_t n, const initialization& how, std::uint64_t seed,
                      std::string_view path) {

@@ -190,7 +190,7 @@ struct layer_plan {
   static void visit_layers(const std::string& prefix, F&& f) {
     f(prefix, layer_plan{});
   }
-  /// Whether the outputs' first axis is the channels; `of_inputs` tells this for the inputs.
+  /// Whether the outputs' first axis is the channels; `of_inputs`: whether the inputs' is.
   static constexpr bool channels_first(bool of_inputs) {
     if constexpr (requires { Layer::gives_channels_first; })
       return Layer::gives_channels_first;

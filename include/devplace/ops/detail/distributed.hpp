@@ -8,8 +8,8 @@
 
 #include <devplace/base/error.hpp>
 #include <devplace/place/algebra.hpp>
-#include <devplace/tensor/distributed.hpp>
-#include <devplace/tensor/tensor.hpp>
+#include <devplace/tensor/detail/as_view.hpp>
+#include <devplace/tensor/detail/distributed_access.hpp>
 
 // Common parts of operations on tensors over several places: loops over the places around the operation on one place.
 // `x.local(k)` is place k's tensor, as a view without an ordinal in its type.

@@ -10,11 +10,10 @@
 #include <vector>
 
 #include <devplace/ops/detail/tree.hpp>
+#include <devplace/tensor/detail/as_view.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/summand_view.hpp>
-#include <devplace/tensor/tensor.hpp>
-#include <devplace/tensor/view.hpp>
 
 namespace devplace {
 

@@ -28,7 +28,7 @@ struct replica_state {
   part range = {};
   std::array<devplace::detail::memory_block, max_state_arenas> arenas;
   devplace::detail::memory_block steps;
-  alignas(std::max_align_t) std::array<std::byte, step_memory_bytes * Groups> sent{};  ///< what was sent to `steps`
+  alignas(std::max_align_t) std::array<std::byte, step_memory_bytes * Groups> sent{};  ///< last sent to `steps`
 };
 
 /// The type of a step's arguments: `Base`, with the working copy of the parameters if the update rounds to it.

@@ -28,7 +28,7 @@ inline const char* nccl_result_name(ncclResult_t code) {
   return code >= ncclSuccess && code <= ncclInProgress ? names[code] : "an unknown result";
 }
 
-/// The fix for an error, chosen by NCCL's last error text where this tells more than the code.
+/// The fix for an error, chosen by NCCL's last error text if it is more specific than the code.
 inline std::string nccl_remedy(ncclResult_t code, std::string_view last_error) {
   const auto says = [last_error](std::string_view words) { return last_error.find(words) != std::string_view::npos; };
   if (says("/dev/shm") || says("shared memory"))

@@ -32,7 +32,7 @@ class monitor_of_calls_of_part;
 
 /// A control connection between the processes of a group, in addition to the data connection. Over it the processes
 /// rendezvous and exchange addresses. They learn at once that one of them ended, stopped, or makes other collective
-/// calls than the rest. process_options::failure says what then happens.
+/// calls than the rest. process_options::failure selects the reaction.
 ///
 /// Process 0 listens, the others connect; all messages go through process 0. It refuses processes of other users (on
 /// one host), with another token, or with another version of the library. Over a network it stops listening when the
@@ -145,7 +145,7 @@ class control_plane final : public group_monitor {
 
 namespace detail {
 
-/// Reports the calls of a part of a control plane's processes.
+/// Reports the calls of a group of the control plane's processes.
 class monitor_of_calls_of_part final : public monitor_of_part {
  public:
   /// Monitors part number `split` of the group, or part, with the number `of`. `members` are ranks of the whole group.

@@ -8,8 +8,9 @@
 #include <devplace/base/refusal.hpp>
 #include <devplace/base/unprintable.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/device_pointer.hpp>
 #include <devplace/tensor/detail/any_tensor.hpp>
-#include <devplace/tensor/view.hpp>
+#include <devplace/tensor/detail/view_traits.hpp>
 
 namespace devplace {
 

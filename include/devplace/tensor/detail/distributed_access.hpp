@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <utility>
 
-#include <devplace/tensor/distributed.hpp>
+#include <devplace/tensor/detail/any_tensor.hpp>
+#include <devplace/tensor/detail/as_view.hpp>
+#include <devplace/tensor/summand_view.hpp>
 
 namespace devplace {
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +34,9 @@ template <class... T>
 struct dtype_table : std::array<dtype, sizeof...(T)> {
   constexpr explicit dtype_table(const dtype_row<T>&... row) : std::array<dtype, sizeof...(T)>{row...} {}
 
+  /// Whether X is one of the types. std::is_same_v would be instantiated for each pair of types.
+  template <class X>
+  static constexpr bool has = (__is_same(X, T) || ...);
   /// Returns the row of X, or null.
   template <class X>
   constexpr const dtype* find() const {
@@ -43,8 +45,8 @@ struct dtype_table : std::array<dtype, sizeof...(T)> {
   }
   /// Whether the rows have these codes of a library.
   constexpr bool have(int dtype::*code, const int (&codes)[sizeof...(T)]) const {
-    return std::equal(this->begin(), this->end(), codes,
-                      [code](const dtype& row, int other) { return row.*code == other; });
+    const int* expected = codes;
+    return ((find<T>()->*code == *expected++) && ...);
   }
 };
 
@@ -64,7 +66,7 @@ inline constexpr const dtype* dtype_of = dtypes.find<T>();
 
 // As bool, because compilers explain at length why a concept is not satisfied.
 template <class T>
-inline constexpr bool is_element = dtype_of<T> != nullptr;
+inline constexpr bool is_element = decltype(dtypes)::has<T>;
 
 /// Floating-point types that only store numbers; arithmetic is done in float.
 template <class T>

@@ -2,9 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/tensor/view.hpp>
+#include <type_traits>
+
+#include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/layout.hpp>
 
 namespace devplace {
+
+template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>
+  requires element<std::remove_const_t<T>>
+class view;
 
 namespace detail {
 

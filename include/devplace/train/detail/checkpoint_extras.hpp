@@ -26,7 +26,7 @@ struct checkpoint_tensor {
 };
 
 /// The part of a checkpoint for further objects, such as a moving average: their models, copied to the host, and their
-/// numbers. Keys of texts count the objects, names of tensors the models of all objects.
+/// numbers. Keys of texts number the objects; names of tensors number the models of all objects.
 class checkpoint_extras {
  public:
   /// Copies an object's models to the host and adds their tensors and its numbers.
@@ -47,7 +47,7 @@ class checkpoint_extras {
         [&](const char* name, auto& value) { metadata.emplace_back(key + name, exact_text(value)); });
   }
 
-  /// Adds the tensors of an object's models as those to read.
+  /// Adds the tensors of an object's models to the tensors to read.
   template <class Extra>
   void expect(Extra& extra, std::vector<checkpoint_tensor>& tensors) {
     extra.for_checkpoint([&](auto& model) { append(model, tensors); }, [](const char*, auto&) {});

@@ -114,7 +114,7 @@ class checkpoint_texts {
   std::string_view path_;
 };
 
-/// Adds the options of a rule that lists them.
+/// Adds the options that a rule lists.
 template <class Options>
 void add_options(safetensors_metadata& to, const std::string& prefix, const Options& options) {
   devplace::detail::for_each_option(options, [&](const char* name, const auto& value) {

@@ -60,8 +60,8 @@ class connection {
  public:
   /// The places that run the optimizer.
   using who_updates = typename update::who;
-  /// Whether the processes compare their trainings: processes of a process_scope do, those of an engine such as MPI do
-  /// not.
+  /// Whether the processes compare their trainings: processes of a process_scope do, processes of an engine such as MPI
+  /// do not.
   static constexpr bool compares =
       connects && spans_processes<Where> && !parallel::spans_processes<typename Policy::engine_type>;
 

@@ -158,7 +158,7 @@ TEST_CASE("broadcasting keeps wide accesses if rows are a multiple of them", "[c
   check<float>(cube, 0, true, 4, y.in() - planes.in() * rows.in());
 }
 
-TEST_CASE("strided destinations and operands leave an assignment wide where rows have whole accesses", "[cuda]") {
+TEST_CASE("assignments with strides use wide accesses where rows consist of whole accesses", "[cuda]") {
   using dp::axis;
   for (const std::size_t pitch : {12u, 13u}) {
     for (const std::size_t columns : {1u, 4u, 6u, 8u}) {

@@ -15,8 +15,8 @@
 
 namespace devplace::parallel::detail {
 
-/// Accepts connections to the listening socket of process 0 and passes on those of the job's processes. Answers others
-/// with the reason of the refusal, if they speak the protocol, and closes their connections.
+/// Accepts connections to the listening socket of process 0 and passes on the connections of the job's processes.
+/// Answers others with the reason of the refusal, if they speak the protocol, and closes their connections.
 class control_arrivals {
  public:
   control_arrivals(file_descriptor listener, const control_token& token)
@@ -38,7 +38,7 @@ class control_arrivals {
     arrivals_.clear();
   }
 
-  /// For messages: why the last connection could not be accepted, or an empty text.
+  /// The reason of the last failed accept(), for messages; empty if none failed.
   std::string accept_error() const {
     if (accept_errno_ == 0) return {};
     return std::string(" Process 0 could not take a connection: ") + std::strerror(accept_errno_) +

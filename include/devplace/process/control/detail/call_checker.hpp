@@ -74,7 +74,7 @@ class control_call_checker {
     return {};
   }
 
-  /// Describes a process that left the group before a call that another one has entered.
+  /// Describes a process that left the group before a call that another process has entered.
   static std::string left_early(const watched_processes& all) {
     const watched_process *departed = nullptr, *furthest = nullptr;
     for (const watched_process& one : all) {

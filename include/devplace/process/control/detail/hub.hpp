@@ -82,7 +82,7 @@ class control_hub final : public control_role {
     return {};
   }
 
-  /// Returns why a process that connects after the group is complete is refused. The group continues.
+  /// Returns the reason to refuse a process that connects to the complete group, which continues.
   std::string refuse_late(const control_hello& hello) const {
     const watched_process joining{.rank = hello.rank, .from = hello.from};
     const bool known = hello.rank >= 0 && hello.rank < who_.size;

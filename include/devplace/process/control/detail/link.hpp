@@ -101,8 +101,9 @@ class control_link {
     return found::message;
   }
 
-  /// Sends and receives what the socket has ready, and calls `handle(type, body)` for each message; it returns false
-  /// for an invalid one. Returns whether the connection is still open, has ended, or brought an invalid message.
+  /// Sends and receives what the socket has ready, and calls `handle(type, body)` for each message; `handle`
+  /// returns false for an invalid message. Returns whether the connection is still open, has ended, or brought an
+  /// invalid message.
   enum class status { open, ended, invalid };
   template <class Handle>
   status read(std::size_t limit, const Handle& handle) {
@@ -116,7 +117,7 @@ class control_link {
     return last == found::malformed ? status::invalid : is_open ? status::open : status::ended;
   }
 
-  /// What poll() waits for.
+  /// The events that poll() waits for.
   ::pollfd polled() const noexcept {
     return {fd(), static_cast<short>(unsent_.empty() ? POLLIN : POLLIN | POLLOUT), 0};
   }

@@ -136,7 +136,7 @@ class control_spoke final : public control_role {
     if (status == control_link::status::invalid) handle_hub_failure(invalid_text(all_[0]));
   }
 
-  /// Ends this process or notes the failure that process 0 has sent, and has printed if it ends, too.
+  /// Ends this process, or notes the failure that process 0 has sent. Process 0 has printed it if it ends, too.
   void handle_failure(const std::string& sentence) {
     if (leave_state() != leaving::no || has_failed()) return;
     if (terminates()) end_process();

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+namespace devplace {}
+namespace dp = devplace;
+
+#include <devplace/parallel/across_processes.hpp>
+
+using sums = dp::parallel::across_processes<dp::backend::cpu, dp::parallel::summation::by_rank>;
+static_assert(dp::parallel::communicator<sums>);
+
+#include <devplace/parallel/all_gather.hpp>
+
+inline auto gather(const dp::tensor<float, dp::extents<2, 3>, dp::sharded_on<dp::axis<0>, dp::cpu>>& x) {
+  return dp::all_gather(x);
+}
+
+#include <devplace/parallel/all_reduce.hpp>
+
+inline auto sum(const dp::tensor<float, dp::extents<2, 3>, dp::partial_on<dp::reduction::sum, dp::cpu>>& x) {
+  return dp::all_reduce(x);
+}
+
+#include <devplace/parallel/broadcast.hpp>
+
+inline auto copy(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x) {
+  return dp::broadcast<dp::replicated_on<dp::cpu>>(x);
+}
+
+#include <devplace/parallel/broadcast_parameters.hpp>
+
+template <class Model>
+void broadcast(Model& model) {
+  dp::broadcast_parameters(model);
+}
+
+#include <devplace/parallel/bucket_plan.hpp>
+
+template <class Model, class Policy>
+std::string describe() {
+  return dp::describe_buckets<Model, Policy>();
+}
+
+#include <devplace/parallel/bucket_reduction.hpp>
+
+static_assert(std::is_empty_v<dp::parallel::no_bucket_reduction>);
+
+#include <devplace/parallel/bucket_shares.hpp>
+
+template <class Net, class Policy>
+using shares = dp::parallel::bucket_shares<Net, float, Policy>;
+
+#include <devplace/parallel/check_replicas.hpp>
+
+template <class Model>
+void check(const Model& model) {
+  dp::check_replicas(model);
+}
+
+#include <devplace/parallel/communicator.hpp>
+
+static_assert(!dp::parallel::communicator<int>);
+
+#include <devplace/parallel/direct.hpp>
+
+static_assert(dp::parallel::communicator<dp::parallel::direct<dp::backend::cpu>>);
+
+#include <devplace/parallel/equal_replicas.hpp>
+
+template <class Replica>
+void sum(const Replica& replica, std::uint64_t* result) {
+  dp::parallel::sum_parameters<dp::backend::cpu>(replica, 0, 1, result);
+}
+
+#include <devplace/parallel/fingerprint.hpp>
+
+const dp::parallel::fingerprint empty;
+
+#include <devplace/parallel/gather.hpp>
+
+inline auto gather(const dp::tensor<float, dp::extents<2, 3>, dp::sharded_on<dp::axis<0>, dp::cpu>>& x) {
+  return dp::gather<dp::on<dp::cpu>>(x);
+}
+
+#include <devplace/parallel/hierarchical.hpp>
+
+static_assert(dp::parallel::communicator<dp::parallel::hierarchical<dp::backend::cpu>>);
+
+#include <devplace/parallel/parallel_apply.hpp>
+
+template <class Models, class Inputs>
+auto apply(const Models& models, const Inputs& inputs) {
+  return dp::parallel_apply(models, inputs);
+}
+
+#include <devplace/parallel/policy.hpp>
+
+static_assert(dp::collective_policy<dp::collective::ring_all_reduce>);
+
+#include <devplace/parallel/reduce_scatter.hpp>
+
+inline auto sum(const dp::tensor<float, dp::extents<2, 3>, dp::partial_on<dp::reduction::sum, dp::cpu>>& x) {
+  return dp::reduce_scatter<dp::sharded_on<dp::axis<0>, dp::cpu>>(x);
+}
+
+#include <devplace/parallel/reduce_to_place.hpp>
+
+inline auto sum(const dp::tensor<float, dp::extents<2, 3>, dp::partial_on<dp::reduction::sum, dp::cpu>>& x) {
+  return dp::reduce<dp::on<dp::cpu>>(x);
+}
+
+#include <devplace/parallel/replicate.hpp>
+
+template <class Model>
+auto copies(const Model& model) {
+  return dp::replicate<dp::replicated_on<dp::cpu>>(model);
+}
+
+#include <devplace/parallel/ring.hpp>
+
+static_assert(dp::parallel::communicator<dp::parallel::ring<dp::backend::cpu>>);
+
+#include <devplace/parallel/scatter.hpp>
+
+inline auto parts(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x) {
+  return dp::scatter<dp::sharded_on<dp::axis<0>, dp::cpu>>(x);
+}
+
+#include <devplace/parallel/share.hpp>
+
+static_assert(dp::parallel::share_begin(10, 2, 1) > 0);
+
+#include <devplace/parallel/step_traffic.hpp>
+
+template <class Model, class Policy>
+using traffic = dp::step_traffic<Model, Policy>;
+
+#include <devplace/parallel/synchronize.hpp>
+
+template <class Gradients>
+auto sum(Gradients&& gradients) {
+  return dp::synchronize<dp::collective::ring_all_reduce>(std::move(gradients));
+}
+
+#include <devplace/parallel/to_batch.hpp>
+
+inline auto parts(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x) {
+  return dp::to_host(dp::to_batch<dp::replicated_on<dp::cpu>>(x));
+}
+
+#include <devplace/parallel/wire.hpp>
+
+static_assert(dp::collective_policy<dp::collective::all_reduce<dp::collective::wire<>>>);
