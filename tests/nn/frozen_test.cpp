@@ -63,8 +63,8 @@ trace run_twice() {
   dp::runtime::require_gradients<dp::backend::cpu>(*state);
   const auto& r = state->replicas.front();
   std::vector<float> x(3 * 36), dy(3 * 2 * 3 * 3), dx(x.size());
-  nn::detail::initialize_into<dp::backend::cpu>(0, x.data(), x.size(), nn::init::normal(0, 1), 1, 2);
-  nn::detail::initialize_into<dp::backend::cpu>(0, dy.data(), dy.size(), nn::init::normal(0, 1), 1, 3);
+  nn::detail::initialize_into<dp::backend::cpu>(0, x.data(), x.size(), nn::init::normal(0, 1), 1, "x");
+  nn::detail::initialize_into<dp::backend::cpu>(0, dy.data(), dy.size(), nn::init::normal(0, 1), 1, "dy");
   std::vector<float> workspace(run::workspace_bytes(3, nn::mode::train) / sizeof(float));
   for (const bool add : {false, true}) {
     const auto p = run::make_pass(r, workspace.data(), 3, nn::mode::train, {});

@@ -89,7 +89,7 @@ double initial_values_differ_by(const nn::initialization& how) {
   constexpr std::size_t n = 20011;
   const auto run = [&]<class Place>(Place) {
     device_array<Place, T> data{std::vector<T>(n)};
-    nn::detail::initialize_into<Place>(0, data.data(), n, how, 5, 7);
+    nn::detail::initialize_into<Place>(0, data.data(), n, how, 5, "7");
     return data.values();
   };
   return largest_difference(run(Backend{}), run(backend::cpu{}));

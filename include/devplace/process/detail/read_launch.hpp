@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <devplace/base/error.hpp>
-#include <devplace/base/hash.hpp>
 #include <devplace/process/detail/launch_variables.hpp>
 #include <devplace/process/detail/read_launchers.hpp>
 #include <devplace/process/detail/slurm_lists.hpp>
@@ -131,8 +129,10 @@ inline void find_port(const launch_variables& variables, launch_values& found) {
     found.port = *taken + 1;  // torchrun listens on MASTER_PORT itself
     found.port_origin = "MASTER_PORT + 1";
   } else {
-    const std::uint64_t job = devplace::detail::hash_of(found.process.job);
-    found.port = 20000 + static_cast<int>(job % 10000);  // below the ephemeral ports
+    unsigned hash = 2166136261u;  // FNV-1a
+    for (const char c : found.process.job)
+      hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+    found.port = 20000 + static_cast<int>(hash % 10000);  // below the ephemeral ports
     found.port_origin = "chosen by the job's name";
   }
 }
