@@ -29,9 +29,7 @@ struct cell {
 constexpr std::size_t fields = sizeof(cell) / sizeof(float);
 
 /// The function that the network approximates.
-float reaction_of(float temperature, float fuel) {
-  return fuel * std::exp(-1 / (0.2F + temperature));
-}
+float reaction_of(float temperature, float fuel) { return fuel * std::exp(-1 / (0.2F + temperature)); }
 
 using surrogate = nn::sequential<nn::linear<2, 32>, nn::tanh, nn::linear<32, 32>, nn::tanh, nn::linear<32, 1>>;
 
@@ -56,8 +54,7 @@ dp::model<surrogate, dp::cpu> train(int rank, int ranks, const SumOverRanks& sum
     const auto own = dp::seed{static_cast<std::uint64_t>(step * ranks + rank)};
     const auto x = dp::uniform<float, dp::cpu>(dp::extents<dp::dyn, 2>{samples}, own, 0.0F, 1.0F);
     dp::tensor<float, dp::extents<dp::dyn, 1>, dp::cpu> y{dp::extents<dp::dyn, 1>{samples}};
-    for (std::size_t i = 0; i < samples; ++i)
-      y(i, 0) = reaction_of(x(i, 0), x(i, 1));
+    for (std::size_t i = 0; i < samples; ++i) y(i, 0) = reaction_of(x(i, 0), x(i, 1));
     auto [output, saved] = model.forward(x);
     auto [loss, gradient] = nn::mse{}(output, y);
     auto gradients = model.backward(std::move(saved), gradient);

@@ -48,8 +48,7 @@ struct options {
 };
 
 /// Trains on `Where` and returns the accuracy on the test images.
-template <dp::placement Where>
-double train(const dp::labelled_images& data, const options& given) {
+template <dp::placement Where> double train(const dp::labelled_images& data, const options& given) {
   constexpr double learning_rate = 2e-3;
   dp::model<net, Where> model{dp::seed{given.seed}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = learning_rate}};

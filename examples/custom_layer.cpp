@@ -17,19 +17,16 @@ namespace dp = devplace;
 namespace nn = dp::nn;
 
 /// y = x * sigmoid(beta * x), with one trained beta for each feature (Ramachandran, Zoph and Le 2017).
-template <std::size_t Features>
-struct swish {
+template <std::size_t Features> struct swish {
   using input_extents = dp::extents<Features>;
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
 
   /// The parameters: name, extents, initialisation.
   static constexpr std::array parameters{nn::parameter{"beta", {Features}, nn::init::ones()}};
   /// backward reads the input; the memory of the output may be reused.
   static constexpr nn::keep keeps = nn::keep::input;
   /// Elements per sample that backward needs temporarily. The memory plan includes them, so a step does not allocate.
-  template <class In>
-  static constexpr std::size_t scratch = Features;
+  template <class In> static constexpr std::size_t scratch = Features;
 
   static void forward(const auto& c) {
     const auto beta = c.template parameter<0>();
@@ -51,8 +48,7 @@ using net = nn::sequential<nn::linear<1, 16>, swish<16>, nn::linear<16, 1>>;
 constexpr std::size_t points = 256;
 
 /// Fits sin(3x) on [-1, 1]; returns the mean squared error of the last step.
-template <dp::single_place Where>
-double fit() {
+template <dp::single_place Where> double fit() {
   std::vector<float> x, y;
   for (std::size_t i = 0; i < points; ++i) {
     x.push_back(2 * static_cast<float>(i) / (points - 1) - 1);
@@ -73,8 +69,7 @@ double fit() {
 
   const auto beta = dp::to<dp::on<dp::cpu>>(model.template parameter<2>());
   std::printf("%s after training:", model.parameter_names()[2].c_str());
-  for (std::size_t i = 0; i < beta.size(); ++i)
-    std::printf(" %.2f", static_cast<double>(beta(i)));
+  for (std::size_t i = 0; i < beta.size(); ++i) std::printf(" %.2f", static_cast<double>(beta(i)));
   std::printf("\n");
   return error;
 }

@@ -11,13 +11,9 @@
 
 namespace dp = devplace;
 
-double gibibytes(std::size_t bytes) {
-  return static_cast<double>(bytes) / (1 << 30);
-}
+double gibibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
 
-double mebibytes(std::size_t bytes) {
-  return static_cast<double>(bytes) / (1 << 20);
-}
+double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 int main() try {
   for (const dp::device_information& device : dp::list_devices()) {
@@ -28,8 +24,7 @@ int main() try {
     std::printf("  %s\n", device.support.c_str());
     if (!device.uuid.empty()) std::printf("  %s, L2 cache %.1f MiB\n", device.uuid.c_str(), mebibytes(device.l2_cache));
     if (!device.peers.empty()) std::printf("  reaches the memory of");
-    for (const std::string& peer : device.peers)
-      std::printf(" %s", peer.c_str());
+    for (const std::string& peer : device.peers) std::printf(" %s", peer.c_str());
     if (!device.peers.empty()) std::printf("\n");
     for (const dp::device_attribute& attribute : device.attributes)
       std::printf("    %-34s %lld\n", attribute.name, attribute.value);

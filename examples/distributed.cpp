@@ -21,15 +21,13 @@ namespace nn = dp::nn;
 
 using net = nn::sequential<nn::linear<64, 128>, nn::relu, nn::linear<128, 10>>;
 
-template <dp::placement Where>
-void train(const dp::labelled_images& data) {
+template <dp::placement Where> void train(const dp::labelled_images& data) {
   dp::model<net, Where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 1e-2}};
   dp::loader<Where> batches{data.train, {.batch = 32, .shuffle = dp::seed{2}}};
   for (int epoch = 0; epoch < 5; ++epoch) {
     step.reset_mean_loss();
-    for (const auto& [images, labels] : batches.epoch(epoch))
-      step(images, labels);
+    for (const auto& [images, labels] : batches.epoch(epoch)) step(images, labels);
     const double loss = step.mean_loss(), right = dp::accuracy(model, data.test);  // called by all processes
     if (dp::is_main_process())
       std::printf("epoch %d: loss %.17g, %.1f %% of the held-out images right\n", epoch, loss, 100 * right);
@@ -37,8 +35,7 @@ void train(const dp::labelled_images& data) {
 }
 
 /// Trains on this process's share of the four devices, or on its processors.
-template <class Devices>
-void train_with(const dp::labelled_images& data) {
+template <class Devices> void train_with(const dp::labelled_images& data) {
   dp::first_available<Devices, dp::cpu>([&](auto local) { train<dp::across<decltype(local)>>(data); });
 }
 

@@ -34,8 +34,7 @@ using images = dp::extents<dp::dyn, 1, 8, 8>;
 using logits = dp::extents<dp::dyn, 10>;
 
 /// The largest difference of two arrays, relative to the largest element.
-template <class A, class B>
-double difference(const A& a, const B& b) {
+template <class A, class B> double difference(const A& a, const B& b) {
   double most = 0, largest = 0;
   for (std::size_t i = 0; i < a.extent(0); ++i)
     for (std::size_t j = 0; j < a.extent(1); ++j) {

@@ -36,8 +36,7 @@ void train(shared_model& model, const dp::labelled_images& data, int rank, int e
                                                 {.batch = 64, .shuffle = dp::seed{100 + static_cast<unsigned>(rank)}}};
   for (int epoch = 0; epoch < epochs; ++epoch) {
     step.reset_mean_loss();
-    for (const auto& [images, labels] : batches.epoch(epoch))
-      step(images, labels);
+    for (const auto& [images, labels] : batches.epoch(epoch)) step(images, labels);
     std::printf("process %d, epoch %d: loss %.4f\n", rank, epoch, step.mean_loss());
   }
 }

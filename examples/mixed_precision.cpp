@@ -32,8 +32,7 @@ struct given {
   double require;
 };
 
-template <class Precision>
-void train(const char* name, const dp::labelled_images& data, const given& options) {
+template <class Precision> void train(const char* name, const dp::labelled_images& data, const given& options) {
   using model_type = dp::model<net, where, Precision>;
   using plan = dp::memory_plan<model_type, dp::batch<batch>, dp::optim::adam>;
   const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;

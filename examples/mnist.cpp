@@ -45,8 +45,7 @@ struct usage_error : std::runtime_error {
 };
 
 /// Parses all of `text` as a number of at least `least`.
-template <class T>
-T number(std::string_view option, std::string_view text, T least) {
+template <class T> T number(std::string_view option, std::string_view text, T least) {
   T value{};
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc{} || end != text.data() + text.size() || !(value >= least))
@@ -82,8 +81,7 @@ options parse(int argc, char** argv) {
 }
 
 /// Trains on `Where` and returns the accuracy on the test images.
-template <dp::placement Where>
-double train(const dp::labelled_images& data, const options& given) {
+template <dp::placement Where> double train(const dp::labelled_images& data, const options& given) {
   dp::model<net, Where> model{dp::seed{given.seed}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = given.learning_rate}};
   dp::loader<Where> batches{data.train, {.batch = given.batch, .shuffle = dp::seed{given.seed + 1}, .workers = 1}};

@@ -47,8 +47,7 @@ constexpr std::array<layers, 6> vgg_16{{{16388000, 4.1e6},
 
 /// A batch of 64 on each GPU at 50 TFLOP/s: 2 operations forward and 4 backward; 7 accesses per parameter at 3 TB/s in
 /// the optimizer.
-template <std::size_t Buckets>
-constexpr projection::work<Buckets> work_of(const std::array<layers, Buckets>& network) {
+template <std::size_t Buckets> constexpr projection::work<Buckets> work_of(const std::array<layers, Buckets>& network) {
   projection::work<Buckets> w;
   for (std::size_t i = 0; i != Buckets; ++i) {
     w.buckets[i] = {network[i].bytes, 64 * 4 * network[i].operations / 50e12};
@@ -58,8 +57,7 @@ constexpr projection::work<Buckets> work_of(const std::array<layers, Buckets>& n
   return w;
 }
 
-template <std::size_t Buckets>
-void print(const char* name, const projection::work<Buckets>& w) {
+template <std::size_t Buckets> void print(const char* name, const projection::work<Buckets>& w) {
   std::printf("%s, gradients in %zu bucket%s, %.3g ms a step on one GPU (projected)\n", name, Buckets,
               Buckets == 1 ? "" : "s", 1e3 * w.alone());
   std::printf("%9s   GPUs          ring          tree        better   step\n", "");

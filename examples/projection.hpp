@@ -37,8 +37,7 @@ struct bucket {
 };
 
 /// The work of a GPU in a step, independent of the number of GPUs: each has a batch of constant size.
-template <std::size_t Buckets>
-struct work {
+template <std::size_t Buckets> struct work {
   double forward = 0;                     ///< seconds before the backward pass
   std::array<bucket, Buckets> buckets{};  ///< the backward pass
   double optimizer = 0;                   ///< seconds after the last reduction
@@ -46,8 +45,7 @@ struct work {
   /// Seconds of the backward pass.
   constexpr double backward() const {
     double seconds = 0;
-    for (const bucket& b : buckets)
-      seconds += b.backward;
+    for (const bucket& b : buckets) seconds += b.backward;
     return seconds;
   }
   /// Seconds of a step of one GPU.
@@ -62,8 +60,7 @@ struct reduction {
 };
 
 /// A projected step.
-template <std::size_t Buckets>
-struct step {
+template <std::size_t Buckets> struct step {
   std::array<reduction, Buckets> reductions{};  ///< one per bucket
   double seconds = 0;                           ///< time of the step
   double efficiency = 0;                        ///< seconds of one GPU's step, divided by `seconds`
@@ -84,15 +81,12 @@ inline constexpr latencies tree_base{{6.8, 14, 8.4}}, tree_nvlink{{.6, 1.25, 4}}
     tree_net{{5, 8.5, 14}};
 ///@}
 
-constexpr double smaller(double a, double b) {
-  return b < a ? b : a;
-}
+constexpr double smaller(double a, double b) { return b < a ? b : a; }
 
 /// The binary logarithm of x >= 1, to 2^-40: std::log2 is not constexpr.
 constexpr double log2(double x) {
   double result = 0;
-  for (; x >= 2; x /= 2)
-    result += 1;
+  for (; x >= 2; x /= 2) result += 1;
   for (double bit = .5; bit > 1e-12; bit /= 2) {
     x *= x;
     if (x >= 2) {
@@ -158,8 +152,7 @@ constexpr auto of_model(double backward) {
   using plan = devplace::bucket_plan<Model, Policy>;
   std::array<bucket, plan::size> buckets{};
   std::size_t elements = 0;
-  for (std::size_t i = 0; i != plan::size; ++i)
-    elements += plan::at(i).count;
+  for (std::size_t i = 0; i != plan::size; ++i) elements += plan::at(i).count;
   for (std::size_t i = 0; i != plan::size; ++i) {
     const std::size_t count = plan::at(i).count;
     buckets[i] = {count * sizeof(typename devplace::precision_traits<typename Model::precision_type>::wire),

@@ -42,8 +42,7 @@ struct training {
 };
 
 /// Trains on `Where`; prints progress to `out` unless it is null.
-template <dp::placement Where>
-training train(const dp::labelled_images& data, std::FILE* out) {
+template <dp::placement Where> training train(const dp::labelled_images& data, std::FILE* out) {
   using model_type = dp::model<net, Where>;
   using memory = dp::memory_plan<model_type, dp::batch<batch>, dp::optim::adam>;
   static_assert(memory::bytes < (1 << 20), "what training takes is known before anything runs");

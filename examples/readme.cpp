@@ -13,14 +13,12 @@ namespace nn = dp::nn;
 
 using net = nn::sequential<nn::linear<64, 128>, nn::relu, nn::linear<128, 10>>;
 
-template <dp::placement Where>
-double train(const dp::labelled_images& data) {
+template <dp::placement Where> double train(const dp::labelled_images& data) {
   dp::model<net, Where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 1e-2}};
   dp::loader<Where> batches{data.train, {.batch = 32, .shuffle = dp::seed{2}}};
   for (int epoch = 0; epoch < 10; ++epoch)
-    for (const auto& [images, labels] : batches.epoch(epoch))
-      step(images, labels);
+    for (const auto& [images, labels] : batches.epoch(epoch)) step(images, labels);
   return dp::accuracy(model, data.test);
 }
 

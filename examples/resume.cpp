@@ -35,8 +35,7 @@ using net = nn::sequential<nn::linear<64, 128>, nn::relu, nn::dropout<std::ratio
 constexpr int epochs = 8;
 
 /// Trains, or resumes a killed training, and then writes the parameters to `folder`.
-template <dp::placement Where>
-void train(const std::string& folder) {
+template <dp::placement Where> void train(const std::string& folder) {
   const std::string digits = std::string(DEVPLACE_EXAMPLE_DATA) + "/digits-";
   const dp::image_set images = dp::read_image_set(digits + "images-idx3-ubyte", digits + "labels-idx1-ubyte");
   const dp::labelled_images data = dp::hold_out(images, 360, dp::seed{3});

@@ -79,8 +79,7 @@ class plate {
     }
   }
   void add_damage(double dt) {
-    for (cell& c : cells_)
-      c.damage += dt * std::exp(4 * c.temperature);
+    for (cell& c : cells_) c.damage += dt * std::exp(4 * c.temperature);
   }
 
   /// Views of the fields: no copies, and other fields stay untouched.
@@ -112,8 +111,7 @@ model_type train(std::size_t positions, int epochs, const std::string& log_path)
   dp::training_log log{log_path, {"epoch", "loss", "rate"}};
   log.rewind(0);
   for (int epoch = 0; epoch < epochs; ++epoch) {
-    for (const auto& [some, targets] : batches.epoch(epoch))
-      step(some, targets);
+    for (const auto& [some, targets] : batches.epoch(epoch)) step(some, targets);
     double& rate = step.optimizer().rule().learning_rate;
     log.append({{"epoch", epoch}, {"loss", step.mean_loss()}, {"rate", rate}});
     step.reset_mean_loss();
@@ -123,15 +121,14 @@ model_type train(std::size_t positions, int epochs, const std::string& log_path)
 }
 
 /// Calls f and adds the time it takes to `seconds`.
-template <class F>
-void timed(double& seconds, const F& f) {
+template <class F> void timed(double& seconds, const F& f) {
   const auto begin = std::chrono::steady_clock::now();
   f();
   seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// The relative root mean square difference of two fields.
-double relative_error(const plate& a, const plate& b, double cell::*field) {
+double relative_error(const plate& a, const plate& b, double cell::* field) {
   double difference = 0, size = 0;
   for (std::size_t i = 0; i < cells; ++i) {
     difference += (a[i].*field - b[i].*field) * (a[i].*field - b[i].*field);
@@ -154,20 +151,17 @@ int run(const std::string& picture, std::size_t positions, int epochs) {
   const auto allocations = dp::memory_statistics<dp::cpu>().allocations;
   for (int step = 0; step < steps; ++step) {
     const double angle = 0.05 * step;
-    for (plate* each : {&solved, &learned})
-      each->move_beam(0.5 + 0.25 * std::cos(angle), 0.5 + 0.25 * std::sin(angle));
+    for (plate* each : {&solved, &learned}) each->move_beam(0.5 + 0.25 * std::cos(angle), 0.5 + 0.25 * std::sin(angle));
     timed(solver_seconds, [&] { solved.solve(); });
     timed(network_seconds, [&] { network.predict_into(temperature, state); });
-    for (plate* each : {&solved, &learned})
-      each->add_damage(0.01);
+    for (plate* each : {&solved, &learned}) each->add_damage(0.01);
     of_temperature.push_back(relative_error(learned, solved, &cell::temperature));
     of_damage.push_back(relative_error(learned, solved, &cell::damage));
   }
   const bool allocated = dp::memory_statistics<dp::cpu>().allocations != allocations;
 
   double mean = 0;
-  for (const double error : of_temperature)
-    mean += error / steps;
+  for (const double error : of_temperature) mean += error / steps;
   std::printf("relative error: %.4f of the temperature in the mean, %.4f of the damage at the end; %s\n", mean,
               of_damage.back(), allocated ? "the loop allocated" : "no allocation in the loop");
   std::printf("a field of %zu cells: network %.0f us, solver %.0f us\n", cells, 1e6 * network_seconds / steps,

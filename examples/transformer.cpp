@@ -64,10 +64,8 @@ text_pair read_headers(const std::string& folder) {
 class frequencies {
  public:
   frequencies(const std::string& text, std::size_t others) : others_(others), counts_(1) {
-    for (std::size_t k = 0; k <= others; ++k)
-      counts_.resize(counts_.size() * characters);
-    for (std::size_t i = others; i < text.size(); ++i)
-      ++counts_[index(text, i)];
+    for (std::size_t k = 0; k <= others; ++k) counts_.resize(counts_.size() * characters);
+    for (std::size_t i = others; i < text.size(); ++i) ++counts_[index(text, i)];
   }
   /// The probability of character i of a text, interpolated with a simpler model's by the number of distinct characters
   /// that followed the same context (Witten and Bell 1991).
@@ -84,8 +82,7 @@ class frequencies {
  private:
   std::size_t index(const std::string& text, std::size_t i) const {
     std::size_t result = 0;
-    for (std::size_t k = i - others_; k <= i; ++k)
-      result = result * characters + static_cast<std::size_t>(text[k]);
+    for (std::size_t k = i - others_; k <= i; ++k) result = result * characters + static_cast<std::size_t>(text[k]);
     return result;
   }
 
@@ -108,8 +105,7 @@ double bits_of_trigrams(const text_pair& text) {
 
 /// Sequences of characters, one per row.
 using extents_of_sequences = dp::extents<dp::dyn, context>;
-template <class T>
-using sequences = dp::tensor<T, extents_of_sequences, dp::on<dp::cpu>>;
+template <class T> using sequences = dp::tensor<T, extents_of_sequences, dp::on<dp::cpu>>;
 
 struct batch {
   sequences<std::int32_t> samples;
@@ -129,14 +125,12 @@ batch cut(const std::string& text, const std::vector<std::size_t>& positions) {
 }
 
 /// Bits per character of a text, over at most `most` evenly distributed sequences.
-template <class Where>
-double bits_of(dp::model<net, Where>& model, const std::string& text, std::size_t most) {
+template <class Where> double bits_of(dp::model<net, Where>& model, const std::string& text, std::size_t most) {
   const std::size_t whole = (text.size() - 1) / context, count = std::min(whole, most);
   double sum = 0;
   for (std::size_t first = 0; first < count; first += 64) {
     std::vector<std::size_t> positions;
-    for (std::size_t i = first; i < std::min(first + 64, count); ++i)
-      positions.push_back(i * whole / count * context);
+    for (std::size_t i = first; i < std::min(first + 64, count); ++i) positions.push_back(i * whole / count * context);
     const batch here = cut(text, positions);
     const auto outputs = model.predict(dp::to<Where>(here.samples));
     sum += nn::cross_entropy{.reduce = dp::reduction::sum}(outputs, dp::to<Where>(here.next)).loss.item();
@@ -145,8 +139,7 @@ double bits_of(dp::model<net, Where>& model, const std::string& text, std::size_
 }
 
 /// Text that the model generates after `start`, character by character.
-template <class Where>
-std::string write_text(dp::model<net, Where>& model, std::string start, std::size_t count) {
+template <class Where> std::string write_text(dp::model<net, Where>& model, std::string start, std::size_t count) {
   std::mt19937 random(3);
   const std::size_t end = start.size() + count;
   while (start.size() < end) {
@@ -164,8 +157,7 @@ std::string write_text(dp::model<net, Where>& model, std::string start, std::siz
 }
 
 /// Trains for a number of steps; returns the bits per character of the held-out text.
-template <class Where>
-double learn(const text_pair& text, std::size_t steps) {
+template <class Where> double learn(const text_pair& text, std::size_t steps) {
   constexpr std::size_t batch_size = 32;
   constexpr double highest_rate = 6e-3;
   dp::model<net, Where> model{dp::seed{1}};
@@ -181,8 +173,7 @@ double learn(const text_pair& text, std::size_t steps) {
         highest_rate * std::min(1.0, static_cast<double>(i + 1) / static_cast<double>(rising + 1)) *
         (0.55 + 0.45 * std::cos(3.14159265 * part));
     std::vector<std::size_t> positions(batch_size);
-    for (std::size_t& position : positions)
-      position = any(random);
+    for (std::size_t& position : positions) position = any(random);
     const batch here = cut(text.training, positions);
     step(dp::to<Where>(here.samples), dp::to<Where>(here.next));
     if ((i + 1) % line != 0) continue;

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Sourced by the other scripts: finds missing packages and installs them by apt-get.
+# Sourced by the other scripts: finds missing packages and installs them by apt-get, or from PyPI.
 
 # Whether g++ finds a header.
 has_header() { echo "#include <$1>" | g++ -E -x c++ - >/dev/null 2>&1; }
@@ -53,3 +53,18 @@ install_missing() {
     has_package "$package" || { echo "Still missing: $package"; return 1; }
   done
 }
+
+# install_from_pypi <folder> <package==version>...: makes a Python environment with these packages in the folder, unless
+# it has them. Returns 1 if that is impossible.
+install_from_pypi() {
+  local folder=$1
+  shift
+  [ "$(cat "$folder/versions" 2>&1)" = "$*" ] && return
+  install_missing python3 python3-venv || return 1
+  echo "Installing from PyPI: $*"
+  mkdir -p "$folder" && python3 -m venv --clear "$folder" &&
+    "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" && echo "$*" >"$folder/versions"
+}
+
+# Debian's clang-format does not know all of C++20, and other versions have other layouts.
+install_formatter() { install_from_pypi build/format clang-format==23.1.5; }

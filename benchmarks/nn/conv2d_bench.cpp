@@ -35,8 +35,7 @@ namespace {
 
 constexpr std::size_t batch = 64;
 
-template <std::size_t In, std::size_t Out, std::size_t Size, std::size_t Kernel>
-double layer(bool backward) {
+template <std::size_t In, std::size_t Out, std::size_t Size, std::size_t Kernel> double layer(bool backward) {
   using net =
       nn::sequential<nn::input<In, Size, Size>, nn::conv2d<In, Out, nn::kernel<Kernel>, nn::padding<Kernel / 2>>>;
   dp::model<net, on_cpu> model{dp::seed{1}};
@@ -62,8 +61,7 @@ double layer(const std::string& name, bool backward) {
 }
 
 /// Times the operations of a layer on numbers of type T: forward, or all three gradients.
-template <class T>
-double operations(const dp::detail::convolution_shape& s, bool backward) {
+template <class T> double operations(const dp::detail::convolution_shape& s, bool backward) {
   using float_array = dp::tensor<float, dp::extents<dp::dyn>, on_cpu>;
   const auto make = [](std::size_t count) {
     return dp::normal<T, on_cpu>(dp::extents<dp::dyn>{count}, dp::seed{count}, 0.0F, 0.1F);

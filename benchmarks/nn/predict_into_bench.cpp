@@ -32,15 +32,13 @@ namespace {
 
 constexpr std::size_t rows = 65536;
 
-template <class Call>
-double nanoseconds_per_row(const Call& call) {
+template <class Call> double nanoseconds_per_row(const Call& call) {
   const double begin = now();
   call();
   return (now() - begin) * 1e9 / static_cast<double>(rows);
 }
 
-template <class Net>
-void table(const char* name, int rounds) {
+template <class Net> void table(const char* name, int rounds) {
   using model_type = dp::model<Net, on_cpu>;
   constexpr std::size_t in = model_type::input_extents::static_extent(0);
   constexpr std::size_t out = model_type::output_extents::static_extent(0);
@@ -72,8 +70,7 @@ void table(const char* name, int rounds) {
   std::array<std::vector<double>, names.size()> times;
   for (int round = 0; round < rounds; ++round) {
     const auto measured = measure();
-    for (std::size_t i = 0; i < measured.size(); ++i)
-      times[i].push_back(measured[i].second);
+    for (std::size_t i = 0; i < measured.size(); ++i) times[i].push_back(measured[i].second);
   }
   std::printf("%s\n", name);
   for (std::size_t i = 0; i < names.size(); ++i)

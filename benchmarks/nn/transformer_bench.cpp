@@ -46,8 +46,7 @@ using net =
     nn::sequential<nn::input<context>, nn::embedding<characters, width>, nn::positional_embedding<context, width>,
                    block, block, block, nn::layer_norm<width>, nn::linear<width, characters>>;
 
-template <class T>
-using sequences = dp::tensor<T, dp::extents<dp::dyn, context>, on_cpu>;
+template <class T> using sequences = dp::tensor<T, dp::extents<dp::dyn, context>, on_cpu>;
 
 }  // namespace
 

@@ -31,8 +31,7 @@ namespace {
 constexpr std::size_t sizes[] = {2048, 32768, 1 << 22};
 constexpr std::size_t columns = 256;
 
-template <class Visit>
-void operations(std::size_t n, const Visit& visit) {
+template <class Visit> void operations(std::size_t n, const Visit& visit) {
   const auto x = dp::normal<float, on_cpu>(dp::extents<dp::dyn>(n), dp::seed{1});
   const auto y = dp::normal<float, on_cpu>(dp::extents<dp::dyn>(n), dp::seed{2});
   const auto bias = dp::normal<float, on_cpu>(dp::extents<columns>{}, dp::seed{3});
@@ -93,8 +92,7 @@ int main(int argc, char** argv) {
         const std::size_t calls = 1 + (1 << 16) / sizes[s];
         run();
         const double begin = dp::bench::now();
-        for (std::size_t call = 0; call != calls; ++call)
-          run();
+        for (std::size_t call = 0; call != calls; ++call) run();
         const double taken = 1e9 * (dp::bench::now() - begin) / static_cast<double>(calls * sizes[s]);
         if (k == results.size()) results.push_back({name, {}});
         double& best = results[k++].best[s];
@@ -103,8 +101,7 @@ int main(int argc, char** argv) {
     }
   }
   std::printf("%-20s", "ns per element");
-  for (const std::size_t n : sizes)
-    std::printf(" %12zu   / memcpy", n);
+  for (const std::size_t n : sizes) std::printf(" %12zu   / memcpy", n);
   for (const result& of : results) {
     std::printf("\n%-20s", of.name);
     for (std::size_t s = 0; s != std::size(sizes); ++s)

@@ -43,8 +43,7 @@ constexpr shape shapes[] = {
     {"square     512", 512, 512, 512, false, false},       {"square    1024", 1024, 1024, 1024, false, false},
 };
 
-template <class T>
-struct matrices {
+template <class T> struct matrices {
   std::vector<T> a, b, c;
   gemm_arguments<T> g;
 
@@ -56,8 +55,7 @@ struct matrices {
   }
 };
 
-template <class T>
-void table(const char* type, int threads, double seconds) {
+template <class T> void table(const char* type, int threads, double seconds) {
   dp::builtin_thread_team team(threads);
   const dp::thread_team_scope scope(team);
   const dp::team_region region;

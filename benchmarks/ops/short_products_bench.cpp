@@ -43,8 +43,7 @@ constexpr short_shape short_shapes[] = {
     {"forward    1x784x256", 1, 256, 784, false, true},
 };
 
-template <class T, class Result>
-struct short_matrices {
+template <class T, class Result> struct short_matrices {
   std::vector<T> a, b;
   std::vector<Result> c;
   gemm_arguments<T, Result> g;
@@ -62,24 +61,21 @@ struct short_matrices {
   void run() {
     const std::size_t calls = 1 + 50'000'000 / (g.m * g.n * g.k);
     const double begin = now();
-    for (std::size_t i = 0; i < calls; ++i)
-      dp::detail::gemm_builtin::run(g);
+    for (std::size_t i = 0; i < calls; ++i) dp::detail::gemm_builtin::run(g);
     seconds.push_back((now() - begin) / static_cast<double>(calls));
   }
 };
 
 /// Returns the GFLOP/s of one register tile of `Kernel` on operands that stay in the first-level cache, on all members
 /// of the team.
-template <class Kernel>
-double peak_of() {
+template <class Kernel> double peak_of() {
   constexpr std::size_t depth = 128, repetitions = 20000;
   std::vector<double> seconds;
   for (int round = 0; round < 5; ++round) {
     const double begin = now();
     dp::detail::parallel_members(dp::thread_count(), [&](int) {
       float* const memory = static_cast<float*>(dp::detail::gemm_buffer::of_this_thread());
-      for (std::size_t i = 0; i < 8192; ++i)
-        memory[i] = 0.5f;
+      for (std::size_t i = 0; i < 8192; ++i) memory[i] = 0.5f;
       for (std::size_t i = 0; i < repetitions; ++i)
         Kernel::template sums<Kernel::rows>(depth, memory, memory + 1024, memory + 6144);
     });
@@ -117,8 +113,7 @@ int main(int argc, char** argv) {
       short_matrices<dp::bf16, dp::bf16> in_bf16(s);
       short_matrices<dp::bf16, float> to_float(s);
       short_matrices<dp::half, dp::half> in_half(s);
-      for (int round = 0; round < rounds; ++round)
-        in_float.run(), in_bf16.run(), to_float.run(), in_half.run();
+      for (int round = 0; round < rounds; ++round) in_float.run(), in_bf16.run(), to_float.run(), in_half.run();
       const double work = 2e-9 * static_cast<double>(s.m * s.n * s.k), base = median(in_float.seconds);
       std::printf("%-24s %8.1f", s.what, work / base);
       for (const double seconds : {median(in_bf16.seconds), median(to_float.seconds), median(in_half.seconds)})

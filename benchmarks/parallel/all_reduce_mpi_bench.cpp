@@ -36,12 +36,10 @@ namespace {
 #endif
 
 /// Returns the seconds per call, measured over an equal number of calls in all processes.
-template <class Call>
-double time_of(std::size_t calls, const Call& call) {
+template <class Call> double time_of(std::size_t calls, const Call& call) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = now();
-  for (std::size_t i = 0; i != calls; ++i)
-    call();
+  for (std::size_t i = 0; i != calls; ++i) call();
   return (now() - begin) / static_cast<double>(calls);
 }
 
@@ -55,9 +53,7 @@ class persistent_all_reduce {
   }
   persistent_all_reduce(const persistent_all_reduce&) = delete;
   persistent_all_reduce& operator=(const persistent_all_reduce&) = delete;
-  ~persistent_all_reduce() {
-    MPI_Request_free(&request_);
-  }
+  ~persistent_all_reduce() { MPI_Request_free(&request_); }
   void operator()() {
     MPI_Start(&request_);
     MPI_Wait(&request_, MPI_STATUS_IGNORE);

@@ -47,8 +47,7 @@ struct all_gather {
   void meet() {
     ++meetings;
     at->arrived.fetch_add(1);
-    while (at->arrived.load() < meetings * processes)
-      std::this_thread::yield();
+    while (at->arrived.load() < meetings * processes) std::this_thread::yield();
   }
   void operator()(const void* own, std::size_t bytes, void* all) {
     std::memcpy(at->messages[rank], own, bytes);
@@ -60,14 +59,12 @@ struct all_gather {
 };
 
 /// Returns the seconds per call in the slowest process: the median over the rounds.
-template <class Call>
-double time_of(const dp::process_group& group, int rounds, std::size_t calls, const Call& call) {
+template <class Call> double time_of(const dp::process_group& group, int rounds, std::size_t calls, const Call& call) {
   std::vector<double> times;
   for (int round = 0; round <= rounds; ++round) {
     group.barrier();
     const double begin = now();
-    for (std::size_t i = 0; i != calls; ++i)
-      call();
+    for (std::size_t i = 0; i != calls; ++i) call();
     const double slowest = group.all_reduce((now() - begin) / static_cast<double>(calls), dp::reduction::max);
     if (round != 0) times.push_back(slowest);
   }
@@ -116,8 +113,7 @@ int main(int argc, char** argv) {
   auto* const meeting = ::new (memory) meeting_point{};
   dp::set_thread_count(1);
   int rank = 0, failed = 0;
-  while (rank + 1 < processes && ::fork() == 0)
-    ++rank;  // each process starts the next one
+  while (rank + 1 < processes && ::fork() == 0) ++rank;  // each process starts the next one
   try {
     const auto connected = dp::parallel::shared_memory_transport::connect(
         {rank, processes, rank, processes},

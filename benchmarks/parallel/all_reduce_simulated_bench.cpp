@@ -32,21 +32,18 @@ struct update_in_place {
   void operator()(std::size_t i) const { data[i] = data[i] * 0.5F + 1.0F; }
   void range(std::size_t begin, std::size_t end) const {
     DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
-    for (std::size_t i = begin; i != end; ++i)
-      (*this)(i);
+    for (std::size_t i = begin; i != end; ++i) (*this)(i);
     DEVPLACE_INDEPENDENT_ITERATIONS_END
   }
 };
 
 /// Returns the seconds per call, measured over at least 50 ms; `wait` waits for the work that the calls enqueued.
-template <class Call, class Wait>
-double time_of(Call&& call, Wait&& wait) {
+template <class Call, class Wait> double time_of(Call&& call, Wait&& wait) {
   call();
   wait();
   for (std::size_t calls = 1;; calls *= 2) {
     const double begin = now();
-    for (std::size_t i = 0; i != calls; ++i)
-      call();
+    for (std::size_t i = 0; i != calls; ++i) call();
     wait();
     const double taken = now() - begin;
     if (taken >= 0.05) return taken / static_cast<double>(calls);
@@ -67,15 +64,13 @@ void measure(int n, std::size_t count, int rounds) {
   dp::parallel::direct<cuda> direct(ordinals);
   dp::parallel::ring<cuda> ring(ordinals);
   const auto wait = [&] {
-    for (const int ordinal : ordinals)
-      dp::detail::synchronize<cuda>(ordinal);
+    for (const int ordinal : ordinals) dp::detail::synchronize<cuda>(ordinal);
   };
   const std::span<float* const> all(buffers);
   // As many elements as all buffers together; the values stay finite under every mean.
   const auto of_memory = dp::detail::allocate<dp::backend::cpu>(0, buffers.size() * count * sizeof(float));
   float* const memory = static_cast<float*>(of_memory.data());
-  for (std::size_t i = 0; i != buffers.size() * count; ++i)
-    memory[i] = 1.0F;
+  for (std::size_t i = 0; i != buffers.size() * count; ++i) memory[i] = 1.0F;
   std::vector<double> by_direct, by_ring, limit;
   for (int round = 0; round < rounds; ++round) {
     by_direct.push_back(time_of([&] { direct.all_reduce(all, count, dp::reduction::mean); }, wait));
@@ -101,6 +96,5 @@ int main(int argc, char** argv) {
   std::printf("%9s %3s %10s %10s %10s %12s %12s %12s\n", "floats", "n", "direct ms", "ring ms", "limit ms",
               "direct/limit", "ring/limit", "direct GB/s");
   for (const std::size_t count : {std::size_t{203530}, std::size_t{25000000}})
-    for (const int n : {2, 4, 8})
-      measure(n, count, rounds);
+    for (const int n : {2, 4, 8}) measure(n, count, rounds);
 }

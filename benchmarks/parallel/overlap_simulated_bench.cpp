@@ -76,8 +76,7 @@ class modelled_link final : public dp::parallel::transport {
   }
   bool poll() override { return now() >= arrival_; }
   void wait() override {
-    while (now() < arrival_)
-      std::this_thread::sleep_for(std::chrono::duration<double>(arrival_ - now()));
+    while (now() < arrival_) std::this_thread::sleep_for(std::chrono::duration<double>(arrival_ - now()));
   }
   collected summands() noexcept override { return collected_; }
   void barrier() override {}
@@ -95,31 +94,26 @@ class modelled_link final : public dp::parallel::transport {
 };
 
 /// Another engine's communicators without the members that start collectives.
-template <class Communicator>
-class after_backward {
+template <class Communicator> class after_backward {
  public:
   explicit after_backward(Communicator&& c) : work_(std::move(c)) {}
   int size() const { return work_.size(); }
   int first_rank() const { return work_.first_rank(); }
   int local_count() const { return work_.local_count(); }
-  template <class T>
-  void all_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op) {
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op) {
     work_.all_reduce(buffers, count, op);
   }
-  template <class T>
-  void reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op, int root) {
+  template <class T> void reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op, int root) {
     work_.reduce(buffers, count, op, root);
   }
-  template <class T>
-  void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+  template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     work_.broadcast(buffers, count, root);
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, dp::reduction op) {
     work_.reduce_scatter(buffers, begins, op);
   }
-  template <class T>
-  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+  template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     work_.all_gather(buffers, begins);
   }
 
@@ -127,8 +121,7 @@ class after_backward {
   Communicator work_;
 };
 struct direct_after_backward : collective::direct {
-  template <class Backend>
-  auto connect(std::span<const int> ordinals) const {
+  template <class Backend> auto connect(std::span<const int> ordinals) const {
     return after_backward(collective::direct::connect<Backend>(ordinals));
   }
   template <class Backend>
@@ -137,8 +130,7 @@ struct direct_after_backward : collective::direct {
   }
 };
 
-template <class Where, class Engine>
-struct training {
+template <class Where, class Engine> struct training {
   using placement = dp::batch_placement_t<Where>;
   dp::model<net, Where> model{dp::seed{2}};
   dp::trainer<dp::model<net, Where>, nn::cross_entropy, dp::optim::sgd, collective::all_reduce<Engine, each_layer>>
@@ -151,8 +143,7 @@ void measure(const char* name, const dp::process_group& processes, std::size_t b
   const std::size_t samples = batch * static_cast<std::size_t>(processes.size());
   const auto images = dp::uniform<float, dp::cpu>(dp::extents<dp::dyn, width>{samples}, dp::seed{1}, 0.0F, 1.0F);
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::cpu> labels(dp::extents<dp::dyn>{samples});
-  for (std::size_t i = 0; i < samples; ++i)
-    labels(i) = static_cast<std::int64_t>(i % 10);
+  for (std::size_t i = 0; i < samples; ++i) labels(i) = static_cast<std::int64_t>(i % 10);
   const auto x = dp::to_batch<Where>(images);
   const auto y = dp::to_batch<Where>(labels);
   training<Where, collective::direct> during;
@@ -170,8 +161,7 @@ void measure(const char* name, const dp::process_group& processes, std::size_t b
   const auto seconds_of = [&](int steps, const auto& step) {
     processes.barrier();
     const double begin = now();
-    for (int i = 0; i < steps; ++i)
-      step();
+    for (int i = 0; i < steps; ++i) step();
     return processes.all_reduce((now() - begin) / steps, dp::reduction::max);
   };
   const auto with = [&] { during.step(x, y).item(); };

@@ -32,8 +32,7 @@ double network(std::size_t rows, bool train) {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   const auto x = dp::uniform<float, on_cpu>(dp::extents<dp::dyn, 1, 28, 28>{rows}, dp::seed{2}, 0.0F, 1.0F);
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, on_cpu> labels(dp::extents<dp::dyn>{rows});
-  for (std::size_t i = 0; i < rows; ++i)
-    labels(i) = static_cast<std::int64_t>(i % 10);
+  for (std::size_t i = 0; i < rows; ++i) labels(i) = static_cast<std::int64_t>(i % 10);
   if (train) return dp::bench::time_of([&] { static_cast<void>(step(x, labels)); });
   return dp::bench::time_of([&] { static_cast<void>(model.predict(x)); });
 }

@@ -27,8 +27,7 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-template <class Short, class X>
-double seconds_of_short(const X& x, const X& positive) {
+template <class Short, class X> double seconds_of_short(const X& x, const X& positive) {
   const dp::tensor a = dp::cast<Short>(x), b = dp::cast<Short>(positive);
   dp::tensor y = a + b;
   return time_of([&] { y = a + b; });

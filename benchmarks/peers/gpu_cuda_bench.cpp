@@ -37,8 +37,7 @@ using dp::dyn;
 
 auto labels(std::size_t rows, std::size_t classes) {
   dp::tensor<std::int64_t, dp::extents<dyn>, host> y(dp::extents<dyn>{rows});
-  for (std::size_t i = 0; i < rows; ++i)
-    y(i) = static_cast<std::int64_t>(i % classes);
+  for (std::size_t i = 0; i < rows; ++i) y(i) = static_cast<std::int64_t>(i % classes);
   return dp::to<where>(y);
 }
 
@@ -46,8 +45,7 @@ auto numbers(std::size_t rows, std::size_t columns) {
   return dp::uniform<float, where>(dp::extents<dyn, dyn>{rows, columns}, dp::seed{1}, -4.0F, 4.0F);
 }
 
-template <class Precision>
-double step(std::size_t batch) {
+template <class Precision> double step(std::size_t batch) {
   using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
   const auto images = dp::uniform<float, where>(dp::extents<dyn, 784>{batch}, dp::seed{1}, 0.0F, 1.0F);
   const auto targets = labels(batch, 10);
@@ -72,8 +70,7 @@ double cross_entropy(std::size_t rows, std::size_t classes) {
 }
 
 /// Times updates of the parameters of one square layer, with gradients of zero.
-template <std::size_t Side>
-double adam() {
+template <std::size_t Side> double adam() {
   dp::model<nn::sequential<nn::linear<Side, Side, false>>, where> model{dp::seed{1}};
   dp::optimizer optimizer{model, dp::optim::adam{}};
   dp::runtime::require_gradients<dp::backend::cuda>(*model.shared_state());

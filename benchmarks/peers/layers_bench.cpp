@@ -26,8 +26,7 @@ using on_cpu = dp::on<dp::cpu>;
 namespace {
 
 /// Times a layer for samples of the given extents. A step uses sgd with mse.
-template <class Layer, std::size_t... Sample>
-double seconds_of(std::size_t samples, bool step) {
+template <class Layer, std::size_t... Sample> double seconds_of(std::size_t samples, bool step) {
   using model_type = dp::model<nn::sequential<nn::input<Sample...>, Layer>, on_cpu>;
   using element = typename model_type::input_type;
   const dp::extents<dp::dyn, Sample...> extents{samples};
@@ -37,8 +36,7 @@ double seconds_of(std::size_t samples, bool step) {
       return dp::normal<float, on_cpu>(extents, dp::seed{2});
     } else {
       dp::tensor<element, dp::extents<dp::dyn, Sample...>, on_cpu> numbers(extents);
-      for (std::size_t i = 0; i < numbers.size(); ++i)
-        numbers.data()[i] = static_cast<element>(i * 7919 % 1000);
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers.data()[i] = static_cast<element>(i * 7919 % 1000);
       return numbers;
     }
   }();
@@ -48,14 +46,8 @@ double seconds_of(std::size_t samples, bool step) {
   return time_of([&] { train(x, y); });
 }
 
-template <class Layer>
-double of_images(bool step) {
-  return seconds_of<Layer, 32, 28, 28>(64, step);
-}
-template <class Layer>
-double of_sequences(bool step) {
-  return seconds_of<Layer, 64, 256>(32, step);
-}
+template <class Layer> double of_images(bool step) { return seconds_of<Layer, 32, 28, 28>(64, step); }
+template <class Layer> double of_sequences(bool step) { return seconds_of<Layer, 64, 256>(32, step); }
 
 double seconds_of_layer(const std::string& layer, bool step) {
   if (layer == "conv3x3") return of_images<nn::conv2d<32, 32, nn::kernel<3>, nn::padding<1>>>(step);

@@ -23,8 +23,7 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-template <class T>
-double product(std::size_t size) {
+template <class T> double product(std::size_t size) {
   using shape = dp::extents<dp::dyn, dp::dyn>;
   const auto a = dp::full<T, on_cpu>(shape{size, size}, 0.5F), b = dp::full<T, on_cpu>(shape{size, size}, 0.25F);
   dp::tensor<T, shape, on_cpu> c(shape{size, size});

@@ -44,20 +44,17 @@ struct openmp_team {
   static void run(auto function) {
     const int members = size();
 #pragma omp parallel for schedule(static, 1)
-    for (int member = 0; member < members; ++member)
-      function(member);
+    for (int member = 0; member < members; ++member) function(member);
   }
 };
 
 /// Does the solver's own work, about a millisecond; its threads then wait for more work.
 void solve(std::vector<float>& field) {
 #pragma omp parallel for
-  for (std::size_t i = 0; i < field.size(); ++i)
-    field[i] = field[i] * 0.5F + 1.0F;
+  for (std::size_t i = 0; i < field.size(); ++i) field[i] = field[i] * 0.5F + 1.0F;
 }
 
-template <class Call>
-double seconds(Call&& call) {
+template <class Call> double seconds(Call&& call) {
   const double begin = now();
   call();
   return now() - begin;
@@ -74,8 +71,7 @@ int main(int argc, char** argv) {
   constexpr std::size_t batch = 64;
   const auto images = dp::uniform<float, on_cpu>(dp::extents<dp::dyn, 784>{batch}, dp::seed{1}, 0.0F, 1.0F);
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, on_cpu> labels(dp::extents<dp::dyn>{batch});
-  for (std::size_t i = 0; i < batch; ++i)
-    labels(i) = static_cast<std::int64_t>(i % 10);
+  for (std::size_t i = 0; i < batch; ++i) labels(i) = static_cast<std::int64_t>(i % 10);
   dp::model<net, on_cpu> model{dp::seed{2}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   std::vector<float> field(std::size_t{1} << 22, 1.0F);
@@ -83,8 +79,7 @@ int main(int argc, char** argv) {
   openmp_team lent;
   dp::serial_team serial;
   const auto steps = [&] {
-    for (int i = 0; i < 5; ++i)
-      step(images, labels);
+    for (int i = 0; i < 5; ++i) step(images, labels);
   };
   const auto predict = [&] { static_cast<void>(model.predict(images)); };
   const auto with = [&](auto& team, const auto& call) {

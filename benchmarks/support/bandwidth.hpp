@@ -47,8 +47,7 @@ inline double bandwidth(std::size_t n, double seconds) {
     bits[16 * member] ^= all;
   });
   const double adding = each([&](std::size_t, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      to[i] += from[i];
+    for (std::size_t i = begin; i < end; ++i) to[i] += from[i];
   });
   const double bytes = 4.0 * static_cast<double>(n);
   return std::max(bytes / reading, 3 * bytes / adding);

@@ -11,8 +11,7 @@
 namespace devplace::bench {
 
 /// Calls `f()` in forked processes with the variables that torchrun would set. Returns the exit status for main.
-template <class F>
-int in_launched_processes(int processes, const F& f) {
+template <class F> int in_launched_processes(int processes, const F& f) {
   const std::string size = std::to_string(processes);
   ::setenv("WORLD_SIZE", size.c_str(), 1);
   ::setenv("LOCAL_WORLD_SIZE", size.c_str(), 1);
@@ -26,8 +25,7 @@ int in_launched_processes(int processes, const F& f) {
     return 0;
   }
   int failed = 0, status = 0;
-  while (::wait(&status) > 0)
-    failed += status != 0;
+  while (::wait(&status) > 0) failed += status != 0;
   return failed == 0 ? 0 : 1;
 }
 

@@ -21,8 +21,7 @@ inline double median(std::vector<double> values) {
 }
 
 /// Returns the seconds per call: the mean over about `seconds`, after two warm-up calls.
-template <class Call>
-double time_of(const Call& call, double seconds = 0.05) {
+template <class Call> double time_of(const Call& call, double seconds = 0.05) {
   call();
   call();
   std::size_t calls = 0;
@@ -35,16 +34,14 @@ double time_of(const Call& call, double seconds = 0.05) {
 }
 
 /// Returns the seconds of the first call.
-template <class Call>
-double once(const Call& call) {
+template <class Call> double once(const Call& call) {
   const double begin = now();
   call();
   return now() - begin;
 }
 
 /// Returns a quantile, from 0 to 1, of the seconds of single calls over about 200 ms, after two warm-up calls.
-template <class Call>
-double quantile_of(double quantile, const Call& call) {
+template <class Call> double quantile_of(double quantile, const Call& call) {
   call();
   call();
   std::vector<double> seconds;

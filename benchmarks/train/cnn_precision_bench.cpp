@@ -35,14 +35,12 @@ namespace {
 
 constexpr std::size_t batch = 64;
 
-template <class Precision>
-double seconds_of_step() {
+template <class Precision> double seconds_of_step() {
   dp::model<dp::bench::cnn, on_cpu, Precision> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   const auto x = dp::uniform<float, on_cpu>(dp::extents<dp::dyn, 1, 28, 28>{batch}, dp::seed{2}, 0.0F, 1.0F);
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, on_cpu> labels(dp::extents<dp::dyn>{batch});
-  for (std::size_t i = 0; i < batch; ++i)
-    labels(i) = static_cast<std::int64_t>(i % 10);
+  for (std::size_t i = 0; i < batch; ++i) labels(i) = static_cast<std::int64_t>(i % 10);
   return dp::bench::time_of([&] { static_cast<void>(step(x, labels)); });
 }
 
@@ -58,8 +56,7 @@ void time_steps() {
               median(in_float), median(in_bf16), median(in_half));
 }
 
-template <class Precision>
-double train(const dp::labelled_images& data, int epochs, std::uint64_t seed) {
+template <class Precision> double train(const dp::labelled_images& data, int epochs, std::uint64_t seed) {
   constexpr double learning_rate = 2e-3;
   dp::model<dp::bench::cnn, on_cpu, Precision> model{dp::seed{seed}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = learning_rate}};
@@ -67,8 +64,7 @@ double train(const dp::labelled_images& data, int epochs, std::uint64_t seed) {
                              {.batch = batch, .shuffle = dp::seed{seed + 1}, .drop_last = true, .workers = 1}};
   for (int epoch = 0; epoch < epochs; ++epoch) {
     step.optimizer().rule().learning_rate = learning_rate * (1 - static_cast<double>(epoch) / epochs);
-    for (const auto& [images, labels] : batches.epoch(epoch))
-      step(images, labels);
+    for (const auto& [images, labels] : batches.epoch(epoch)) step(images, labels);
   }
   return dp::accuracy(model, data.test);
 }

@@ -38,12 +38,10 @@ namespace {
 using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 
 /// Returns the seconds per step, the mean over about 20 ms.
-template <dp::placement Where>
-double measure(std::size_t batch) {
+template <dp::placement Where> double measure(std::size_t batch) {
   const auto images = dp::uniform<float, cpu>(dp::extents<dp::dyn, 784>{batch}, dp::seed{1}, 0.0F, 1.0F);
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, cpu> labels(dp::extents<dp::dyn>{batch});
-  for (std::size_t i = 0; i < batch; ++i)
-    labels(i) = static_cast<std::int64_t>(i % 10);
+  for (std::size_t i = 0; i < batch; ++i) labels(i) = static_cast<std::int64_t>(i % 10);
   dp::model<net, Where> model{dp::seed{2}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.01, .momentum = 0.5}};
   step(images, labels);
@@ -74,6 +72,5 @@ void table(int threads, int rounds) {
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 15;
   const std::vector<int> counts = dp::bench::thread_counts(argc, argv);
-  for (const int threads : counts)
-    table(threads, rounds);
+  for (const int threads : counts) table(threads, rounds);
 }

@@ -45,8 +45,7 @@ void measure(std::size_t batch, int rounds) {
   const std::size_t samples = batch * static_cast<std::size_t>(processes.size());
   const auto images = dp::uniform<float, dp::cpu>(dp::extents<dp::dyn, 784>{samples}, dp::seed{1}, 0.0F, 1.0F);
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::cpu> labels(dp::extents<dp::dyn>{samples});
-  for (std::size_t i = 0; i < samples; ++i)
-    labels(i) = static_cast<std::int64_t>(i % 10);
+  for (std::size_t i = 0; i < samples; ++i) labels(i) = static_cast<std::int64_t>(i % 10);
   const auto x = dp::to_batch<where>(images);
   const auto y = dp::to_batch<where>(labels);
   dp::model<net, where> model{dp::seed{2}};
@@ -54,15 +53,13 @@ void measure(std::size_t batch, int rounds) {
   const auto seconds_of = [&](int steps) {
     processes.barrier();
     const double begin = now();
-    for (int i = 0; i < steps; ++i)
-      step(x, y);
+    for (int i = 0; i < steps; ++i) step(x, y);
     return processes.all_reduce((now() - begin) / steps, dp::reduction::max);
   };
   static_cast<void>(seconds_of(5));
   const int steps = 1 + static_cast<int>(0.5 / seconds_of(5));
   std::vector<double> times;
-  for (int round = 0; round < rounds; ++round)
-    times.push_back(seconds_of(steps));
+  for (int round = 0; round < rounds; ++round) times.push_back(seconds_of(steps));
   if (processes.is_main()) std::printf("%.1f\n", median(times) * 1e6);
 }
 

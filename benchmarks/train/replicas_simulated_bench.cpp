@@ -33,8 +33,7 @@ namespace {
 using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 using host = dp::on<dp::cpu>;
 
-template <class Where, class X>
-auto distribute(const X& x) {
+template <class Where, class X> auto distribute(const X& x) {
   if constexpr (dp::single_place<Where>)
     return dp::to<Where>(x);
   else
@@ -46,14 +45,12 @@ auto images(std::size_t samples) {
 }
 auto labels(std::size_t samples) {
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, host> y(dp::extents<dp::dyn>{samples});
-  for (std::size_t i = 0; i != samples; ++i)
-    y(i) = static_cast<std::int64_t>(i % 10);
+  for (std::size_t i = 0; i != samples; ++i) y(i) = static_cast<std::int64_t>(i % 10);
   return y;
 }
 
 /// Returns the seconds per step, the mean over at least 50 ms.
-template <class Where, class Policy>
-double step_time(std::size_t samples) {
+template <class Where, class Policy> double step_time(std::size_t samples) {
   const auto x = distribute<Where>(images(samples));
   const auto y = distribute<Where>(labels(samples));
   dp::model<net, Where> model{dp::seed{2}};
@@ -61,8 +58,7 @@ double step_time(std::size_t samples) {
   step(x, y).item();
   for (std::size_t steps = 2;; steps *= 2) {
     const double begin = now();
-    for (std::size_t i = 1; i != steps; ++i)
-      step(x, y);
+    for (std::size_t i = 1; i != steps; ++i) step(x, y);
     step(x, y).item();
     const double taken = now() - begin;
     if (taken >= 0.05) return taken / static_cast<double>(steps);
@@ -90,14 +86,12 @@ void measure(std::size_t each, int rounds) {
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 9;
   std::vector<std::size_t> sizes;
-  for (int i = 2; i < argc; ++i)
-    sizes.push_back(std::strtoul(argv[i], nullptr, 10));
+  for (int i = 2; i < argc; ++i) sizes.push_back(std::strtoul(argv[i], nullptr, 10));
   if (sizes.empty()) sizes = {64, 256, 1024};
   std::printf("microseconds of a step, and samples per second of two replicas over those of one\n");
   std::printf("%8s %10s", "each", "one");
   for (const char* policy : {"all_reduce", "sharded", "scatter_gather", "engine ring"})
     std::printf("%18s %5s", policy, "gain");
   std::printf("\n");
-  for (const std::size_t each : sizes)
-    measure(each, rounds);
+  for (const std::size_t each : sizes) measure(each, rounds);
 }

@@ -39,8 +39,7 @@ namespace {
 using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 
 /// Returns the seconds per call, the mean over about 20 ms.
-template <class Call>
-double time_of(Call&& call) {
+template <class Call> double time_of(Call&& call) {
   std::size_t calls = 0;
   const double begin = now();
   do {
@@ -52,20 +51,16 @@ double time_of(Call&& call) {
 
 /// Counts the floating-point operations of a step's products: forward and weight gradients of both layers, and one
 /// input gradient.
-double products(std::size_t batch) {
-  return 2.0 * static_cast<double>(batch) * (2.0 * 784 * 256 + 3.0 * 256 * 10);
-}
+double products(std::size_t batch) { return 2.0 * static_cast<double>(batch) * (2.0 * 784 * 256 + 3.0 * 256 * 10); }
 
-template <class Rule>
-class step {
+template <class Rule> class step {
  public:
   explicit step(std::size_t batch)
       : images_(dp::uniform<float, on_cpu>(dp::extents<dp::dyn, 784>{batch}, dp::seed{1}, 0.0F, 1.0F)),
         labels_(dp::extents<dp::dyn>{batch}),
         model_(dp::seed{2}),
         trainer_(model_, nn::cross_entropy{}, Rule{}) {
-    for (std::size_t i = 0; i < batch; ++i)
-      labels_(i) = static_cast<std::int64_t>(i % 10);
+    for (std::size_t i = 0; i < batch; ++i) labels_(i) = static_cast<std::int64_t>(i % 10);
   }
   double measure() {
     return time_of([&] { trainer_(images_, labels_); });
@@ -107,6 +102,5 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 15;
   const std::vector<int> counts = dp::bench::thread_counts(argc, argv);
   std::printf("engine: %s\n", std::string(dp::matrix_engine().name).c_str());
-  for (const int threads : counts)
-    table(threads, rounds);
+  for (const int threads : counts) table(threads, rounds);
 }

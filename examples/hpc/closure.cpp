@@ -9,12 +9,10 @@
 namespace {
 
 /// Calls f(i, j, face, normal) for the west and south face of each own cell. `normal` is 0 for x.
-template <class F>
-void for_each_face(const domain& cells, const F& f) {
+template <class F> void for_each_face(const domain& cells, const F& f) {
   for (int j = 0; j < cells.ny; ++j)
     for (int i = 0; i < cells.nx; ++i)
-      for (int normal = 0; normal < 2; ++normal)
-        f(i, j, cells.cell(i, j), normal);
+      for (int normal = 0; normal < 2; ++normal) f(i, j, cells.cell(i, j), normal);
 }
 
 /// The Lax-Wendroff flux along the normal, to which the network adds a correction.
@@ -46,10 +44,8 @@ double pack(float* row, const solver& s, int face, int normal) {
     squares += differences[k] * differences[k];
   }
   const double size = std::sqrt(squares / 12) * (differences[7] < differences[4] ? -1 : 1);
-  for (int k = 0; k < 12; ++k)
-    row[k] = static_cast<float>(differences[k] / size);
-  for (int k = 0; k < 3; ++k)
-    row[12 + k] = static_cast<float>(direction * across[face + (k - 1) * up]);
+  for (int k = 0; k < 12; ++k) row[k] = static_cast<float>(differences[k] / size);
+  for (int k = 0; k < 3; ++k) row[12 + k] = static_cast<float>(direction * across[face + (k - 1) * up]);
   row[15] = static_cast<float>(std::abs(along));
   return direction * size / 4;
 }
@@ -74,8 +70,7 @@ void flux_closure::record(const solver& coarse, const solver& fine) {
     const double* const through = normal == 0 ? fine.through_x : fine.through_y;
     const int up = normal == 0 ? fine.cells.stride : 1;
     double passed = 0;
-    for (int k = 0; k < ratio; ++k)
-      passed += through[fine.cells.cell(ratio * i, ratio * j) + k * up];
+    for (int k = 0; k < ratio; ++k) passed += through[fine.cells.cell(ratio * i, ratio * j) + k * up];
     float row[surrogate::inputs];
     const double unit = pack(row, coarse, face, normal);
     x_.insert(x_.end(), row, row + surrogate::inputs);

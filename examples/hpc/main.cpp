@@ -24,8 +24,7 @@ namespace {
 constexpr int ratio = 8;  ///< refinement of the fine grid in space and time
 
 /// Calls f and adds the time it takes to `seconds`.
-template <class F>
-void timed(double& seconds, const F& f) {
+template <class F> void timed(double& seconds, const F& f) {
   const double start = MPI_Wtime();
   f();
   seconds += MPI_Wtime() - start;
@@ -59,8 +58,7 @@ int run(const std::string& picture, int n, int steps, int training) {
     cells.exchange(coarse.u);
     fine.clear_registers();
     timed(fine_seconds, [&] {
-      for (int k = 0; k < ratio; ++k)
-        fine.step();
+      for (int k = 0; k < ratio; ++k) fine.step();
     });
     closure.record(coarse, fine);
     timed(training_seconds, [&] { closure.train(training); });
@@ -84,12 +82,10 @@ int run(const std::string& picture, int n, int steps, int training) {
     if (step == 0) allocations = closure.allocations();
     for (competitor* one : {&plain, &twice})
       timed(one->seconds, [&] {
-        for (int k = 0; k < one->steps; ++k)
-          one->grid.step();
+        for (int k = 0; k < one->steps; ++k) one->grid.step();
       });
     timed(fine_seconds, [&] {
-      for (int k = 0; k < ratio; ++k)
-        fine.step();
+      for (int k = 0; k < ratio; ++k) fine.step();
     });
     take_fine(coarse);
     for (competitor* one : {&plain, &with, &twice}) {

@@ -118,8 +118,7 @@ void solver::start_with_blobs(double shift) {
 }
 
 void solver::clear_registers() {
-  for (int c = 0; c < cells.field_size(); ++c)
-    through_x[c] = through_y[c] = 0;
+  for (int c = 0; c < cells.field_size(); ++c) through_x[c] = through_y[c] = 0;
 }
 
 void solver::compute_fluxes(const double* field) {
@@ -147,15 +146,13 @@ void solver::step() {
   cells.exchange(stage_);
   compute_fluxes(stage_);
   advance(stage_, stage_);
-  for (int c = 0; c < cells.field_size(); ++c)
-    u[c] = (u[c] + stage_[c]) / 2;
+  for (int c = 0; c < cells.field_size(); ++c) u[c] = (u[c] + stage_[c]) / 2;
 }
 
 double solver::mass() const {
   double own = 0;
   for (int j = 0; j < cells.ny; ++j)
-    for (int c = cells.cell(0, j), end = c + cells.nx; c < end; ++c)
-      own += u[c];
+    for (int c = cells.cell(0, j), end = c + cells.nx; c < end; ++c) own += u[c];
   return cells.sum(own) * cells.h() * cells.h();
 }
 
@@ -165,8 +162,7 @@ void restrict_to(const domain& coarse, double* to, const domain& fine, const dou
     for (int i = 0; i < coarse.nx; ++i) {
       double sum = 0;
       for (int b = 0; b < ratio; ++b)
-        for (int a = 0; a < ratio; ++a)
-          sum += from[fine.cell(ratio * i + a, ratio * j + b)];
+        for (int a = 0; a < ratio; ++a) sum += from[fine.cell(ratio * i + a, ratio * j + b)];
       to[coarse.cell(i, j)] = sum / (ratio * ratio);
     }
 }

@@ -28,8 +28,7 @@ using net = nn::sequential<nn::linear<inputs, 32>, nn::tanh, nn::linear<32, 32>,
 using tile = dp::batch<4096>;
 static_assert(dp::memory_plan<dp::model<net, device>, tile>::bytes < 2 << 20);
 
-template <std::size_t Columns>
-using rows_of = dp::extents<dp::dyn, Columns>;
+template <std::size_t Columns> using rows_of = dp::extents<dp::dyn, Columns>;
 template <std::size_t Columns>
 using batch_of_all = dp::tensor<float, rows_of<Columns>, dp::batch_placement_t<all_ranks>>;
 
@@ -101,6 +100,4 @@ void surrogate::evaluate(float* y, const float* x, int rows) const {
   }
 }
 
-long surrogate::allocations() const {
-  return static_cast<long>(dp::memory_statistics<device>().allocations);
-}
+long surrogate::allocations() const { return static_cast<long>(dp::memory_statistics<device>().allocations); }

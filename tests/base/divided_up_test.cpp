@@ -13,8 +13,7 @@ TEST_CASE("quotients and multiples are rounded up", "[base]") {
   for (std::size_t a = 0; a < 40; ++a)
     for (std::size_t b = 1; b < 12; ++b) {
       std::size_t quotient = 0;
-      while (quotient * b < a)
-        ++quotient;
+      while (quotient * b < a) ++quotient;
       INFO(a << " by " << b);
       CHECK(divided_up(a, b) == quotient);
       CHECK(padded_to(a, b) == quotient * b);

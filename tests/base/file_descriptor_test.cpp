@@ -20,9 +20,7 @@ using devplace::test::forked_ranks;
 
 namespace {
 
-bool is_open(int fd) {
-  return ::fcntl(fd, F_GETFD) >= 0;
-}
+bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
 
 }  // namespace
 

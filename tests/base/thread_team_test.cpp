@@ -29,15 +29,12 @@ struct fresh_threads_team {
 
   int size() const { return members; }
 
-  template <class Function>
-  void run(Function function) {
+  template <class Function> void run(Function function) {
     ++runs;
     std::vector<std::thread> threads;
-    for (int member = 1; member < members; ++member)
-      threads.emplace_back([=] { function(member); });
+    for (int member = 1; member < members; ++member) threads.emplace_back([=] { function(member); });
     function(0);
-    for (std::thread& thread : threads)
-      thread.join();
+    for (std::thread& thread : threads) thread.join();
   }
 };
 static_assert(dp::thread_team<fresh_threads_team>);
@@ -110,8 +107,7 @@ TEST_CASE("a team runs every member once, each on a separate thread or on the ca
     std::set<std::thread::id> all;
     for (const auto& of_member : workers) {
       CHECK(of_member.size() <= 1);
-      for (const std::thread::id id : of_member)
-        CHECK(all.insert(id).second);
+      for (const std::thread::id id : of_member) CHECK(all.insert(id).second);
     }
   }
 }
@@ -263,8 +259,7 @@ TEST_CASE("parallel_ranges covers each index once, in ranges of whole grains", "
           ++ranges;
           const std::size_t step = grain == 0 ? 1 : grain;
           if (begin >= end || end > n || begin % step != 0 || (end % step != 0 && end != n)) whole = false;
-          for (std::size_t i = begin; i < end && i < n; ++i)
-            ++seen[i];
+          for (std::size_t i = begin; i < end && i < n; ++i) ++seen[i];
         });
         CAPTURE(size, n, grain);
         CHECK(whole);
@@ -313,8 +308,7 @@ TEST_CASE("operations inside an operation run serially", "[base][thread_team]") 
     const std::thread::id self = std::this_thread::get_id();
     dp::detail::parallel_ranges(100, 1, [&](std::size_t begin, std::size_t end) {
       if (std::this_thread::get_id() != self || end - begin != 100) serial = false;
-      for (std::size_t i = begin; i < end; ++i)
-        ++seen[outer * 100 + i];
+      for (std::size_t i = begin; i < end; ++i) ++seen[outer * 100 + i];
     });
   });
   CHECK(serial);
@@ -333,8 +327,7 @@ TEST_CASE("a user's team does the work only within its scope", "[base][thread_te
     CHECK(dp::thread_count() == 5);
     std::vector<int> seen(1000, 0);
     dp::detail::parallel_ranges(1000, 10, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        ++seen[i];
+      for (std::size_t i = begin; i < end; ++i) ++seen[i];
     });
     CHECK(seen == std::vector<int>(1000, 1));
     CHECK(team.runs == 1);
@@ -368,15 +361,13 @@ TEST_CASE("several threads share the process's team without deadlock", "[base][t
       for (int repetition = 1; repetition <= 100; ++repetition) {
         const dp::team_region region;
         dp::detail::parallel_ranges(256, static_cast<std::size_t>(8 + user), [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i)
-            ++seen[i];
+          for (std::size_t i = begin; i < end; ++i) ++seen[i];
         });
         if (seen != std::vector<int>(256, repetition)) right = false;
       }
     });
   }
-  for (std::thread& user : users)
-    user.join();
+  for (std::thread& user : users) user.join();
   CHECK(right);
   dp::set_thread_count(before);
 }
@@ -388,14 +379,12 @@ TEST_CASE("the team may be resized while other threads use it", "[base][thread_t
     std::vector<int> seen(64, 0);
     for (int repetition = 1; !stop; ++repetition) {
       dp::detail::parallel_ranges(64, 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-          ++seen[i];
+        for (std::size_t i = begin; i < end; ++i) ++seen[i];
       });
       if (seen != std::vector<int>(64, repetition)) right = false;
     }
   });
-  for (int repetition = 0; repetition < 20; ++repetition)
-    dp::set_thread_count(1 + repetition % 4);
+  for (int repetition = 0; repetition < 20; ++repetition) dp::set_thread_count(1 + repetition % 4);
   stop = true;
   user.join();
   CHECK(right);
@@ -408,8 +397,7 @@ TEST_CASE("a parallel loop allocates nothing", "[base][thread_team]") {
   const dp::thread_team_scope scope(team);
   std::vector<double> values(10000, 1.0);
   const auto work = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      values[i] *= 2;
+    for (std::size_t i = begin; i < end; ++i) values[i] *= 2;
   };
   dp::detail::parallel_ranges(values.size(), 16, work);
   const long before = support::allocations;
@@ -417,8 +405,7 @@ TEST_CASE("a parallel loop allocates nothing", "[base][thread_team]") {
     const dp::team_region region;
     dp::detail::parallel_ranges(values.size(), 16, [&](std::size_t begin, std::size_t end) {
       work(begin, end);
-      for (std::size_t i = begin; i < end; ++i)
-        values[i] *= 0.5;
+      for (std::size_t i = begin; i < end; ++i) values[i] *= 0.5;
     });
     dp::detail::parallel_members(3, [](int) {});
     team.run([](int) {});
@@ -477,12 +464,10 @@ TEST_CASE("a child of fork() computes with new threads and exits", "[base][threa
     std::thread other([&] {
       dp::detail::parallel_members(3, [&](int) {
         working = true;
-        while (!done)
-          std::this_thread::yield();
+        while (!done) std::this_thread::yield();
       });
     });
-    while (!working)
-      std::this_thread::yield();
+    while (!working) std::this_thread::yield();
     CHECK(support::in_child([&] { return threads_used() == 3; }) == "true");
     done = true;
     other.join();

@@ -40,8 +40,7 @@ std::vector<int> processors_of(int thread) {
 void use_processors(const std::vector<int>& processors) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  for (const int processor : processors)
-    CPU_SET(static_cast<std::size_t>(processor), &mask);
+  for (const int processor : processors) CPU_SET(static_cast<std::size_t>(processor), &mask);
   ::sched_setaffinity(0, sizeof mask, &mask);
 }
 
@@ -68,8 +67,7 @@ struct yielding_thread {
   explicit yielding_thread(int processor)
       : thread([this, processor] {
           use_processors({processor});
-          while (!stop)
-            std::this_thread::yield();
+          while (!stop) std::this_thread::yield();
         }) {}
   yielding_thread(const yielding_thread&) = delete;
   yielding_thread& operator=(const yielding_thread&) = delete;
@@ -87,8 +85,7 @@ int processor_of(int thread) {
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return -1;
   std::istringstream fields(text.substr(name_end + 1));  // from the third on
-  for (int field = 3; field < 39; ++field)
-    fields >> text;
+  for (int field = 3; field < 39; ++field) fields >> text;
   int processor = -1;
   fields >> processor;
   return processor;

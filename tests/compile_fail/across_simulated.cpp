@@ -30,23 +30,17 @@ using summands_type = dp::tensor<float, dp::extents<3>, dp::across<dp::partial<d
 // A user's engine for the places of one process.
 struct engine_of_one_process {
   static constexpr std::string_view name = "of one process";
-  template <class Backend>
-  using communicator = dp::parallel::direct<Backend>;
-  template <class Backend>
-  communicator<Backend> connect(std::span<const int> ordinals) const {
+  template <class Backend> using communicator = dp::parallel::direct<Backend>;
+  template <class Backend> communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals);
   }
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
 };
 
-batch_type part(const dp::participants& own) {
-  return batch_type(dp::extents<dp::dyn, 6>{8}, dp::split::even, own);
-}
+batch_type part(const dp::participants& own) { return batch_type(dp::extents<dp::dyn, 6>{8}, dp::split::even, own); }
 
 #if defined(ADDRESSES_GATHERED)  // expect: devplace: process_group: all_gather is for numbers and structs of numbers
-auto gather(const dp::process_group& processes, std::span<float> values) {
-  return processes.all_gather(values);
-}
+auto gather(const dp::process_group& processes, std::span<float> values) { return processes.all_gather(values); }
 #endif
 
 #if defined(BACKWARD_TO_INPUT_ACROSS)  // expect: devplace: backward_to_input: the model lies across processes
@@ -88,16 +82,12 @@ void update(model_type& model, dp::optimizer<dp::optim::sgd, model_type>& optimi
 
 #if defined(BATCH_WITHOUT_RANK)  // expect: devplace: a tensor that is split across processes must know which
                                  // participants
-batch_type batch() {
-  return batch_type(dp::extents<dp::dyn, 6>{8});
-}
+batch_type batch() { return batch_type(dp::extents<dp::dyn, 6>{8}); }
 #endif
 
 #if defined(ALL_REDUCE_ACROSS)  // expect: devplace: this function works between the places of one process, and the
                                 // tensor
-auto sum(const summands_type& summands) {
-  return dp::all_reduce(summands);
-}
+auto sum(const summands_type& summands) { return dp::all_reduce(summands); }
 #endif
 
 #if defined(SCATTER_ACROSS)  // expect: devplace: this function works between the places of one process, and the tensor
@@ -107,9 +97,7 @@ auto split(const dp::tensor<float, dp::extents<8, 6>, dp::on<dp::cpu>>& whole) {
 #endif
 
 #if defined(TO_ONE_PLACE)  // expect: devplace: this function works between the places of one process, and the tensor
-auto fetch(const batch_type& batch) {
-  return dp::to<dp::on<dp::cpu>>(batch);
-}
+auto fetch(const batch_type& batch) { return dp::to<dp::on<dp::cpu>>(batch); }
 #endif
 
 #if defined(MEMORY_PLAN_ACROSS)  // expect: devplace: memory_plan: a model across processes needs the number of

@@ -15,10 +15,8 @@ using rows = dp::sharded<dp::axis<0>, 0, 1>;
 using sums = dp::partial<dp::reduction::sum, 0, 1>;
 using means = dp::partial<dp::reduction::mean, 0, 1>;
 using maxima = dp::partial<dp::reduction::max, 0, 1>;
-template <class Where, std::size_t Rows = 4>
-using matrix = dp::tensor<float, dp::extents<Rows, 4>, Where>;
-template <class Where>
-using vector = dp::tensor<float, dp::extents<4>, Where>;
+template <class Where, std::size_t Rows = 4> using matrix = dp::tensor<float, dp::extents<Rows, 4>, Where>;
+template <class Where> using vector = dp::tensor<float, dp::extents<4>, Where>;
 
 void operations(matrix<dp::on<dp::cuda<0>>>& single, matrix<whole>& replica, matrix<dp::replicated<0, 2>>& elsewhere,
                 matrix<rows>& x, matrix<rows>& y, matrix<dp::sharded<dp::axis<0>, 0, 2>>& x_elsewhere, matrix<sums>& p,

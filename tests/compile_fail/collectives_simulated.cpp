@@ -18,8 +18,7 @@
 
 namespace dp = devplace;
 
-template <class Where, class T = float>
-using matrix = dp::tensor<T, dp::extents<6, 4>, Where>;
+template <class Where, class T = float> using matrix = dp::tensor<T, dp::extents<6, 4>, Where>;
 using on_cpu = dp::on<dp::cpu>;
 using on_0 = dp::on<dp::cuda<0>>;
 using copies_type = dp::replicated<0, 1>;
@@ -236,8 +235,7 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
   dp::trim_memory();
 #endif
 #if defined(ROWS_OF_PARTS)  // expect: devplace: rows of a tensor over several places are those of x.local
-  for (auto row : parts)
-    static_cast<void>(row);
+  for (auto row : parts) static_cast<void>(row);
 #endif
 #if defined(PEAK_OF_NOTHING)  // expect: devplace: reset_peak_memory: name the place
   dp::reset_peak_memory();

@@ -16,11 +16,8 @@ using numbers = dp::tensor<float, dp::extents<dyn>, on_cpu>;
 using linear_model = dp::model<dp::nn::linear<3, 2>, on_cpu>;
 
 // A function that makes a tensor may be passed to other functions and compared.
-numbers made(dp::extents<dyn> shape) {
-  return numbers{shape};
-}
-template <class Make>
-numbers made_by(Make&& make) {
+numbers made(dp::extents<dyn> shape) { return numbers{shape}; }
+template <class Make> numbers made_by(Make&& make) {
   auto* const address = &make;
   return address != nullptr ? make(dp::extents<dyn>{3}) : numbers{dp::extents<dyn>{0}};
 }

@@ -10,8 +10,7 @@ namespace dp = devplace;
 
 using on_cpu = dp::on<dp::cpu>;
 using matrix = dp::tensor<float, dp::extents<2, 3>, on_cpu>;
-template <int I>
-using on_device = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cuda<I>>>;
+template <int I> using on_device = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cuda<I>>>;
 
 struct prints {
   const char* operator()(float) const { return ""; }

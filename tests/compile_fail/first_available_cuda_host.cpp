@@ -54,19 +54,13 @@ void choose() {
 
 #if defined(EXPRESSION)  // expect: devplace: this operation needs a kernel, and the file is compiled as C\+\+; compile
                          // it
-list sum(const list& x) {
-  return list(x + x);
-}
+list sum(const list& x) { return list(x + x); }
 #endif
 
 #if defined(PRODUCT)  // expect: devplace: this operation needs a kernel.* as CUDA: devplace_compile_as_cuda\(target\)
-auto product(const matrix& x) {
-  return dp::matmul(x, x);
-}
+auto product(const matrix& x) { return dp::matmul(x, x); }
 #endif
 
 #if defined(KERNEL)  // expect: devplace: this operation needs a kernel, and the file is compiled as C\+\+; compile it
-void launch(float* x) {
-  dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, set_to_zero{x});
-}
+void launch(float* x) { dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, set_to_zero{x}); }
 #endif

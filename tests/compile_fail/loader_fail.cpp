@@ -28,8 +28,7 @@ void step(const dp::tensor<float, dp::extents<dp::dyn, dp::dyn, dp::dyn>, where>
 void train(const dp::image_set& data) {
   dp::loader<where> batches{data, {.batch = 64, .shuffle = dp::seed{2}}};
   for (int epoch = 0; epoch < 5; ++epoch)
-    for (const auto& [images, labels] : batches.epoch(epoch))
-      step(images);
+    for (const auto& [images, labels] : batches.epoch(epoch)) step(images);
 }
 
 #if defined(NUMBER_BESIDE_THE_SHUFFLE)  // expect: (no matching|no instance of constructor)
@@ -38,28 +37,22 @@ dp::sampler shuffled(10, dp::seed{1}, 64);
 
 #if defined(LOOP_OVER_LOADER)  // expect: devplace: loader: loop over an epoch
 void forgets(dp::loader<where>& batches) {
-  for (const auto& [images, labels] : batches)
-    step(images);
+  for (const auto& [images, labels] : batches) step(images);
 }
 #endif
 
 #if defined(LOADER_IN_PINNED_MEMORY)  // expect: devplace: a loader's placement is the model's, and no model lies in
-void nowhere(const dp::image_set& data) {
-  dp::loader<dp::on<dp::pinned>> batches{data, {.batch = 64}};
-}
+void nowhere(const dp::image_set& data) { dp::loader<dp::on<dp::pinned>> batches{data, {.batch = 64}}; }
 #endif
 
 #if defined(EPOCH_OF_TEMPORARY)  // expect: discards qualifiers|an rvalue
 void dangles(const dp::image_set& data) {
-  for (const auto& [images, labels] : dp::loader<where>{data, {.batch = 64}}.epoch(0))
-    step(images);
+  for (const auto& [images, labels] : dp::loader<where>{data, {.batch = 64}}.epoch(0)) step(images);
 }
 #endif
 
 #if defined(TEMPORARY_DATA)  // expect: devplace: loader: a loader refers to its data
-void dangles() {
-  dp::loader<where> batches{read(), {.batch = 64}};
-}
+void dangles() { dp::loader<where> batches{read(), {.batch = 64}}; }
 #endif
 
 #if defined(CONST_TEMPORARY_TENSOR)  // expect: devplace: make_loader: a const temporary cannot be moved into the loader
@@ -71,15 +64,13 @@ void dangles(const dp::tensor<std::int64_t, dp::extents<4>, where>& labels) {
 
 #if defined(ORDER_OF_A_TEMPORARY_SAMPLER)  // expect: discards qualifiers|an rvalue
 void dangles() {
-  for (const std::int64_t index : dp::sampler(10).order(0))
-    static_cast<void>(index);
+  for (const std::int64_t index : dp::sampler(10).order(0)) static_cast<void>(index);
 }
 #endif
 
 #if defined(ORDER_OF_A_TEMPORARY_DISTRIBUTED_SAMPLER)  // expect: discards qualifiers|an rvalue
 void dangles() {
-  for (const std::int64_t index : dp::distributed_sampler(10, 1, 0).order(0))
-    static_cast<void>(index);
+  for (const std::int64_t index : dp::distributed_sampler(10, 1, 0).order(0)) static_cast<void>(index);
 }
 #endif
 
@@ -124,65 +115,45 @@ double of_rows(const dp::tensor<float, dp::extents<4, 6, 2>, where>& series,
 #endif
 
 #if defined(LOSS_AS_NUMBER)  // expect: devplace: progress takes a function that reads the loss
-void slow(dp::progress& progress, float loss) {
-  progress.update(0, 64, loss);
-}
+void slow(dp::progress& progress, float loss) { progress.update(0, 64, loss); }
 #endif
 
 #if defined(BOTH_SETS)  // expect: devplace: loader: it takes an image_set
-void both(const dp::labelled_images& data) {
-  dp::loader<where> batches{data, {.batch = 64}};
-}
+void both(const dp::labelled_images& data) { dp::loader<where> batches{data, {.batch = 64}}; }
 #endif
 
 #if defined(PRINTED_LOADER)  // expect: devplace: a model, trainer, loader or loss cannot be printed
-void print(const dp::loader<where>& batches) {
-  std::cout << batches;
-}
+void print(const dp::loader<where>& batches) { std::cout << batches; }
 #endif
 
 #if defined(TWO_NUMBERS_FOR_PROGRESS)  // expect: devplace: progress: give the number of epochs and the loader
-void swapped() {
-  dp::progress progress{60000, 5};
-}
+void swapped() { dp::progress progress{60000, 5}; }
 #endif
 
 using small_model = dp::model<devplace::nn::linear<4, 2>, where>;
 
 #if defined(DATA_BEFORE_MODEL)  // expect: devplace: accuracy takes the model and then its batches or an image_set
-double swapped(const dp::image_set& data, const small_model& model) {
-  return dp::accuracy(data, model);
-}
+double swapped(const dp::image_set& data, const small_model& model) { return dp::accuracy(data, model); }
 #endif
 
 #if defined(ACCURACY_OF_BOTH_SETS)  // expect: devplace: accuracy takes the model and then its batches or an image_set
-double both(const dp::labelled_images& data, const small_model& model) {
-  return dp::accuracy(model, data);
-}
+double both(const dp::labelled_images& data, const small_model& model) { return dp::accuracy(model, data); }
 #endif
 
 #if defined(TOP_AS_A_NUMBER)  // expect: devplace: accuracy takes the model and then its batches or an image_set
-double among_five(const dp::image_set& data, const small_model& model) {
-  return dp::accuracy(model, data, 5);
-}
+double among_five(const dp::image_set& data, const small_model& model) { return dp::accuracy(model, data, 5); }
 #endif
 
 #if defined(SHUFFLE_TRUE)  // expect: devplace: a random order is chosen by a seed, not by true or a number
-void shuffles(const dp::image_set& data) {
-  dp::loader<where> batches{data, {.batch = 64, .shuffle = true}};
-}
+void shuffles(const dp::image_set& data) { dp::loader<where> batches{data, {.batch = 64, .shuffle = true}}; }
 #endif
 
 #if defined(SEED_AS_A_NUMBER)  // expect: devplace: a random order is chosen by a seed, not by true or a number
-auto parts(const dp::image_set& data) {
-  return dp::hold_out(data, 100, 42);
-}
+auto parts(const dp::image_set& data) { return dp::hold_out(data, 100, 42); }
 #endif
 
 #if defined(PLACE_FORGOTTEN)  // expect: devplace: loader: name the placement of the batches
-void nowhere(const dp::image_set& data) {
-  dp::loader batches{data, {.batch = 64}};
-}
+void nowhere(const dp::image_set& data) { dp::loader batches{data, {.batch = 64}}; }
 #endif
 
 #if defined(LOADER_OF_VECTORS)  // expect: devplace: make_loader: name the placement of the batches

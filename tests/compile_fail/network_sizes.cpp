@@ -13,8 +13,7 @@ namespace dp = devplace;
 namespace nn = devplace::nn;
 using dp::dyn;
 
-template <class Net>
-using model_of = dp::model<Net, dp::on<dp::cpu>>;
+template <class Net> using model_of = dp::model<Net, dp::on<dp::cpu>>;
 
 // One network for each size of images.
 template <std::size_t Size>

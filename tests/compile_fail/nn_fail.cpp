@@ -61,23 +61,20 @@ struct not_a_layer {
 struct takes_integers {
   using input_extents = dp::extents<6>;
   using input_element = std::int32_t;
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto&) {}
   static void backward(const auto&) {}
 };
 
 struct twice_without_a_call {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static auto forward(const auto& x) { return 2.0f * x; }
   static auto backward(const auto& g) { return g * 2.0f; }
 };
 
 struct rule_of_one_group {
   static constexpr std::size_t state_arenas = 0;
-  template <class Backend, class T>
-  void step(const dp::optim::step_arguments<T>&) const {}
+  template <class Backend, class T> void step(const dp::optim::step_arguments<T>&) const {}
 };
 
 struct rule_of_a_member_list : rule_of_one_group {
@@ -91,24 +88,21 @@ struct rule_without_a_name : rule_of_one_group {
 };
 
 struct without_initialisation {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr std::array parameters{nn::parameter{"factor", {1}}};
   static void forward(const auto& c) { c.output = c.input * c.template parameter<0>(); }
   static void backward(const auto&) {}
 };
 
 struct square_that_keeps_nothing {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr nn::keep keeps = nn::keep::nothing;
   static void forward(const auto& c) { c.output = dp::square(c.input); }
   static void backward(const auto& c) { c.input_gradient = 2.0f * c.output_gradient * c.input; }
 };
 
 struct reads_another_parameter {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr std::array parameters{nn::parameter{"factor", {1}, nn::init::ones()}};
   static void forward(const auto& c) { c.output = c.input * c.template parameter<1>(); }
   static void backward(const auto&) {}
@@ -116,14 +110,10 @@ struct reads_another_parameter {
 
 struct without_into {
   dp::reduction reduce = dp::reduction::mean;
-  template <class T>
-  struct bound {
+  template <class T> struct bound {
     void apply(const auto&...) const {}
   };
-  template <class T, class Backend>
-  bound<T> bind(int) const {
-    return {};
-  }
+  template <class T, class Backend> bound<T> bind(int) const { return {}; }
 };
 
 void steps(cpu_model& model, const samples& x, const labels& y) {
@@ -201,11 +191,15 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(NUMBER_BESIDE_THE_SEED)  // expect: (no matching|no instance of constructor)
-  { cpu_model wrong(dp::seed{1}, 0.1); }
+  {
+    cpu_model wrong(dp::seed{1}, 0.1);
+  }
 #endif
 
 #if defined(NUMBER_BESIDE_THE_RULE)  // expect: (no matching|no instance of constructor)
-  { dp::optimizer<dp::optim::sgd, cpu_model> wrong(model, dp::optim::sgd{}, 0.1); }
+  {
+    dp::optimizer<dp::optim::sgd, cpu_model> wrong(model, dp::optim::sgd{}, 0.1);
+  }
 #endif
 
 #if defined(NUMBER_BEHIND_A_TRAINER)  // expect: (no matching|no instance of constructor)
@@ -217,19 +211,27 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(TYPE_GIVEN_TO_A_MEMBER)  // expect: (no matching|no instance|constraints not satisfied)
-  { model.predict<samples, float>(x); }
+  {
+    model.predict<samples, float>(x);
+  }
 #endif
 
 #if defined(LAYERS_DO_NOT_FIT)  // expect: devplace: a layer does not take what the layer before it gives
-  { dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<128, 10>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<128, 10>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(LAYERS_THAT_DO_NOT_FIT_ARE_NAMED)  // expect: position<2.*linear<128.*expects<.*128.*receives<.*256
-  { dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<128, 10>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<128, 10>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(RESIDUAL_CHANGES_EXTENTS)  // expect: devplace: residual adds its layers' result to its input
-  { dp::model<nn::residual<nn::linear<4, 5>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::residual<nn::linear<4, 5>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(PROJECTION_OF_ANOTHER_SHAPE)  // expect: path<.*position<1.*gives<.*<9.*gives<.*<8
@@ -248,7 +250,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 
 #if defined(SUMMANDS_OF_OTHER_EXTENTS)  // expect: devplace: sum_of adds its branches' outputs, so all must have the
                                         // same
-  { dp::model<nn::sum_of<nn::linear<4, 5>, nn::linear<4, 6>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sum_of<nn::linear<4, 5>, nn::linear<4, 6>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(PARTS_OF_OTHER_EXTENTS)  // expect: devplace: concat_of joins its branches' outputs along one axis
@@ -259,11 +263,15 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(SUM_OF_NOTHING)  // expect: devplace: sum_of and concat_of need at least two branches
-  { dp::model<nn::sequential<nn::input<4>, nn::sum_of<>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::input<4>, nn::sum_of<>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(PARTS_OF_NOTHING)  // expect: devplace: sum_of and concat_of need at least two branches
-  { dp::model<nn::sequential<nn::input<4>, nn::concat_of<nn::identity>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::input<4>, nn::concat_of<nn::identity>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(PARTS_ALONG_THE_BATCH)  // expect: devplace: concat_of joins the parts of each sample, and axis<0> is the
@@ -288,7 +296,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(NAME_THAT_IS_A_POSITION)  // expect: devplace: named: two layers of one network have the same name
-  { dp::model<nn::sequential<nn::linear<4, 4>, nn::named<"0", nn::linear<4, 4>>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<4, 4>, nn::named<"0", nn::linear<4, 4>>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(NAME_OF_THE_SHORTCUT)  // expect: devplace: residual: one of its layers has the name of its shortcut
@@ -299,15 +309,21 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(EMPTY_NAME)  // expect: devplace: named: names of parameters are the names of layers joined by dots
-  { dp::model<nn::named<"", nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::named<"", nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(NAME_WITH_A_DOT)  // expect: devplace: named: names of parameters are the names of layers joined by dots
-  { dp::model<nn::named<"layer1.fc", nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::named<"layer1.fc", nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(TWO_NAMES_OF_ONE_LAYER)  // expect: devplace: named: the layer has a name already
-  { dp::model<nn::named<"a", nn::named<"b", nn::linear<4, 4>>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::named<"a", nn::named<"b", nn::linear<4, 4>>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(EVERYTHING_IS_FROZEN)  // expect: devplace: optimizer: all parameters of this network are frozen
@@ -328,23 +344,33 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(FROZEN_LAYERS)  // expect: devplace: frozen, named and learning_rate_times take one layer or network
-  { dp::model<nn::frozen<nn::linear<4, 4>, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::frozen<nn::linear<4, 4>, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(NAME_OF_TWO_LAYERS)  // expect: devplace: frozen, named and learning_rate_times take one layer or network
-  { dp::model<nn::named<"x", nn::linear<4, 4>, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::named<"x", nn::linear<4, 4>, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(RATE_OF_TWO_LAYERS)  // expect: devplace: frozen, named and learning_rate_times take one layer or network
-  { dp::model<nn::learning_rate_times<std::ratio<2>, nn::linear<4, 4>, nn::relu>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::learning_rate_times<std::ratio<2>, nn::linear<4, 4>, nn::relu>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(RATE_FACTOR_THAT_IS_NO_RATIO)  // expect: devplace: learning_rate_times: its first argument is a factor
-  { dp::model<nn::learning_rate_times<double, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::learning_rate_times<double, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(RATE_FACTOR_OF_ZERO)  // expect: devplace: learning_rate_times: its first argument is a factor above 0
-  { dp::model<nn::learning_rate_times<std::ratio<0>, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::learning_rate_times<std::ratio<0>, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(RULE_WITHOUT_GROUPS)  // expect: devplace: optimizer: parts of the network have learning rates of their own
@@ -355,29 +381,41 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(OPTIONS_OF_A_MEMBER_LIST)  // expect: devplace: for_each_option is static and takes the object
-  { dp::optimizer wrong{model, rule_of_a_member_list{}}; }
+  {
+    dp::optimizer wrong{model, rule_of_a_member_list{}};
+  }
 #endif
 
 #if defined(RANGE_WITHOUT_A_NAME)  // expect: devplace: for_each_option: a range needs the name of its type
-  { dp::optimizer wrong{model, rule_without_a_name{}}; }
+  {
+    dp::optimizer wrong{model, rule_without_a_name{}};
+  }
 #endif
 
 #if defined(DECAY_OF_A_RULE_WITHOUT_ANY)  // expect: devplace: decay_of_matrices: the rule has no weight_decay
-  { dp::optim::decay_of_matrices wrong{rule_of_one_group{}}; }
+  {
+    dp::optim::decay_of_matrices wrong{rule_of_one_group{}};
+  }
 #endif
 
 #if defined(SCHEDULE_IN_FRONT_OF_THE_RULE)  // expect: devplace: scheduled: its arguments are an optimizer's rule and
                                             // then
-  { dp::optim::scheduled wrong{dp::optim::cosine{.steps = 5}, dp::optim::sgd{}}; }
+  {
+    dp::optim::scheduled wrong{dp::optim::cosine{.steps = 5}, dp::optim::sgd{}};
+  }
 #endif
 
 #if defined(SCHEDULE_THAT_IS_NONE)  // expect: devplace: scheduled: the argument after the rule is neither a schedule
-  { dp::trainer wrong{model, nn::cross_entropy{}, dp::optim::scheduled{dp::optim::sgd{}, 0.1}}; }
+  {
+    dp::trainer wrong{model, nn::cross_entropy{}, dp::optim::scheduled{dp::optim::sgd{}, 0.1}};
+  }
 #endif
 
 #if defined(SEQUENCE_WITHOUT_A_SCHEDULE)  // expect: devplace: sequence: its arguments are a schedule, its number of
                                           // steps and the next schedule
-  { static_cast<void>(dp::optim::linear{.steps = 5}.then(0.1)); }
+  {
+    static_cast<void>(dp::optim::linear{.steps = 5}.then(0.1));
+  }
 #endif
 
 #if defined(SEQUENCE_WITHOUT_AN_END)  // expect: devplace: sequence: its last part has no number of steps
@@ -388,23 +426,33 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(SCHEDULE_OF_A_RULE_WITHOUT_RATE)  // expect: devplace: scheduled: the rule has no learning_rate
-  { dp::optim::scheduled wrong{rule_of_one_group{}, dp::optim::cosine{.steps = 5}}; }
+  {
+    dp::optim::scheduled wrong{rule_of_one_group{}, dp::optim::cosine{.steps = 5}};
+  }
 #endif
 
 #if defined(BRANCH_THAT_IS_NO_LAYER)  // expect: devplace: a type in this network is not a layer
-  { dp::model<nn::sum_of<nn::linear<4, 5>, not_a_layer>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sum_of<nn::linear<4, 5>, not_a_layer>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(BRANCHES_OF_OTHER_ELEMENTS)  // expect: devplace: the branches of a sum_of or concat_of take the same input
-  { dp::model<nn::sum_of<takes_integers, nn::identity>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sum_of<takes_integers, nn::identity>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(MIXED_FLOAT)  // expect: (template constraint failure|constraints? not satisfied)
-  { dp::model<net, on_cpu, dp::mixed<float>> wrong{dp::seed{1}}; }
+  {
+    dp::model<net, on_cpu, dp::mixed<float>> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(PRECISION_OF_A_MODEL)  // expect: devplace: model: its arguments are a network, a placement and
-  { dp::model<net, on_cpu, std::int32_t> wrong{dp::seed{1}}; }
+  {
+    dp::model<net, on_cpu, std::int32_t> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(BATCH_FOR_A_TF32_MODEL)  // expect: devplace: the batch's element type is not the model's
@@ -432,15 +480,21 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(UNKNOWN_INPUT)  // expect: devplace: the network's input extents are unknown
-  { dp::model<nn::sequential<nn::relu>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::relu>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(NOT_A_LAYER)  // expect: devplace: a type in this network is not a layer
-  { dp::model<nn::sequential<nn::input<3>, not_a_layer, nn::linear<5, 3>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::input<3>, not_a_layer, nn::linear<5, 3>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(LAYER_THAT_RETURNS)  // expect: devplace: a type in this network is not a layer
-  { dp::model<nn::sequential<nn::input<3>, twice_without_a_call>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::input<3>, twice_without_a_call>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(PARAMETER_WITHOUT_INITIALISATION)  // expect: devplace: a type in this network is not a layer
@@ -452,11 +506,15 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(SCOPE_OF_A_TEAM_THAT_ENDS)  // expect: deleted (function|constructor)
-  { dp::thread_team_scope scope{dp::serial_team{}}; }
+  {
+    dp::thread_team_scope scope{dp::serial_team{}};
+  }
 #endif
 
 #if defined(SHARDED_MODEL)  // expect: devplace: a model's placement is on<P> or replicated
-  { dp::model<net, dp::sharded<dp::axis<0>, 0, 1>> wrong{dp::seed{1}}; }
+  {
+    dp::model<net, dp::sharded<dp::axis<0>, 0, 1>> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(BATCH_SAMPLE_SIZE)  // expect: devplace: one sample of the batch has another number of elements
@@ -476,12 +534,16 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 
 #if defined(ELEMENTS_OF_ITS_OWN_BEHIND_OTHERS)  // expect: devplace: a layer requires its own element type
                                                 // .input_element
-  { dp::model<nn::sequential<nn::linear<6, 6>, takes_integers>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<6, 6>, takes_integers>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(ELEMENTS_OF_ITS_OWN_IN_A_RESIDUAL)  // expect: devplace: residual adds .* so its first layer must take
                                                 // activations
-  { dp::model<nn::residual<takes_integers>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::residual<takes_integers>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(SAVED_TWICE)  // expect: devplace: backward: it consumes the data that forward saved
@@ -489,7 +551,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(COPIED_SAVED)  // expect: (deleted|cannot be referenced)
-  { auto copy = saved; }
+  {
+    auto copy = saved;
+  }
 #endif
 
 #if defined(MODEL_IN_AN_ELEMENT_TYPE)  // expect: devplace: model: its arguments are .* a precision .double, tf32, mixed
@@ -502,7 +566,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(LINEAR_OF_ONE_SIZE)  // expect: devplace: a type in this network is not a layer.* linear<In, Out> needs both
-  { dp::model<nn::sequential<nn::linear<8>, nn::relu>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<8>, nn::relu>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(STEP_OF_A_LAYER_THAT_KEEPS_TOO_LITTLE)  // expect: devplace: backward: the layer does not keep this
@@ -521,7 +587,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(TEMPORARY_MODEL)  // expect: devplace: trainer: a trainer changes its model and refers to it
-  { dp::trainer wrong{cpu_model{dp::seed{1}}, nn::cross_entropy{}, dp::optim::sgd{}}; }
+  {
+    dp::trainer wrong{cpu_model{dp::seed{1}}, nn::cross_entropy{}, dp::optim::sgd{}};
+  }
 #endif
 
 #if defined(INPUT_GRADIENT_OF_INDICES)  // expect: devplace: backward_to_input: the network's first layer takes elements
@@ -562,7 +630,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(MODEL_IN_PINNED_MEMORY)  // expect: devplace: a model cannot lie in pinned memory
-  { dp::model<net, dp::on<dp::pinned>> nowhere{dp::seed{1}}; }
+  {
+    dp::model<net, dp::on<dp::pinned>> nowhere{dp::seed{1}};
+  }
 #endif
 
 #if defined(MEMORY_PLAN_OF_A_NETWORK)  // expect: devplace: memory_plan: the arguments are a model with its placement
@@ -570,39 +640,57 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(PREDICTOR_IS_TRAINED)  // expect: devplace: trainer: a predictor has no gradients and is not trained
-  { dp::trainer wrong{dp::predictor{model, dp::batch<4>{}}, nn::cross_entropy{}, dp::optim::sgd{}}; }
+  {
+    dp::trainer wrong{dp::predictor{model, dp::batch<4>{}}, nn::cross_entropy{}, dp::optim::sgd{}};
+  }
 #endif
 
 #if defined(OPTIMIZER_OF_A_PREDICTOR)  // expect: devplace: optimizer: .* .a predictor has no gradients
-  { dp::optimizer wrong{dp::predictor{model, dp::batch<4>{}}, dp::optim::sgd{}}; }
+  {
+    dp::optimizer wrong{dp::predictor{model, dp::batch<4>{}}, dp::optim::sgd{}};
+  }
 #endif
 
 #if defined(OPTIMIZER_OF_THE_RULE_FIRST)  // expect: devplace: optimizer: its arguments are .* in this order
-  { dp::optimizer wrong{dp::optim::sgd{}, model}; }
+  {
+    dp::optimizer wrong{dp::optim::sgd{}, model};
+  }
 #endif
 
 #if defined(OPTIMIZER_OF_A_PARAMETER)  // expect: devplace: optimizer: its arguments are .* in this order
-  { dp::optimizer wrong{model.parameter<0>(), dp::optim::sgd{}}; }
+  {
+    dp::optimizer wrong{model.parameter<0>(), dp::optim::sgd{}};
+  }
 #endif
 
 #if defined(OPTIMIZER_WITHOUT_A_RULE)  // expect: devplace: optimizer: its arguments are .* in this order
-  { dp::optimizer wrong{model}; }
+  {
+    dp::optimizer wrong{model};
+  }
 #endif
 
 #if defined(PREDICTOR_WITHOUT_A_BATCH)  // expect: devplace: predictor: give the model and the largest batch
-  { dp::predictor wrong{model}; }
+  {
+    dp::predictor wrong{model};
+  }
 #endif
 
 #if defined(PREDICTOR_FOR_A_NUMBER)  // expect: devplace: predictor: give the model and the largest batch
-  { dp::predictor wrong{model, 256}; }
+  {
+    dp::predictor wrong{model, 256};
+  }
 #endif
 
 #if defined(NOT_A_LOSS)  // expect: devplace: trainer: this type is not a loss
-  { dp::trainer wrong{model, 3.0, dp::optim::sgd{}}; }
+  {
+    dp::trainer wrong{model, 3.0, dp::optim::sgd{}};
+  }
 #endif
 
 #if defined(NOT_A_RULE)  // expect: devplace: this type is not an optimizer's rule
-  { dp::optimizer wrong{model, 3.0}; }
+  {
+    dp::optimizer wrong{model, 3.0};
+  }
 #endif
 
 #if defined(COPY_ASSIGNED_MODEL)  // expect: (deleted|cannot be referenced)
@@ -613,11 +701,15 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(MODEL_WITHOUT_A_SEED)  // expect: (deleted|cannot be referenced)
-  { cpu_model wrong; }
+  {
+    cpu_model wrong;
+  }
 #endif
 
 #if defined(NUMBER_FOR_THE_SEED)  // expect: (deleted|cannot be referenced)
-  { cpu_model wrong{1}; }
+  {
+    cpu_model wrong{1};
+  }
 #endif
 
 #if defined(PARAMETER_BY_NUMBER)  // expect: devplace: parameter: the index is a template argument
@@ -643,7 +735,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(DOUBLE_BATCH_CALLED)  // expect: devplace: the batch's element type is not the model's
-  { auto wrong = model(dp::tensor<double, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}}); }
+  {
+    auto wrong = model(dp::tensor<double, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}});
+  }
 #endif
 
 #if defined(TARGETS_BEFORE_SAMPLES)  // expect: devplace: trainer: the samples come first and the targets second
@@ -655,11 +749,15 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(LABELS_BEFORE_OUTPUT)  // expect: devplace: a loss takes the network's output first and the targets second
-  { auto [wrong, slope] = nn::cross_entropy{}(y, output); }
+  {
+    auto [wrong, slope] = nn::cross_entropy{}(y, output);
+  }
 #endif
 
 #if defined(VECTOR_OF_LABELS)  // expect: devplace: a loss takes two tensors or views
-  { auto [wrong, slope] = nn::cross_entropy{}(output, std::vector<int>(4)); }
+  {
+    auto [wrong, slope] = nn::cross_entropy{}(output, std::vector<int>(4));
+  }
 #endif
 
 #if defined(ACCUMULATE_BEFORE_POLICY)  // expect: devplace: trainer: its arguments are a model, a loss and a rule, in
@@ -670,19 +768,27 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 
 #if defined(LOSS_BEFORE_MODEL)  // expect: devplace: trainer: its arguments are a model, a loss and a rule, in this
                                 // order
-  { dp::trainer wrong{nn::cross_entropy{}, model, dp::optim::sgd{}}; }
+  {
+    dp::trainer wrong{nn::cross_entropy{}, model, dp::optim::sgd{}};
+  }
 #endif
 
 #if defined(RULE_BEFORE_LOSS)  // expect: devplace: trainer: its arguments are a model, a loss and a rule, in this order
-  { dp::trainer wrong{model, dp::optim::sgd{}, nn::cross_entropy{}}; }
+  {
+    dp::trainer wrong{model, dp::optim::sgd{}, nn::cross_entropy{}};
+  }
 #endif
 
 #if defined(NO_RULE)  // expect: devplace: trainer: its arguments are a model, a loss and a rule, in this order
-  { dp::trainer wrong{model, nn::cross_entropy{}}; }
+  {
+    dp::trainer wrong{model, nn::cross_entropy{}};
+  }
 #endif
 
 #if defined(NUMBER_FOR_THE_RULE)  // expect: devplace: this type is not an optimizer's rule
-  { dp::trainer wrong{model, nn::cross_entropy{}, 0.1}; }
+  {
+    dp::trainer wrong{model, nn::cross_entropy{}, 0.1};
+  }
 #endif
 
 #if defined(CONST_MODEL)  // expect: devplace: trainer: a trainer changes its model and refers to it
@@ -734,40 +840,58 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(SLOPE_OF_ANOTHER_TYPE)  // expect: devplace: leaky_relu takes its slope as a ratio
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::leaky_relu<double>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<6, 3>, nn::leaky_relu<double>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(NEGATIVE_SLOPE)  // expect: devplace: leaky_relu takes its slope as a ratio that is not negative
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::leaky_relu<std::ratio<-1, 5>>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<6, 3>, nn::leaky_relu<std::ratio<-1, 5>>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(ALPHA_OF_ZERO)  // expect: devplace: elu takes its alpha as a positive ratio
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::elu<std::ratio<0>>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<6, 3>, nn::elu<std::ratio<0>>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(BETA_OF_ZERO)  // expect: devplace: softplus takes beta, positive, and
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::softplus<std::ratio<0>>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<6, 3>, nn::softplus<std::ratio<0>>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(FEATURES_OF_A_NORMALIZATION)  // expect: devplace: layer_norm<N> and rms_norm<N> take samples whose last
                                           // axis
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::layer_norm<4>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<6, 3>, nn::layer_norm<4>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(NO_FEATURES_TO_NORMALIZE)  // expect: devplace: layer_norm<N> and rms_norm<N> need at least one feature
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::rms_norm<0>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<6, 3>, nn::rms_norm<0>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(EPSILON_OF_ANOTHER_TYPE)  // expect: devplace: rms_norm takes epsilon as a ratio that is not negative
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::rms_norm<3, double>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<6, 3>, nn::rms_norm<3, double>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(NEGATIVE_EPSILON)  // expect: devplace: layer_norm takes epsilon as a ratio that is not negative
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::layer_norm<3, std::ratio<-1, 9>>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<6, 3>, nn::layer_norm<3, std::ratio<-1, 9>>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(DROPOUT_OF_ALL)  // expect: devplace: dropout takes its probability .* at least 0 and below 1
-  { dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<std::ratio<1>>>, on_cpu> wrong{dp::seed{1}}; }
+  {
+    dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<std::ratio<1>>>, on_cpu> wrong{dp::seed{1}};
+  }
 #endif
 
 #if defined(TARGETS_OF_FLOATS)  // expect: devplace: trainer: cross_entropy and nll take class numbers
@@ -780,10 +904,14 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 
 #if defined(AVERAGE_OF_A_TRAINER)  // expect: devplace: moving_average: it averages the parameters of a model
-  { dp::moving_average wrong{step}; }
+  {
+    dp::moving_average wrong{step};
+  }
 #endif
 
 #if defined(BEST_OF_A_PREDICTOR)  // expect: devplace: early_stopping: it keeps the best parameters of a model
-  { dp::early_stopping wrong{dp::predictor{model, dp::batch<4>{}}}; }
+  {
+    dp::early_stopping wrong{dp::predictor{model, dp::batch<4>{}}};
+  }
 #endif
 }

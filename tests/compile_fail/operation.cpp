@@ -10,12 +10,8 @@ struct set_to_zero {
   DEVPLACE_HD void operator()(std::size_t i) const { x[i] = 0; }
 };
 
-void runs(float* x) {
-  dp::detail::for_each_index<dp::backend::cpu>(0, 1, 1, set_to_zero{x});
-}
+void runs(float* x) { dp::detail::for_each_index<dp::backend::cpu>(0, 1, 1, set_to_zero{x}); }
 
 #if defined(OPERATION_WITHOUT_COMPONENT)  // expect: devplace: this operation runs on a cuda place, and the target
-void launch(float* x) {
-  dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, set_to_zero{x});
-}
+void launch(float* x) { dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, set_to_zero{x}); }
 #endif

@@ -8,21 +8,16 @@
 
 namespace dp = devplace;
 
-template <std::size_t Bytes>
-struct store {
+template <std::size_t Bytes> struct store {
   unsigned char* x;
   unsigned char values[Bytes];
   DEVPLACE_HD void operator()(std::size_t i) const { x[i] = values[i]; }
 };
 
-void runs(unsigned char* x) {
-  dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, store<4000>{x, {}});
-}
+void runs(unsigned char* x) { dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, store<4000>{x, {}}); }
 
 #if defined(ARGUMENTS_TOO_LARGE)  // expect: devplace: the arguments of this operation exceed the 4096 bytes
-void launch(unsigned char* x) {
-  dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, store<4096>{x, {}});
-}
+void launch(unsigned char* x) { dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, store<4096>{x, {}}); }
 #endif
 
 #if defined(ARGUMENT_NOT_TRIVIALLY_COPYABLE)  // expect: devplace: the arguments of an operation on a cuda place must

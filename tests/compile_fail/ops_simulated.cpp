@@ -11,10 +11,8 @@
 
 namespace dp = devplace;
 
-template <class P>
-using matrix = dp::tensor<float, dp::extents<3, 3>, dp::on<P>>;
-template <class P>
-using labels = dp::tensor<std::int64_t, dp::extents<3>, dp::on<P>>;
+template <class P> using matrix = dp::tensor<float, dp::extents<3, 3>, dp::on<P>>;
+template <class P> using labels = dp::tensor<std::int64_t, dp::extents<3>, dp::on<P>>;
 
 void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>& c, matrix<dp::pinned>& p) {
   p(0, 0) = dp::to<dp::on<dp::pinned>>(b)(1, 1);
@@ -67,7 +65,9 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
   dp::cross_entropy(b, labels<dp::cpu>{0, 1, 2});
 #endif
 #if defined(SUM_IN_PINNED_MEMORY)  // expect: devplace: nothing is computed in pinned memory.*to<cpu>
-  { matrix<dp::pinned> sum = p + p; }
+  {
+    matrix<dp::pinned> sum = p + p;
+  }
 #endif
 #if defined(ZEROS_IN_PINNED_MEMORY)  // expect: devplace: nothing is computed in pinned memory
   dp::zeros<float, dp::on<dp::pinned>>(dp::extents<3>{});
@@ -76,7 +76,9 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
   dp::matmul(p, p);
 #endif
 #if defined(EVENT_OF_PINNED_MEMORY)  // expect: devplace: pinned is memory only and has no work of its own
-  { dp::event<dp::pinned> done; }
+  {
+    dp::event<dp::pinned> done;
+  }
 #endif
 }
 

@@ -23,10 +23,8 @@ namespace nn = devplace::nn;
 using net = nn::linear<6, 3>;
 using where = dp::replicated<0, 1>;
 using parts = dp::sharded<dp::axis<0>, 0, 1>;
-template <class W>
-using samples = dp::tensor<float, dp::extents<dp::dyn, 6>, W>;
-template <class W>
-using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, W>;
+template <class W> using samples = dp::tensor<float, dp::extents<dp::dyn, 6>, W>;
+template <class W> using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, W>;
 
 void work(dp::model<net, where>& model, const samples<where>& copies, const labels<where>& copies_labels,
           const samples<parts>& split, const labels<parts>& split_labels, const samples<dp::on<dp::cuda<0>>>& first,

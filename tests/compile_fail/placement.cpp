@@ -30,33 +30,23 @@ float* for_libraries(dp::view<float, dp::extents<3>, named> x) {
 }
 
 #if defined(ELEMENT_BY_DEVICE_POINTER)  // expect: devplace: the host cannot reach a device's memory
-float element(dp::view<float, dp::extents<3>, named> x) {
-  return x.data()[1];
-}
+float element(dp::view<float, dp::extents<3>, named> x) { return x.data()[1]; }
 #endif
 
 #if defined(SORT_OF_DEVICE_POINTERS)  // expect: devplace: the host cannot reach a device's memory; get\(\) is the
-void sort(dp::view<std::int64_t, dp::extents<3>, named> x) {
-  std::sort(x.data(), x.data() + 3);
-}
+void sort(dp::view<std::int64_t, dp::extents<3>, named> x) { std::sort(x.data(), x.data() + 3); }
 #endif
 
 #if defined(WRAP_DEVICE_POINTER_AS_HOST)  // expect: devplace: wrap: the pointer is of a device's memory, which the host
-auto wrapped(dp::device_pointer<float> x) {
-  return dp::wrap(x, dp::extents<3>{});
-}
+auto wrapped(dp::device_pointer<float> x) { return dp::wrap(x, dp::extents<3>{}); }
 #endif
 
 #if defined(TENSOR_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda; add
-row make() {
-  return row(dp::extents<3>{});
-}
+row make() { return row(dp::extents<3>{}); }
 #endif
 
 #if defined(SYNCHRONIZE_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda
-void wait() {
-  dp::synchronize<dp::cuda<0>>();
-}
+void wait() { dp::synchronize<dp::cuda<0>>(); }
 #endif
 
 #if defined(NEGATIVE_ORDINAL)  // expect: devplace: a cuda ordinal counts from 0
@@ -100,9 +90,7 @@ struct counts {
   int operator()(dp::on<dp::cpu>) const { return 1; }
   double operator()(dp::replicated_on<dp::cpu>) const { return 1; }
 };
-double choose() {
-  return dp::first_available<dp::on<dp::cpu>, dp::replicated_on<dp::cpu>>(counts{});
-}
+double choose() { return dp::first_available<dp::on<dp::cpu>, dp::replicated_on<dp::cpu>>(counts{}); }
 #endif
 
 #if defined(FUNCTION_WITHOUT_PLACEMENT)  // expect: devplace: first_available, select: the function takes the chosen
@@ -136,9 +124,7 @@ void choose() {
 #endif
 
 #if defined(WRAP_VECTOR_AS_DEVICE)  // expect: devplace: wrap: the container is in host memory and the place is a device
-auto wrapped(std::vector<float>& x) {
-  return dp::wrap<named>(x, dp::extents<3>{});
-}
+auto wrapped(std::vector<float>& x) { return dp::wrap<named>(x, dp::extents<3>{}); }
 #endif
 
 #if defined(UP_TO_NO_GPU)  // expect: devplace: up_to<N> stands for N GPUs or fewer

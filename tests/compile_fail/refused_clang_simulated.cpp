@@ -14,36 +14,24 @@ using matrix = dp::tensor<float, dp::extents<2, 3>, on_cpu>;
 using network = dp::nn::sequential<dp::nn::linear<3, 2>>;
 using regression = dp::model<network, on_cpu>;
 
-auto row_of(matrix& a) {
-  return a[1];
-}
+auto row_of(matrix& a) { return a[1]; }
 float elements(matrix& a, std::size_t row) {
   return a(1, 2) + a(row, 2) + a.view()(1, 2) + static_cast<float>(a.extent(1));
 }
 #if defined(INDEX_PAST_THE_END)  // expect: devplace: an index is past the extent of its axis
-float past_the_end(matrix& a) {
-  return a(0, 3);
-}
+float past_the_end(matrix& a) { return a(0, 3); }
 #endif
 #if defined(INDEX_OF_A_VIEW_PAST_THE_END)  // expect: devplace: an index is past the extent of its axis
-float past_the_end(matrix& a) {
-  return a.view()(2, 0);
-}
+float past_the_end(matrix& a) { return a.view()(2, 0); }
 #endif
 #if defined(NEGATIVE_INDEX)  // expect: devplace: an index is past the extent of its axis
-void negative(matrix& a) {
-  a(-1, 0) = 1;
-}
+void negative(matrix& a) { a(-1, 0) = 1; }
 #endif
 #if defined(NO_SUCH_AXIS)  // expect: devplace: extent: the array has fewer axes
-std::size_t depth(const matrix& a) {
-  return a.extent(2);
-}
+std::size_t depth(const matrix& a) { return a.extent(2); }
 #endif
 #if defined(NO_SUCH_AXIS_OF_COPIES)  // expect: devplace: extent: the array has fewer axes
-std::size_t depth(const dp::tensor<float, dp::extents<2, 3>, dp::replicated<0, 1>>& a) {
-  return a.extent(2);
-}
+std::size_t depth(const dp::tensor<float, dp::extents<2, 3>, dp::replicated<0, 1>>& a) { return a.extent(2); }
 #endif
 #if defined(RETURNED_VIEW)  // expect: address of stack memory associated with local variable 'a' returned
 auto returned_view() {
@@ -99,9 +87,7 @@ auto loader_of_views(const matrix& a, const labels& b) {
   const auto x = a.view();
   return dp::make_loader<on_cpu>(x, b.view(), {.batch = 2});
 }
-auto loader_of_arguments(const matrix& x, labels& y) {
-  return dp::make_loader<on_cpu>(x, y, {.batch = 2});
-}
+auto loader_of_arguments(const matrix& x, labels& y) { return dp::make_loader<on_cpu>(x, y, {.batch = 2}); }
 #if defined(RETURNED_LOADER_OF_TENSORS)  // expect: address of stack memory associated with local variable 'x' returned
 auto returned_loader() {
   matrix x{dp::extents<2, 3>{}};

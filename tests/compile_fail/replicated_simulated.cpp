@@ -16,10 +16,8 @@ namespace nn = devplace::nn;
 
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 using where = dp::replicated<0, 1>;
-template <class W>
-using samples = dp::tensor<float, dp::extents<dp::dyn, 6>, W>;
-template <class W>
-using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, W>;
+template <class W> using samples = dp::tensor<float, dp::extents<dp::dyn, 6>, W>;
+template <class W> using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, W>;
 
 void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& single,
            const samples<dp::sharded<dp::axis<0>, 0, 1>>& x, const labels<dp::sharded<dp::axis<0>, 0, 1>>& y,

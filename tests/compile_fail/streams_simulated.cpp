@@ -9,8 +9,7 @@
 
 namespace dp = devplace;
 
-template <class P>
-using list = dp::tensor<float, dp::extents<3>, dp::on<P>>;
+template <class P> using list = dp::tensor<float, dp::extents<3>, dp::on<P>>;
 
 void streams(const list<dp::cuda<0>>& x, const dp::stream<dp::cuda<0>>& s, const dp::stream<dp::cuda<1>>& t) {
   dp::event<dp::cuda<0>> e;
@@ -29,16 +28,24 @@ void streams(const list<dp::cuda<0>>& x, const dp::stream<dp::cuda<0>>& s, const
   x.record_stream(t);
 #endif
 #if defined(SCOPE_OF_A_TEMPORARY_STREAM)  // expect: devplace: stream_scope: the temporary stream would be
-  { const dp::stream_scope lost(dp::stream<dp::cuda<0>>{}); }
+  {
+    const dp::stream_scope lost(dp::stream<dp::cuda<0>>{});
+  }
 #endif
 #if defined(STREAM_OF_A_POINTER)  // expect: devplace: stream: a stream is made without arguments
-  { dp::stream<dp::cuda<0>> adopted(s.native_handle()); }
+  {
+    dp::stream<dp::cuda<0>> adopted(s.native_handle());
+  }
 #endif
 #if defined(EVENT_OF_A_POINTER)  // expect: (no matching|no instance of constructor)
-  { dp::event<dp::cuda<0>> adopted(s.native_handle()); }
+  {
+    dp::event<dp::cuda<0>> adopted(s.native_handle());
+  }
 #endif
 #if defined(STREAM_OF_PINNED_MEMORY)  // expect: devplace: pinned is memory only and has no work of its own
-  { dp::stream<dp::pinned> none; }
+  {
+    dp::stream<dp::pinned> none;
+  }
 #endif
 }
 
@@ -83,22 +90,34 @@ void copies(list<dp::cuda<0>>& x, list<dp::pinned>& p, list<dp::cpu>& c, const d
   dp::copy(x, copy);
 #endif
 #if defined(COPY_INTO_A_TEMPORARY)  // expect: devplace: copy_async: the destination is a temporary tensor
-  { auto lost = dp::copy_async(list<dp::cuda<0>>{dp::extents<3>{}}, p); }
+  {
+    auto lost = dp::copy_async(list<dp::cuda<0>>{dp::extents<3>{}}, p);
+  }
 #endif
 #if defined(ASYNC_COPY_OF_OTHER_TYPE)  // expect: devplace: copy: the element types differ
-  { auto other = dp::copy_async(x, dp::tensor<double, dp::extents<3>, dp::on<dp::pinned>>{dp::extents<3>{}}); }
+  {
+    auto other = dp::copy_async(x, dp::tensor<double, dp::extents<3>, dp::on<dp::pinned>>{dp::extents<3>{}});
+  }
 #endif
 #if defined(ASYNC_WITHOUT_PLACE)  // expect: devplace: to_async: name the place in angle brackets
-  { auto other = dp::to_async(p); }
+  {
+    auto other = dp::to_async(p);
+  }
 #endif
 #if defined(PENDING_ADDED)  // expect: devplace: the copy is pending
-  { dp::tensor sum = copy + copy; }
+  {
+    dp::tensor sum = copy + copy;
+  }
 #endif
 #if defined(PENDING_AS_THE_TENSOR)  // expect: devplace: the copy is pending
-  { list<dp::cuda<1>> there = std::move(copy); }
+  {
+    list<dp::cuda<1>> there = std::move(copy);
+  }
 #endif
 #if defined(SCOPE_OF_A_PLACE)  // expect: devplace: stream_scope: the argument is a stream in a variable
-  { const dp::stream_scope on(dp::cuda<0>{}); }
+  {
+    const dp::stream_scope on(dp::cuda<0>{});
+  }
 #endif
 #if defined(STREAM_WITHOUT_PLACE)  // expect: devplace: stream: name the place whose queue it is
   dp::stream queue;

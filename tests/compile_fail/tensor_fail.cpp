@@ -36,45 +36,67 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #endif
 
 #if defined(LIST_OF_OTHER_EXTENT)  // expect: devplace: the list does not have the tensor's extents
-  { dp::tensor<float, dp::extents<3>, on_cpu> short_list{1, 2}; }
+  {
+    dp::tensor<float, dp::extents<3>, on_cpu> short_list{1, 2};
+  }
 #endif
 
 #if defined(NESTED_LIST_NARROWS)  // expect: (narrowing|no matching constructor|no instance of constructor)
-  { dp::tensor<std::int32_t, dp::extents<1, 2>, on_cpu> fractions{{1.5, 2}}; }
+  {
+    dp::tensor<std::int32_t, dp::extents<1, 2>, on_cpu> fractions{{1.5, 2}};
+  }
 #endif
 
 #if defined(LIST_NARROWS)  // expect: devplace: the list has floating-point values and the tensor integer elements
-  { dp::tensor<std::int32_t, dp::extents<2>, on_cpu> fractions{1.5, 2}; }
+  {
+    dp::tensor<std::int32_t, dp::extents<2>, on_cpu> fractions{1.5, 2};
+  }
 #endif
 
 #if defined(FRACTION_AS_A_SIZE)  // expect: devplace: extents: a size has a fraction
-  { const dp::extents<dp::dyn> most(0.8 * 10); }
+  {
+    const dp::extents<dp::dyn> most(0.8 * 10);
+  }
 #endif
 
 #if defined(VALUE_BESIDE_EXTENTS)  // expect: devplace: for elements of one value write full<T, Where>
-  { matrix ones(dp::extents<2, 3>{}, 1.0f); }
+  {
+    matrix ones(dp::extents<2, 3>{}, 1.0f);
+  }
 #endif
 
 #if defined(VALUE_BESIDE_EXTENTS_OF_A_PLACED_TENSOR)  // expect: devplace: a tensor over several places is made of
-  { dp::tensor<float, dp::extents<2, 3>, dp::sharded<dp::axis<0>, 0, 1>> ones(dp::extents<2, 3>{}, 1); }
+  {
+    dp::tensor<float, dp::extents<2, 3>, dp::sharded<dp::axis<0>, 0, 1>> ones(dp::extents<2, 3>{}, 1);
+  }
 #endif
 
 #if defined(ANYTHING_BESIDE_EXTENTS)  // expect: devplace: for elements of one value write full<T, Where>
-  { matrix other(dp::extents<2, 3>{}, "1"); }
+  {
+    matrix other(dp::extents<2, 3>{}, "1");
+  }
 #endif
 #if defined(LIST_OF_TEXTS)  // expect: devplace: a tensor is made of its extents or of a list of numbers
-  { dp::tensor<float, dp::extents<2>, on_cpu> texts{"1", "2"}; }
+  {
+    dp::tensor<float, dp::extents<2>, on_cpu> texts{"1", "2"};
+  }
 #endif
 #if defined(FLAT_LIST_OF_A_MATRIX)  // expect: devplace: a list of numbers makes a tensor of one axis
-  { matrix flat{1, 2, 3, 4, 5, 6}; }
+  {
+    matrix flat{1, 2, 3, 4, 5, 6};
+  }
 #endif
 
 #if defined(SIZES_AS_NUMBERS)  // expect: devplace: a list of numbers makes .*sizes are given as extents.3, 4.
-  { dp::tensor<float, dp::extents<dp::dyn, dp::dyn>, on_cpu> sized(2, 3); }
+  {
+    dp::tensor<float, dp::extents<dp::dyn, dp::dyn>, on_cpu> sized(2, 3);
+  }
 #endif
 
 #if defined(NESTED_LISTS_OF_ONE_AXIS)  // expect: devplace: nested lists make a matrix
-  { dp::tensor<float, dp::extents<2>, on_cpu> nested{{1, 2}, {3, 4}}; }
+  {
+    dp::tensor<float, dp::extents<2>, on_cpu> nested{{1, 2}, {3, 4}};
+  }
 #endif
 
 #if defined(TENSOR_FROM_ANOTHER_PLACE)  // expect: devplace: a tensor is not made of another tensor, a view
@@ -90,7 +112,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #endif
 
 #if defined(TENSOR_DEDUCED_FROM_A_VIEW)  // expect: devplace: a tensor is not made of another tensor, a view
-  { dp::tensor some = constant.slice(0, 1); }
+  {
+    dp::tensor some = constant.slice(0, 1);
+  }
 #endif
 
 #if defined(ASSIGNED_FROM_ANOTHER_PLACE)  // expect: devplace: a tensor is assigned an expression, a number
@@ -196,15 +220,21 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #endif
 
 #if defined(ELEMENT_TYPE_OF_HALF)  // expect: std::uint8_t or, for storage, bf16 and half
-  { dp::tensor<_Float16, dp::extents<2>, on_cpu> half(dp::extents<2>{}); }
+  {
+    dp::tensor<_Float16, dp::extents<2>, on_cpu> half(dp::extents<2>{});
+  }
 #endif
 
 #if defined(TENSOR_ARGUMENTS_SWAPPED)  // expect: devplace: the second argument of tensor is its extents
-  { dp::tensor<float, on_cpu, dp::extents<2>> swapped(dp::extents<2>{}); }
+  {
+    dp::tensor<float, on_cpu, dp::extents<2>> swapped(dp::extents<2>{});
+  }
 #endif
 
 #if defined(TENSOR_WITHOUT_PLACEMENT)  // expect: devplace: the third argument of tensor is its placement
-  { dp::tensor<float, dp::extents<4>> nowhere(dp::extents<4>{}); }
+  {
+    dp::tensor<float, dp::extents<4>> nowhere(dp::extents<4>{});
+  }
 #endif
 
 #if defined(ZEROS_SWAPPED)  // expect: devplace: the second template argument must be a placement
@@ -260,7 +290,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #endif
 
 #if defined(TENSOR_OF_A_LIST_ALONE)  // expect: devplace: the first argument of tensor is its element type
-  { dp::tensor deduced{1.0f, 2.0f}; }
+  {
+    dp::tensor deduced{1.0f, 2.0f};
+  }
 #endif
 
 #if defined(PERMUTE_AXIS_TWICE)  // expect: devplace: permute\(axis<1>{}, axis<0>{}\): name every axis once
@@ -326,11 +358,15 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #endif
 
 #if defined(PINNED_WITHOUT_COMPONENT)  // expect: devplace: a tensor on pinned needs the component cuda
-  { dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>> staging{dp::extents<3>{}}; }
+  {
+    dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>> staging{dp::extents<3>{}};
+  }
 #endif
 
 #if defined(STREAM_WITHOUT_COMPONENT)  // expect: devplace: a stream of a cuda place needs the component cuda
-  { dp::stream<dp::cuda<0>> side; }
+  {
+    dp::stream<dp::cuda<0>> side;
+  }
 #endif
   static_cast<void>(constant);
 }

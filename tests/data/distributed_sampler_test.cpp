@@ -29,8 +29,7 @@ std::string lists(std::size_t samples, int size, const dp::distributed_sampler_o
     dp::distributed_sampler s(samples, size, rank, options);
     const auto own = s.order(epoch);
     if (own.size() != s.size()) text += '!';
-    for (const std::int64_t i : own)
-      text += indices[static_cast<std::size_t>(i)];
+    for (const std::int64_t i : own) text += indices[static_cast<std::size_t>(i)];
   }
   return text;
 }
@@ -54,8 +53,7 @@ TEST_CASE("the lists of all processes equal those of PyTorch's DistributedSample
 
 TEST_CASE("the lists of a large set and of a large seed equal PyTorch's", "[data]") {
   dp::distributed_sampler s(100003, 3, 1, {.shuffle = dp::seed{(std::uint64_t{1} << 40) + 5}});
-  for (int epoch = 0; epoch != 2; ++epoch)
-    s.order(epoch);  // an epoch does not depend on earlier ones
+  for (int epoch = 0; epoch != 2; ++epoch) s.order(epoch);  // an epoch does not depend on earlier ones
   const auto own = s.order(2);
   REQUIRE(own.size() == 33335);
   CHECK(std::vector<std::int64_t>(own.begin(), own.begin() + 4) == std::vector<std::int64_t>{94367, 72116, 558, 84071});

@@ -15,8 +15,7 @@ namespace support {
 namespace dp = devplace;
 
 /// A tensor on one place, or split over several, copied to the host.
-template <class T, class Extents, class P>
-auto on_host(const dp::tensor<T, Extents, dp::on<P>>& x) {
+template <class T, class Extents, class P> auto on_host(const dp::tensor<T, Extents, dp::on<P>>& x) {
   return dp::to<dp::on<dp::cpu>>(x);
 }
 template <class T, class Extents, class... P>
@@ -25,8 +24,7 @@ auto on_host(const dp::tensor<T, Extents, dp::sharded_on<dp::axis<0>, P...>>& x)
 }
 
 /// All samples and labels of one epoch of a loader for any placement, copied to the host.
-template <class Loader>
-auto read_on_host(Loader& batches, int epoch) {
+template <class Loader> auto read_on_host(Loader& batches, int epoch) {
   using batch = typename Loader::batch_type;
   epoch_contents<typename decltype(batch::images)::value_type, typename decltype(batch::labels)::value_type> result;
   for (const auto& [images, labels] : batches.epoch(epoch)) {
@@ -40,8 +38,7 @@ auto read_on_host(Loader& batches, int epoch) {
 }
 
 /// All samples and labels of one epoch of a new loader of images.
-template <class Where>
-auto read_on_host(const dp::image_set& data, const dp::loader_options& how, int epoch) {
+template <class Where> auto read_on_host(const dp::image_set& data, const dp::loader_options& how, int epoch) {
   dp::loader<Where> batches{data, how};
   static_assert(std::is_same_v<typename decltype(dp::loader<Where>::batch_type::images)::placement_type,
                                dp::batch_placement_t<Where>>);

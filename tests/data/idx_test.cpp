@@ -17,10 +17,7 @@ using support::temporary_folder;
 
 namespace {
 
-template <std::size_t N>
-std::string bytes(const char (&literal)[N]) {
-  return {literal, N - 1};
-}
+template <std::size_t N> std::string bytes(const char (&literal)[N]) { return {literal, N - 1}; }
 
 const std::string uint8_2x3 = bytes("\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x03\x01\x02\x03\x04\x05\xff");
 

@@ -17,10 +17,7 @@ using support::temporary_folder;
 
 namespace {
 
-template <std::size_t N>
-std::string bytes(const char (&literal)[N]) {
-  return {literal, N - 1};
-}
+template <std::size_t N> std::string bytes(const char (&literal)[N]) { return {literal, N - 1}; }
 
 // All compressed by Python's gzip module. The IDX file 1 2 3 / 4 5 6:
 const std::string uint8_2x3 = bytes(
@@ -63,8 +60,7 @@ TEST_CASE("read_idx reads gzip files with one or several members", "[data]") {
   const temporary_folder folder;
   for (const std::string& content : {uint8_2x3, two_members}) {
     const auto x = dp::read_idx<std::uint8_t, dp::extents<2, 3>>(folder.write("x", content));
-    for (std::size_t i = 0; i < 6; ++i)
-      CHECK(x.data()[i] == i + 1);
+    for (std::size_t i = 0; i < 6; ++i) CHECK(x.data()[i] == i + 1);
   }
   folder.write("y.gz", uint8_2x3);
   CHECK(dp::read_idx<std::uint8_t, dp::extents<2, 3>>(folder.file("y"))(1, 2) == 6);
@@ -152,7 +148,6 @@ TEST_CASE("read_mnist reads the four original files", "[data]") {
   }
   // The mean pixel, 0.1307 x 255, which every MNIST example uses to normalise.
   double sum = 0;
-  for (std::size_t i = 0; i < data.train.images.size(); ++i)
-    sum += data.train.images.data()[i];
+  for (std::size_t i = 0; i < data.train.images.size(); ++i) sum += data.train.images.data()[i];
   CHECK(sum / static_cast<double>(data.train.images.size()) / 255 == Catch::Approx(0.1307).margin(0.00005));
 }

@@ -22,8 +22,7 @@ namespace {
 /// An IDX file of uint8 with extents below 256.
 std::string idx(const std::vector<unsigned char>& extents, const std::string& elements) {
   std::string file{'\0', '\0', '\x08', static_cast<char>(extents.size())};
-  for (const unsigned char extent : extents)
-    file += std::string(3, '\0') + static_cast<char>(extent);
+  for (const unsigned char extent : extents) file += std::string(3, '\0') + static_cast<char>(extent);
   return file + elements;
 }
 
@@ -89,8 +88,7 @@ TEST_CASE("the digits in examples/data are the test part of UCI's set", "[data]"
   CHECK(set.classes() == 10);
   // The number of images of each digit, from UCI's description of the data.
   std::vector<int> count(10);
-  for (std::size_t i = 0; i < set.size(); ++i)
-    ++count[set.labels(i)];
+  for (std::size_t i = 0; i < set.size(); ++i) ++count[set.labels(i)];
   CHECK(count == std::vector<int>{178, 182, 177, 183, 181, 182, 181, 179, 174, 180});
   int sum = 0, largest = 0;
   for (std::size_t i = 0; i < set.images.size(); ++i) {
@@ -100,8 +98,7 @@ TEST_CASE("the digits in examples/data are the test part of UCI's set", "[data]"
   CHECK(largest == 16);
   CHECK(sum == 561718);                                        // sum of the source's pixel columns, by awk
   const std::vector<int> third_row{0, 3, 15, 2, 0, 11, 8, 0};  // from the source's first line
-  for (std::size_t x = 0; x < 8; ++x)
-    CHECK(set.images(0, 2, x) == third_row[x]);
+  for (std::size_t x = 0; x < 8; ++x) CHECK(set.images(0, 2, x) == third_row[x]);
   CHECK(set.labels(1796) == 8);
 }
 

@@ -18,14 +18,12 @@ TEST_CASE("batches do not allocate, including the smaller last batch and a new o
     dp::loader<dp::on<dp::cpu>> batches{data, {.batch = 16, .shuffle = dp::seed{2}, .workers = workers}};
     std::size_t sum = 0;
     const auto read = [&](int epoch) {
-      for (const auto& [images, labels] : batches.epoch(epoch))
-        sum += images.size() + labels.size();
+      for (const auto& [images, labels] : batches.epoch(epoch)) sum += images.size() + labels.size();
     };
     read(0);
     const std::uint64_t counted = dp::memory_statistics<dp::cpu>().allocations;
     const long all = support::allocations;
-    for (int epoch = 1; epoch < 5; ++epoch)
-      read(epoch);
+    for (int epoch = 1; epoch < 5; ++epoch) read(epoch);
     const long after = support::allocations;
     CHECK(after - all == 0);
     CHECK(dp::memory_statistics<dp::cpu>().allocations - counted == 0);

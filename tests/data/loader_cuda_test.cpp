@@ -56,7 +56,6 @@ TEST_CASE("a GPU's batch does not change while work on it is pending", "[data]")
   }
   const auto labels = dp::to<dp::on<dp::cpu>>(kept);
   std::size_t wrong = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    wrong += labels(i) == i % 10 ? 0 : 1;
+  for (std::size_t i = 0; i < labels.size(); ++i) wrong += labels(i) == i % 10 ? 0 : 1;
   CHECK(wrong == 0);
 }

@@ -46,8 +46,7 @@ struct passes_gate {
   void operator()(std::span<float> sample, std::size_t index, int epoch) const {
     if (index >= at->limit) {
       ++at->held;
-      while (index >= at->limit)
-        std::this_thread::yield();
+      while (index >= at->limit) std::this_thread::yield();
       --at->held;
     }
     sample[0] += static_cast<float>(epoch);
@@ -59,8 +58,7 @@ const dp::loader_options with_workers{.batch = batch, .workers = 2, .prefetch = 
 
 /// Returns when both workers are blocked inside a batch.
 void wait_until_held(const gate& g) {
-  while (g.held != 2)
-    std::this_thread::yield();
+  while (g.held != 2) std::this_thread::yield();
 }
 
 /// Returns when all other threads of this process sleep. A child of fork() waits for ever for the lock of
@@ -87,10 +85,8 @@ auto expected_epoch(const dp::image_set& data, int epoch) {
 }
 
 /// Calls `f()` in a child, which is killed if it hangs. Returns how the child ended: `exit 0` if `f()` did not throw.
-template <class F>
-std::string in_child(const F& f) {
-  const auto ended = support::in_forked_processes(
-      1, [&](int) { f(); }, 20);
+template <class F> std::string in_child(const F& f) {
+  const auto ended = support::in_forked_processes(1, [&](int) { f(); }, 20);
   return ended[0].how + ended[0].output;
 }
 
@@ -143,11 +139,9 @@ TEST_CASE("a child of fork can leave or continue the loop over an epoch", "[data
     auto at = epoch->begin();
     std::vector<float> found;
     const auto take = [&] { found.insert(found.end(), at->images.data(), at->images.data() + at->images.size()); };
-    for (std::size_t i = 1; i != read; ++i, ++at)
-      take();
+    for (std::size_t i = 1; i != read; ++i, ++at) take();
     const auto continues = [&] {  // starts with the current batch at the fork
-      for (; at != epoch->end(); ++at)
-        take();
+      for (; at != epoch->end(); ++at) take();
       require(found == expected.samples, "other batches");
     };
     wait_until_held(g);

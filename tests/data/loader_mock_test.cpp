@@ -21,8 +21,7 @@ using calls = std::vector<std::string>;
 namespace {
 
 /// Names the stream of the next loader, by naming a stream and returning it to the pool.
-template <class P>
-void name_copies() {
+template <class P> void name_copies() {
   const dp::stream<P> side;
   mock::name_stream(side.native_handle(), "copies");
 }
@@ -109,8 +108,7 @@ TEST_CASE("during an epoch the host neither waits nor allocates", "[data]") {
   mock::clear_calls();
   std::size_t samples = 0;
   for (int epoch = 0; epoch < 3; ++epoch)
-    for (const auto& batch : batches.epoch(epoch))
-      samples += batch.labels.extent(0);
+    for (const auto& batch : batches.epoch(epoch)) samples += batch.labels.extent(0);
   CHECK(samples == 3 * 41);
   CHECK(work().size() == 3 * 6 * batch_of(0, 1, 1).size());
   CHECK(count("cudaMemcpyAsync") == 3 * 6 * 2);

@@ -94,8 +94,7 @@ TEST_CASE("a loader over processes makes only the samples of its own process", "
     const dp::process_scope scope{group};
     dp::loader<dp::across<dp::on<dp::cpu>>> batches{
         data, {.batch = 8, .shuffle = dp::seed{1}}, [&](std::span<float>, std::size_t index, int) { ++made[index]; }};
-    for (const auto& batch : batches.epoch(0))
-      require(batch.labels.extent(0) == 8, "a batch is not of 8 samples.");
+    for (const auto& batch : batches.epoch(0)) require(batch.labels.extent(0) == 8, "a batch is not of 8 samples.");
   });
   CHECK(made == std::vector<int>(40, 1));
 }
@@ -103,8 +102,7 @@ TEST_CASE("a loader over processes makes only the samples of its own process", "
 TEST_CASE("mixup over processes equals mixup in one process", "[data]") {
   dp::tensor<float, dp::extents<20, 1, 2>, dp::on<dp::cpu>> features(dp::extents<20, 1, 2>{});
   dp::tensor<float, dp::extents<20>, dp::on<dp::cpu>> targets(dp::extents<20>{});
-  for (std::size_t i = 0; i < 20; ++i)
-    features(i, 0, 0) = targets(i) = static_cast<float>(i), features(i, 0, 1) = 1;
+  for (std::size_t i = 0; i < 20; ++i) features(i, 0, 0) = targets(i) = static_cast<float>(i), features(i, 0, 1) = 1;
   const dp::transforms mixing{dp::extents<1, 2>{}, dp::seed{1}, dp::horizontal_flip{}, dp::mixup{.alpha = 1}};
   const dp::loader_options how{.batch = 8, .shuffle = dp::seed{3}};
   auto of_one = dp::make_loader<dp::on<dp::cpu>>(features, targets, how, mixing);

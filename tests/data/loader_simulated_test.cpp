@@ -72,8 +72,7 @@ TEST_CASE("batches are split by the rule in the options, even small ones", "[dat
         CHECK(images.first_row(k) == labels.first_row(k));
         std::vector<std::uint8_t> classes(part.size());
         dp::detail::copy_out<dp::backend::cuda>(part.ordinal(), classes.data(), part.data(), classes.size());
-        for (const std::uint8_t label : classes)
-          CHECK(label == next++ % 10);
+        for (const std::uint8_t label : classes) CHECK(label == next++ % 10);
       }
     }
     CHECK(next == 26);
@@ -112,8 +111,7 @@ TEST_CASE("a batch does not change while work on it is pending on a device", "[d
     const auto labels = dp::to<dp::on<dp::cpu>>(kept);
     dp::sampler expected(64, dp::seed{3});
     const auto order = expected.order(0);
-    for (std::size_t i = 0; i < 64; ++i)
-      CHECK(labels(i) == order[i] % 10);
+    for (std::size_t i = 0; i < 64; ++i) CHECK(labels(i) == order[i] % 10);
   }
 }
 
@@ -127,24 +125,20 @@ TEST_CASE("nothing is allocated for a batch on devices", "[data]") {
   std::size_t samples = 0;
   const auto before = counted();
   for (int epoch = 0; epoch < 3; ++epoch)
-    for (const auto& batch : batches.epoch(epoch))
-      samples += batch.labels.extent(0);
+    for (const auto& batch : batches.epoch(epoch)) samples += batch.labels.extent(0);
   CHECK(counted() == before);
   CHECK(samples == 3 * 41);
 }
 
 TEST_CASE("features of every kind reach devices bitwise equal to the CPU's", "[data]") {
   const auto jitter = [](std::span<float> sample, std::size_t index, int epoch) {
-    for (float& x : sample)
-      x = std::sin(x + static_cast<float>(index) + 10 * static_cast<float>(epoch));
+    for (float& x : sample) x = std::sin(x + static_cast<float>(index) + 10 * static_cast<float>(epoch));
   };
   const dp::image_set data = numbered_images(41);
   dp::tensor<double, dp::extents<41, 1, 3>, dp::on<dp::cpu>> features(dp::extents<41, 1, 3>{});
   dp::tensor<double, dp::extents<dyn, 2>, dp::on<dp::cpu>> targets(dp::extents<dyn, 2>(41));
-  for (std::size_t i = 0; i < features.size(); ++i)
-    features.data()[i] = std::cos(static_cast<double>(i));
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    targets.data()[i] = std::exp(-static_cast<double>(i));
+  for (std::size_t i = 0; i < features.size(); ++i) features.data()[i] = std::cos(static_cast<double>(i));
+  for (std::size_t i = 0; i < targets.size(); ++i) targets.data()[i] = std::exp(-static_cast<double>(i));
   dp::tensor<std::int64_t, dp::extents<41, 5>, dp::on<dp::cpu>> tokens(dp::extents<41, 5>{});
   dp::tensor<std::uint8_t, dp::extents<dyn, 5>, dp::on<dp::cpu>> next(dp::extents<dyn, 5>(41));
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -182,8 +176,7 @@ TEST_CASE("the host makes and copies the next batch while the device is busy", "
   dp::tensor<std::uint8_t, dp::extents<16>, dp::on<dp::cuda<0>>> kept(dp::extents<16>{});
   std::atomic<bool> go{false};
   dp::detail::simulated_devices::at(0).submit([at = &go] {
-    while (!at->load())
-      std::this_thread::yield();
+    while (!at->load()) std::this_thread::yield();
   });
   auto epoch = batches.epoch(0);
   auto at = epoch.begin();
@@ -193,8 +186,7 @@ TEST_CASE("the host makes and copies the next batch while the device is busy", "
   go = true;  // not reached if the loader waits
   ++at;
   const auto labels = dp::to<dp::on<dp::cpu>>(kept);
-  for (std::size_t i = 0; i < 16; ++i)
-    CHECK(labels(i) == i % 10);
+  for (std::size_t i = 0; i < 16; ++i) CHECK(labels(i) == i % 10);
 }
 
 TEST_CASE("a loader may be destroyed during an epoch, after its copies and workers end", "[data]") {

@@ -138,8 +138,7 @@ TEST_CASE("a shuffled epoch has the sampler's order, with matching labels", "[da
 TEST_CASE("workers and prefetch change neither order nor bits", "[data]") {
   const dp::image_set data = numbered_images(101);
   const auto jitter = [](std::span<float> sample, std::size_t index, int epoch) {
-    for (float& x : sample)
-      x = std::sin(x + static_cast<float>(index) + 10 * static_cast<float>(epoch));
+    for (float& x : sample) x = std::sin(x + static_cast<float>(index) + 10 * static_cast<float>(epoch));
   };
   const auto contents = [&](helpers h, int epoch) {
     dp::loader<here> batches{
@@ -172,8 +171,7 @@ TEST_CASE("every byte value in every position is x / 255, exactly rounded", "[da
   dp::tensor<std::int32_t, dp::extents<256>, here> labels(dp::extents<256>{});
   for (std::size_t i = 0; i < 256; ++i) {
     labels(i) = static_cast<std::int32_t>(i);
-    for (std::size_t p = 0; p < 19; ++p)
-      features(i, p) = static_cast<std::uint8_t>(i + 31 * p);
+    for (std::size_t p = 0; p < 19; ++p) features(i, p) = static_cast<std::uint8_t>(i + 31 * p);
   }
   auto batches = dp::make_loader<here>(features, labels, {.batch = 100});
   const auto contents = read_epoch(batches, 0);
@@ -320,8 +318,7 @@ TEST_CASE("an exception reaches the caller at its batch, each time", "[data]") {
     for (int epoch = 0; epoch < 3; ++epoch) {
       std::size_t read = 0;
       try {
-        for (const auto& batch : batches.epoch(epoch))
-          read += batch.images.extent(0);
+        for (const auto& batch : batches.epoch(epoch)) read += batch.images.extent(0);
         FAIL("the loop has to end with an exception");
       } catch (const unreadable_sample& problem) {
         CHECK(std::string(problem.what()) == "sample 13");
@@ -408,8 +405,7 @@ TEST_CASE("an epoch is a range for standard algorithms and views", "[data]") {
     }
     CHECK(sizes == std::vector<std::size_t>{3, 3});
     std::vector<float> all;
-    for (const auto& [images, labels] : batches.epoch(1))
-      all.push_back(images(0, 0, 0));
+    for (const auto& [images, labels] : batches.epoch(1)) all.push_back(images(0, 0, 0));
     CHECK(first == std::vector<float>{all.at(1), all.at(2)});
   }
 }
@@ -483,13 +479,9 @@ TEST_CASE("a split over CPU places uses the same buffers as on devices", "[data]
 namespace {
 
 template <class Loader>
-concept has_epoch_of_temporary = requires(Loader&& batches) {
-  std::move(batches).epoch(0);
-};
+concept has_epoch_of_temporary = requires(Loader&& batches) { std::move(batches).epoch(0); };
 template <class Loader>
-concept has_epoch_without_number = requires(Loader& batches) {
-  batches.epoch();
-};
+concept has_epoch_without_number = requires(Loader& batches) { batches.epoch(); };
 static_assert(!has_epoch_of_temporary<dp::loader<here>> && !has_epoch_without_number<dp::loader<here>>);
 static_assert(std::is_constructible_v<dp::loader<here>, const dp::image_set&, dp::loader_options>);
 static_assert(!std::is_copy_constructible_v<dp::loader<here>> && !std::is_move_constructible_v<dp::loader<here>>);

@@ -32,8 +32,7 @@ std::vector<std::int64_t> counted(std::size_t samples) {
 }  // namespace
 
 TEST_CASE("without a seed samples come in the order of the data", "[data]") {
-  for (const int epoch : {0, 1, 7})
-    CHECK(order(5, {}, epoch) == counted(5));
+  for (const int epoch : {0, 1, 7}) CHECK(order(5, {}, epoch) == counted(5));
 }
 
 TEST_CASE("a shuffled epoch visits every sample once", "[data]") {

@@ -41,8 +41,7 @@ std::vector<float> after(const Extents& extents, const Step& step, std::size_t i
 /// A user's step.
 struct darken {
   float by;
-  template <class T>
-  void operator()(const dp::sample_image<T>& image, dp::sample_random& random) const {
+  template <class T> void operator()(const dp::sample_image<T>& image, dp::sample_random& random) const {
     image(0, 0, 0) -= static_cast<T>(by) * static_cast<T>(random.below(3));
   }
 };
@@ -65,8 +64,7 @@ TEST_CASE("random crops are all shifts of the padded image", "[data]") {
       expected.insert(shifted);
     }
   const dp::random_crop crop{.padding = padding, .fill = -1};
-  for (std::size_t index = 0; index < 400; ++index)
-    found.insert(after(dp::extents<2, height, width>{}, crop, index));
+  for (std::size_t index = 0; index < 400; ++index) found.insert(after(dp::extents<2, height, width>{}, crop, index));
   CHECK(found == expected);
   // A shift by the image's width leaves nothing of it.
   found.clear();
@@ -118,8 +116,7 @@ TEST_CASE("rotations agree with PyTorch", "[data]") {
     dp::detail::rotate_image(dp::sample_image<double>{x.data(), 2, 5, 7}, degrees / 180 * 3.14159265358979323846);
     const auto expected = read(name);
     double largest = 0;
-    for (std::size_t i = 0; i < x.size(); ++i)
-      largest = std::max(largest, std::abs(x.data()[i] - expected.data()[i]));
+    for (std::size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(x.data()[i] - expected.data()[i]));
     CHECK(largest < 1e-13);
   }
   const auto turned = after(dp::extents<9, 9>{}, dp::random_rotation{.degrees = 20}, 3);

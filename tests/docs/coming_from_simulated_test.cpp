@@ -109,7 +109,9 @@ TEST_CASE("docs: devices as in PyTorch", "[docs]") {
   dp::reset_peak_memory<dp::cuda<0>>();
   dp::trim_memory<dp::cuda<0>>();
   const dp::stream<dp::cuda<0>> side;
-  { const dp::stream_scope on(side); }
+  {
+    const dp::stream_scope on(side);
+  }
   side.synchronize();
   dp::synchronize<dp::cuda<0>>();
   CHECK(!text.str().empty());
@@ -121,8 +123,7 @@ TEST_CASE("docs: training as in PyTorch", "[docs]") {
   dp::model<net, gpu> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 1e-3}};
   dp::loader<gpu> batches{images_of_all, {.batch = 32, .shuffle = dp::seed{2}, .workers = 1}};
-  for (const auto& [images, labels] : batches.epoch(0))
-    step(images, labels);
+  for (const auto& [images, labels] : batches.epoch(0)) step(images, labels);
   step.clip({.max_norm = 1});
   step.optimizer().rule().learning_rate *= 0.5;
   const double right = dp::accuracy(model, images_of_all);

@@ -42,19 +42,16 @@ struct host_batch {
 
   host_batch() {
     for (std::size_t i = 0; i < 10; ++i) {
-      for (std::size_t j = 0; j < 64; ++j)
-        images(i, j) = static_cast<float>((i * j) % 17) / 16;
+      for (std::size_t j = 0; j < 64; ++j) images(i, j) = static_cast<float>((i * j) % 17) / 16;
       labels(i) = static_cast<int>(i);
     }
   }
 };
 
-template <class A, class B>
-double largest_difference(const A& a, const B& b) {
+template <class A, class B> double largest_difference(const A& a, const B& b) {
   const std::vector<float> x = parameters_of(a), y = parameters_of(b);
   double largest = 0;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    largest = std::max(largest, static_cast<double>(std::abs(x[i] - y[i])));
+  for (std::size_t i = 0; i < x.size(); ++i) largest = std::max(largest, static_cast<double>(std::abs(x[i] - y[i])));
   return largest;
 }
 
@@ -70,8 +67,7 @@ TEST_CASE("docs/data_parallel.md: a whole training", "[docs]") {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 2e-3}, collective::scatter_gather{}};
   dp::loader<where> batches{data.train, options};
   for (int epoch = 0; epoch < epochs; ++epoch)
-    for (const auto& [images, labels] : batches.epoch(epoch))
-      step(images, labels);
+    for (const auto& [images, labels] : batches.epoch(epoch)) step(images, labels);
   const double right = dp::accuracy(model, data.test, options);
 
   CHECK(right > 0.9);
@@ -150,8 +146,7 @@ TEST_CASE("docs/data_parallel.md: the steps of DistributedDataParallel", "[docs]
   dp::model<net, where> other{dp::seed{1}};
   dp::trainer of_32{other, nn::cross_entropy{}, dp::optim::adam{}};
   dp::loader<where> of_32_samples{data.train, {.batch = 32, .shuffle = dp::seed{2}, .scale = 1.0 / 16}};
-  for (const auto& [images, labels] : of_32_samples.epoch(0))
-    of_32(images, labels);
+  for (const auto& [images, labels] : of_32_samples.epoch(0)) of_32(images, labels);
   CHECK(step.optimizer().steps() == of_32.optimizer().steps());
   CHECK(largest_difference(model, other) < 1e-4);
 

@@ -29,8 +29,7 @@ TEST_CASE("describe() of a task of srun", "[docs]") {
     return nullptr;
   };
   std::string lines = dp::launch_environment::read(of_srun).describe();
-  for (std::size_t at = 0; (at = lines.find("; ", at)) != std::string::npos;)
-    lines.replace(at, 2, ";\n");
+  for (std::size_t at = 0; (at = lines.find("; ", at)) != std::string::npos;) lines.replace(at, 2, ";\n");
   CHECK("\n" + lines + "\n" == R"(
 rank 2 of 5, started by Slurm's srun (SLURM_PROCID, SLURM_STEP_NUM_TASKS);
 local rank 0 of 1 (SLURM_LOCALID, SLURM_STEP_TASKS_PER_NODE) on node 1;

@@ -43,8 +43,7 @@ using named_net =
     nn::sequential<nn::named<"stem", nn::linear<16, 8>>, nn::named<"layer1", nn::sequential<basic_block, nn::relu>>,
                    nn::named<"head", nn::linear<8, 4>>>;  // stem.weight, layer1.0.fc1.weight, head.weight
 
-template <class Net>
-std::vector<std::string> names_in() {
+template <class Net> std::vector<std::string> names_in() {
   std::vector<std::string> names;
   dp::runtime::network_plan<Net>::for_each_parameter(
       [&](const std::string& name, auto, std::size_t) { names.push_back(name); });

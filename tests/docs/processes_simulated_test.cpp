@@ -64,8 +64,7 @@ TEST_CASE("docs: training over processes", "[docs]") {
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 2e-3}};
     dp::loader<where> batches{data.train, options};
     for (int epoch = 0; epoch < epochs; ++epoch)
-      for (const auto& [images, labels] : batches.epoch(epoch))
-        step(images, labels);
+      for (const auto& [images, labels] : batches.epoch(epoch)) step(images, labels);
     const double loss = step.mean_loss();
     const double right = dp::accuracy(model, data.test);
 
@@ -97,8 +96,7 @@ TEST_CASE("docs: a group of some of the processes", "[docs]") {
 
     // The pair trains one model, which starts from a different seed than the other pair's.
     dp::loader<where> batches{images_of_all, {.batch = 16, .shuffle = dp::seed{2}}};
-    for (const auto& [images, labels] : batches.epoch(0))
-      step(images, labels);
+    for (const auto& [images, labels] : batches.epoch(0)) step(images, labels);
     std::vector<float> first_pair = dp::test::parameters_of(model), second_pair = first_pair;
     const std::vector<float> own = first_pair;
     processes.broadcast(std::span(first_pair), 0);

@@ -199,10 +199,8 @@ TEST_CASE("projections agree with Horovod's published efficiency on 512 GPUs wit
                                          std::array<projection::bucket, N> buckets) {
     const double step = 64 / images_per_second;
     double operations = 0;
-    for (const auto& b : buckets)
-      operations += b.backward;
-    for (auto& b : buckets)
-      b.backward *= step * 2 / 3 / operations;
+    for (const auto& b : buckets) operations += b.backward;
+    for (auto& b : buckets) b.backward *= step * 2 / 3 / operations;
     const projection::work<N> w{.forward = step / 3, .buckets = buckets};
     const double projected = project(pascal, w, 512, algorithm::ring).efficiency,
                  slower = project(pascal, w, 512, algorithm::ring, 3).efficiency;

@@ -35,8 +35,7 @@ using on_cpu = dp::on<dp::cpu>;
 constexpr std::size_t rows = 5, classes = 37;
 
 /// Logits from -40 to 40, with an offset per row that must not cost accuracy.
-template <class T>
-auto logits() {
+template <class T> auto logits() {
   dp::tensor<T, dp::extents<rows, classes>, on_cpu> x(dp::extents<rows, classes>{});
   for (std::size_t i = 0; i != x.size(); ++i)
     x.data()[i] =
@@ -45,16 +44,12 @@ auto logits() {
 }
 
 /// The logarithm of a row's softmax, by definition.
-template <class X>
-std::vector<long double> log_softmax_of(const X& x, std::size_t row) {
+template <class X> std::vector<long double> log_softmax_of(const X& x, std::size_t row) {
   long double max = x(row, 0), sum = 0;
-  for (std::size_t c = 1; c != classes; ++c)
-    max = std::fmax(max, static_cast<long double>(x(row, c)));
+  for (std::size_t c = 1; c != classes; ++c) max = std::fmax(max, static_cast<long double>(x(row, c)));
   std::vector<long double> result(classes);
-  for (std::size_t c = 0; c != classes; ++c)
-    sum += std::exp(result[c] = x(row, c) - max);
-  for (long double& value : result)
-    value -= std::log(sum);
+  for (std::size_t c = 0; c != classes; ++c) sum += std::exp(result[c] = x(row, c) - max);
+  for (long double& value : result) value -= std::log(sum);
   return result;
 }
 
@@ -84,8 +79,7 @@ TEMPLATE_TEST_CASE("softmax, log_softmax and cross_entropy have full accuracy un
 TEMPLATE_TEST_CASE("exp, tanh, sigmoid and log are accurate under -ffast-math", "[fast_math]", float, double) {
   constexpr std::size_t count = 1001;
   dp::tensor<TestType, dp::extents<count>, on_cpu> x(dp::extents<count>{});
-  for (std::size_t i = 0; i != count; ++i)
-    x.data()[i] = static_cast<TestType>((static_cast<double>(i) - 500) / 24);
+  for (std::size_t i = 0; i != count; ++i) x.data()[i] = static_cast<TestType>((static_cast<double>(i) - 500) / 24);
   x.data()[0] = TestType(1e-9), x.data()[1] = TestType(-1e-5);
   const dp::tensor e = exp(x), t = tanh(x), s = sigmoid(x);
   using bits = std::conditional_t<sizeof(TestType) == 4, std::uint32_t, std::uint64_t>;

@@ -27,8 +27,7 @@ std::string plain_seed(unsigned number) {
   const detail::dtype& type = *types[number % 4];
   const unsigned rank = number / 4 % 4;
   std::string file{'\0', '\0', static_cast<char>(type.idx), static_cast<char>(rank)};
-  for (unsigned axis = 0; axis < rank; ++axis)
-    file += std::string("\0\0\0\2", 4);
+  for (unsigned axis = 0; axis < rank; ++axis) file += std::string("\0\0\0\2", 4);
   file.append(type.bytes << rank, '\1');
   return file;
 }
@@ -56,9 +55,7 @@ std::string seed_file(unsigned number) {
   return file;
 }
 #else
-std::string seed_file(unsigned number) {
-  return plain_seed(number);
-}
+std::string seed_file(unsigned number) { return plain_seed(number); }
 #endif
 
 }  // namespace

@@ -39,8 +39,7 @@ void read_whole(const devplace::detail::zip_file& file, const devplace::detail::
   require(announced / 1032 <= file.bytes);
   std::vector<unsigned char> piece(4096);
   std::uint64_t total = 0;
-  while (const std::size_t got = member.read(piece.data(), piece.size()))
-    total += got;
+  while (const std::size_t got = member.read(piece.data(), piece.size())) total += got;
   require(total == announced);
 }
 

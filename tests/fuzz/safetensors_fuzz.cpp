@@ -49,8 +49,7 @@ void round_trip(const detail::safetensors_header& header) {
   }
   const std::string start = detail::lay_out_safetensors(sources, header.metadata, "output").header;
   std::vector<unsigned char> bytes(start.begin(), start.end());
-  for (const auto& source : sources)
-    bytes.resize(bytes.size() + source.entry.bytes);
+  for (const auto& source : sources) bytes.resize(bytes.size() + source.entry.bytes);
   const detail::safetensors_header again = read_header_of(bytes);
   require(again.metadata == header.metadata && again.tensors.size() == header.tensors.size());
   for (std::size_t i = 0; i < again.tensors.size(); ++i) {
@@ -63,8 +62,7 @@ void round_trip(const detail::safetensors_header& header) {
 void read_numbers(const detail::safetensors_header& header) {
   namespace train = devplace::train::detail;
   const train::checkpoint_texts texts(header.metadata, "input");
-  for (const auto& [key, value] : header.metadata)
-    try {
+  for (const auto& [key, value] : header.metadata) try {
       for (const double number : texts.numbers(key)) {
         double again = 0;
         require(train::read_number(train::exact_text(number), again) && (again == number || number != number));

@@ -29,12 +29,8 @@ namespace dp = devplace;
 using rows = dp::tensor<std::int32_t, dp::extents<dp::dyn, dp::dyn, 2>, dp::on<dp::shared_memory>>;
 using model = dp::model<dp::nn::sequential<dp::nn::linear<3, 2>>, dp::on<dp::shared_memory>>;
 
-std::string name() {
-  return "fuzz." + std::to_string(::getpid());
-}
-std::string path() {
-  return dp::detail::segment_path(name(), "fuzz");
-}
+std::string name() { return "fuzz." + std::to_string(::getpid()); }
+std::string path() { return dp::detail::segment_path(name(), "fuzz"); }
 
 /// Bytes of data in the files of seed_file().
 constexpr std::size_t data_bytes[] = {3 * 2 * 2 * 4, 0, 64 + 8};
@@ -91,8 +87,7 @@ std::string seed_file(unsigned number) {
 }
 
 /// Opens a value and reads every element.
-template <class Value, class Read>
-void open(const Read& read) {
+template <class Value, class Read> void open(const Read& read) {
   try {
     read(dp::open_shared<Value>(name()));
   } catch (const dp::error&) {
@@ -109,15 +104,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const locked_file file(data + 1, size - 1, sizes[data[0] % 5]);
   open<rows>([](const rows& x) {
     double total = 0;
-    for (std::size_t i = 0; i != x.size(); ++i)
-      total += x.data()[i];
+    for (std::size_t i = 0; i != x.size(); ++i) total += x.data()[i];
     sum = total;
   });
   open<model>([](const model& x) {
     x.for_each_parameter([](const std::string&, const auto& view) {
       double total = 0;
-      for (std::size_t i = 0; i != view.size(); ++i)
-        total += static_cast<double>(view.data()[i]);
+      for (std::size_t i = 0; i != view.size(); ++i) total += static_cast<double>(view.data()[i]);
       sum = total;
     });
   });

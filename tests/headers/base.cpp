@@ -6,9 +6,7 @@ namespace dp = devplace;
 
 #include <devplace/base/error.hpp>
 
-inline void throw_error() {
-  throw dp::shape_error("x has 3 rows");
-}
+inline void throw_error() { throw dp::shape_error("x has 3 rows"); }
 
 #include <devplace/base/seed.hpp>
 

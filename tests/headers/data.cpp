@@ -12,9 +12,7 @@ inline std::size_t samples(dp::distributed_sampler& sampler) {
 
 #include <devplace/data/idx.hpp>
 
-inline auto read(const std::string& path) {
-  return dp::read_idx<std::uint8_t, dp::extents<dp::dyn, 28, 28>>(path);
-}
+inline auto read(const std::string& path) { return dp::read_idx<std::uint8_t, dp::extents<dp::dyn, 28, 28>>(path); }
 
 #include <devplace/data/labelled_batch.hpp>
 
@@ -32,8 +30,7 @@ inline float first_of_batches(const dp::tensor<float, dp::extents<8, 3>, dp::on<
                               const dp::tensor<float, dp::extents<8, 1>, dp::on<dp::cpu>>& y) {
   auto batches = dp::make_loader<dp::on<dp::cpu>>(x, y, {.batch = 2});
   float sum = 0;
-  for (const auto& [features, targets] : batches.epoch(0))
-    sum += features(0, 0) + targets(0, 0);
+  for (const auto& [features, targets] : batches.epoch(0)) sum += features(0, 0) + targets(0, 0);
   return sum;
 }
 
@@ -53,9 +50,7 @@ constexpr dp::random_crop crop{.padding = 2};
 
 #include <devplace/data/sampler.hpp>
 
-inline std::size_t samples() {
-  return dp::sampler(8, dp::seed{1}).size();
-}
+inline std::size_t samples() { return dp::sampler(8, dp::seed{1}).size(); }
 
 #include <devplace/data/shuffle_seed.hpp>
 

@@ -38,26 +38,19 @@ inline std::size_t read(const std::string& path, char* to) {
 
 #include <devplace/io/npy.hpp>
 
-inline void copy(const std::string& path) {
-  dp::write_npy(path, dp::read_npy<float, dp::extents<dp::dyn, 3>>(path));
-}
+inline void copy(const std::string& path) { dp::write_npy(path, dp::read_npy<float, dp::extents<dp::dyn, 3>>(path)); }
 
 #include <devplace/io/npz.hpp>
 
-inline auto read(const std::string& path) {
-  return dp::npz_file(path).read<float, dp::extents<2, 3>>("x");
-}
+inline auto read(const std::string& path) { return dp::npz_file(path).read<float, dp::extents<2, 3>>("x"); }
 
 #include <devplace/io/output_file.hpp>
 
-inline void write(const std::string& path) {
-  dp::detail::file_written_aside(path, "write").write("x", 1);
-}
+inline void write(const std::string& path) { dp::detail::file_written_aside(path, "write").write("x", 1); }
 
 #include <devplace/io/parameters.hpp>
 
-template <class Model>
-void copy(Model& model, const std::string& path) {
+template <class Model> void copy(Model& model, const std::string& path) {
   dp::save_parameters(model, path);
   dp::load_parameters(model, path);
 }

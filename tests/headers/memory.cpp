@@ -33,9 +33,7 @@ inline void wait_for_event() {
 
 #include <devplace/memory/report.hpp>
 
-inline void print_memory(std::ostream& out) {
-  out << dp::memory_statistics<dp::cpu>() << dp::memory_table();
-}
+inline void print_memory(std::ostream& out) { out << dp::memory_statistics<dp::cpu>() << dp::memory_table(); }
 
 #include <devplace/memory/statistics.hpp>
 
@@ -54,6 +52,4 @@ inline void use_stream() {
 
 #include <devplace/memory/wait_for_replicas.hpp>
 
-inline void wait(std::span<const int> ordinals) {
-  dp::detail::wait_for_replicas<dp::backend::cpu>(ordinals);
-}
+inline void wait(std::span<const int> ordinals) { dp::detail::wait_for_replicas<dp::backend::cpu>(ordinals); }

@@ -27,8 +27,7 @@ inline float loss(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& o
 #include <devplace/nn/concat_of.hpp>
 
 struct passed {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
 };
 using output = dp::nn::detail::layer_plan<dp::nn::concat_of<passed, passed>, dp::extents<8>>::output;
 static_assert(output::static_extent(0) == 16);
@@ -72,8 +71,7 @@ static_assert(dp::nn::layer_for<dp::nn::flatten, dp::extents<4, 8, 8>>);
 #include <devplace/nn/frozen.hpp>
 
 struct passed {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
 };
 using output = dp::nn::detail::layer_plan<dp::nn::frozen<passed>, dp::extents<8>>::output;
 static_assert(output::static_extent(0) == 8);
@@ -88,10 +86,7 @@ static_assert(dp::nn::layer_for<dp::nn::global_average_pool, dp::extents<4, 8, 8
 
 #include <devplace/nn/gradient_check.hpp>
 
-template <class Net>
-double worst_error() {
-  return dp::nn::check_gradients<Net>(dp::seed{1}).worst;
-}
+template <class Net> double worst_error() { return dp::nn::check_gradients<Net>(dp::seed{1}).worst; }
 
 #include <devplace/nn/group_norm.hpp>
 
@@ -128,8 +123,7 @@ inline float loss(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& o
 #include <devplace/nn/layer.hpp>
 
 struct half_of {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
 };
 static_assert(dp::nn::layer_for<half_of, dp::extents<8>>);
 
@@ -139,10 +133,7 @@ static_assert(dp::nn::layer_for<dp::nn::layer_norm<8>, dp::extents<4, 8>>);
 
 #include <devplace/nn/layer_summary.hpp>
 
-template <class Net>
-std::size_t layers() {
-  return dp::nn::layer_summaries<Net>().size();
-}
+template <class Net> std::size_t layers() { return dp::nn::layer_summaries<Net>().size(); }
 
 #include <devplace/nn/leaky_relu.hpp>
 
@@ -151,8 +142,7 @@ static_assert(dp::nn::layer_for<dp::nn::leaky_relu<>, dp::extents<8>>);
 #include <devplace/nn/learning_rate_times.hpp>
 
 struct passed {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
 };
 using output =
     dp::nn::detail::layer_plan<dp::nn::learning_rate_times<std::ratio<1, 10>, passed>, dp::extents<8>>::output;
@@ -197,8 +187,7 @@ inline float predict(const dp::tensor<float, dp::extents<1, 2>, dp::on<dp::cpu>>
 
 #include <devplace/nn/model_parameters.hpp>
 
-template <class Net>
-using parameters = dp::model_parameters<Net, dp::on<dp::cpu>, float>;
+template <class Net> using parameters = dp::model_parameters<Net, dp::on<dp::cpu>, float>;
 
 #include <devplace/nn/mse.hpp>
 
@@ -215,8 +204,7 @@ static_assert(dp::nn::layer_for<dp::nn::multi_head_attention<8, 2>, dp::extents<
 #include <devplace/nn/named.hpp>
 
 struct passed {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
 };
 using output = dp::nn::detail::layer_plan<dp::nn::named<"head", passed>, dp::extents<8>>::output;
 static_assert(output::static_extent(0) == 8);
@@ -243,8 +231,7 @@ static_assert(dp::nn::layer_for<dp::nn::positional_embedding<4, 8>, dp::extents<
 
 #include <devplace/nn/predictor.hpp>
 
-template <class Net>
-using predictor = dp::predictor<Net, dp::on<dp::cpu>>;
+template <class Net> using predictor = dp::predictor<Net, dp::on<dp::cpu>>;
 
 #include <devplace/nn/relu.hpp>
 
@@ -257,8 +244,7 @@ static_assert(dp::nn::layer_for<dp::nn::reshape<2, 4>, dp::extents<8>>);
 #include <devplace/nn/residual.hpp>
 
 struct passed {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
 };
 using output = dp::nn::detail::layer_plan<dp::nn::residual<passed>, dp::extents<8>>::output;
 static_assert(output::static_extent(0) == 8);
@@ -269,24 +255,19 @@ static_assert(dp::nn::layer_for<dp::nn::rms_norm<8>, dp::extents<4, 8>>);
 
 #include <devplace/nn/saved.hpp>
 
-template <class Output, class Saved>
-using result = dp::nn::forward_result<Output, Saved>;
+template <class Output, class Saved> using result = dp::nn::forward_result<Output, Saved>;
 
 #include <devplace/nn/sequential.hpp>
 
 struct passed {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
 };
 using output = dp::nn::detail::layer_plan<dp::nn::sequential<passed, passed>, dp::extents<8>>::output;
 static_assert(output::static_extent(0) == 8);
 
 #include <devplace/nn/shared_model.hpp>
 
-template <class Model>
-auto copied(const Model& shared) {
-  return dp::to<dp::on<dp::cpu>>(shared);
-}
+template <class Model> auto copied(const Model& shared) { return dp::to<dp::on<dp::cpu>>(shared); }
 
 #include <devplace/nn/sigmoid.hpp>
 
@@ -322,8 +303,7 @@ void sum_losses(const Sums& sums, const Rows& rows, const Sample& sample) {
 #include <devplace/nn/sum_of.hpp>
 
 struct passed {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
 };
 using output = dp::nn::detail::layer_plan<dp::nn::sum_of<passed, passed>, dp::extents<8>>::output;
 static_assert(output::static_extent(0) == 8);
@@ -334,10 +314,7 @@ static_assert(dp::nn::layer_for<dp::nn::tanh, dp::extents<8>>);
 
 #include <devplace/nn/to.hpp>
 
-template <class Model>
-auto copied(const Model& model) {
-  return dp::to<dp::on<dp::cpu>>(model);
-}
+template <class Model> auto copied(const Model& model) { return dp::to<dp::on<dp::cpu>>(model); }
 
 #include <devplace/nn/upsample.hpp>
 

@@ -7,9 +7,7 @@ namespace dp = devplace;
 #include <devplace/ops/activations.hpp>
 
 using matrix = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>;
-inline matrix activate(const matrix& x) {
-  return dp::gelu(x) + dp::gelu_tanh(x) + dp::silu(x) + dp::softplus(x);
-}
+inline matrix activate(const matrix& x) { return dp::gelu(x) + dp::gelu_tanh(x) + dp::silu(x) + dp::softplus(x); }
 
 #include <devplace/ops/assign.hpp>
 
@@ -58,9 +56,7 @@ inline float loss(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& l
 
 using left = dp::tensor<float, dp::extents<2, 3>, dp::sharded_on<dp::axis<0>, dp::cpu>>;
 using right = dp::tensor<float, dp::extents<3, 4>, dp::replicated_on<dp::cpu>>;
-inline auto multiply(const left& a, const right& b) {
-  return dp::matmul(a, b);
-}
+inline auto multiply(const left& a, const right& b) { return dp::matmul(a, b); }
 
 #include <devplace/ops/elementwise.hpp>
 
@@ -73,8 +69,7 @@ inline matrix compute(const matrix& a, const matrix& b) {
 
 #include <devplace/ops/embedding_gradient.hpp>
 
-template <class T>
-using arguments = dp::detail::embedding_gradient_arguments<T, float, std::int32_t>;
+template <class T> using arguments = dp::detail::embedding_gradient_arguments<T, float, std::int32_t>;
 
 #include <devplace/ops/for_each.hpp>
 
@@ -82,9 +77,7 @@ struct store_index {
   float* to;
   DEVPLACE_HD void operator()(std::size_t i) const { to[i] = static_cast<float>(i); }
 };
-inline void store_indices(float* to) {
-  dp::detail::for_each_index<dp::backend::cpu>(0, 3, 1, store_index{to});
-}
+inline void store_indices(float* to) { dp::detail::for_each_index<dp::backend::cpu>(0, 3, 1, store_index{to}); }
 
 #include <devplace/ops/for_each_row.hpp>
 
@@ -92,9 +85,7 @@ struct clear_row {
   float* to;
   DEVPLACE_HD void operator()(std::size_t row) const { to[row] = 0; }
 };
-inline void clear_rows(float* to) {
-  dp::detail::for_each_row<dp::backend::cpu>(0, 3, 1, 1, clear_row{to});
-}
+inline void clear_rows(float* to) { dp::detail::for_each_row<dp::backend::cpu>(0, 3, 1, 1, clear_row{to}); }
 
 #include <devplace/ops/group_norm.hpp>
 
@@ -119,21 +110,16 @@ inline void multiply(matrix& c, const matrix& a, const matrix& b) {
 
 #include <devplace/ops/matrix_engine.hpp>
 
-inline void print_engine(std::ostream& out) {
-  out << dp::matrix_engine().name;
-}
+inline void print_engine(std::ostream& out) { out << dp::matrix_engine().name; }
 
 #include <devplace/ops/mse.hpp>
 
 using matrix = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>;
-inline float loss(const matrix& y, const matrix& target) {
-  return dp::mse(y, target)();
-}
+inline float loss(const matrix& y, const matrix& target) { return dp::mse(y, target)(); }
 
 #include <devplace/ops/normalize.hpp>
 
-template <class X>
-void normalize(const X& x, const dp::detail::normalize_row<float, true>& row) {
+template <class X> void normalize(const X& x, const dp::detail::normalize_row<float, true>& row) {
   dp::detail::for_normalized_rows(x, row);
 }
 
@@ -149,10 +135,7 @@ static_assert(!dp::detail::makes_plans<dp::backend::cpu>());
 
 #include <devplace/ops/pooling.hpp>
 
-template <class F>
-void pool(const F& f) {
-  dp::detail::for_each_in_planes<dp::backend::cpu>(0, 2, 16, f);
-}
+template <class F> void pool(const F& f) { dp::detail::for_each_in_planes<dp::backend::cpu>(0, 2, 16, f); }
 
 #include <devplace/ops/random.hpp>
 
@@ -187,16 +170,12 @@ inline void scale(dp::view<float, dp::extents<2, 3>, dp::on<dp::cpu>> y,
 #include <devplace/ops/scan.hpp>
 
 using list = dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>;
-inline float scan(const list& x) {
-  return dp::cumsum(x)(2);
-}
+inline float scan(const list& x) { return dp::cumsum(x)(2); }
 
 #include <devplace/ops/softmax.hpp>
 
 using matrix = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>;
-inline float probability(const matrix& x) {
-  return dp::softmax(x)(0, 0) + dp::log_softmax(x)(0, 0);
-}
+inline float probability(const matrix& x) { return dp::softmax(x)(0, 0) + dp::log_softmax(x)(0, 0); }
 
 #include <devplace/ops/sort.hpp>
 
@@ -222,6 +201,4 @@ static_assert(sizeof(dp::detail::upsample_functor<float>) > 0);
 
 #include <devplace/ops/workspaces.hpp>
 
-inline void prepare() {
-  dp::detail::prepare_workspaces<dp::backend::cpu>(0);
-}
+inline void prepare() { dp::detail::prepare_workspaces<dp::backend::cpu>(0); }

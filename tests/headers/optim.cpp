@@ -22,8 +22,7 @@ inline void clip(const dp::optim::clip_arguments<float>& gradients) {
 
 #include <devplace/optim/decay_of_matrices.hpp>
 
-template <class Rule>
-using decayed = dp::optim::decay_of_matrices<Rule>;
+template <class Rule> using decayed = dp::optim::decay_of_matrices<Rule>;
 
 #include <devplace/optim/loss_scaling.hpp>
 
@@ -40,19 +39,15 @@ static_assert(!dp::optim::optimizer_rule<int>);
 
 #include <devplace/optim/optimizer_state.hpp>
 
-template <class Rule>
-using state = dp::optim::optimizer_state<Rule, float>;
+template <class Rule> using state = dp::optim::optimizer_state<Rule, float>;
 
 #include <devplace/optim/option_groups.hpp>
 
-template <class Net, class Rule>
-using groups = dp::optim::option_groups<Net, Rule>;
+template <class Net, class Rule> using groups = dp::optim::option_groups<Net, Rule>;
 
 #include <devplace/optim/option_range.hpp>
 
-inline void require_positive(double rate) {
-  dp::optim::positive.require(rate, "rule", "rate");
-}
+inline void require_positive(double rate) { dp::optim::positive.require(rate, "rule", "rate"); }
 
 #include <devplace/optim/rmsprop.hpp>
 

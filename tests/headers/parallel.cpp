@@ -29,17 +29,11 @@ inline auto copy(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x)
 
 #include <devplace/parallel/broadcast_parameters.hpp>
 
-template <class Model>
-void broadcast(Model& model) {
-  dp::broadcast_parameters(model);
-}
+template <class Model> void broadcast(Model& model) { dp::broadcast_parameters(model); }
 
 #include <devplace/parallel/bucket_plan.hpp>
 
-template <class Model, class Policy>
-std::string describe() {
-  return dp::describe_buckets<Model, Policy>();
-}
+template <class Model, class Policy> std::string describe() { return dp::describe_buckets<Model, Policy>(); }
 
 #include <devplace/parallel/bucket_reduction.hpp>
 
@@ -47,15 +41,11 @@ static_assert(std::is_empty_v<dp::parallel::no_bucket_reduction>);
 
 #include <devplace/parallel/bucket_shares.hpp>
 
-template <class Net, class Policy>
-using shares = dp::parallel::bucket_shares<Net, float, Policy>;
+template <class Net, class Policy> using shares = dp::parallel::bucket_shares<Net, float, Policy>;
 
 #include <devplace/parallel/check_replicas.hpp>
 
-template <class Model>
-void check(const Model& model) {
-  dp::check_replicas(model);
-}
+template <class Model> void check(const Model& model) { dp::check_replicas(model); }
 
 #include <devplace/parallel/communicator.hpp>
 
@@ -67,8 +57,7 @@ static_assert(dp::parallel::communicator<dp::parallel::direct<dp::backend::cpu>>
 
 #include <devplace/parallel/equal_replicas.hpp>
 
-template <class Replica>
-void sum(const Replica& replica, std::uint64_t* result) {
+template <class Replica> void sum(const Replica& replica, std::uint64_t* result) {
   dp::parallel::sum_parameters<dp::backend::cpu>(replica, 0, 1, result);
 }
 
@@ -88,8 +77,7 @@ static_assert(dp::parallel::communicator<dp::parallel::hierarchical<dp::backend:
 
 #include <devplace/parallel/parallel_apply.hpp>
 
-template <class Models, class Inputs>
-auto apply(const Models& models, const Inputs& inputs) {
+template <class Models, class Inputs> auto apply(const Models& models, const Inputs& inputs) {
   return dp::parallel_apply(models, inputs);
 }
 
@@ -111,10 +99,7 @@ inline auto sum(const dp::tensor<float, dp::extents<2, 3>, dp::partial_on<dp::re
 
 #include <devplace/parallel/replicate.hpp>
 
-template <class Model>
-auto copies(const Model& model) {
-  return dp::replicate<dp::replicated_on<dp::cpu>>(model);
-}
+template <class Model> auto copies(const Model& model) { return dp::replicate<dp::replicated_on<dp::cpu>>(model); }
 
 #include <devplace/parallel/ring.hpp>
 
@@ -132,13 +117,11 @@ static_assert(dp::parallel::share_begin(10, 2, 1) > 0);
 
 #include <devplace/parallel/step_traffic.hpp>
 
-template <class Model, class Policy>
-using traffic = dp::step_traffic<Model, Policy>;
+template <class Model, class Policy> using traffic = dp::step_traffic<Model, Policy>;
 
 #include <devplace/parallel/synchronize.hpp>
 
-template <class Gradients>
-auto sum(Gradients&& gradients) {
+template <class Gradients> auto sum(Gradients&& gradients) {
   return dp::synchronize<dp::collective::ring_all_reduce>(std::move(gradients));
 }
 

@@ -22,25 +22,19 @@ constexpr dp::axis<1> columns;
 #include <devplace/place/backend.hpp>
 
 struct doubled {};
-template <>
-struct dp::implementation<dp::backend::cpu, doubled> {
+template <> struct dp::implementation<dp::backend::cpu, doubled> {
   static void run(int, float* x) { *x *= 2; }
 };
-inline void dispatch(float* x) {
-  dp::detail::dispatch<doubled, dp::backend::cpu>(0, x);
-}
+inline void dispatch(float* x) { dp::detail::dispatch<doubled, dp::backend::cpu>(0, x); }
 
 #include <devplace/place/device_failure.hpp>
 
-inline bool has_failed(const dp::detail::device_failure& failure) {
-  return static_cast<bool>(failure);
-}
+inline bool has_failed(const dp::detail::device_failure& failure) { return static_cast<bool>(failure); }
 
 #include <devplace/place/device_info.hpp>
 
 inline void print_devices(std::ostream& out) {
-  for (const dp::device_information& device : dp::list_devices())
-    out << device;
+  for (const dp::device_information& device : dp::list_devices()) out << device;
   out << dp::device_count() << dp::cuda_support_description();
 }
 
@@ -59,9 +53,7 @@ inline int choose_first() {
 
 #include <devplace/place/place.hpp>
 
-inline void print_place(std::ostream& out) {
-  out << dp::cuda<1>{} << dp::place_name<dp::cpu>();
-}
+inline void print_place(std::ostream& out) { out << dp::cuda<1>{} << dp::place_name<dp::cpu>(); }
 
 #include <devplace/place/placement.hpp>
 

@@ -6,9 +6,7 @@ namespace dp = devplace;
 
 #include <devplace/process/bind_devices.hpp>
 
-inline void bind(const dp::process_group& processes) {
-  dp::bind_devices(processes);
-}
+inline void bind(const dp::process_group& processes) { dp::bind_devices(processes); }
 
 #include <devplace/process/combine.hpp>
 
@@ -34,21 +32,15 @@ inline std::shared_ptr<dp::parallel::group_monitor> part(dp::parallel::group_mon
 
 #include <devplace/process/launch.hpp>
 
-inline int rank() {
-  return dp::launched_processes({}).rank();
-}
+inline int rank() { return dp::launched_processes({}).rank(); }
 
 #include <devplace/process/launch_environment.hpp>
 
-inline std::string describe() {
-  return dp::launch_environment::of_process().describe();
-}
+inline std::string describe() { return dp::launch_environment::of_process().describe(); }
 
 #include <devplace/process/launcher.hpp>
 
-inline std::string name() {
-  return dp::launcher_name(dp::launcher::none);
-}
+inline std::string name() { return dp::launcher_name(dp::launcher::none); }
 
 #include <devplace/process/process_group.hpp>
 
@@ -68,12 +60,8 @@ static_assert(dp::parallel::shared_layout{2, 4096}.bytes() > 0);
 
 #include <devplace/process/shared_memory_transport.hpp>
 
-inline std::string describe(const dp::parallel::shared_memory_transport& transport) {
-  return transport.description();
-}
+inline std::string describe(const dp::parallel::shared_memory_transport& transport) { return transport.description(); }
 
 #include <devplace/process/transport.hpp>
 
-inline std::string describe(const dp::parallel::transport& transport) {
-  return transport.description();
-}
+inline std::string describe(const dp::parallel::transport& transport) { return transport.description(); }

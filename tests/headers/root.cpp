@@ -57,9 +57,7 @@ inline float share() {
 
 #include <devplace/sorting.hpp>
 
-inline float smallest(const dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>& x) {
-  return dp::sort(x)(0);
-}
+inline float smallest(const dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>& x) { return dp::sort(x)(0); }
 
 #include <devplace/version.hpp>
 

@@ -20,10 +20,7 @@ inline void copy(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x)
 #include <devplace/tensor/copy_async.hpp>
 
 // Compiles only with a component for devices.
-template <class X>
-auto start_copy(const X& x) {
-  return dp::to_async<dp::cuda<0>>(x);
-}
+template <class X> auto start_copy(const X& x) { return dp::to_async<dp::cuda<0>>(x); }
 
 #include <devplace/tensor/distributed.hpp>
 
@@ -54,9 +51,7 @@ static_assert(sizeof(dp::ipc_handle<float, dp::extents<2>>) == 24);
 
 #include <devplace/tensor/item.hpp>
 
-inline float number(const dp::tensor<float, dp::extents<>, dp::on<dp::cpu>>& x) {
-  return dp::item(x);
-}
+inline float number(const dp::tensor<float, dp::extents<>, dp::on<dp::cpu>>& x) { return dp::item(x); }
 
 #include <devplace/tensor/layout.hpp>
 
@@ -64,9 +59,7 @@ static_assert(dp::view_layout<dp::column_major>);
 
 #include <devplace/tensor/pending.hpp>
 
-inline float finish(dp::pending<float, dp::cpu>& result) {
-  return result.get();
-}
+inline float finish(dp::pending<float, dp::cpu>& result) { return result.get(); }
 
 #include <devplace/tensor/precision.hpp>
 
@@ -82,8 +75,7 @@ inline void print(std::ostream& out, const dp::tensor<float, dp::extents<2, 3>, 
 
 inline float sum_of_first_column(dp::view<const float, dp::extents<2, 3>, dp::on<dp::cpu>> x) {
   float sum = 0;
-  for (const auto row : x)
-    sum += row(0);
+  for (const auto row : x) sum += row(0);
   return sum;
 }
 
@@ -101,10 +93,7 @@ static_assert(dp::split_rule<decltype(dp::split::sizes{1, 2})>);
 
 #include <devplace/tensor/summand_view.hpp>
 
-template <class View>
-auto part_of_sum(const View& x) {
-  return dp::summand_view<View>(x);
-}
+template <class View> auto part_of_sum(const View& x) { return dp::summand_view<View>(x); }
 
 #include <devplace/tensor/tensor.hpp>
 
@@ -118,9 +107,7 @@ inline float fill_tensor() {
 
 #include <devplace/tensor/transposed.hpp>
 
-inline float corner(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x) {
-  return dp::transposed(x)(2, 1);
-}
+inline float corner(const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>& x) { return dp::transposed(x)(2, 1); }
 
 #include <devplace/tensor/view.hpp>
 

@@ -10,23 +10,20 @@ constexpr dp::accumulate<4> batches;
 
 #include <devplace/train/accuracy.hpp>
 
-template <class Model, class Batches>
-double share_of_hits(const Model& model, Batches&& batches) {
+template <class Model, class Batches> double share_of_hits(const Model& model, Batches&& batches) {
   return dp::accuracy(model, batches);
 }
 
 #include <devplace/train/checkpoint.hpp>
 
-template <class Trainer>
-void save(Trainer& step, const std::string& path) {
+template <class Trainer> void save(Trainer& step, const std::string& path) {
   dp::save_checkpoint(step, {.epoch = 1}, path);
   dp::load_checkpoint(step, path);
 }
 
 #include <devplace/train/checkpoints.hpp>
 
-template <class Trainer>
-void save(Trainer& step, const std::string& folder) {
+template <class Trainer> void save(Trainer& step, const std::string& folder) {
   dp::checkpoints(folder, {.keep = 2}).save(step, {.epoch = 1});
 }
 
@@ -43,14 +40,11 @@ inline bool is_over(const dp::model<net, dp::on<dp::cpu>>& model) {
 
 #include <devplace/train/gradient_norms.hpp>
 
-inline double largest(const dp::unread_gradient_norms<dp::cpu>& norms) {
-  return norms.item().largest;
-}
+inline double largest(const dp::unread_gradient_norms<dp::cpu>& norms) { return norms.item().largest; }
 
 #include <devplace/train/hogwild.hpp>
 
-template <class Model, class Rule>
-using plan = dp::memory_plan<Model, dp::batch<8>, Rule>;
+template <class Model, class Rule> using plan = dp::memory_plan<Model, dp::batch<8>, Rule>;
 
 #include <devplace/train/memory_plan.hpp>
 
@@ -83,17 +77,13 @@ inline void report() {
 
 #include <devplace/train/read_predictor.hpp>
 
-template <class Net>
-auto read(const std::string& path) {
+template <class Net> auto read(const std::string& path) {
   return dp::read_predictor<Net, dp::on<dp::cpu>>(path, dp::batch<8>{});
 }
 
 #include <devplace/train/step_loss.hpp>
 
-template <class S>
-double read(const dp::step_loss<S, dp::on<dp::cpu>>& loss) {
-  return loss.item();
-}
+template <class S> double read(const dp::step_loss<S, dp::on<dp::cpu>>& loss) { return loss.item(); }
 
 #include <devplace/train/summary.hpp>
 
@@ -101,9 +91,7 @@ double read(const dp::step_loss<S, dp::on<dp::cpu>>& loss) {
 #include <devplace/nn/input.hpp>
 
 using net = dp::nn::sequential<dp::nn::input<2>, dp::nn::flatten>;
-inline void print(std::ostream& out) {
-  dp::summary<net>(out, dp::batch<8>{});
-}
+inline void print(std::ostream& out) { dp::summary<net>(out, dp::batch<8>{}); }
 
 #include <devplace/train/trainer.hpp>
 

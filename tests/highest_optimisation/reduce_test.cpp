@@ -16,16 +16,13 @@ using dp::dyn;
 
 namespace {
 
-template <class T>
-using matrix = dp::tensor<T, dp::extents<dyn, dyn>, dp::cpu>;
+template <class T> using matrix = dp::tensor<T, dp::extents<dyn, dyn>, dp::cpu>;
 
 /// Whether sums, maxima and their positions along both axes of a rows x columns matrix are correct.
-template <class T>
-bool reduces(std::size_t rows, std::size_t columns) {
+template <class T> bool reduces(std::size_t rows, std::size_t columns) {
   matrix<T> a(dp::extents<dyn, dyn>{rows, columns}), transposed(dp::extents<dyn, dyn>{columns, rows});
   for (std::size_t i = 0; i != rows; ++i)
-    for (std::size_t j = 0; j != columns; ++j)
-      transposed(j, i) = a(i, j) = static_cast<T>((j * 7 + i * 3) % 11);
+    for (std::size_t j = 0; j != columns; ++j) transposed(j, i) = a(i, j) = static_cast<T>((j * 7 + i * 3) % 11);
   const dp::axis<0> along_columns;
   const dp::axis<1> along_rows;
   const auto sums = dp::sum(a, along_rows), sums_across = dp::sum(transposed, along_columns);
@@ -49,8 +46,7 @@ bool reduces(std::size_t rows, std::size_t columns) {
   return right && static_cast<long long>(dp::sum(a)()) == total;
 }
 
-template <class T>
-void check_reductions() {
+template <class T> void check_reductions() {
   for (const std::size_t rows : {std::size_t{1}, std::size_t{2}, std::size_t{17}})
     for (std::size_t columns = 1; columns != 130; ++columns) {
       INFO(rows << " x " << columns);

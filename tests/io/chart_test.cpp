@@ -24,14 +24,11 @@ std::string drawn(const std::vector<dp::chart_panel>& panels) {
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at)
-    ++found;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++found;
   return found;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return count(text, part) != 0;
-}
+bool has(const std::string& text, const std::string& part) { return count(text, part) != 0; }
 
 }  // namespace
 
@@ -41,12 +38,10 @@ TEST_CASE("a chart has a point for each value, on a logarithmic or linear axis",
   const auto logarithmic = drawn({{"loss", {{"a", {100, 10, 1}}}}});
   CHECK(has(logarithmic, "points='362.667,46 649.333,181 936,316 '"));
   CHECK(has(logarithmic, ">0.1<") == false);
-  for (const char* const tick : {">1<", ">10<", ">100<", ">step<", ">loss<", ">a<"})
-    CHECK(has(logarithmic, tick));
+  for (const char* const tick : {">1<", ">10<", ">100<", ">step<", ">loss<", ">a<"}) CHECK(has(logarithmic, tick));
   const auto linear = drawn({{"accuracy", {{"", {0.5, 0, 1}, {0, 5, 10}}}, true, false}});
   CHECK(has(linear, "points='76,181 506,316 936,46 '"));
-  for (const char* const tick : {">0<", ">0.2<", ">0.4<", ">0.6<", ">0.8<", ">1<"})
-    CHECK(has(linear, tick));
+  for (const char* const tick : {">0<", ">0.2<", ">0.4<", ">0.6<", ">0.8<", ">1<"}) CHECK(has(linear, tick));
   CHECK(count(linear, "<rect") == 1);  // the background, and no legend
 }
 

@@ -22,20 +22,17 @@ namespace {
 
 using matrix = dp::extents<dyn, dyn>;
 
-template <class T, class Extents = matrix>
-auto read(const std::string& text, const dp::csv_options& options = {}) {
+template <class T, class Extents = matrix> auto read(const std::string& text, const dp::csv_options& options = {}) {
   const support::temporary_folder folder;
   return dp::read_csv<T, Extents>(folder.write("x.csv", text), options);
 }
 
-template <class T>
-std::vector<T> values(const std::string& text, const dp::csv_options& options = {}) {
+template <class T> std::vector<T> values(const std::string& text, const dp::csv_options& options = {}) {
   const auto x = read<T>(text, options);
   return {x.data(), x.data() + x.size()};
 }
 
-template <class T = float>
-std::string failure(const std::string& text, const dp::csv_options& options = {}) {
+template <class T = float> std::string failure(const std::string& text, const dp::csv_options& options = {}) {
   try {
     static_cast<void>(read<T>(text, options));
   } catch (const dp::error& refusal) {
@@ -124,9 +121,7 @@ TEST_CASE("a blank line in a file of one column is a missing field", "[io]") {
     CHECK(values<std::int32_t>("label\n1\n\n\n", replaced) == numbers{1, -1, -1});
     CHECK(read<float>("label\n").extent(0) == 0);
   }
-  SECTION("blank lines before the header are skipped") {
-    CHECK(values<std::int32_t>("\n\nlabel\n1\n") == numbers{1});
-  }
+  SECTION("blank lines before the header are skipped") { CHECK(values<std::int32_t>("\n\nlabel\n1\n") == numbers{1}); }
 }
 
 TEST_CASE("blank lines in files with several columns are skipped, and lines of delimiters are rows", "[io]") {

@@ -55,8 +55,7 @@ struct producer {
 };
 
 /// The message for importing the changed tensor; checks that its deleter was called exactly once.
-template <class Change>
-std::string refused(Change change) {
+template <class Change> std::string refused(Change change) {
   producer source;
   change(source);
   try {
@@ -191,13 +190,9 @@ TEST_CASE("mismatched tensors are rejected with a remedy, and released", "[io]")
   CHECK_THAT(typed(type_code::floating, 32, 4), ContainsSubstring("float32 in vectors of 4"));
   CHECK_THAT(typed(static_cast<type_code>(9), 8), ContainsSubstring("type code 9"));
 
-  CHECK_THAT(refused([](producer& x) {
-               x.managed.tensor.device = {device_type::cuda, 1};
-             }),
+  CHECK_THAT(refused([](producer& x) { x.managed.tensor.device = {device_type::cuda, 1}; }),
              ContainsSubstring("is on CUDA device 1 and cpu was asked for") && ContainsSubstring("x.cpu()"));
-  CHECK_THAT(refused([](producer& x) {
-               x.managed.tensor.device = {static_cast<device_type>(14), 0};
-             }),
+  CHECK_THAT(refused([](producer& x) { x.managed.tensor.device = {static_cast<device_type>(14), 0}; }),
              ContainsSubstring("DLPack's type 14"));
   CHECK(refused([](producer& x) { x.managed.tensor.device.type = device_type::cuda_host; }) == "not refused");
   CHECK_THAT(refused([](producer& x) { x.managed.tensor.rank = 1; }),
@@ -205,9 +200,7 @@ TEST_CASE("mismatched tensors are rejected with a remedy, and released", "[io]")
   CHECK_THAT(refused([](producer& x) { x.shape = {3, 2}; }), ContainsSubstring("has the shape 3x2"));
   CHECK_THAT(refused([](producer& x) { x.shape = {-1, 3}; }), ContainsSubstring("negative extent, -1"));
   CHECK_THAT(refused([](producer& x) { x.shape = {INT64_MAX, 3}; }), ContainsSubstring("no machine can address"));
-  CHECK_THAT(refused([](producer& x) {
-               x.strides = {1, 2};
-             }),
+  CHECK_THAT(refused([](producer& x) { x.strides = {1, 2}; }),
              ContainsSubstring("is not row-major: its strides are 1x2") && ContainsSubstring("view_dlpack"));
   CHECK_THAT(refused([](producer& x) { x.strides = {-3, 1}; }), ContainsSubstring("the stride -3 along axis 0"));
   CHECK_THAT(refused([](producer& x) { x.strides = {INT64_MAX, 1}; }), ContainsSubstring("beyond any memory"));

@@ -39,19 +39,16 @@ namespace {
 
 using here = dp::on<dp::cpu>;
 
-template <class T, class Extents = dp::extents<2, 4>>
-dp::tensor<T, Extents, here> special_numbers() {
+template <class T, class Extents = dp::extents<2, 4>> dp::tensor<T, Extents, here> special_numbers() {
   constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double numbers[] = {0, -0.0, 1, -2.5, 65504, 0x1p-24, -infinity, nan};
   dp::tensor<T, Extents, here> result{Extents()};
-  for (std::size_t i = 0; i < result.size(); ++i)
-    result.data()[i] = static_cast<T>(numbers[i]);
+  for (std::size_t i = 0; i < result.size(); ++i) result.data()[i] = static_cast<T>(numbers[i]);
   return result;
 }
 
 /// Element i is (i modulo 5 - 2) / 4 + shift.
-template <class T, class Extents>
-dp::tensor<T, Extents, here> quarters(double shift = 0) {
+template <class T, class Extents> dp::tensor<T, Extents, here> quarters(double shift = 0) {
   dp::tensor<T, Extents, here> result{Extents()};
   for (std::size_t i = 0; i < result.size(); ++i)
     result.data()[i] = static_cast<T>((static_cast<double>(i % 5) - 2) / 4 + shift);

@@ -40,9 +40,9 @@ TEST_CASE("read_npy reads an array of static extents from a pipe, also if signal
   const temporary_folder folder;
   const std::string pipe = folder.file("pipe");
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  struct sigaction ignoring {};  // without SA_RESTART, so that system calls return EINTR
+  struct sigaction ignoring{};  // without SA_RESTART, so that system calls return EINTR
   ignoring.sa_handler = [](int) {};
-  struct sigaction before {};
+  struct sigaction before{};
   REQUIRE(::sigaction(SIGUSR1, &ignoring, &before) == 0);
   const auto send = [&](const std::string& content) {
     const pthread_t reader = ::pthread_self();

@@ -23,10 +23,7 @@ inline std::string numpy_file(std::string_view dict, std::string_view elements, 
   return file + std::string(elements);
 }
 
-template <std::size_t N>
-std::string_view bytes(const char (&literal)[N]) {
-  return {literal, N - 1};
-}
+template <std::size_t N> std::string_view bytes(const char (&literal)[N]) { return {literal, N - 1}; }
 
 inline const std::string float_2x3 =
     numpy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",

@@ -35,9 +35,7 @@ std::string failure(const std::string& content) {
   return text;
 }
 
-std::string failure_of_dict(const std::string& dict) {
-  return failure(bare_file(dict, ""));
-}
+std::string failure_of_dict(const std::string& dict) { return failure(bare_file(dict, "")); }
 
 template <class T, class Extents, class Where>
 bool same(const dp::tensor<T, Extents, Where>& a, const dp::tensor<T, Extents, Where>& b) {
@@ -47,12 +45,10 @@ bool same(const dp::tensor<T, Extents, Where>& a, const dp::tensor<T, Extents, W
   return true;
 }
 
-template <class T, class Extents>
-void round_trip(const Extents& extents) {
+template <class T, class Extents> void round_trip(const Extents& extents) {
   const temporary_folder folder;
   dp::tensor<T, Extents, dp::on<dp::cpu>> x(extents);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x.data()[i] = static_cast<T>(i * 37 % 101);
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<T>(i * 37 % 101);
   if (x.size() > 1) {
     x.data()[0] = std::numeric_limits<T>::max();
     x.data()[1] = std::numeric_limits<T>::lowest();
@@ -191,8 +187,7 @@ TEST_CASE("read_npy converts Fortran order to C order", "[io]") {
     const auto check_cube = [](const auto& cube) {
       for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 4; ++j)
-          for (int k = 0; k < 2; ++k)
-            CHECK(cube(i, j, k) == 100 * i + 10 * j + k);
+          for (int k = 0; k < 2; ++k) CHECK(cube(i, j, k) == 100 * i + 10 * j + k);
     };
     check_cube(dp::read_npy<std::int32_t, dp::extents<3, 4, 2>>(numpy + ".npy"));
     const dp::npz_file stored(numpy + ".npz");

@@ -23,9 +23,7 @@ namespace {
 const std::string folder = DEVPLACE_TEST_REFERENCE_DIR "/npz/";
 constexpr std::uint32_t float_2x3_checksum = 0xb176ee6c;  // zlib.crc32 in Python
 
-zip_part stored() {
-  return {"x.npy", npy_bytes::float_2x3, float_2x3_checksum};
-}
+zip_part stored() { return {"x.npy", npy_bytes::float_2x3, float_2x3_checksum}; }
 
 /// The message for opening a file and reading its array x; checks that it ends with a full stop.
 std::string failure(const std::string& content) {
@@ -42,9 +40,7 @@ std::string failure(const std::string& content) {
   return "none";
 }
 
-std::string failure(const zip_part& part) {
-  return failure(zip_of({part}));
-}
+std::string failure(const zip_part& part) { return failure(zip_of({part})); }
 
 }  // namespace
 
@@ -54,8 +50,7 @@ TEST_CASE("npz_file reads NumPy's files, stored and compressed", "[io]") {
     const auto images = file.read<float, dp::extents<dyn, 60>>("images");
     REQUIRE(images.extent(0) == 10);
     bool equal = true;
-    for (std::size_t i = 0; i < images.size(); ++i)
-      equal = equal && images.data()[i] == static_cast<float>(i) / 8;
+    for (std::size_t i = 0; i < images.size(); ++i) equal = equal && images.data()[i] == static_cast<float>(i) / 8;
     CHECK(equal);
     const auto labels = file.read<std::int64_t, dp::extents<dyn>>("labels");
     CHECK(std::vector(labels.data(), labels.data() + labels.size()) ==
@@ -80,8 +75,7 @@ TEST_CASE("npz_file converts compressed arrays from Fortran order to C order", "
   const auto x = dp::npz_file(folder + "fortran_compressed.npz").read<std::int32_t, dp::extents<3, 4, 2>>("cube");
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 4; ++j)
-      for (int k = 0; k < 2; ++k)
-        CHECK(x(i, j, k) == 100 * i + 10 * j + k);
+      for (int k = 0; k < 2; ++k) CHECK(x(i, j, k) == 100 * i + 10 * j + k);
 }
 
 TEST_CASE("64-bit numbers and a comment in a zip file are accepted", "[io]") {

@@ -198,11 +198,9 @@ TEST_CASE("many threads that write one file leave one thread's whole file", "[io
     threads.emplace_back([&path, thread] {
       const auto value = static_cast<float>(thread);
       const dp::tensor<float, dp::extents<4>, dp::on<dp::cpu>> x{value, value, value, value};
-      for (int i = 0; i < 25; ++i)
-        dp::write_npy(path, x);
+      for (int i = 0; i < 25; ++i) dp::write_npy(path, x);
     });
-  for (std::thread& thread : threads)
-    thread.join();
+  for (std::thread& thread : threads) thread.join();
   const auto x = dp::read_npy<float, dp::extents<4>>(path);
   CHECK(x(0) == x(3));
   CHECK(folder.names() == std::vector<std::string>{"x.npy"});
@@ -235,7 +233,9 @@ TEST_CASE("an uncommitted temporary file leaves the old file", "[io]") {
 TEST_CASE("the name of a new log is flushed to disk", "[io]") {
   const temporary_folder folder;
   flushes.clear();
-  { dp::training_log log(folder.file("x.csv"), {"step"}); }
+  {
+    dp::training_log log(folder.file("x.csv"), {"step"});
+  }
   REQUIRE(flushes.size() == 1);
   CHECK(flushes[0].path == folder.path());
   dp::training_log again(folder.file("x.csv"), {"step"});

@@ -41,8 +41,7 @@ using kept_model = dp::model<kept_net, dp::on<dp::cpu>>;
 std::vector<float> pytorch_parameters() {
   std::vector<float> result;
   const auto append = [&](std::size_t entry, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i)
-      result.push_back(static_cast<float>(100 * entry + i));
+    for (std::size_t i = 0; i < count; ++i) result.push_back(static_cast<float>(100 * entry + i));
   };
   append(0, 12);
   append(1, 4);
@@ -69,8 +68,7 @@ std::string failure_of_load(kept_model& model, const std::string& path,
 /// A safetensors file with this header and data given in hexadecimal digits.
 std::string file_of_bytes(const std::string& header, const std::string& digits) {
   std::string file;
-  for (std::size_t i = 0; i < 8; ++i)
-    file += static_cast<char>(header.size() >> (8 * i) & 255);
+  for (std::size_t i = 0; i < 8; ++i) file += static_cast<char>(header.size() >> (8 * i) & 255);
   file += header;
   for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
     i = digits.find_first_not_of(' ', i);

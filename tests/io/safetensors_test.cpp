@@ -35,8 +35,7 @@ using shape = std::vector<std::size_t>;
 /// A file with this header and `data_bytes` bytes of data.
 std::string safetensors_bytes(std::string_view header, std::size_t data_bytes) {
   std::string file;
-  for (int i = 0; i < 8; ++i)
-    file += static_cast<char>(header.size() >> (8 * i) & 0xff);
+  for (int i = 0; i < 8; ++i) file += static_cast<char>(header.size() >> (8 * i) & 0xff);
   return file.append(header).append(data_bytes, '\1');
 }
 
@@ -63,8 +62,7 @@ std::string failure_of_tensor(const std::string& members, std::size_t data_bytes
   return failure_of_header("{\"t\":{" + members + "}}", data_bytes);
 }
 
-template <class T>
-bool has_numbers(const dp::tensor<T, dp::extents<2, 3>, dp::on<dp::cpu>>& x) {
+template <class T> bool has_numbers(const dp::tensor<T, dp::extents<2, 3>, dp::on<dp::cpu>>& x) {
   const double numbers[] = {0, -0.0, 1, -2.5, 65504, 0x1p-24};
   bool equal = true;
   for (std::size_t i = 0; i < 6; ++i) {
@@ -139,15 +137,13 @@ TEST_CASE("a safetensors file's names, types, shapes and metadata are listed", "
     }
     CHECK(file.find("a.weigh") == nullptr);
     float values[5];
-    for (std::size_t i = 0; i < 5; ++i)
-      file.read_elements(file.tensors()[i], &values[i]);
+    for (std::size_t i = 0; i < 5; ++i) file.read_elements(file.tensors()[i], &values[i]);
     CHECK((values[1] == 1 && values[2] == 4 && values[3] == 2 && values[4] == 3));
 
     const temporary_folder folder;
     std::vector<dp::named_tensor> tensors;
     const dp::tensor<float, dp::extents<5>, dp::on<dp::cpu>> x{values[0], values[1], values[2], values[3], values[4]};
-    for (std::size_t i = 0; i < 5; ++i)
-      tensors.emplace_back(names[i], x.slice(i, i + 1));
+    for (std::size_t i = 0; i < 5; ++i) tensors.emplace_back(names[i], x.slice(i, i + 1));
     dp::write_safetensors(folder.file("x"), tensors, file.metadata());
     CHECK(support::contents(folder.file("x")) == support::contents(path));
   }
@@ -193,14 +189,12 @@ TEST_CASE("tensors are written to a safetensors file, listed and read", "[io]") 
 TEST_CASE("all 16-bit numbers pass through a safetensors file unchanged", "[io]") {
   const auto all = []<class T>(T) {
     dp::tensor<T, dp::dextents<1>, dp::on<dp::cpu>> x(dp::dextents<1>(65536));
-    for (std::size_t i = 0; i < x.size(); ++i)
-      x.data()[i] = std::bit_cast<T>(static_cast<std::uint16_t>(i));
+    for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = std::bit_cast<T>(static_cast<std::uint16_t>(i));
     const temporary_folder folder;
     dp::write_safetensors(folder.file("x"), {{"x", x}});
     const auto y = dp::safetensors_file(folder.file("x")).read<T, dp::dextents<1>>("x");
     std::size_t different = y.size() == 65536 ? 0 : 1;
-    for (std::size_t i = 0; i < y.size(); ++i)
-      different += std::bit_cast<std::uint16_t>(y.data()[i]) != i;
+    for (std::size_t i = 0; i < y.size(); ++i) different += std::bit_cast<std::uint16_t>(y.data()[i]) != i;
     CHECK(different == 0);
   };
   all(dp::bf16{});
@@ -228,8 +222,7 @@ TEST_CASE("errors for a safetensors tensor name what was found and what was expe
   CHECK_THROWS_WITH((file.read<float, dp::dextents<2>>("b")), ContainsSubstring("was truncated after it was opened"));
 
   std::vector<dp::named_tensor> many;
-  for (char name = 'a'; name < 'k'; ++name)
-    many.emplace_back(std::string(1, name), x);
+  for (char name = 'a'; name < 'k'; ++name) many.emplace_back(std::string(1, name), x);
   dp::write_safetensors(path, many);
   CHECK_THROWS_WITH((dp::safetensors_file(path).read<float, dp::dextents<1>>("z")),
                     ContainsSubstring("\"h\" and 2 more."));

@@ -18,8 +18,7 @@ struct zip_part {
 /// A zip file with these members; `wide` stores all numbers in 64 bits.
 inline std::string zip_of(const std::vector<zip_part>& parts, bool wide = false, const std::string& comment = {}) {
   const auto put = [](std::string& to, int bytes, std::uint64_t number) {
-    for (int i = 0; i < bytes; ++i)
-      to += static_cast<char>(number >> (8 * i) & 255);
+    for (int i = 0; i < bytes; ++i) to += static_cast<char>(number >> (8 * i) & 255);
   };
   constexpr std::uint64_t elsewhere = 0xffffffff;
   std::string file, directory;

@@ -37,33 +37,27 @@ namespace nn = dp::nn;
 constexpr std::size_t samples = 12;
 using training::net;
 
-template <dp::placement Where, class Policy = dp::collective::all_reduce<>>
-void train() {
+template <dp::placement Where, class Policy = dp::collective::all_reduce<>> void train() {
   std::array<float, samples * 6> x;
   std::array<std::int64_t, samples> y;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] = static_cast<float>(i * 5 % 11) / 11 - 0.5f;
-  for (std::size_t i = 0; i < samples; ++i)
-    y[i] = static_cast<std::int64_t>(i * i % 3);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 5 % 11) / 11 - 0.5f;
+  for (std::size_t i = 0; i < samples; ++i) y[i] = static_cast<std::int64_t>(i * i % 3);
   dp::set_thread_count(2);
   const auto images = dp::to_batch<Where>(dp::wrap(x, dp::extents<dp::dyn, 6>{samples}));
   const auto labels = dp::to_batch<Where>(dp::wrap(y, dp::extents<dp::dyn>{samples}));
   dp::model<net, Where> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.05f}, Policy{}};
-  for (int i = 0; i < 2; ++i)
-    static_cast<void>(step(images, labels).item());
+  for (int i = 0; i < 2; ++i) static_cast<void>(step(images, labels).item());
 }
 
 using image_net = nn::sequential<nn::input<2, 3>, nn::flatten, nn::linear<6, 10>>;
 
-template <dp::placement Where, int Workers>
-void load_and_count() {
+template <dp::placement Where, int Workers> void load_and_count() {
   const dp::image_set set = support::numbered_images(12);
   dp::loader<Where> batches{set, {.batch = 4, .shuffle = dp::seed{2}, .workers = Workers}};
   const dp::model<image_net, Where> model{dp::seed{3}};
   for (int epoch = 0; epoch < 2; ++epoch)
-    for (const auto& [images, labels] : batches.epoch(epoch))
-      static_cast<void>(model.predict(images));
+    for (const auto& [images, labels] : batches.epoch(epoch)) static_cast<void>(model.predict(images));
   static_cast<void>(dp::accuracy(model, set));
 }
 
@@ -98,8 +92,7 @@ void write_mnist() {
   const auto write = [&](const char* name, const std::string& head, const auto& elements) {
     std::ofstream file(mnist_folder + "/" + name, std::ios::binary);
     file << std::string{0, 0, 8} << head;
-    for (std::size_t i = 0; i < elements.size(); ++i)
-      file.put(static_cast<char>(elements.data()[i]));
+    for (std::size_t i = 0; i < elements.size(); ++i) file.put(static_cast<char>(elements.data()[i]));
   };
   for (const std::string part : {"train", "t10k"}) {
     write((part + "-images-idx3-ubyte").c_str(), '\3' + number(12) + number(2) + number(3), set.images);
@@ -202,9 +195,7 @@ std::size_t bytes_in_use() {
 }
 
 /// Whether `program` completes. An unread failure on a device is thrown once.
-bool completes(void (*program)()) {
-  return run(program) == completed || run(program) == completed;
-}
+bool completes(void (*program)()) { return run(program) == completed || run(program) == completed; }
 
 /// The outcome of `program` after an exception: runs it again without and with the failure, after allocations that a
 /// process makes only once.

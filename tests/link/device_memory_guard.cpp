@@ -30,8 +30,7 @@ const bool address_sanitizer = __asan_poison_memory_region != nullptr;
 
 /// Whether `attempt` ends its process with a segmentation fault or a report of AddressSanitizer, instead of exit
 /// status 0; any other end is a failure.
-template <class Attempt>
-bool faults(Attempt attempt) {
+template <class Attempt> bool faults(Attempt attempt) {
   std::fflush(stdout);
   const ::pid_t child = ::fork();
   if (child == 0) {
@@ -68,7 +67,9 @@ int write_directly() {
 }
 
 int read_a_reused_block() {
-  { const dp::tensor<float, dp::extents<3>, gpu0> x{1, 2, 3}; }
+  {
+    const dp::tensor<float, dp::extents<3>, gpu0> x{1, 2, 3};
+  }
   const dp::tensor<float, dp::extents<3>, gpu0> y{4, 5, 6};
   dp::synchronize<dp::cuda<0>>();
   return *static_cast<const volatile float*>(y.data().get()) == 4 ? 0 : 1;
@@ -126,9 +127,7 @@ void check(bool right, const char* what) {
 }  // namespace
 
 // The exit status after a report.
-extern "C" const char* __asan_default_options() {
-  return "exitcode=99";
-}
+extern "C" const char* __asan_default_options() { return "exitcode=99"; }
 
 int main() {
   check(!faults(copy_to_the_host), "a copy to the host");

@@ -29,17 +29,14 @@ void check(bool right, const char* what) {
   ++failures;
 }
 
-float value(std::size_t rank, std::size_t i) {
-  return 1.0F / static_cast<float>(3 + 7 * rank + i % 1009);
-}
+float value(std::size_t rank, std::size_t i) { return 1.0F / static_cast<float>(3 + 7 * rank + i % 1009); }
 
 /// Sums in rank order, in float.
 std::vector<float> sums(std::size_t ranks, std::size_t count) {
   std::vector<float> result(count);
   for (std::size_t i = 0; i < count; ++i) {
     result[i] = value(0, i);
-    for (std::size_t rank = 1; rank < ranks; ++rank)
-      result[i] += value(rank, i);
+    for (std::size_t rank = 1; rank < ranks; ++rank) result[i] += value(rank, i);
   }
   return result;
 }
@@ -52,8 +49,7 @@ struct buffers {
   buffers(std::size_t ranks, std::size_t count) {
     std::vector<float> values(count);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      for (std::size_t i = 0; i < count; ++i)
-        values[i] = value(rank, i);
+      for (std::size_t i = 0; i < count; ++i) values[i] = value(rank, i);
       blocks.push_back(dp::detail::allocate<dp::backend::cuda>(static_cast<int>(rank), count * sizeof(float)));
       addresses.push_back(static_cast<float*>(blocks.back().data()));
       dp::detail::copy_in<dp::backend::cuda>(static_cast<int>(rank), addresses.back(), values.data(),
@@ -81,8 +77,7 @@ void collectives(std::size_t ranks, std::size_t count) {
 
   buffers all(ranks, count);
   communicator.all_reduce(all.span(), count, dp::reduction::sum);
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    check(all.values(rank, count) == expected, "all_reduce");
+  for (std::size_t rank = 0; rank < ranks; ++rank) check(all.values(rank, count) == expected, "all_reduce");
 
   buffers on_root(ranks, count);
   communicator.reduce(on_root.span(), count, dp::reduction::sum, static_cast<int>(ranks - 1));
@@ -92,17 +87,14 @@ void collectives(std::size_t ranks, std::size_t count) {
   communicator.reduce_scatter(scattered.span(), begins, dp::reduction::sum);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const auto values = scattered.values(rank, count);
-    for (std::size_t i = begins[rank]; i < begins[rank + 1]; ++i)
-      check(values[i] == expected[i], "reduce_scatter");
+    for (std::size_t i = begins[rank]; i < begins[rank + 1]; ++i) check(values[i] == expected[i], "reduce_scatter");
   }
   communicator.all_gather(scattered.span(), begins);
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    check(scattered.values(rank, count) == expected, "all_gather");
+  for (std::size_t rank = 0; rank < ranks; ++rank) check(scattered.values(rank, count) == expected, "all_gather");
 }
 
 /// A parameter after some steps on `Where`.
-template <class Where>
-float trained() {
+template <class Where> float trained() {
   dp::model<nn::sequential<nn::linear<6, 40>, nn::tanh, nn::linear<40, 3>>, Where> model{dp::seed{1}};
   dp::trainer step{model, nn::mse{}, dp::optim::adam{.learning_rate = 0.01}};
   step.prepare(10);
@@ -123,11 +115,9 @@ float trained() {
 int main() {
   ::setenv("DEVPLACE_SIMULATED_DEVICES", "4", 1);
   ::setenv("DEVPLACE_SIMULATED_PEERS", "0", 1);
-  for (const auto& device : dp::list_devices())
-    check(device.peers.empty(), "no peers");
+  for (const auto& device : dp::list_devices()) check(device.peers.empty(), "no peers");
   for (const std::size_t ranks : std::vector<std::size_t>{1, 2, 3, 4})
-    for (const std::size_t count : std::vector<std::size_t>{0, 1, 5, 1000, 1000000})
-      collectives(ranks, count);
+    for (const std::size_t count : std::vector<std::size_t>{0, 1, 5, 1000, 1000000}) collectives(ranks, count);
 
   const float on_one = trained<dp::cuda<0>>();
   const float on_four = dp::first_available<dp::up_to<4>, dp::cpu>([](auto where) {

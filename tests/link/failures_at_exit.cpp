@@ -28,8 +28,7 @@ using two = dp::replicated<0, 1>;
 struct endless_work {
   const std::atomic<bool>* end;
   void operator()(std::size_t) const {
-    while (!*end)
-      std::this_thread::yield();
+    while (!*end) std::this_thread::yield();
   }
 };
 
@@ -60,8 +59,7 @@ void run_endless_work(bool waits) {
   const auto x = dp::zeros<float, dp::on<dp::cuda<1>>>(dp::extents<4>{});
   dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, endless_work{&never});
   if (!waits) return;
-  for (int i = 0; i < 2; ++i)
-    try {
+  for (int i = 0; i < 2; ++i) try {
       dp::synchronize<dp::cuda<1>>();
       std::fputs("no exception", stderr);
     } catch (const dp::device_lost& e) {
@@ -119,9 +117,7 @@ bool expect(const char* what, bool holds, const std::string& text) {
   return holds;
 }
 
-bool contains(const std::string& text, const char* part) {
-  return text.find(part) != text.npos;
-}
+bool contains(const std::string& text, const char* part) { return text.find(part) != text.npos; }
 
 }  // namespace
 

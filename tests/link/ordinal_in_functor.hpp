@@ -12,20 +12,17 @@
 /// ordinal. Shows that the symbol count detects this.
 namespace {
 
-template <int I>
-struct ordinal_functor {
+template <int I> struct ordinal_functor {
   float* x;
 
   DEVPLACE_HD void operator()(std::size_t i) const { many(i, std::make_index_sequence<200>{}); }
 
-  template <std::size_t... K>
-  DEVPLACE_HD void many(std::size_t i, std::index_sequence<K...>) const {
+  template <std::size_t... K> DEVPLACE_HD void many(std::size_t i, std::index_sequence<K...>) const {
     ((x[i + K] = x[i + K] * static_cast<float>(K + 3) + static_cast<float>(I)), ...);
   }
 };
 
-template <int... I>
-void run_on_devices(float* x) {
+template <int... I> void run_on_devices(float* x) {
   (devplace::detail::for_each_index<devplace::backend::cuda>(I, 1, 1, ordinal_functor<I>{x}), ...);
 }
 

@@ -3,6 +3,4 @@
 
 #include "link/ordinal_in_functor.hpp"
 
-void ordinal_in_functor_one(float* x) {
-  run_on_devices<0>(x);
-}
+void ordinal_in_functor_one(float* x) { run_on_devices<0>(x); }

@@ -18,8 +18,7 @@ namespace dp = devplace;
 namespace nn = devplace::nn;
 
 /// Training with both policies, and by single steps.
-template <class Where>
-float use_replicas() {
+template <class Where> float use_replicas() {
   const dp::tensor<float, dp::extents<dp::dyn, 6>, dp::on<dp::cpu>> samples(dp::extents<dp::dyn, 6>{5});
   const dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::on<dp::cpu>> classes(dp::extents<dp::dyn>{5});
   const auto x = dp::to_batch<Where>(samples);
@@ -37,8 +36,7 @@ float use_replicas() {
   return training::losses<Where>().back() + loss.item() + dp::gather<dp::on<dp::cpu>>(model.predict(x)).data()[0];
 }
 
-template <int I>
-float use_device() {
+template <int I> float use_device() {
   using where = dp::on<dp::cuda<I>>;
   dp::tensor<float, dp::extents<4, 4>, where> a(dp::extents<4, 4>{}), b(dp::extents<4, 4>{});
   dp::uniform_into(a, dp::seed{1}, 0, -1, 1);
@@ -58,9 +56,6 @@ float use_device() {
   return total;
 }
 
-template <int... I>
-float use_devices() {
-  return (0.0f + ... + use_device<I>());
-}
+template <int... I> float use_devices() { return (0.0f + ... + use_device<I>()); }
 
 }  // namespace

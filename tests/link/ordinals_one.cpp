@@ -3,6 +3,4 @@
 
 #include "link/ordinals.hpp"
 
-float ordinals_one() {
-  return use_devices<0>();
-}
+float ordinals_one() { return use_devices<0>(); }

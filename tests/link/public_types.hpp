@@ -18,16 +18,12 @@ namespace {
 namespace dp = devplace;
 namespace nn = dp::nn;
 
-template <class T>
-type_layout layout_of(const char* name) {
-  return {name, sizeof(T), alignof(T)};
-}
+template <class T> type_layout layout_of(const char* name) { return {name, sizeof(T), alignof(T)}; }
 
 #define LAYOUT(...) layout_of<__VA_ARGS__>(#__VA_ARGS__)
 
 /// The types that may appear in users' interfaces, for one placement.
-template <class Where>
-void append_layouts(std::vector<type_layout>& table) {
+template <class Where> void append_layouts(std::vector<type_layout>& table) {
   using net =
       nn::sequential<nn::linear<8, 6>, nn::relu, nn::dropout<std::ratio<1, 4>>, nn::linear<6, 3>, nn::log_softmax>;
   using model = dp::model<net, Where>;

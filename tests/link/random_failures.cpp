@@ -56,8 +56,7 @@ void possible_failure(int ordinal) {
 
 /// An identity layer whose calls may fail.
 struct risky {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) {
     possible_failure(c.input.ordinal());
     c.output = c.input * 1;
@@ -72,14 +71,12 @@ struct risky {
 struct risky_rule {
   static constexpr std::size_t state_arenas = 0;
   void validate() const {}
-  template <class Backend, class T>
-  void step(const dp::optim::step_arguments<T>& a) const {
+  template <class Backend, class T> void step(const dp::optim::step_arguments<T>& a) const {
     possible_failure(a.ordinal);
     dp::detail::for_each_index<Backend>(a.ordinal, a.n, a.n, descent<T>{a.parameters, a.gradients, a.divisor});
     possible_failure(a.ordinal);
   }
-  template <class T>
-  struct descent {
+  template <class T> struct descent {
     T* parameters;
     const T* gradients;
     const T* divisor;
@@ -93,8 +90,7 @@ using net = nn::sequential<nn::input<6>, risky, nn::linear<6, 8>, nn::relu, risk
 using result = std::vector<float>;
 
 /// A training whose operations are drawn from a seed; `operate` runs operation `i` and returns its result.
-template <class Where, class Policy>
-class training {
+template <class Where, class Policy> class training {
   using model_type = dp::model<net, Where>;
 
  public:
@@ -122,8 +118,7 @@ class training {
   result parameters() const {
     result all;
     for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k)
-      for (const float value : dp::test::parameters_of(*model_, k))
-        all.push_back(value);
+      for (const float value : dp::test::parameters_of(*model_, k)) all.push_back(value);
     return all;
   }
 
@@ -147,18 +142,15 @@ struct tally {
 void clear_devices() {
   pending = fault::none;
   support::until_bad_alloc = -1;
-  for (int ordinal = 0; ordinal < 3; ++ordinal)
-    static_cast<void>(dp::detail::drain<dp::backend::cuda>(ordinal));
+  for (int ordinal = 0; ordinal < 3; ++ordinal) static_cast<void>(dp::detail::drain<dp::backend::cuda>(ordinal));
 }
 
-template <class Where, class Policy>
-void try_failure(unsigned seed, tally& count) {
+template <class Where, class Policy> void try_failure(unsigned seed, tally& count) {
   constexpr int operations = 12;
   std::vector<result> expected;
   {
     training<Where, Policy> undisturbed(seed);
-    for (int i = 0; i < operations; ++i)
-      expected.push_back(undisturbed.operate(i));
+    for (int i = 0; i < operations; ++i) expected.push_back(undisturbed.operate(i));
     expected.push_back(undisturbed.parameters());
   }
   std::mt19937 random(seed);

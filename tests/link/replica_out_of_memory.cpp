@@ -29,23 +29,18 @@ void check(bool right, const char* what) {
   ++failures;
 }
 
-template <class Where>
-auto images(std::size_t rows) {
+template <class Where> auto images(std::size_t rows) {
   dp::tensor<float, dp::extents<dp::dyn, 64>, dp::on<dp::cpu>> x(dp::extents<dp::dyn, 64>{rows});
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x.data()[i] = static_cast<float>(i % 11) / 8;
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i % 11) / 8;
   return dp::scatter<dp::batch_placement_t<Where>>(x);
 }
-template <class Where>
-auto labels(std::size_t rows) {
+template <class Where> auto labels(std::size_t rows) {
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::on<dp::cpu>> y(dp::extents<dp::dyn>{rows});
-  for (std::size_t i = 0; i < rows; ++i)
-    y(i) = static_cast<std::int64_t>(i % 10);
+  for (std::size_t i = 0; i < rows; ++i) y(i) = static_cast<std::int64_t>(i % 10);
   return dp::scatter<dp::batch_placement_t<Where>>(y);
 }
 
-template <class Model>
-std::vector<float> parameters_of(const Model& model) {
+template <class Model> std::vector<float> parameters_of(const Model& model) {
   std::vector<float> values;
   for (std::size_t k = 0; k < 3; ++k)
     model.for_each_parameter(

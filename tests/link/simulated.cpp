@@ -3,6 +3,4 @@
 
 #include <devplace/tensor/tensor.hpp>
 
-void make_in_simulated_file() {
-  devplace::tensor<float, devplace::extents<1>, devplace::on<devplace::cuda<0>>> x{1};
-}
+void make_in_simulated_file() { devplace::tensor<float, devplace::extents<1>, devplace::on<devplace::cuda<0>>> x{1}; }

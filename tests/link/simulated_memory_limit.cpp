@@ -26,9 +26,7 @@ void check(bool right, const char* what) {
   ++failures;
 }
 
-dp::memory_usage usage() {
-  return dp::memory_statistics<dp::cuda<0>>();
-}
+dp::memory_usage usage() { return dp::memory_statistics<dp::cuda<0>>(); }
 
 void train(dp::model<net, gpu>& model, int batch) {
   const auto x = dp::zeros<float, gpu>(dp::extents<dp::dyn, 256>{batch});

@@ -19,13 +19,11 @@ using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 inline constexpr std::size_t samples = 13;
 
 /// Losses of four Adam steps.
-template <dp::placement Where>
-std::vector<float> losses() {
+template <dp::placement Where> std::vector<float> losses() {
   std::vector<float> x;
   std::vector<std::int64_t> y;
   for (std::size_t i = 0; i < samples; ++i) {
-    for (std::size_t j = 0; j < 6; ++j)
-      x.push_back(static_cast<float>((i * 7 + j * 5) % 11) / 11 - 0.5f);
+    for (std::size_t j = 0; j < 6; ++j) x.push_back(static_cast<float>((i * 7 + j * 5) % 11) / 11 - 0.5f);
     y.push_back(static_cast<std::int64_t>(i * i % 3));
   }
   const auto images = dp::to_batch<Where>(dp::wrap(x, dp::extents<dp::dyn, 6>{samples}));
@@ -33,8 +31,7 @@ std::vector<float> losses() {
   dp::model<net, Where> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.05f}};
   std::vector<float> result;
-  for (int i = 0; i < 4; ++i)
-    result.push_back(step(images, labels).item());
+  for (int i = 0; i < 4; ++i) result.push_back(step(images, labels).item());
   return result;
 }
 

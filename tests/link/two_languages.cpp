@@ -26,8 +26,7 @@ void on_cpu() {
   const host_matrix b = plus_one(a);
   const host_matrix c(a + 1.0f);
   for (int i = 0; i < 2; ++i)
-    for (int j = 0; j < 3; ++j)
-      check(b(i, j) == a(i, j) + 1 && c(i, j) == b(i, j), "both languages add the same");
+    for (int j = 0; j < 3; ++j) check(b(i, j) == a(i, j) + 1 && c(i, j) == b(i, j), "both languages add the same");
   check(training::losses<dp::on<dp::cpu>>() == cpu_losses_from_cuda(), "both languages train the same on the CPU");
 }
 

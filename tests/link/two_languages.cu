@@ -5,22 +5,12 @@
 
 namespace dp = devplace;
 
-void add_bias_and_relu(device_matrix& x, float bias) {
-  x = dp::relu(x + bias);
-}
+void add_bias_and_relu(device_matrix& x, float bias) { x = dp::relu(x + bias); }
 
-host_matrix plus_one(const host_matrix& x) {
-  return host_matrix(x + 1.0f);
-}
+host_matrix plus_one(const host_matrix& x) { return host_matrix(x + 1.0f); }
 
-device_matrix zeros_on_device() {
-  return dp::zeros<float, dp::on<dp::cuda<0>>>(dp::extents<2, 3>{});
-}
+device_matrix zeros_on_device() { return dp::zeros<float, dp::on<dp::cuda<0>>>(dp::extents<2, 3>{}); }
 
-device_model make_model() {
-  return device_model{dp::seed{3}};
-}
+device_model make_model() { return device_model{dp::seed{3}}; }
 
-std::vector<float> cpu_losses_from_cuda() {
-  return training::losses<dp::on<dp::cpu>>();
-}
+std::vector<float> cpu_losses_from_cuda() { return training::losses<dp::on<dp::cpu>>(); }

@@ -54,11 +54,15 @@ TEST_CASE("device memory is counted by purpose and with its peak", "[memory][sta
 
 TEST_CASE("reset_peak_memory sets the peak to the memory in use", "[memory][statistics]") {
   auto kept = take(0, 128);
-  { const auto more = take(0, 512); }
+  {
+    const auto more = take(0, 512);
+  }
   CHECK(dp::memory_statistics<device_0>().peak == 640);
   dp::reset_peak_memory<device_0>();
   CHECK(dp::memory_statistics<device_0>().peak == 128);
-  { const auto more = take(0, 64); }
+  {
+    const auto more = take(0, 64);
+  }
   CHECK(dp::memory_statistics<device_0>().peak == 192);
 }
 

@@ -33,10 +33,7 @@ struct refuse {
   void operator()(std::size_t) const { throw dp::argument_error("refused."); }
 };
 
-template <class F>
-void ask(int ordinal, const F& f) {
-  dp::detail::for_each_index<cuda>(ordinal, 1, 1, f);
-}
+template <class F> void ask(int ordinal, const F& f) { dp::detail::for_each_index<cuda>(ordinal, 1, 1, f); }
 
 }  // namespace
 

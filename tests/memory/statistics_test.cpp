@@ -46,8 +46,7 @@ TEST_CASE("concurrent counting loses nothing", "[memory]") {
         dp::detail::count_release(counters, 8);
       }
     });
-  for (std::thread& thread : threads)
-    thread.join();
+  for (std::thread& thread : threads) thread.join();
   const auto usage = dp::memory_statistics<dp::cuda<5>>();
   CHECK(usage.allocated == 0);
   CHECK(usage.allocations == 4000);

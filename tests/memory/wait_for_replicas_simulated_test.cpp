@@ -20,13 +20,9 @@ struct fail {
   DEVPLACE_HD void operator()(std::size_t) const { throw dp::argument_error("failure " + std::to_string(code) + "."); }
 };
 
-void fail_on(int ordinal) {
-  dp::detail::for_each_index<dp::backend::cuda>(ordinal, 1, 1, fail{ordinal});
-}
+void fail_on(int ordinal) { dp::detail::for_each_index<dp::backend::cuda>(ordinal, 1, 1, fail{ordinal}); }
 
-void wait(const std::array<int, 3>& ordinals) {
-  dp::detail::wait_for_replicas<dp::backend::cuda>(ordinals);
-}
+void wait(const std::array<int, 3>& ordinals) { dp::detail::wait_for_replicas<dp::backend::cuda>(ordinals); }
 
 }  // namespace
 

@@ -18,8 +18,7 @@ inline void check(bool holds, const char* what, const char* file, int line) {
 }
 
 /// Fails unless f() throws an Exception whose message contains `part`.
-template <class Exception, class F>
-void check_throws(const F& f, const std::string& part, const char* file, int line) {
+template <class Exception, class F> void check_throws(const F& f, const std::string& part, const char* file, int line) {
   std::string message = "nothing was thrown";
   try {
     f();
@@ -31,8 +30,7 @@ void check_throws(const F& f, const std::string& part, const char* file, int lin
 }
 
 /// Calls f() and ends the process. A failed process does not wait for the others: the launcher ends them.
-template <class F>
-[[noreturn]] void run_rank(const F& f) {
+template <class F> [[noreturn]] void run_rank(const F& f) {
   try {
     f();
   } catch (const std::exception& failure) {

@@ -30,8 +30,7 @@ std::byte pattern(std::size_t q, std::size_t b, std::size_t i) {
 }
 
 void poll_until_ended(dp::parallel::transport& via) {
-  while (!via.poll())
-    std::this_thread::yield();
+  while (!via.poll()) std::this_thread::yield();
 }
 
 /// `polled`: polls calls instead of waiting in them.
@@ -42,8 +41,7 @@ void collect_and_distribute(dp::parallel::transport& via, std::size_t count, con
   std::vector<std::vector<std::byte>> memory(count, std::vector<std::byte>(total));
   std::vector<std::byte*> buffers;
   for (std::size_t b = 0; b != count; ++b) {
-    for (std::size_t i = 0; i != total; ++i)
-      memory[b][i] = pattern(rank, b, i);
+    for (std::size_t i = 0; i != total; ++i) memory[b][i] = pattern(rank, b, i);
     buffers.push_back(memory[b].data());
   }
 
@@ -58,10 +56,8 @@ void collect_and_distribute(dp::parallel::transport& via, std::size_t count, con
   CHECK(got.summands.size() == size * count);
   for (std::size_t q = 0; q != size; ++q)
     for (std::size_t b = 0; b != count; ++b)
-      for (std::size_t i = 0; i != bytes; ++i)
-        CHECK(got.summands[q * count + b][i] == pattern(q, b, own + i));
-  for (std::size_t i = 0; i != bytes; ++i)
-    got.result[i] = pattern(rank, 99, i);
+      for (std::size_t i = 0; i != bytes; ++i) CHECK(got.summands[q * count + b][i] == pattern(q, b, own + i));
+  for (std::size_t i = 0; i != bytes; ++i) got.result[i] = pattern(rank, 99, i);
   if (polled) {
     via.start_distribute(got.result, buffers, begins);
     poll_until_ended(via);
@@ -70,19 +66,16 @@ void collect_and_distribute(dp::parallel::transport& via, std::size_t count, con
   }
   for (std::size_t b = 0; b != count; ++b)
     for (std::size_t q = 0; q != size; ++q)
-      for (std::size_t i = begins[q]; i != begins[q + 1]; ++i)
-        CHECK(memory[b][i] == pattern(q, 99, i - begins[q]));
+      for (std::size_t i = begins[q]; i != begins[q + 1]; ++i) CHECK(memory[b][i] == pattern(q, 99, i - begins[q]));
 }
 
 /// Boundaries of nearly equal parts, and boundaries that give one process everything.
 std::vector<std::vector<std::size_t>> divisions(std::size_t size, std::size_t total) {
   std::vector<std::vector<std::size_t>> all(1, std::vector<std::size_t>(size + 1));
-  for (std::size_t r = 0; r <= size; ++r)
-    all[0][r] = total * r / size;
+  for (std::size_t r = 0; r <= size; ++r) all[0][r] = total * r / size;
   for (const std::size_t owner : {std::size_t{0}, size - 1}) {
     all.emplace_back(size + 1, 0);
-    for (std::size_t r = owner + 1; r <= size; ++r)
-      all.back()[r] = total;
+    for (std::size_t r = owner + 1; r <= size; ++r) all.back()[r] = total;
   }
   return all;
 }
@@ -93,8 +86,7 @@ void transport_moves_bytes(const dp::process_group& group) {
   for (const std::size_t total : {std::size_t{0}, std::size_t{1}, std::size_t{13}, std::size_t{64}, std::size_t{4099}})
     for (const std::size_t count : {1U, 2U, 3U})
       for (const auto& begins : divisions(size, total))
-        for (const bool polled : {false, true})
-          collect_and_distribute(via, count, begins, polled);
+        for (const bool polled : {false, true}) collect_and_distribute(via, count, begins, polled);
   collect_and_distribute(via, 1, divisions(size, via.portion())[0]);
   collect_and_distribute(via, 2, divisions(size, 300'001)[0]);
 
@@ -138,10 +130,8 @@ void small_values(const dp::process_group& group, int calls) {
   const double term = rank == 0 ? 1 : rank == 1 ? 1e100 : rank == 2 ? -1e100 : 0;
   if (size >= 3) CHECK(group.all_reduce(term) == 0);
   const std::vector<int> all = group.all_gather(10 * rank);
-  for (int r = 0; r != size; ++r)
-    CHECK(all[static_cast<std::size_t>(r)] == 10 * r);
-  for (int root = 0; root != size; ++root)
-    CHECK(group.broadcast(100 + rank, root) == 100 + root);
+  for (int r = 0; r != size; ++r) CHECK(all[static_cast<std::size_t>(r)] == 10 * r);
+  for (int root = 0; root != size; ++root) CHECK(group.broadcast(100 + rank, root) == 100 + root);
   for (int i = 0; i != calls; ++i) {
     if (i % 3 == 0) CHECK(group.all_reduce(i + rank) == size * i + size * (size - 1) / 2);
     if (i % 3 == 1) CHECK(group.broadcast(std::int64_t{i} * (rank + 1), i % size) == std::int64_t{i} * (i % size + 1));
@@ -150,11 +140,9 @@ void small_values(const dp::process_group& group, int calls) {
 
   // More than a portion, so sent in several messages.
   std::vector<double> values(group.transport()->portion() / sizeof(double) + 7, rank);
-  for (std::size_t i = 0; rank == size - 1 && i != values.size(); ++i)
-    values[i] = static_cast<double>(i);
+  for (std::size_t i = 0; rank == size - 1 && i != values.size(); ++i) values[i] = static_cast<double>(i);
   group.broadcast(std::span(values), size - 1);
-  for (std::size_t i = 0; i != values.size(); ++i)
-    CHECK(values[i] == static_cast<double>(i));
+  for (std::size_t i = 0; i != values.size(); ++i) CHECK(values[i] == static_cast<double>(i));
 }
 
 void splitting(const dp::process_group& group) {
@@ -191,8 +179,7 @@ void program_communicator() {
     CHECK(group.size() == size);
     CHECK(group.rank() == size - 1 - rank);
     const std::vector<int> all = group.all_gather(rank);
-    for (int r = 0; r != size; ++r)
-      CHECK(all[static_cast<std::size_t>(r)] == size - 1 - r);
+    for (int r = 0; r != size; ++r) CHECK(all[static_cast<std::size_t>(r)] == size - 1 - r);
     CHECK(group.broadcast(rank, size - 1) == 0);
     CHECK(received == -1);
     group.barrier();

@@ -25,13 +25,11 @@ using dp::parallel::mpi_access;
 
 namespace {
 
-template <class T>
-T number_of(int participant, std::size_t i) {
+template <class T> T number_of(int participant, std::size_t i) {
   return static_cast<T>(static_cast<int>((static_cast<std::size_t>(participant) * 7 + i * 3) % 5));
 }
 
-template <class T>
-T reduced(int participants, std::size_t i, dp::reduction op) {
+template <class T> T reduced(int participants, std::size_t i, dp::reduction op) {
   int sum = 0, most = 0, least = 99;
   for (int p = 0; p != participants; ++p) {
     const int x = static_cast<int>(number_of<T>(p, i));
@@ -45,8 +43,7 @@ T reduced(int participants, std::size_t i, dp::reduction op) {
 }
 
 /// A buffer on each place of this process, and its values.
-template <class Backend, class T>
-struct buffers_on_places {
+template <class Backend, class T> struct buffers_on_places {
   explicit buffers_on_places(std::span<const int> places)
       : ordinals(places), memory(places.size()), at(places.size()) {}
 
@@ -54,8 +51,7 @@ struct buffers_on_places {
     count = elements;
     for (std::size_t k = 0; k != at.size(); ++k) {
       std::vector<T> values(count);
-      for (std::size_t i = 0; i != count; ++i)
-        values[i] = number_of<T>(first_participant + static_cast<int>(k), i);
+      for (std::size_t i = 0; i != count; ++i) values[i] = number_of<T>(first_participant + static_cast<int>(k), i);
       memory[k] = dp::detail::allocate<Backend>(ordinals[k], std::max(count, std::size_t{1}) * sizeof(T));
       at[k] = static_cast<T*>(memory[k].data());
       dp::detail::copy_in<Backend>(ordinals[k], at[k], values.data(), count * sizeof(T));
@@ -124,8 +120,7 @@ void collectives(const dp::process_group& group, std::span<const int> ordinals, 
         shares.fill(first, count);
         if constexpr (overlaps) {
           if (started) {
-            for (int i = 0; i != 3; ++i)
-              c.mark_ready(0);
+            for (int i = 0; i != 3; ++i) c.mark_ready(0);
             c.start_all_reduce(buffers.span(), count, op);
             c.start_reduce(more.span(), count, op, n - 1);
             c.progress();
@@ -153,8 +148,7 @@ void collectives(const dp::process_group& group, std::span<const int> ordinals, 
       buffers.fill(first, count);
       c.broadcast(buffers.span(), count, root);
       for (std::size_t k = 0; k != ordinals.size(); ++k)
-        for (std::size_t i = 0; i != count; ++i)
-          CHECK(buffers.values(k)[i] == number_of<T>(root, i));
+        for (std::size_t i = 0; i != count; ++i) CHECK(buffers.values(k)[i] == number_of<T>(root, i));
     }
     buffers.fill(first, count);
     c.all_gather(buffers.span(), std::span<const std::size_t>(begins));
@@ -194,7 +188,7 @@ void misuse(const dp::process_group& group) {
   auto c = dp::collective::mpi{}.connect_across<dp::backend::cpu>(one, group);
   std::array<int, 3> values{};
   std::array<int*, 2> buffers{values.data(), values.data()};
-  const std::span<int*const> both(buffers), single = both.first(1);
+  const std::span<int* const> both(buffers), single = both.first(1);
   CHECK_THROWS(dp::argument_error, "2 buffers were given for 1 places of this process",
                c.all_reduce(both, 3, dp::reduction::sum));
   CHECK_THROWS(dp::argument_error, "a mean over places is defined for float",

@@ -283,8 +283,7 @@ void over_tcp() {
   const auto plane = rendezvous.watch(quick());
   std::vector<int> all(static_cast<std::size_t>(ranks.size), -1);
   plane->all_gather(&ranks.rank, sizeof ranks.rank, all.data());
-  for (int r = 0; r != ranks.size; ++r)
-    CHECK(all[static_cast<std::size_t>(r)] == r);
+  for (int r = 0; r != ranks.size; ++r) CHECK(all[static_cast<std::size_t>(r)] == r);
 }
 
 /// One process fails in the fifth of ten steps; without the monitor the others would wait forever.
@@ -372,16 +371,13 @@ void many_groups() {
   const dp::mpi_session runs{quick()};
   const int rank = runs.processes().rank();
   std::vector<dp::process_group> groups;
-  for (int i = 0; i != 4; ++i)
-    groups.push_back(dp::mpi_processes(MPI_COMM_WORLD, quick()));
+  for (int i = 0; i != 4; ++i) groups.push_back(dp::mpi_processes(MPI_COMM_WORLD, quick()));
   MPI_Comm own = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : 1, 0, &own);
   groups.push_back(dp::mpi_processes(own, quick()));
   MPI_Comm_free(&own);
-  for (const auto& group : groups)
-    CHECK(group.all_reduce(1) == group.size());
-  while (!groups.empty())
-    groups.erase(rank % 2 == 0 ? groups.begin() : groups.end() - 1);
+  for (const auto& group : groups) CHECK(group.all_reduce(1) == group.size());
+  while (!groups.empty()) groups.erase(rank % 2 == 0 ? groups.begin() : groups.end() - 1);
   runs.processes().barrier();
 }
 

@@ -35,8 +35,7 @@ namespace {
 
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 
-template <class Where, class Policy = dp::collective::all_reduce<>>
-std::vector<float> train() {
+template <class Where, class Policy = dp::collective::all_reduce<>> std::vector<float> train() {
   dp::model<net, Where> model{dp::seed{9}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01f}, Policy{}};
   for (const std::size_t rows : std::vector<std::size_t>{7, 1, 64, 2})
@@ -69,8 +68,7 @@ void train_by_mpi(const dp::process_group& processes, const std::vector<float>& 
 
 /// The statistics of batch_norm over all places are sums of integers, so MPI's own reductions also give the bits of one
 /// process. Therefore the parameters with these gradients are bitwise equal, too.
-template <class Where, class Policy>
-std::vector<float> train_normalized() {
+template <class Where, class Policy> std::vector<float> train_normalized() {
   using joint = nn::batch_norm<3, nn::over_all_places>;
   dp::model<nn::sequential<nn::input<3, 5>, joint, nn::relu, joint>, Where> model{dp::seed{9}};
   dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1F}, Policy{}};

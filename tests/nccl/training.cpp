@@ -35,16 +35,14 @@ struct training {
   std::vector<float> parameters;  ///< of the last layer
 };
 
-template <class Policy>
-training train(const dp::labelled_images& data) {
+template <class Policy> training train(const dp::labelled_images& data) {
   dp::model<net, where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 1e-2}, Policy{}};
   dp::loader<where> batches{data.train, {.batch = 32, .shuffle = dp::seed{2}}};
   training result;
   for (int epoch = 0; epoch < 3; ++epoch) {
     step.reset_mean_loss();
-    for (const auto& [images, labels] : batches.epoch(epoch))
-      step(images, labels);
+    for (const auto& [images, labels] : batches.epoch(epoch)) step(images, labels);
     result.losses.push_back(step.mean_loss());
   }
   const auto on_host = dp::to<dp::on<dp::cpu>>(model);

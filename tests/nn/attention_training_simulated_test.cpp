@@ -37,8 +37,7 @@ using net = nn::sequential<nn::input<6>, nn::embedding<11, 8>, nn::positional_em
                            nn::layer_norm<8>, nn::linear<8, 11>>;
 
 /// The fixture's integers, one sequence per row.
-template <class T>
-auto sequences(const std::string& name) {
+template <class T> auto sequences(const std::string& name) {
   const auto read = dp::test::read_fixture<std::int64_t, dp::extents<dp::dyn, 6>>("attention/training/" + name);
   dp::tensor<T, dp::extents<dp::dyn, 6>, dp::on<dp::cpu>> result(read.extents());
   std::transform(read.data(), read.data() + read.size(), result.data(),
@@ -46,8 +45,7 @@ auto sequences(const std::string& name) {
   return result;
 }
 
-template <class Where, class T>
-void train_as_pytorch(double tolerance) {
+template <class Where, class T> void train_as_pytorch(double tolerance) {
   constexpr std::size_t steps = 200, batch = 8;
   const std::string folder = std::string("attention/training/") + (std::is_same_v<T, float> ? "f32/" : "f64/");
   const auto samples = sequences<std::int32_t>("samples");

@@ -19,8 +19,7 @@ namespace {
 using two = nn::avg_pool2d<nn::kernel<2>>;
 using overlapping = nn::avg_pool2d<nn::kernel<3, 2>, nn::stride<2, 1>, nn::padding<1>>;
 
-template <class Layer>
-using net = nn::sequential<nn::input<2, 7, 6>, Layer>;
+template <class Layer> using net = nn::sequential<nn::input<2, 7, 6>, Layer>;
 
 }  // namespace
 
@@ -43,8 +42,7 @@ TEST_CASE("avg_pool2d's GPU kernels equal the CPU", "[nn]") {
                           dp::detail::pooling_shape{{1, 1, 1, 1, 0, 1}, {4, 2, 2, 2, 0, 1}});
   const std::size_t planes = s.plane() < 50 ? 300 : 5;
   std::vector<double> x(planes * s.plane()), dy(planes * s.windows());
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] = static_cast<double>(i * 7 % 5) * 6;
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * 7 % 5) * 6;
   for (std::size_t i = 0; i < dy.size(); ++i)
     dy[i] = (static_cast<double>(i % 17) - 8) * 6;  // multiples of the divisor, for exact sums in any order
   const auto results = [&](auto backend) {

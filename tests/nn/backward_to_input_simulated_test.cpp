@@ -28,8 +28,7 @@ using host = dp::on<dp::cpu>;
 using where = dp::replicated<2, 0, 1>;
 constexpr std::size_t batches[] = {0, 1, 2, 7, 64};
 
-template <class Model, class X, class Y>
-auto input_gradient(Model& model, const X& x, const Y& y) {
+template <class Model, class X, class Y> auto input_gradient(Model& model, const X& x, const Y& y) {
   auto [output, saved] = model.forward(x);
   const auto [value, gradient] = nn::cross_entropy{.class_weights = {1, 3, 2}}(output, y);
   return std::move(model.backward_to_input(std::move(saved), gradient).input);
@@ -37,8 +36,7 @@ auto input_gradient(Model& model, const X& x, const Y& y) {
 
 void check_equal(const std::vector<double>& values, const std::vector<double>& expected) {
   REQUIRE(values.size() == expected.size());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    CHECK(values[i] == Approx(expected[i]).margin(1e-14));
+  for (std::size_t i = 0; i < values.size(); ++i) CHECK(values[i] == Approx(expected[i]).margin(1e-14));
 }
 
 }  // namespace
@@ -57,7 +55,6 @@ TEST_CASE("the input's gradient on devices equals one place's, divided by the su
         input_gradient(several, distribute<where>(x, dp::split::torch), distribute<where>(y, dp::split::torch));
     check_equal(values_of(dp::gather<host>(parts)), expected);
     const auto copies = input_gradient(several, copies_of<where>(x), copies_of<where>(y));
-    for (std::size_t k = 0; k < 3; ++k)
-      check_equal(values_of(copies.local(k)), expected);
+    for (std::size_t k = 0; k < 3; ++k) check_equal(values_of(copies.local(k)), expected);
   }
 }

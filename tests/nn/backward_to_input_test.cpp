@@ -61,8 +61,7 @@ double largest_difference(Model& model, X& x, const Loss& loss, const Targets& t
   return worst;
 }
 
-template <class Net>
-double worst_of() {
+template <class Net> double worst_of() {
   using model_type = dp::model<Net, host, double>;
   using in = dp::detail::prepend_t<dp::dyn, typename model_type::input_extents>;
   using out = dp::detail::prepend_t<dp::dyn, typename model_type::output_extents>;
@@ -139,8 +138,7 @@ TEST_CASE("the input's gradient of a weighted mean is divided by the weights", "
   CHECK(largest_difference(model, x, nn::cross_entropy{.class_weights = {1, 5, 2}}, labels) < 1e-8);
   labels(2) = nn::cross_entropy{}.ignore_index;
   CHECK(largest_difference(model, x, nn::cross_entropy{}, labels) < 1e-8);
-  for (std::size_t i = 0; i < rows; ++i)
-    labels(i) = nn::cross_entropy{}.ignore_index;
+  for (std::size_t i = 0; i < rows; ++i) labels(i) = nn::cross_entropy{}.ignore_index;
   auto [output, saved] = model.forward(x);
   const auto [value, gradient] = nn::cross_entropy{}(output, labels);
   CHECK(values_of(model.backward_to_input(std::move(saved), gradient).input) == std::vector<double>(6 * rows, 0.0));
@@ -152,8 +150,7 @@ TEST_CASE("backward accepts an output gradient computed by the program", "[nn]")
   auto x = dp::uniform<double, host>(dp::extents<dp::dyn, 6>{rows}, dp::seed{2}, -1.0, 1.0);
   const auto function = [&] {  // sum of y^3 / 3 over the outputs
     double sum = 0;
-    for (const double y : values_of(model.predict(x)))
-      sum += y * y * y / 3;
+    for (const double y : values_of(model.predict(x))) sum += y * y * y / 3;
     return sum;
   };
   auto [output, saved] = model.forward(x);
@@ -169,8 +166,7 @@ TEST_CASE("backward accepts an output gradient computed by the program", "[nn]")
     value = before;
     return (above - below) / 2e-5;
   };
-  for (std::size_t i = 0; i < x.size(); ++i)
-    CHECK(std::abs(dx.data()[i] - difference(x.data()[i])) < 1e-8);
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(std::abs(dx.data()[i] - difference(x.data()[i])) < 1e-8);
   const auto weight = model.parameter<0>();
   for (std::size_t i = 0; i < weight.size(); ++i)
     CHECK(std::abs(gradients.local<0>().data()[i] - difference(weight.data()[i])) < 1e-8);

@@ -25,8 +25,7 @@ namespace {
 
 /// Runs two training passes on the fixture's input and a prediction with the resulting running statistics. Compares the
 /// second pass, its backward pass and the prediction with the fixture.
-template <class Net, class T>
-void compare_batch_norm(const std::string& name, std::size_t batch) {
+template <class Net, class T> void compare_batch_norm(const std::string& name, std::size_t batch) {
   using run = dp::runtime::engine<Net, T, dp::backend::cpu>;
   using plan = dp::runtime::network_plan<Net>;
   constexpr std::size_t rank = plan::input::rank + 1;
@@ -74,16 +73,14 @@ void compare_batch_norm(const std::string& name, std::size_t batch) {
                               name + ": predicted");
 }
 
-template <class Net>
-void compare_batch_norm_in_both(const std::string& name, std::size_t batch) {
+template <class Net> void compare_batch_norm_in_both(const std::string& name, std::size_t batch) {
   compare_batch_norm<Net, float>(name, batch);
   compare_batch_norm<Net, double>(name, batch);
 }
 
 /// Outputs and running statistics of a training pass on one sample with weights 2 and -3, biases 1 and 4, running means
 /// 5 and 6, and running variances 3 and 8.
-template <class Net>
-std::vector<double> train_one(const std::vector<double>& x) {
+template <class Net> std::vector<double> train_one(const std::vector<double>& x) {
   using run = dp::runtime::engine<Net, double, dp::backend::cpu>;
   constexpr int place[] = {0};
   const auto state = dp::runtime::empty_state<double, dp::backend::cpu>(place, {32, 32});
@@ -123,8 +120,7 @@ TEST_CASE("batch_norm's gradient agrees with differences", "[nn]") {
 TEST_CASE("batch_norm stays accurate where the mean is large", "[nn]") {
   using run = dp::runtime::engine<nn::sequential<nn::input<1, 64>, nn::batch_norm<1>>, float, dp::backend::cpu>;
   std::vector<float> x(128), parameters(32), buffers(32), workspace(run::workspace_bytes(2, nn::mode::train) / 4);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] = 1e6F + static_cast<float>(i % 2);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1e6F + static_cast<float>(i % 2);
   parameters[0] = 1;
   dp::runtime::pass<float> p{2, 0, parameters.data(), buffers.data()};
   p.mode = nn::mode::train;
@@ -176,8 +172,7 @@ TEST_CASE("batch_norm normalises one element per channel by the running statisti
       2 * (7 - 5) / std::sqrt(3 + 1e-5) + 1, -3 * (4 - 6) / std::sqrt(8 + 1e-5) + 4, 5, 6, 3, 8};
   const auto compare = [&](const std::vector<double>& result) {
     REQUIRE(result.size() == expected.size());
-    for (std::size_t i = 0; i < expected.size(); ++i)
-      CHECK(result[i] == Catch::Approx(expected[i]).epsilon(1e-14));
+    for (std::size_t i = 0; i < expected.size(); ++i) CHECK(result[i] == Catch::Approx(expected[i]).epsilon(1e-14));
   };
   compare(train_one<nn::sequential<nn::input<2>, nn::batch_norm<2>>>({7, 4}));
   compare(train_one<nn::sequential<nn::input<2, 1, 1>, nn::batch_norm<2>>>({7, 4}));
@@ -189,8 +184,7 @@ TEST_CASE("batch_norm normalises one sample with several positions by the sample
   const auto result = train_one<nn::sequential<nn::input<2, 2>, nn::batch_norm<2>>>({7, 9, 4, 10});
   const std::vector<double> expected{-1, 3, 7, 1, 0.9 * 5 + 0.8, 0.9 * 6 + 0.7, 0.9 * 3 + 0.2, 0.9 * 8 + 1.8};
   REQUIRE(result.size() == expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    CHECK(result[i] == Catch::Approx(expected[i]).epsilon(1e-4));
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(result[i] == Catch::Approx(expected[i]).epsilon(1e-4));
 }
 
 TEST_CASE("batch_norm's gradient with one element per channel agrees with differences", "[nn]") {

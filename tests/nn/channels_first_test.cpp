@@ -23,8 +23,7 @@ using conv = nn::conv2d<4, 4, nn::kernel<3>, nn::padding<1>>;
 using conv_of_series = nn::conv1d<4, 4, nn::kernel<3>, nn::padding<1>>;
 
 struct doubled {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) { c.output = 2 * c.input; }
   static void backward(const auto& c) { c.input_gradient = 2 * c.output_gradient; }
 };

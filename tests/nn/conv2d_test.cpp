@@ -16,8 +16,7 @@ using dp::test::compare_with_pytorch_in_both;
 
 namespace {
 
-template <class Input, class Layer>
-using behind = nn::sequential<Input, Layer>;
+template <class Input, class Layer> using behind = nn::sequential<Input, Layer>;
 
 /// relu as a different type, which convolutions do not fuse.
 struct separate_relu : nn::relu {};
@@ -71,8 +70,7 @@ TEST_CASE("a relu fused into a convolution is bitwise equal to a separate relu",
     dp::runtime::require_gradients<dp::backend::cpu>(*state);
     const auto& r = state->replicas.front();
     std::vector<float> x(3 * 2 * 7 * 8), dx(x.size()), dy(3 * 2 * 3 * 4, 0.5F);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      x[i] = static_cast<float>(i * 37 % 23) / 8 - 1;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 23) / 8 - 1;
     std::vector<float> workspace(run::workspace_bytes(3, nn::mode::train) / sizeof(float));
     const auto p = run::make_pass(r, workspace.data(), 3, nn::mode::train, {});
     run::forward(p, x.data());

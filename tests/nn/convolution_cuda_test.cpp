@@ -49,7 +49,6 @@ TEST_CASE("a network of convolutions on a GPU trains and predicts as on the CPU,
     const auto expected = support::values_of(here.predict(x));
     const auto found = support::values_of(there.predict(dp::to<gpu>(x)));
     REQUIRE(found.size() == expected.size());
-    for (std::size_t i = 0; i < found.size(); ++i)
-      REQUIRE(found[i] == Catch::Approx(expected[i]).epsilon(1e-10));
+    for (std::size_t i = 0; i < found.size(); ++i) REQUIRE(found[i] == Catch::Approx(expected[i]).epsilon(1e-10));
   }
 }

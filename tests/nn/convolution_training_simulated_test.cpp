@@ -101,19 +101,16 @@ auto train_as_pytorch(const std::string& name, double tolerance) {
   return after;
 }
 
-template <class Where, class T>
-void train_on_images(double tolerance) {
+template <class Where, class T> void train_on_images(double tolerance) {
   train_as_pytorch<images_net, dp::extents<dp::dyn, 1, 10, 10>, dp::extents<dp::dyn>, Where, T>("training", tolerance);
 }
 
-template <class Where, class T>
-void train_on_series(double tolerance) {
+template <class Where, class T> void train_on_series(double tolerance) {
   train_as_pytorch<series_net, dp::extents<dp::dyn, 2, 20>, dp::extents<dp::dyn>, Where, T>("training_one_axis",
                                                                                             tolerance);
 }
 
-template <class Where, class T>
-auto train_on_pixels(double tolerance) {
+template <class Where, class T> auto train_on_pixels(double tolerance) {
   return train_as_pytorch<segmentation_net, dp::extents<dp::dyn, 1, 8, 8>, dp::extents<dp::dyn, 8, 8>, Where, T>(
       "training_segmentation", tolerance);
 }

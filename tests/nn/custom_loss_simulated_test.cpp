@@ -26,8 +26,7 @@ using dp::test::values_of;
 namespace {
 
 /// The absolute differences of one sample, and the gradient.
-template <class T>
-struct absolute_sample {
+template <class T> struct absolute_sample {
   T* gradient;
   const T* output;
   const T* target;
@@ -48,17 +47,13 @@ struct absolute_sample {
 struct absolute_error {
   dp::reduction reduce = dp::reduction::mean;
 
-  template <class T>
-  struct bound {
+  template <class T> struct bound {
     void into(const auto& sums, const auto& gradient, const auto& rows, const auto& output, const auto& target) const {
       nn::sum_losses(sums, rows,
                      absolute_sample<T>{gradient.data(), output.data(), target.data(), output.extents().stride(0)});
     }
   };
-  template <class T, class Backend>
-  bound<T> bind(int) const {
-    return {};
-  }
+  template <class T, class Backend> bound<T> bind(int) const { return {}; }
 };
 
 /// Twice the output's first element; all samples have equal weight.
@@ -73,16 +68,12 @@ struct twice_the_output {
       return 2 * output[i];
     }
   };
-  template <class T>
-  struct bound {
+  template <class T> struct bound {
     void into(const auto& sums, const auto& gradient, const auto& rows, const auto& output, const auto&) const {
       nn::sum_losses(sums, rows, sample{gradient.data(), output.data()});
     }
   };
-  template <class T, class Backend>
-  bound<T> bind(int) const {
-    return {};
-  }
+  template <class T, class Backend> bound<T> bind(int) const { return {}; }
 };
 
 struct no_bind {
@@ -110,8 +101,7 @@ TEMPLATE_TEST_CASE("a user's loss is evaluated in parts", "[nn]", dp::on<dp::cpu
 TEMPLATE_TEST_CASE("samples have equal weight in a user's loss without weights", "[nn]", dp::on<dp::cpu>,
                    dp::on<dp::cuda<1>>) {
   dp::tensor<double, dp::extents<dp::dyn, 1>, dp::on<dp::cpu>> output(dp::extents<dp::dyn, 1>{100});
-  for (std::size_t i = 0; i < 100; ++i)
-    output(i, 0) = static_cast<double>(i);
+  for (std::size_t i = 0; i < 100; ++i) output(i, 0) = static_cast<double>(i);
   const auto x = dp::to<TestType>(output);
   const auto [loss, gradient] = nn::evaluate_loss(twice_the_output{}, x, x);
   CHECK(loss.item() == 99);
@@ -130,8 +120,7 @@ TEST_CASE("a trainer takes a user's loss, on one place and on several", "[nn]") 
     y(i, 0) = i < 3 ? 100.0 : -100.0;  // far from any output: signs -1, -1, -1, 1
   }
   dp::model<nn::linear<2, 1>, dp::on<dp::cpu>, double> one{dp::seed{1}};
-  for (auto* parameter : {one.parameter<0>().data(), one.parameter<1>().data()})
-    *parameter = 0;
+  for (auto* parameter : {one.parameter<0>().data(), one.parameter<1>().data()}) *parameter = 0;
   one.parameter<0>()(0, 1) = 0;
   auto several = dp::to<where>(one);
   dp::trainer step{one, absolute_error{}, dp::optim::sgd{.learning_rate = 0.5}};

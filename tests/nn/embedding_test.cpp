@@ -26,8 +26,7 @@ using table = nn::sequential<nn::input<5>, nn::embedding<7, 3>>;
 using padded_table = nn::sequential<nn::input<5>, nn::embedding<7, 3, nn::padding_index<2>>>;
 
 /// A network with a single embedding on the CPU, its table and indices.
-template <class Net, class T>
-struct embedded {
+template <class Net, class T> struct embedded {
   using run = dp::runtime::engine<Net, T, dp::backend::cpu>;
   static constexpr int place[] = {0};
   decltype(nn::detail::drawn_state<Net, T, dp::backend::cpu>(place, 3)) state =
@@ -53,8 +52,7 @@ struct embedded {
   }
 };
 
-template <class Net, class T>
-void compare_embedding(const std::string& name) {
+template <class Net, class T> void compare_embedding(const std::string& name) {
   using rows = dp::dextents<3>;
   const std::string folder = "attention/" + name + "/", typed = folder + (std::is_same_v<T, float> ? "f32/" : "f64/");
   const auto indices = dp::test::read_all<std::int64_t, dp::dextents<2>>(folder + "indices");
@@ -65,8 +63,7 @@ void compare_embedding(const std::string& name) {
   const auto dy = dp::test::read_all<T, rows>(typed + "dy");
   auto expected = dp::test::read_all<T, dp::extents<7, 3>>(typed + "dweight");
   dp::test::require_agreement(net.gradient(dy, false), expected, name + ": dweight");
-  for (T& x : expected)
-    x *= 2;
+  for (T& x : expected) x *= 2;
   dp::test::require_agreement(net.gradient(dy, true), expected, name + ": dweight, accumulated");
 }
 
@@ -82,8 +79,7 @@ TEST_CASE("embedding agrees with PyTorch", "[nn]") {
 TEST_CASE("an embedding's padding row starts with zeros, other rows are normally distributed", "[nn]") {
   const embedded<padded_table, double> net({0, 1, 2, 3, 4});
   const double* const weight = net.replica().parameter_data();
-  for (std::size_t i = 0; i < 21; ++i)
-    CHECK((weight[i] == 0) == (i / 3 == 2));
+  for (std::size_t i = 0; i < 21; ++i) CHECK((weight[i] == 0) == (i / 3 == 2));
   const embedded<nn::sequential<nn::input<1>, nn::embedding<1000, 20>>, double> large({0});
   double sum = 0, squares = 0;
   for (std::size_t i = 0; i < 20000; ++i) {
@@ -106,12 +102,10 @@ TEST_CASE("embedding's gradient has the same bits for every number of threads, a
     dp::builtin_thread_team team(threads);
     const dp::thread_team_scope scope(team);
     std::vector<std::int32_t> indices(2000);
-    for (std::size_t i = 0; i < indices.size(); ++i)
-      indices[i] = static_cast<std::int32_t>(i * i % 37);
+    for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<std::int32_t>(i * i % 37);
     embedded<nn::sequential<nn::input<50>, nn::embedding<40, 100>>, float> net(indices);
     std::vector<float> dy(indices.size() * 100);
-    for (std::size_t i = 0; i < dy.size(); ++i)
-      dy[i] = 1 / static_cast<float>(i * 31 % 101 + 3);
+    for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = 1 / static_cast<float>(i * 31 % 101 + 3);
     const auto first = net.gradient(dy, false);
     CHECK(net.gradient(dy, false) == first);
     return first;

@@ -28,11 +28,9 @@ namespace {
 
 /// y = weight * x. Always computes the weight's gradient, and declares float sums for 16-bit elements.
 struct scaling_layer {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr nn::keep keeps = nn::keep::input;
-  template <class In>
-  static constexpr std::size_t sums = 1;
+  template <class In> static constexpr std::size_t sums = 1;
   static constexpr bool has_sums = true;
   static constexpr std::array parameters{nn::parameter{"weight", {4}, nn::init::constant(1.5)}};
 
@@ -55,8 +53,7 @@ struct trace {
 };
 
 /// The trace of a network in float; includes only the first convolution's gradients.
-template <class Net>
-trace run_twice() {
+template <class Net> trace run_twice() {
   using run = dp::runtime::engine<Net, float, dp::backend::cpu>;
   constexpr int place[] = {0};
   const auto state = nn::detail::drawn_state<Net, float, dp::backend::cpu>(place, 5);

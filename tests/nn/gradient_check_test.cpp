@@ -15,11 +15,9 @@ namespace nn = devplace::nn;
 namespace {
 
 /// y = 3 x, with a backward that multiplies by `Gradient`.
-template <int Gradient>
-struct triple {
+template <int Gradient> struct triple {
   using input_extents = dp::extents<2>;
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) { c.output = 3.0 * c.input; }
   static void backward(const auto& c) { c.input_gradient = static_cast<double>(Gradient) * c.output_gradient; }
 };
@@ -27,8 +25,7 @@ struct triple {
 /// An identity layer whose backward gives NaN for the first element of each sample.
 struct broken {
   using input_extents = dp::extents<2>;
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) { c.output = 1.0 * c.input; }
   static void backward(const auto& c) {
     c.input_gradient = 1.0 * c.output_gradient;

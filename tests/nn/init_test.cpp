@@ -28,12 +28,10 @@ struct moments {
   double mean = 0, variance = 0, kurtosis = 0;
 };
 
-template <class T>
-moments moments_of(const std::vector<T>& values) {
+template <class T> moments moments_of(const std::vector<T>& values) {
   moments m;
   const double n = static_cast<double>(values.size());
-  for (const T x : values)
-    m.mean += static_cast<double>(x) / n;
+  for (const T x : values) m.mean += static_cast<double>(x) / n;
   for (const T x : values) {
     const double square = std::pow(static_cast<double>(x) - m.mean, 2);
     m.variance += square / n;
@@ -115,8 +113,7 @@ TEST_CASE("ranges of initial values are bitwise equal to single values, as devic
         single{one_by_one.data(), how, 1, 2};
     for (std::size_t begin = 0, length = 1; begin < 100; begin += length, length = length * 2 + 1)
       ranges.range(begin, std::min<std::size_t>(100, begin + length));
-    for (std::size_t i = 0; i < 100; ++i)
-      single(i);
+    for (std::size_t i = 0; i < 100; ++i) single(i);
     CHECK(in_ranges == one_by_one);
   }
 }

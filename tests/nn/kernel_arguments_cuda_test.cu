@@ -20,8 +20,7 @@ namespace nn = dp::nn;
 
 namespace {
 
-template <std::size_t N>
-struct fixed_string {
+template <std::size_t N> struct fixed_string {
   char text[N];
   constexpr fixed_string(const char (&literal)[N]) { std::copy_n(literal, N, text); }
 };
@@ -32,10 +31,8 @@ struct shape_value {
 };
 
 /// A user's layer with a name, an array and a struct as template values.
-template <fixed_string Name, std::array<int, 3> Numbers, shape_value Shape>
-struct named_scale {
-  template <class In>
-  using output = In;
+template <fixed_string Name, std::array<int, 3> Numbers, shape_value Shape> struct named_scale {
+  template <class In> using output = In;
   static constexpr nn::keep keeps = nn::keep::nothing;
   static constexpr float factor = static_cast<float>(Numbers[0] + Numbers[1] * Numbers[2]) / Shape.dilation;
 
@@ -46,15 +43,12 @@ struct named_scale {
 };
 
 /// A user's layer of this kind with a parameter.
-template <fixed_string Name, std::array<std::size_t, 1> Features>
-struct named_gain {
+template <fixed_string Name, std::array<std::size_t, 1> Features> struct named_gain {
   using input_extents = dp::extents<Features[0]>;
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr nn::keep keeps = nn::keep::input;
   static constexpr std::array parameters{nn::parameter{"gain", {Features[0]}, nn::init::ones()}};
-  template <class In>
-  static constexpr std::size_t scratch = Features[0];
+  template <class In> static constexpr std::size_t scratch = Features[0];
 
   static void forward(const auto& c) { c.output = c.input * c.template parameter<0>(); }
   static void backward(const auto& c) {
@@ -71,14 +65,11 @@ using net =
                    nn::residual<nn::linear<8, 8>, named_scale<"skip", std::array{0, 1, 2}, shape_value{{}, 2}>>,
                    nn::linear<8, 3>>;
 
-template <class Where>
-float train() {
+template <class Where> float train() {
   std::vector<float> x(13 * 6);
   std::vector<std::int64_t> y(13);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] = static_cast<float>(i * 7 % 11) / 11;
-  for (std::size_t i = 0; i < y.size(); ++i)
-    y[i] = static_cast<std::int64_t>(i % 3);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7 % 11) / 11;
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<std::int64_t>(i % 3);
   using host = dp::on<dp::cpu>;
   const auto images = dp::to<Where>(dp::wrap(x, dp::extents<dp::dyn, 6>{13}));
   const auto labels = dp::to<Where>(dp::wrap(y, dp::extents<dp::dyn>{13}));

@@ -14,9 +14,7 @@ using matrix = dp::tensor<double, dp::dextents<2>, on_cpu>;
 
 static_assert(nn::loss<nn::l1>);
 
-TEST_CASE("nn::l1 agrees with PyTorch", "[nn]") {
-  dp::test::compare_loss_in_all(nn::l1{}, "l1");
-}
+TEST_CASE("nn::l1 agrees with PyTorch", "[nn]") { dp::test::compare_loss_in_all(nn::l1{}, "l1"); }
 
 TEST_CASE("nn::l1's gradient agrees with differences, and is 0 at the kink", "[nn]") {
   CHECK(dp::test::worst_difference(nn::l1{}, dp::test::some_predictions(),

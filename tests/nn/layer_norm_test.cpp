@@ -39,11 +39,9 @@ TEST_CASE("layer_norm's gradient agrees with differences", "[nn]") {
 TEST_CASE("layer_norm stays accurate where the mean is large", "[nn]") {
   constexpr std::size_t n = 64;
   std::vector<float> x(n), y(n), weight(n, 1), bias(n, 0);
-  for (std::size_t c = 0; c < n; ++c)
-    x[c] = 1e6F + static_cast<float>(c % 2);
+  for (std::size_t c = 0; c < n; ++c) x[c] = 1e6F + static_cast<float>(c % 2);
   dp::detail::normalize_row<float, true>{y.data(), x.data(), weight.data(), bias.data(), n, 0}(0);
-  for (std::size_t c = 0; c < n; ++c)
-    CHECK(y[c] == (c % 2 == 0 ? -1 : 1));
+  for (std::size_t c = 0; c < n; ++c) CHECK(y[c] == (c % 2 == 0 ? -1 : 1));
 }
 
 TEMPLATE_TEST_CASE("layer_norm stays accurate where the first element lies far from the others", "[nn]", float,
@@ -55,8 +53,7 @@ TEMPLATE_TEST_CASE("layer_norm stays accurate where the first element lies far f
     for (std::size_t c = 0; c < n; ++c)
       x[c] = c == 0 ? static_cast<T>(first) : static_cast<T>(std::sin(static_cast<double>(c)));
     long double mean = 0, variance = 0;
-    for (const T value : x)
-      mean += static_cast<long double>(value) / n;
+    for (const T value : x) mean += static_cast<long double>(value) / n;
     for (const T value : x)
       variance += (static_cast<long double>(value) - mean) * (static_cast<long double>(value) - mean) / n;
     dp::detail::normalize_row<T, true>{y.data(), x.data(), weight.data(), bias.data(), n, 0}(0);

@@ -28,16 +28,13 @@ namespace nn = devplace::nn;
 namespace {
 
 /// y = gain * x + shift for each element of a sample.
-template <std::size_t N>
-struct affine {
+template <std::size_t N> struct affine {
   using input_extents = dp::extents<N>;
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr nn::keep keeps = nn::keep::input;
   static constexpr std::array parameters{nn::parameter{"gain", {N}, nn::init::constant(1.5)},
                                          nn::parameter{"shift", {N}, nn::init::zeros()}};
-  template <class In>
-  static constexpr std::size_t scratch = N;
+  template <class In> static constexpr std::size_t scratch = N;
 
   static void forward(const auto& c) {
     const auto [gain, shift] = c.parameters();
@@ -55,13 +52,10 @@ struct affine {
 
 /// x squared; forward saves the derivative, and both passes use scratch memory.
 struct square {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr nn::keep keeps = nn::keep::nothing;
-  template <class In>
-  static constexpr std::size_t saved = In{}.size();
-  template <class In>
-  static constexpr std::size_t scratch = In{}.size();
+  template <class In> static constexpr std::size_t saved = In{}.size();
+  template <class In> static constexpr std::size_t scratch = In{}.size();
 
   static void forward(const auto& c) {
     dp::copy(c.scratch(), c.input.reshape(c.scratch().extents()));
@@ -75,14 +69,12 @@ struct square {
 
 /// Outputs the first element of a sample; declares to work in place.
 struct shrinking {
-  template <class In>
-  using output = dp::extents<1>;
+  template <class In> using output = dp::extents<1>;
   static constexpr nn::keep keeps = nn::keep::nothing;
   static constexpr bool in_place = true;
 
   static void forward(const auto& c) {
-    for (std::size_t i = 0; i < c.batch(); ++i)
-      c.output.data()[i] = c.input.data()[i * c.input.extent(1)];
+    for (std::size_t i = 0; i < c.batch(); ++i) c.output.data()[i] = c.input.data()[i * c.input.extent(1)];
   }
   static void backward(const auto& c) {
     using T = typename std::remove_cvref_t<decltype(c)>::value_type;
@@ -95,8 +87,7 @@ struct shrinking {
 /// An identity layer that counts the training passes in a buffer.
 struct counting {
   using input_extents = dp::extents<6>;
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr nn::keep keeps = nn::keep::nothing;
   static constexpr std::array buffers{nn::parameter{"passes", {1}, nn::init::constant(10)}};
 

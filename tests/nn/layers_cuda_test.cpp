@@ -58,7 +58,6 @@ TEMPLATE_TEST_CASE("layers on a GPU train and predict as on the CPU, in batches 
     const auto expected = support::values_of(here.predict(x));
     const auto found = support::values_of(there.predict(dp::to<gpu>(x)));
     REQUIRE(found.size() == expected.size());
-    for (std::size_t i = 0; i < found.size(); ++i)
-      REQUIRE(found[i] == Catch::Approx(expected[i]).epsilon(1e-10));
+    for (std::size_t i = 0; i < found.size(); ++i) REQUIRE(found[i] == Catch::Approx(expected[i]).epsilon(1e-10));
   }
 }

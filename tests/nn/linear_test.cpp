@@ -20,8 +20,7 @@ namespace {
 struct separate_relu : nn::relu {};
 
 /// The gradient arena after two accumulated passes, followed by the gradient of the input.
-template <class Net>
-std::vector<float> gradients_of(std::size_t batch) {
+template <class Net> std::vector<float> gradients_of(std::size_t batch) {
   using run = dp::runtime::engine<Net, float, dp::backend::cpu>;
   constexpr std::size_t outputs = typename run::output_extents{}.size();
   const int place[] = {0};
@@ -29,10 +28,8 @@ std::vector<float> gradients_of(std::size_t batch) {
   dp::runtime::require_gradients<dp::backend::cpu>(*state);
   const auto& r = state->replicas.front();
   std::vector<float> x(batch * typename run::input_extents{}.size()), dy(batch * outputs), dx(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] = static_cast<float>(i * 37 % 23) / 8 - 1;
-  for (std::size_t i = 0; i < dy.size(); ++i)
-    dy[i] = static_cast<float>(i * 29 % 19) / 8 - 1;
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 23) / 8 - 1;
+  for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = static_cast<float>(i * 29 % 19) / 8 - 1;
   std::vector<float> workspace(run::workspace_bytes(batch, nn::mode::train) / sizeof(float));
   const auto p = run::make_pass(r, workspace.data(), batch, nn::mode::train, {});
   run::forward(p, x.data());
@@ -75,32 +72,21 @@ std::vector<dp::detail::product_math> noted;
 
 namespace devplace {
 
-template <>
-struct implementation<noting, op::matmul> {
-  template <class T>
-  static void run(int, const detail::gemm_arguments<T>& g) {
-    noted.push_back(g.math);
-  }
+template <> struct implementation<noting, op::matmul> {
+  template <class T> static void run(int, const detail::gemm_arguments<T>& g) { noted.push_back(g.math); }
 };
-template <>
-struct implementation<noting, op::linear_gradients> {
-  template <class T>
-  static void run(int, const detail::gemm_arguments<T>& g, T*) {
-    noted.push_back(g.math);
-  }
+template <> struct implementation<noting, op::linear_gradients> {
+  template <class T> static void run(int, const detail::gemm_arguments<T>& g, T*) { noted.push_back(g.math); }
 };
-template <>
-struct implementation<noting, op::relu_gradient> {
-  template <class T>
-  static void run(int, const detail::relu_gradient_arguments<T>&) {}
+template <> struct implementation<noting, op::relu_gradient> {
+  template <class T> static void run(int, const detail::relu_gradient_arguments<T>&) {}
 };
 
 }  // namespace devplace
 
 namespace {
 
-template <class Precision>
-std::vector<dp::detail::product_math> products_of() {
+template <class Precision> std::vector<dp::detail::product_math> products_of() {
   using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 5>>;
   using run = dp::runtime::engine<net, Precision, noting>;
   using element = dp::element_of_t<Precision>;

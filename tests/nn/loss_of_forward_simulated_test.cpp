@@ -39,16 +39,14 @@ using net = nn::sequential<nn::linear<6, 3>>;
 constexpr const char* of_another = "backward: the loss was not computed from the tensor that this forward";
 
 /// Calls `f(model, samples, labels)`.
-template <class Where, class F>
-void with_model(const F& f) {
+template <class Where, class F> void with_model(const F& f) {
   dp::model<net, Where> model{dp::seed{1}};
   f(model, dp::to_batch<Where>(dp::test::integer_samples<float, 6>(7)),
     dp::to_batch<Where>(dp::test::square_labels(7, 3)));
 }
 
 /// Calls f for each place or placement of the batches below.
-template <class F>
-void on_all_placements(const F& f) {
+template <class F> void on_all_placements(const F& f) {
   with_model<host>(f);
   with_model<device>(f);
   with_model<three>(f);  // the batch is divided

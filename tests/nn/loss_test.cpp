@@ -24,8 +24,7 @@ static_assert(nn::loss<nn::cross_entropy> && nn::loss<nn::mse>);
 namespace {
 
 /// Compares the loss, and its gradient divided as the optimizer does, with PyTorch's.
-template <class T, class Loss>
-void compare(const Loss& loss, const std::string& folder) {
+template <class T, class Loss> void compare(const Loss& loss, const std::string& folder) {
   using matrix = dp::dextents<2>;
   const std::string typed = folder + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
   const auto logits = dp::test::read_fixture<T, matrix>(typed + "logits");
@@ -42,8 +41,7 @@ void compare(const Loss& loss, const std::string& folder) {
   }
 }
 
-template <class Loss>
-void compare_in_both(const Loss& loss, const std::string& folder) {
+template <class Loss> void compare_in_both(const Loss& loss, const std::string& folder) {
   compare<float>(loss, folder);
   compare<double>(loss, folder);
 }
@@ -101,8 +99,7 @@ TEST_CASE("nn::mse is the mean over elements, and its gradient belongs to the su
 
 TEST_CASE("losses on class labels accept one label per token of a sample", "[nn]") {
   dp::tensor<double, dp::extents<2, 3, 4>, dp::on<dp::cpu>> logits;
-  for (std::size_t i = 0; i < logits.size(); ++i)
-    logits.data()[i] = static_cast<double>(i * 7 % 5) - 2;
+  for (std::size_t i = 0; i < logits.size(); ++i) logits.data()[i] = static_cast<double>(i * 7 % 5) - 2;
   const dp::tensor<std::int32_t, dp::extents<2, 3>, dp::on<dp::cpu>> labels{{3, -100, 0}, {1, 2, -100}};
   const auto check = [&](const auto& how) {
     const auto [loss, gradient] = how(logits, labels);

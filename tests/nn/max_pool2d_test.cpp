@@ -22,8 +22,7 @@ using two = nn::max_pool2d<nn::kernel<2>>;
 using overlapping = nn::max_pool2d<nn::kernel<3>, nn::stride<2>, nn::padding<1>>;
 using everything = nn::max_pool2d<nn::kernel<3, 2>, nn::stride<1, 3>, nn::padding<1, 0>, nn::dilation<2, 1>>;
 
-template <class Layer>
-using net = nn::sequential<nn::input<2, 7, 6>, Layer>;
+template <class Layer> using net = nn::sequential<nn::input<2, 7, 6>, Layer>;
 
 }  // namespace
 
@@ -59,8 +58,7 @@ TEST_CASE("max_pool2d's GPU kernels equal the CPU on exact sums, with ties and s
     std::vector<float> x(planes * s.plane()), dy(planes * s.windows());
     for (std::size_t i = 0; i < x.size(); ++i)
       x[i] = i % 11 == 3 ? nan : i % 13 < 3 ? -infinity : static_cast<float>(i * 7 % 5);
-    for (std::size_t i = 0; i < dy.size(); ++i)
-      dy[i] = static_cast<float>(i % 17) - 8;
+    for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = static_cast<float>(i % 17) - 8;
     const auto results = [&](auto backend) {
       using on = decltype(backend);
       std::vector<float> y(dy.size()), dx(x.size());

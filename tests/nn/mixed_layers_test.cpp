@@ -86,8 +86,7 @@ results results_of(const std::vector<float>& x, const std::vector<float>& parame
   results all;
   all.y.assign(run::output_of(p), run::output_of(p) + outputs);
   std::vector<activation> dy, dx(x.size());
-  for (const float value : upstream)
-    dy.push_back(static_cast<activation>(value));
+  for (const float value : upstream) dy.push_back(static_cast<activation>(value));
   run::backward(p, r, x.data(), dy.data(), false, dx.data());
   all.dx.assign(dx.begin(), dx.end());
   all.gradients.assign(r.gradient_data(), r.gradient_data() + plan::parameter_elements);
@@ -99,26 +98,22 @@ results results_of(const std::vector<float>& x, const std::vector<float>& parame
   return all;
 }
 
-template <class Net, class P>
-results results_of(const std::vector<float>& x) {
+template <class Net, class P> results results_of(const std::vector<float>& x) {
   using plan = runtime::network_plan<Net>;
   return results_of<Net, P>(x, exact_numbers(plan::parameter_elements, 3),
                             exact_numbers(mixed_batch * typename plan::output{}.size(), 11));
 }
 
-template <class Short>
-std::vector<float> rounded_to(const std::vector<float>& exact) {
+template <class Short> std::vector<float> rounded_to(const std::vector<float>& exact) {
   std::vector<float> result;
-  for (const float x : exact)
-    result.push_back(static_cast<float>(static_cast<Short>(x)));
+  for (const float x : exact) result.push_back(static_cast<float>(static_cast<Short>(x)));
   return result;
 }
 
 void require_near(const std::vector<float>& values, const std::vector<float>& expected, double tolerance) {
   REQUIRE(values.size() == expected.size());
   double largest = 1;
-  for (const float x : expected)
-    largest = std::max(largest, std::abs(static_cast<double>(x)));
+  for (const float x : expected) largest = std::max(largest, std::abs(static_cast<double>(x)));
   for (std::size_t i = 0; i < values.size(); ++i) {
     INFO("element " << i << ": " << values[i] << ", in float " << expected[i]);
     REQUIRE(std::abs(static_cast<double>(values[i]) - static_cast<double>(expected[i])) <= tolerance * largest);
@@ -127,8 +122,7 @@ void require_near(const std::vector<float>& values, const std::vector<float>& ex
 
 /// Checks that a layer in mixed precision computes in float and rounds its results once: for an input that is exact in
 /// 16 bits, the output equals the rounded output of the layer in float bitwise. Backward reads rounded outputs.
-template <class Net, class Short>
-void compare_with_float() {
+template <class Net, class Short> void compare_with_float() {
   const std::vector<float> x = exact_numbers(mixed_batch * typename runtime::network_plan<Net>::input{}.size(), 1);
   const results exact = results_of<Net, float>(x), in_short = results_of<Net, dp::mixed<Short>>(x);
   constexpr double rounding = std::is_same_v<Short, dp::half> ? 0x1p-11 : 0x1p-8;
@@ -150,8 +144,7 @@ std::vector<float> inexact_numbers(std::size_t count, unsigned start) {
 }
 
 /// Checks that a 16-bit result is the nearest number to the exact sum, or to a sum within float's rounding of it.
-template <class Short>
-void require_rounded_once(const std::vector<float>& values, const std::vector<double>& exact) {
+template <class Short> void require_rounded_once(const std::vector<float>& values, const std::vector<double>& exact) {
   REQUIRE(values.size() == exact.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     INFO("element " << i << ": " << values[i] << ", exactly " << exact[i]);
@@ -203,10 +196,8 @@ void compare_with_rounded_products(const dp::detail::convolution_shape& s) {
     REQUIRE(std::abs(static_cast<double>(all.gradients[first_bias + i]) - sums[i]) <= 1e-4);
 }
 
-template <class... Layers>
-using of_a_row = nn::sequential<nn::input<20>, Layers...>;
-template <class... Layers>
-using of_an_image = nn::sequential<nn::input<3, 6, 4>, Layers...>;
+template <class... Layers> using of_a_row = nn::sequential<nn::input<20>, Layers...>;
+template <class... Layers> using of_an_image = nn::sequential<nn::input<3, 6, 4>, Layers...>;
 
 }  // namespace
 

@@ -39,15 +39,13 @@ double by_hand(const cpu_model& model, const double* x, std::size_t output) {
   double sum = b1(output);
   for (std::size_t h = 0; h < 8; ++h) {
     double hidden = b0(h);
-    for (std::size_t i = 0; i < 6; ++i)
-      hidden += w0(h, i) * x[i];
+    for (std::size_t i = 0; i < 6; ++i) hidden += w0(h, i) * x[i];
     sum += w1(output, h) * std::fmax(hidden, 0.0);
   }
   return sum;
 }
 
-template <class Model>
-void check_same_parameters(const Model& a, const Model& b, bool same) {
+template <class Model> void check_same_parameters(const Model& a, const Model& b, bool same) {
   bool equal = true;
   std::vector<double> first, second;
   a.for_each_parameter([&](const std::string&, auto v) { first.insert(first.end(), v.data(), v.data() + v.size()); });
@@ -81,8 +79,7 @@ TEST_CASE("predict computes the network's formula, for any number of samples", "
     const auto y = model.predict(x);
     REQUIRE(y.extent(0) == rows);
     for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t c = 0; c < 3; ++c)
-        CHECK(y(i, c) == Catch::Approx(by_hand(model, &x(i, 0), c)).epsilon(1e-12));
+      for (std::size_t c = 0; c < 3; ++c) CHECK(y(i, c) == Catch::Approx(by_hand(model, &x(i, 0), c)).epsilon(1e-12));
   }
 }
 
@@ -91,8 +88,7 @@ TEST_CASE("a call of a model is predict", "[nn]") {
   const auto x = dp::test::integer_samples<double, 6>(5);
   const auto called = model(x);
   const auto predicted = model.predict(x);
-  for (std::size_t i = 0; i < predicted.size(); ++i)
-    CHECK(called.data()[i] == predicted.data()[i]);
+  for (std::size_t i = 0; i < predicted.size(); ++i) CHECK(called.data()[i] == predicted.data()[i]);
 }
 
 TEST_CASE("predict accepts batches whose samples have other axes but the right size", "[nn]") {
@@ -100,8 +96,7 @@ TEST_CASE("predict accepts batches whose samples have other axes but the right s
   const auto flat = dp::test::integer_samples<double, 6>(4);
   const auto images = flat.reshape(dp::extents<dp::dyn, 2, 3>{4});
   const auto a = model.predict(flat), b = model.predict(images);
-  for (std::size_t i = 0; i < 4; ++i)
-    CHECK(a(i, 0) == b(i, 0));
+  for (std::size_t i = 0; i < 4; ++i) CHECK(a(i, 0) == b(i, 0));
 }
 
 TEST_CASE("parameters start within PyTorch's bounds and depend only on seed and name", "[nn]") {
@@ -168,8 +163,7 @@ TEST_CASE("a second backward throws while gradients are leased, and accumulates 
   CHECK_THROWS_WITH(model.backward(std::move(second.saved), again.gradient), ContainsSubstring("still in use"));
 
   const auto both = model.backward(std::move(second.saved), again.gradient, std::move(lease));
-  for (std::size_t i = 0; i < 48; ++i)
-    CHECK(both.local<0>().data()[i] == Catch::Approx(2 * once[i]).margin(1e-14));
+  for (std::size_t i = 0; i < 48; ++i) CHECK(both.local<0>().data()[i] == Catch::Approx(2 * once[i]).margin(1e-14));
 }
 
 TEST_CASE("saved activations can be used once, by their own model", "[nn]") {
@@ -180,7 +174,9 @@ TEST_CASE("saved activations can be used once, by their own model", "[nn]") {
   const auto result = nn::cross_entropy{}(output, y);
   CHECK_THROWS_WITH(other.backward(std::move(saved), result.gradient), ContainsSubstring("belong to another model"));
 
-  { const auto lease = model.backward(std::move(saved), result.gradient); }
+  {
+    const auto lease = model.backward(std::move(saved), result.gradient);
+  }
   CHECK_THROWS_WITH(model.backward(std::move(saved), result.gradient), ContainsSubstring("used by an earlier"));
 }
 

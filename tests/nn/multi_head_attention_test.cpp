@@ -50,8 +50,7 @@ TEST_CASE("attention drops the same weights for every split of a batch, and none
   constexpr int place[] = {0};
   const auto state = nn::detail::drawn_state<net, float, dp::backend::cpu>(place, 3);
   std::vector<float> x(6 * 20);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] = static_cast<float>(i % 20 * 7 % 11) / 4;  // all samples are equal
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 20 * 7 % 11) / 4;  // all samples are equal
   const auto outputs = [&](std::size_t first, std::size_t count, nn::mode how, std::size_t step) {
     std::vector<float> workspace(run::workspace_bytes(count, how) / sizeof(float));
     const auto p = run::make_pass(state->replicas.front(), workspace.data(), count, how, {9, step, 0, first});
@@ -59,8 +58,7 @@ TEST_CASE("attention drops the same weights for every split of a batch, and none
     return std::vector<float>(run::output_of(p), run::output_of(p) + count * 20);
   };
   auto parts = outputs(0, 1, nn::mode::train, 2);
-  for (const float y : outputs(1, 5, nn::mode::train, 2))
-    parts.push_back(y);
+  for (const float y : outputs(1, 5, nn::mode::train, 2)) parts.push_back(y);
   const auto whole = outputs(0, 6, nn::mode::train, 2);
   CHECK(parts == whole);
   CHECK(outputs(0, 6, nn::mode::train, 3) != whole);

@@ -35,8 +35,7 @@ using normalized_net =
     nn::sequential<nn::input<4, 4>, nn::batch_norm<4, Samples>, nn::group_norm<2, 4>, nn::flatten, nn::linear<16, 8>,
                    nn::batch_norm<8, Samples, std::ratio<1, 20>>, nn::tanh, nn::linear<8, 3>>;
 
-template <class Net, class Where, class T>
-void train_normalized_as_pytorch(double tolerance) {
+template <class Net, class Where, class T> void train_normalized_as_pytorch(double tolerance) {
   constexpr std::size_t steps = 200, batch = 8;
   const std::string folder = std::string("normalizations/training/") + (std::is_same_v<T, float> ? "f32/" : "f64/");
   const auto x = dp::test::read_fixture<T, dp::extents<dp::dyn, 4, 4>>(folder + "x");

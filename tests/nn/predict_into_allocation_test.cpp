@@ -60,8 +60,7 @@ TEST_CASE("predict_into on the CPU allocates nothing after the first call, for a
   predict(1);  // plans a whole tile
   const long before = support::allocations;
   const auto memory_before = dp::memory_statistics<dp::cpu>().allocations;
-  for (const std::size_t rows : std::initializer_list<std::size_t>{5000, 1024, 1025, 64, 7, 1, 0})
-    predict(rows);
+  for (const std::size_t rows : std::initializer_list<std::size_t>{5000, 1024, 1025, 64, 7, 1, 0}) predict(rows);
   const long after = support::allocations;
   CHECK(after - before == 0);
   CHECK(dp::memory_statistics<dp::cpu>().allocations == memory_before);

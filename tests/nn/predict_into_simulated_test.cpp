@@ -33,13 +33,10 @@ using host = dp::on<dp::cpu>;
 using result_extents = dp::extents<dp::dyn, 3>;
 constexpr std::size_t batches[] = {0, 1, 2, 3, 10, 64, 301};
 
-auto samples(std::size_t rows) {
-  return dp::test::integer_samples<double, 6>(rows);
-}
+auto samples(std::size_t rows) { return dp::test::integer_samples<double, 6>(rows); }
 
 /// A model on `Where` with integer parameters, whose outputs are exact.
-template <class Where>
-auto integer_model() {
+template <class Where> auto integer_model() {
   dp::model<net, Where, double> model{dp::seed{1}};
   dp::test::set_integer_parameters(model);
   return model;
@@ -71,8 +68,7 @@ TEST_CASE("predict_into on several places gives one place's outputs, split like 
     const auto copies = copies_of<where>(samples(rows));
     auto outputs = copies_of<where>(dp::tensor<double, result_extents, host>(result_extents{rows}));
     several.predict_into(outputs, copies, dp::batch<12>{});
-    for (std::size_t k = 0; k < 3; ++k)
-      CHECK(values_of(outputs.local(k)) == expected);
+    for (std::size_t k = 0; k < 3; ++k) CHECK(values_of(outputs.local(k)) == expected);
   }
 }
 

@@ -38,14 +38,10 @@ using matrix = dp::tensor<double, dp::extents<dp::dyn, 3>, host>;
 constexpr std::size_t batches[] = {0, 1, 7, 8, 9, 64, 1024, 1025, 2500};
 
 /// The elements of a view of any layout.
-template <class View>
-std::vector<double> elements(const View& x) {
-  return values_of(dp::to<host>(x));
-}
+template <class View> std::vector<double> elements(const View& x) { return values_of(dp::to<host>(x)); }
 
 /// The exact outputs of `net` with these integer parameters, by definition.
-template <class Model>
-std::vector<double> outputs_by_definition(const Model& model, std::size_t rows) {
+template <class Model> std::vector<double> outputs_by_definition(const Model& model, std::size_t rows) {
   const auto x = dp::test::integer_samples<double, 6>(rows);
   const auto w0 = model.template parameter<0>();
   const auto w1 = model.template parameter<2>();
@@ -56,14 +52,12 @@ std::vector<double> outputs_by_definition(const Model& model, std::size_t rows) 
     double hidden[5];
     for (std::size_t j = 0; j < 5; ++j) {
       double sum = b0(j);
-      for (std::size_t i = 0; i < 6; ++i)
-        sum += w0(j, i) * x(row, i);
+      for (std::size_t i = 0; i < 6; ++i) sum += w0(j, i) * x(row, i);
       hidden[j] = sum > 0 ? sum : 0;
     }
     for (std::size_t k = 0; k < 3; ++k) {
       double sum = b1(k);
-      for (std::size_t j = 0; j < 5; ++j)
-        sum += w1(k, j) * hidden[j];
+      for (std::size_t j = 0; j < 5; ++j) sum += w1(k, j) * hidden[j];
       result.push_back(sum);
     }
   }
@@ -159,8 +153,7 @@ TEST_CASE("memory_plan of a model and a batch equals the memory of its predictio
   dp::detail::gemm_prepare();  // the threads' packing buffers are not part of the plan
   const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
   const model_type model{dp::seed{1}};
-  for (int i = 0; i < 3; ++i)
-    model.predict_into(y, x, dp::batch<100>{});
+  for (int i = 0; i < 3; ++i) model.predict_into(y, x, dp::batch<100>{});
   CHECK(dp::memory_statistics<dp::cpu>().allocated - before == plan::bytes);
   STATIC_REQUIRE(plan::bytes == plan::parameters + plan::working_copy + plan::buffers + plan::activations + plan::sums);
 }
@@ -199,7 +192,6 @@ TEST_CASE("threads predict with one model at the same time", "[nn][threads]") {
         count += values_of(y) == expected ? 1 : 0;
       }
     });
-  for (std::thread& thread : threads)
-    thread.join();
+  for (std::thread& thread : threads) thread.join();
   CHECK(right == std::vector<int>(4, 50));
 }

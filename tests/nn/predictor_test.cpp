@@ -33,13 +33,9 @@ using model_type = dp::model<net, host>;
 using inputs = dp::extents<dp::dyn, 6>;
 using outputs = dp::extents<dp::dyn, 3>;
 
-auto samples(std::size_t rows) {
-  return dp::uniform<float, host>(inputs{rows}, dp::seed{5}, -1.0F, 1.0F);
-}
+auto samples(std::size_t rows) { return dp::uniform<float, host>(inputs{rows}, dp::seed{5}, -1.0F, 1.0F); }
 
-std::size_t allocated() {
-  return dp::memory_statistics<dp::cpu>().allocated;
-}
+std::size_t allocated() { return dp::memory_statistics<dp::cpu>().allocated; }
 
 /// A model after one training step, so that it has gradients and modified buffers.
 model_type trained() {
@@ -99,8 +95,7 @@ TEST_CASE("accuracy accepts predictors, and its memory is planned", "[nn]") {
   const dp::predictor p{model, dp::batch<50>{}};
   const auto x = samples(120);
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, host> labels(dp::extents<dp::dyn>{120});
-  for (std::size_t i = 0; i < 120; ++i)
-    labels(i) = static_cast<std::int64_t>(i % 3);
+  for (std::size_t i = 0; i < 120; ++i) labels(i) = static_cast<std::int64_t>(i % 3);
   auto batches = dp::make_loader<host>(x, labels, {.batch = 50});
   const double expected = dp::accuracy(model, batches.epoch(0));
   dp::reset_peak_memory<dp::cpu>();

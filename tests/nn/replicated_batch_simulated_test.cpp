@@ -39,8 +39,7 @@ using where = dp::replicated<2, 0, 1>;
 constexpr std::size_t sizes[] = {9, 1, 2, 0, 64};
 
 /// Losses and parameters of place k after Adam steps on one or several places.
-template <class Where, class T, class Loss, class Target>
-auto train(const Loss& loss, const Target& target) {
+template <class Where, class T, class Loss, class Target> auto train(const Loss& loss, const Target& target) {
   dp::model<net, Where, T> model{dp::seed{9}};
   dp::optimizer optimizer{model, dp::optim::adam{.learning_rate = 0.01}};
   std::vector<T> losses;
@@ -54,14 +53,12 @@ auto train(const Loss& loss, const Target& target) {
   return std::pair{losses, std::move(model)};
 }
 
-template <class T, class Loss, class Target>
-void check_against_one_place(const Loss& loss, const Target& target) {
+template <class T, class Loss, class Target> void check_against_one_place(const Loss& loss, const Target& target) {
   const auto [expected, one] = train<dp::on<dp::cuda<3>>, T>(loss, target);
   const auto [losses, several] = train<where, T>(loss, target);
   for (std::size_t i = 0; i < losses.size(); ++i)
     CHECK((losses[i] == expected[i] || (std::isnan(losses[i]) && std::isnan(expected[i]))));
-  for (std::size_t k = 0; k < 3; ++k)
-    CHECK(parameters_of(several, k) == parameters_of(one));
+  for (std::size_t k = 0; k < 3; ++k) CHECK(parameters_of(several, k) == parameters_of(one));
 }
 
 }  // namespace

@@ -33,12 +33,9 @@ using cpu = dp::on<dp::cpu>;
 using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 3>>;
 using model = dp::model<net, shared>;
 
-std::string name_of(const std::string& what) {
-  return "test." + std::to_string(::getpid()) + "." + what;
-}
+std::string name_of(const std::string& what) { return "test." + std::to_string(::getpid()) + "." + what; }
 
-template <class Model, class Other>
-bool equal_parameters(const Model& a, const Other& b) {
+template <class Model, class Other> bool equal_parameters(const Model& a, const Other& b) {
   std::vector<float> first, second;
   const auto collect = [](std::vector<float>& to) {
     return [&to](const std::string&, const auto& view) { to.insert(to.end(), view.data(), view.data() + view.size()); };
@@ -48,12 +45,9 @@ bool equal_parameters(const Model& a, const Other& b) {
   return first == second;
 }
 
-auto batch() {
-  return dp::uniform<float, cpu>(dp::extents<dp::dyn, 6>(7), dp::seed{3}, -1, 1);
-}
+auto batch() { return dp::uniform<float, cpu>(dp::extents<dp::dyn, 6>(7), dp::seed{3}, -1, 1); }
 
-template <class Opened>
-std::string difference(const std::string& name) {
+template <class Opened> std::string difference(const std::string& name) {
   try {
     static_cast<void>(dp::open_shared<Opened>(name));
   } catch (const dp::argument_error& failure) {
@@ -71,8 +65,7 @@ TEST_CASE("a model in shared memory has the parameters and outputs of a cpu mode
   const auto x = batch();
   const auto expected = own.predict(x), there = m.predict(x);
   for (std::size_t i = 0; i < 7; ++i)
-    for (std::size_t k = 0; k < 3; ++k)
-      CHECK(expected(i, k) == there(i, k));
+    for (std::size_t k = 0; k < 3; ++k) CHECK(expected(i, k) == there(i, k));
   CHECK(equal_parameters(own, dp::to<cpu>(m)));
   CHECK(equal_parameters(own, dp::to<shared>(own)));
   CHECK(equal_parameters(own, dp::to<cpu, float>(dp::to<cpu, double>(m))));

@@ -8,10 +8,6 @@ namespace nn = devplace::nn;
 using devplace::test::compare_activation_with_differences;
 using devplace::test::compare_activation_with_pytorch;
 
-TEST_CASE("sigmoid agrees with PyTorch", "[nn]") {
-  compare_activation_with_pytorch<nn::sigmoid>("sigmoid");
-}
+TEST_CASE("sigmoid agrees with PyTorch", "[nn]") { compare_activation_with_pytorch<nn::sigmoid>("sigmoid"); }
 
-TEST_CASE("sigmoid's gradient agrees with differences", "[nn]") {
-  compare_activation_with_differences<nn::sigmoid>();
-}
+TEST_CASE("sigmoid's gradient agrees with differences", "[nn]") { compare_activation_with_differences<nn::sigmoid>(); }

@@ -8,10 +8,6 @@ namespace nn = devplace::nn;
 using devplace::test::compare_activation_with_differences;
 using devplace::test::compare_activation_with_pytorch;
 
-TEST_CASE("silu agrees with PyTorch", "[nn]") {
-  compare_activation_with_pytorch<nn::silu>("silu");
-}
+TEST_CASE("silu agrees with PyTorch", "[nn]") { compare_activation_with_pytorch<nn::silu>("silu"); }
 
-TEST_CASE("silu's gradient agrees with differences", "[nn]") {
-  compare_activation_with_differences<nn::silu>();
-}
+TEST_CASE("silu's gradient agrees with differences", "[nn]") { compare_activation_with_differences<nn::silu>(); }

@@ -67,8 +67,7 @@ TEST_CASE("predictions are split like the batch, and equal one place's", "[nn]")
     const auto x = dp::test::integer_samples<double, 6>(n);
     const auto parts = distribute<where>(x, rule);
     const auto output = several.predict(parts);
-    for (std::size_t k = 0; k < 3; ++k)
-      CHECK(output.local(k).extent(0) == parts.local(k).extent(0));
+    for (std::size_t k = 0; k < 3; ++k) CHECK(output.local(k).extent(0) == parts.local(k).extent(0));
     const auto whole = dp::gather<host>(output), expected = one.predict(x);
     CHECK(dp::test::values_of(whole.view()) == dp::test::values_of(expected.view()));
   };

@@ -8,10 +8,6 @@ namespace nn = devplace::nn;
 using devplace::test::compare_activation_with_differences;
 using devplace::test::compare_activation_with_pytorch;
 
-TEST_CASE("tanh agrees with PyTorch", "[nn]") {
-  compare_activation_with_pytorch<nn::tanh>("tanh");
-}
+TEST_CASE("tanh agrees with PyTorch", "[nn]") { compare_activation_with_pytorch<nn::tanh>("tanh"); }
 
-TEST_CASE("tanh's gradient agrees with differences", "[nn]") {
-  compare_activation_with_differences<nn::tanh>();
-}
+TEST_CASE("tanh's gradient agrees with differences", "[nn]") { compare_activation_with_differences<nn::tanh>(); }

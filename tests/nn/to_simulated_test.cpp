@@ -34,8 +34,7 @@ namespace {
 
 /// An identity layer that counts the training passes in a buffer.
 struct counting {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr nn::keep keeps = nn::keep::nothing;
   static constexpr std::array buffers{nn::parameter{"passes", {1}, nn::init::constant(10)}};
 
@@ -54,8 +53,7 @@ using device = dp::on<dp::cuda<1>>;
 using replicas = dp::replicated<2, 0>;
 
 /// One step of gradient descent; several places each have the whole batch.
-template <class Where>
-void step(dp::model<net, Where>& model, std::size_t rows) {
+template <class Where> void step(dp::model<net, Where>& model, std::size_t rows) {
   dp::optimizer optimizer{model, dp::optim::sgd{.learning_rate = 0.1}};
   const auto x = copies_of<Where>(dp::test::integer_samples<float, 6>(rows));
   const auto y = copies_of<Where>(dp::test::square_labels(rows, 3));
@@ -64,8 +62,7 @@ void step(dp::model<net, Where>& model, std::size_t rows) {
 }
 
 /// The count in place k's buffer.
-template <class Model>
-float passes(const Model& model, std::size_t k = 0) {
+template <class Model> float passes(const Model& model, std::size_t k = 0) {
   const auto& r = model.state().replicas[k];
   float value = 0;
   dp::detail::copy_out<dp::placement_backend_t<typename Model::placement_type>>(r.ordinal, &value, r.buffer_data(),
@@ -74,8 +71,7 @@ float passes(const Model& model, std::size_t k = 0) {
 }
 
 /// Trains, moves the model and continues; compares with a model that stays.
-template <class From, class To>
-void check_move() {
+template <class From, class To> void check_move() {
   dp::model<net, From> stays{dp::seed{4}}, moves{dp::seed{4}};
   step(stays, 9);
   step(moves, 9);
@@ -99,16 +95,14 @@ void check_move() {
 }
 
 /// Copies a model with special numbers from one placement and precision to others.
-template <class From, class Where, class P, class To>
-void check_precision() {
+template <class From, class Where, class P, class To> void check_precision() {
   using to_type = typename dp::precision_traits<To>::parameter;
   dp::model<net, host, P> model{dp::seed{4}};
   using from_type = typename decltype(model)::value_type;
   // In float the second and third are ties, which round to even; the others are too large or subnormal.
   constexpr std::array<double, 6> special{0.1, 1 + 0x1p-24, 1 + 0x3p-24, -1e300, 3e38, 0x3p-150};
   const auto first = model.template parameter<0>();
-  for (std::size_t i = 0; i < special.size(); ++i)
-    first.data()[i] = static_cast<from_type>(special[i]);
+  for (std::size_t i = 0; i < special.size(); ++i) first.data()[i] = static_cast<from_type>(special[i]);
   auto& state = model.state();
   state.replicas[0].buffer_data()[0] = static_cast<from_type>(0.1);
   state.step = 7;
@@ -119,8 +113,7 @@ void check_precision() {
     const auto values = parameters_of(copy, k);
     const auto expected = parameters_of(model);
     REQUIRE(values.size() == expected.size());
-    for (std::size_t i = 0; i < values.size(); ++i)
-      REQUIRE(values[i] == static_cast<to_type>(expected[i]));
+    for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(values[i] == static_cast<to_type>(expected[i]));
     if (std::is_same_v<from_type, double> && std::is_same_v<to_type, float>) {
       CHECK(values[1] == 1);
       CHECK(values[2] == 1 + 0x1p-22F);
@@ -167,8 +160,7 @@ TEST_CASE("a predictor in another precision predicts like a model with rounded p
   dp::model<net, host> rounded{dp::seed{5}};
   std::vector<double> values = parameters_of(exact);
   rounded.for_each_parameter([&, at = values.data()](const std::string&, auto to) mutable {
-    for (std::size_t i = 0; i < to.size(); ++i)
-      to.data()[i] = static_cast<float>(*at++);
+    for (std::size_t i = 0; i < to.size(); ++i) to.data()[i] = static_cast<float>(*at++);
   });
   const auto x = dp::test::integer_samples<float, 6>(9);
   const auto expected = dp::test::values_of(rounded.predict(x));
@@ -241,8 +233,7 @@ TEST_CASE("a place converts to the placement on it in tensors, models, loaders a
   const auto y = dp::test::square_labels(10, 3);
   auto batches = dp::make_loader<dp::cuda<1>>(x, y, {.batch = 5});
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
-  for (const auto& [samples, labels] : batches.epoch(0))
-    step(samples, labels);
+  for (const auto& [samples, labels] : batches.epoch(0)) step(samples, labels);
   const auto there = dp::to<dp::cpu>(model.predict(dp::to<dp::cuda<1>>(x)));
   const auto here = dp::to<dp::cpu>(model).predict(x);
   CHECK(dp::test::values_of(there) == dp::test::values_of(here));

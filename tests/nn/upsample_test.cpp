@@ -25,10 +25,8 @@ TEST_CASE("upsample's gradient agrees with differences", "[nn]") {
 TEST_CASE("upsample's GPU kernels equal the CPU", "[nn]") {
   const std::size_t rows = 7, columns = 5, factor = 3;
   std::vector<float> x(rows * columns), dy(x.size() * factor * factor);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] = static_cast<float>(i * 7 % 5);
-  for (std::size_t i = 0; i < dy.size(); ++i)
-    dy[i] = static_cast<float>(i % 17);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7 % 5);
+  for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = static_cast<float>(i % 17);
   const auto results = [&](auto backend) {
     using on = decltype(backend);
     std::vector<float> y(dy.size()), dx(x.size());

@@ -22,8 +22,7 @@ template <class T, class Formula, class Exact>
 double worst_between(double low, double high, const Formula& formula, const Exact& exact) {
   constexpr int count = 200000;
   dp::tensor<T, dp::extents<count>, on_cpu> x(dp::extents<count>{});
-  for (int i = 0; i < count; ++i)
-    x.data()[i] = static_cast<T>(low + (high - low) * i / (count - 1));
+  for (int i = 0; i < count; ++i) x.data()[i] = static_cast<T>(low + (high - low) * i / (count - 1));
   const dp::tensor<T, dp::extents<count>, on_cpu> y = formula(x);
   double worst = 0;
   for (int i = 0; i < count; ++i) {
@@ -34,18 +33,12 @@ double worst_between(double low, double high, const Formula& formula, const Exac
   return worst;
 }
 
-long double exact_gelu(long double x) {
-  return x * std::erfc(-x * 0.70710678118654752440L) / 2;
-}
-long double exact_silu(long double x) {
-  return x / (1 + std::exp(-x));
-}
+long double exact_gelu(long double x) { return x * std::erfc(-x * 0.70710678118654752440L) / 2; }
+long double exact_silu(long double x) { return x / (1 + std::exp(-x)); }
 long double exact_gelu_tanh(long double x) {
   return x / (1 + std::exp(-1.59576912160573071176L * (x + 0.044715L * x * x * x)));
 }
-long double exact_softplus(long double x) {
-  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-}
+long double exact_softplus(long double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 
 }  // namespace
 

@@ -42,13 +42,11 @@ constexpr size sizes[] = {{0, 10},  {1, 1},   {1, 10},   {10, 10},  {33, 16},   
                           {10, 33}, {5, 129}, {3, 1024}, {3, 1025}, {2, 50'000}, {1003, 997}};
 
 /// A few rounding errors, relative to the result.
-template <class T>
-constexpr double few_roundings = sizeof(T) == sizeof(float) ? 4e-6 : 1e-13;
+template <class T> constexpr double few_roundings = sizeof(T) == sizeof(float) ? 4e-6 : 1e-13;
 
 /// Returns the largest difference between elements on the GPU and on the CPU, relative to the CPU's if that is at least
 /// `smallest`; infinite if only one of them is NaN or infinite.
-template <class There, class Here>
-double error(const There& there, const Here& here, double smallest) {
+template <class There, class Here> double error(const There& there, const Here& here, double smallest) {
   const auto a = support::values_of(there);
   const auto b = support::values_of(here);
   if (a.size() != b.size()) return INFINITY;
@@ -65,8 +63,7 @@ double error(const There& there, const Here& here, double smallest) {
 
 /// Returns the largest difference relative to the CPU's largest element, for elements that are differences of numbers
 /// of that size.
-template <class There, class Here>
-double error_of_largest(const There& there, const Here& here) {
+template <class There, class Here> double error_of_largest(const There& there, const Here& here) {
   double largest = std::numeric_limits<double>::min();
   for (const auto x : support::values_of(here))
     if (std::isfinite(static_cast<double>(x))) largest = std::max(largest, std::abs(static_cast<double>(x)));
@@ -74,8 +71,7 @@ double error_of_largest(const There& there, const Here& here) {
 }
 
 /// The results of cross_entropy_into.
-template <class T, class Where>
-struct losses {
+template <class T, class Where> struct losses {
   dp::tensor<T, dp::extents<2>, Where> sums{dp::extents<2>{}};
   dp::tensor<T, shape, Where> gradient;
   dp::tensor<T, dp::extents<dp::dyn>, Where> of_rows;
@@ -83,8 +79,7 @@ struct losses {
   explicit losses(const size& of) : gradient(shape{of.rows, of.columns}), of_rows(dp::extents<dp::dyn>{of.rows}) {}
 };
 
-template <class T, class Label>
-auto labels_of(const size& of) {
+template <class T, class Label> auto labels_of(const size& of) {
   dp::tensor<Label, dp::extents<dp::dyn>, host> labels(dp::extents<dp::dyn>{of.rows});
   for (std::size_t row = 0; row < of.rows; ++row)
     labels(row) = static_cast<Label>(row * 7919 % std::min<std::size_t>(of.columns, 200));
@@ -184,8 +179,7 @@ TEMPLATE_TEST_CASE("GPU and CPU agree for NaN and infinite logits", "[ops]", flo
     x(3, target) = infinity;
     x(4, 0) = -infinity;
     x(5, target) = -infinity;
-    for (std::size_t c = 0; c < n; ++c)
-      x(6, c) = -infinity;
+    for (std::size_t c = 0; c < n; ++c) x(6, c) = -infinity;
     for (std::size_t c = 0; c < n; ++c)
       x(7, c) = c == target ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
     dp::tensor<std::int64_t, dp::extents<dp::dyn>, host> labels(dp::extents<dp::dyn>{9});
@@ -217,8 +211,7 @@ TEST_CASE("an invalid label on a GPU makes the loss and only its row NaN", "[ops
     const auto sums = support::values_of(there.sums), gradient = support::values_of(there.gradient);
     CHECK(std::isnan(sums[0]));
     CHECK(sums[1] == 4);
-    for (std::size_t i = 0; i < gradient.size(); ++i)
-      REQUIRE(std::isnan(gradient[i]) == (i / n == 2));
+    for (std::size_t i = 0; i < gradient.size(); ++i) REQUIRE(std::isnan(gradient[i]) == (i / n == 2));
   }
 }
 

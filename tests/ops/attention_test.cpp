@@ -13,8 +13,7 @@ using dp::test::attention_loops;
 
 namespace {
 
-template <class T>
-dp::test::attention_results<T> attend_on_cpu(const attention_loops& with) {
+template <class T> dp::test::attention_results<T> attend_on_cpu(const attention_loops& with) {
   dp::test::attention_results<T> found(with);
   dp::implementation<dp::backend::cpu, dp::op::attention>::run(0, found.forward, 0);
   dp::implementation<dp::backend::cpu, dp::op::attention_gradient>::run(0, found.backward, 0);
@@ -51,12 +50,10 @@ TEST_CASE("attention drops the given share of probabilities", "[ops]") {
   // All scores are equal and all values are 1, so a result is the kept share times the factor.
   const dp::detail::attention_shape shape{4, 128, 2, 1, false};
   attention_loops loops(shape, 0.25);
-  for (double& x : loops.queries)
-    x = 0;
+  for (double& x : loops.queries) x = 0;
   for (std::size_t sample = 0; sample < 4; ++sample)
     for (std::size_t position = 0; position < 128; ++position)
-      for (std::size_t head = 0; head < 2; ++head)
-        loops.queries[loops.at(sample, position, 2, head, 0)] = 1;
+      for (std::size_t head = 0; head < 2; ++head) loops.queries[loops.at(sample, position, 2, head, 0)] = 1;
   const auto found = attend_on_cpu<double>(loops);
   double sum = 0, least = 2, most = 0;
   for (std::size_t i = 0; i + 1 < found.results.size(); ++i) {

@@ -27,10 +27,8 @@ struct bias_relu_input {
   std::vector<float> values, bias;
 
   explicit bias_relu_input(std::size_t n) : values(n), bias(7) {
-    for (std::size_t i = 0; i < n; ++i)
-      values[i] = static_cast<float>(i % 13) - 6;
-    for (std::size_t j = 0; j < bias.size(); ++j)
-      bias[j] = static_cast<float>(j) / 2 - 1;
+    for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(i % 13) - 6;
+    for (std::size_t j = 0; j < bias.size(); ++j) bias[j] = static_cast<float>(j) / 2 - 1;
   }
 
   bias_relu functor(float* x, const float* b) const { return {x, b, bias.size()}; }
@@ -39,8 +37,7 @@ struct bias_relu_input {
   std::vector<float> in_plain_loop() const {
     std::vector<float> result = values;
     const bias_relu f = functor(result.data(), bias.data());
-    for (std::size_t i = 0; i < result.size(); ++i)
-      f(i);
+    for (std::size_t i = 0; i < result.size(); ++i) f(i);
     for (std::size_t i = 0; i < result.size(); ++i)
       if (result[i] != std::max(0.0f, values[i] + bias[i % bias.size()])) return {};
     return result;

@@ -18,35 +18,29 @@ namespace dp = devplace;
 using host = dp::on<dp::cpu>;
 using sizes = std::array<std::size_t, 4>;
 
-inline dp::dextents<4> extents_of(const sizes& n) {
-  return dp::dextents<4>{n[0], n[1], n[2], n[3]};
-}
+inline dp::dextents<4> extents_of(const sizes& n) { return dp::dextents<4>{n[0], n[1], n[2], n[3]}; }
 
-template <class T>
-auto integers(const sizes& n, std::size_t seed) {
+template <class T> auto integers(const sizes& n, std::size_t seed) {
   dp::tensor<T, dp::dextents<4>, host> x(extents_of(n));
   for (std::size_t i = 0; i < x.size(); ++i)
     x.data()[i] = static_cast<T>(static_cast<int>((i * 37 + seed * 11 + i / 7) % 9) - 4);
   return x;
 }
 
-template <class X>
-double element(const X& x, const sizes& i) {
+template <class X> double element(const X& x, const sizes& i) {
   const auto at = [&](std::size_t axis) { return x.extent(axis) == 1 ? 0 : i[axis]; };
   return static_cast<double>(x(at(0), at(1), at(2), at(3)));
 }
 
 /// Checks to = a * b + x for random extents; axes that a and b lack have extent 1. x is the destination, a part of it
 /// along the last axis, or a view with exchanged axes.
-template <class Where, class T>
-void check(unsigned trials) {
+template <class Where, class T> void check(unsigned trials) {
   std::mt19937 random(7);
   const std::size_t lengths[] = {1, 2, 3, 7, 16, 17, 49, 64, 129, 300};
   for (unsigned trial = 0; trial < trials; ++trial) {
     sizes n{}, of_a{}, of_b{};
     for (std::size_t axis = 0, all = 1; axis < 4; ++axis) {
-      do
-        n[axis] = lengths[random() % 10];
+      do n[axis] = lengths[random() % 10];
       while (n[axis] * all > 20000);
       all *= n[axis];
       of_a[axis] = random() % 2 == 0 ? 1 : n[axis];

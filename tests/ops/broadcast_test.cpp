@@ -26,8 +26,7 @@ TEST_CASE("an operand with one number per plane is read once per block of the pl
     return leaf_of_block<3>{{}, start, 1, count, next}(strided_leaf<float, 3>{channels, {0, 1, 0}});
   };
   const auto leaf = leaf_at({{0, 1, 0}}, 100);
-  for (std::size_t i = 0; i < 100; ++i)
-    CHECK(leaf.at(i) == 3);
+  for (std::size_t i = 0; i < 100; ++i) CHECK(leaf.at(i) == 3);
   const_cast<float*>(leaf.data)[0] = 5;          // a mark that remains while the block is not gathered again
   CHECK(leaf_at({{7, 1, 100}}, 60).at(0) == 5);  // of this plane's channel
   CHECK(leaf_at({{7, 0, 0}}, 60).at(59) == 2);   // of another channel

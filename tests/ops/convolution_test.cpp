@@ -15,23 +15,19 @@ using dp::test::for_each_product;
 
 namespace {
 
-template <class Op>
-using on_cpu = dp::implementation<dp::backend::cpu, Op>;
+template <class Op> using on_cpu = dp::implementation<dp::backend::cpu, Op>;
 
 /// Returns small integers, whose products and sums are exact in float.
-template <class T>
-std::vector<T> integers(std::size_t count, std::size_t seed) {
+template <class T> std::vector<T> integers(std::size_t count, std::size_t seed) {
   std::vector<T> values(count);
-  for (std::size_t i = 0; i < count; ++i)
-    values[i] = static_cast<T>((i * 37 + seed * 11 + i / 7) % 9) - 4;
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>((i * 37 + seed * 11 + i / 7) % 9) - 4;
   return values;
 }
 
 /// Returns numbers whose sum depends on the order.
 std::vector<float> fractions(std::size_t count, std::size_t seed) {
   std::vector<float> values(count);
-  for (std::size_t i = 0; i < count; ++i)
-    values[i] = 1 / static_cast<float>((i * 37 + seed * 11) % 101 + 3);
+  for (std::size_t i = 0; i < count; ++i) values[i] = 1 / static_cast<float>((i * 37 + seed * 11) % 101 + 3);
   return values;
 }
 
@@ -97,8 +93,7 @@ std::vector<dp::detail::computed_t<T>> all_results(const dp::detail::convolution
     if (is_result) all.insert(all.end(), part.begin(), part.end() - guard);
   };
   append(y), append(dx), append(dw), append(db);
-  for (const auto* part : {&scratch, &wide, &sums, &gradient_sums})
-    append(*part, false);
+  for (const auto* part : {&scratch, &wide, &sums, &gradient_sums}) append(*part, false);
   return all;
 }
 
@@ -134,8 +129,7 @@ TEMPLATE_TEST_CASE("convolutions of integers are exact, by each instruction set"
       db[i / s.pixels() % size.outputs] += dy[i];
     }
     std::vector<TestType> expected;
-    for (const auto* part : {&y, &dx, &dw, &db})
-      expected.insert(expected.end(), part->begin(), part->end());
+    for (const auto* part : {&y, &dx, &dw, &db}) expected.insert(expected.end(), part->begin(), part->end());
     for (const cpu_isa isa : instruction_sets()) {
       INFO(name_of(isa) << ": " << s.samples << " samples, " << s.groups << " groups of " << s.channels << " to "
                         << s.outputs << ", " << s.rows.in << "x" << s.columns.in << ", kernel " << s.rows.size << "x"
@@ -151,8 +145,7 @@ TEMPLATE_TEST_CASE("convolutions of integers in 16 bits are rounded once, by eac
     const sizes size(s);
     const auto in_short = [](const std::vector<float>& values) {
       std::vector<TestType> result;
-      for (const float value : values)
-        result.push_back(static_cast<TestType>(value));
+      for (const float value : values) result.push_back(static_cast<TestType>(value));
       return result;
     };
     const auto x = integers<float>(size.x, 1), weight = integers<float>(size.weights, 2),
@@ -216,8 +209,7 @@ TEST_CASE("a convolution of images of one column is bitwise equal to one of imag
 
 TEST_CASE("a convolution's relu, and its accumulated gradients", "[ops]") {
   auto shapes = dp::test::depthwise_shapes();
-  for (const auto& s : dp::test::convolution_shapes())
-    shapes.push_back(s);
+  for (const auto& s : dp::test::convolution_shapes()) shapes.push_back(s);
   const auto& s = shapes[GENERATE_COPY(std::size_t{0}, std::size_t{10}, std::size_t{18}, shapes.size() - 26,
                                        shapes.size() - 25, shapes.size() - 1)];
   const sizes size(s);
@@ -228,8 +220,7 @@ TEST_CASE("a convolution's relu, and its accumulated gradients", "[ops]") {
       0, dp::detail::convolution_arguments<float>{s, x.data(), weight.data(), bias.data(), plain.data()});
   on_cpu<dp::op::convolution>::run(0, dp::detail::convolution_arguments<float>{s, x.data(), weight.data(), bias.data(),
                                                                                rectified.data(), dp::epilogue::relu});
-  for (float& value : plain)
-    value = value < 0 ? 0 : value;
+  for (float& value : plain) value = value < 0 ? 0 : value;
   CHECK(rectified == plain);
 
   std::vector<float> once(size.weights), twice(size.weights), scratch(s.samples * convolution_scratch(s));
@@ -240,8 +231,7 @@ TEST_CASE("a convolution's relu, and its accumulated gradients", "[ops]") {
   weights(once, 0);
   weights(twice, 0);
   weights(twice, 3);
-  for (float& value : once)
-    value *= 4;
+  for (float& value : once) value *= 4;
   CHECK(twice == once);
 
   std::vector<float> sums(size.outputs, 5), zero(size.x), with_bias(size.x);
@@ -249,14 +239,12 @@ TEST_CASE("a convolution's relu, and its accumulated gradients", "[ops]") {
   on_cpu<dp::op::convolution_bias_gradient>::run(
       0, dp::detail::convolution_bias_gradient_arguments<float>{s.samples, size.outputs, s.pixels(), dy.data(),
                                                                 sums.data(), 2});
-  for (std::size_t i = 0; i < size.y; ++i)
-    sums[i / s.pixels() % size.outputs] -= dy[i];
+  for (std::size_t i = 0; i < size.y; ++i) sums[i / s.pixels() % size.outputs] -= dy[i];
   CHECK(sums == std::vector<float>(size.outputs, 10));
   for (const float* added : {static_cast<const float*>(nullptr), channels.data()})
     on_cpu<dp::op::convolution_input_gradient>::run(
         0, dp::detail::convolution_input_gradient_arguments<float>{s, dy.data(), weight.data(), added,
                                                                    added == nullptr ? zero.data() : with_bias.data()});
-  for (std::size_t i = 0; i < size.x; ++i)
-    zero[i] += channels[i / s.plane() % channels.size()];
+  for (std::size_t i = 0; i < size.x; ++i) zero[i] += channels[i / s.plane() % channels.size()];
   CHECK(with_bias == zero);
 }

@@ -19,8 +19,7 @@ namespace {
 constexpr dp::extents<5, 3> shape;
 
 /// Checks that copies equal `whole` and that parts equal the corresponding parts of `whole`.
-template <class X, class T>
-void check_values(const X& x, const std::vector<T>& whole) {
+template <class X, class T> void check_values(const X& x, const std::vector<T>& whole) {
   for (std::size_t k = 0; k < X::places; ++k) {
     if constexpr (requires { x.part_begin(k); }) {
       constexpr std::size_t axis = dp::detail::rules_of<typename X::placement_type>::axis;
@@ -31,16 +30,14 @@ void check_values(const X& x, const std::vector<T>& whole) {
   }
 }
 
-template <class Where>
-void check_fill() {
+template <class Where> void check_fill() {
   check_values(dp::full<float, Where>(shape, 3), std::vector<float>(15, 3));
   check_values(dp::ones<std::int32_t, Where>(shape), std::vector<std::int32_t>(15, 1));
   check_values(dp::zeros<double, Where>(shape), std::vector<double>(15, 0));
   check_values(dp::zeros_like(dp::ones<float, Where>(shape)), std::vector<float>(15, 0));
 }
 
-template <class Where>
-void check_random() {
+template <class Where> void check_random() {
   using host = dp::on<dp::cpu>;
   check_values(dp::uniform<float, Where>(shape, dp::seed{7}, -2, 2),
                values_of(dp::uniform<float, host>(shape, dp::seed{7}, -2, 2)));

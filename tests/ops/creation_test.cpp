@@ -22,8 +22,7 @@ using dp::dyn;
 using dp::extents;
 using dp::on;
 
-template <class X>
-auto values(const X& x) {
+template <class X> auto values(const X& x) {
   return std::vector<typename X::value_type>(x.data(), x.data() + x.size());
 }
 

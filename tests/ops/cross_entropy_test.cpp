@@ -20,12 +20,10 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-template <class T>
-constexpr double tolerance = std::is_same_v<T, float> ? 2e-6 : 1e-13;
+template <class T> constexpr double tolerance = std::is_same_v<T, float> ? 2e-6 : 1e-13;
 
 // The formula of PyTorch's documentation in plain loops and long double.
-template <class T>
-struct reference {
+template <class T> struct reference {
   std::vector<double> dlogits, losses;
   double loss = 0, weight = 0;
 
@@ -43,10 +41,8 @@ struct reference {
       const auto y = static_cast<std::size_t>(label);
       const auto logit = [&](std::size_t c) { return static_cast<long double>(x(r, c)); };
       long double max = logit(0), sum = 0, all_weights = 0;
-      for (std::size_t c = 0; c < n; ++c)
-        max = std::max(max, logit(c));
-      for (std::size_t c = 0; c < n; ++c)
-        sum += std::exp(logit(c) - max);
+      for (std::size_t c = 0; c < n; ++c) max = std::max(max, logit(c));
+      for (std::size_t c = 0; c < n; ++c) sum += std::exp(logit(c) - max);
       const long double log_sum = std::log(sum) + max;
       long double row = (1 - e) * w(y) * (log_sum - logit(y));
       for (std::size_t c = 0; c < n; ++c) {
@@ -66,8 +62,7 @@ struct reference {
   }
 };
 
-template <class T, class X>
-struct outputs {
+template <class T, class X> struct outputs {
   dp::tensor<T, dp::extents<2>, on_cpu> sums{dp::extents<2>{}};
   dp::tensor<T, dp::dextents<1>, on_cpu> losses;
   dp::tensor<T, dp::dextents<2>, on_cpu> dlogits;
@@ -83,8 +78,7 @@ void check(const X& x, const Labels& labels, const dp::cross_entropy_options<T>&
   const auto near = [](double value) { return Catch::Approx(value).epsilon(tolerance<T>).margin(tolerance<T>); };
   CHECK(static_cast<double>(out.sums(0)) == near(expected.loss));
   CHECK(static_cast<double>(out.sums(1)) == near(expected.weight));
-  for (std::size_t r = 0; r < x.extent(0); ++r)
-    CHECK(static_cast<double>(out.losses(r)) == near(expected.losses[r]));
+  for (std::size_t r = 0; r < x.extent(0); ++r) CHECK(static_cast<double>(out.losses(r)) == near(expected.losses[r]));
   double worst = 0;
   for (std::size_t i = 0; i < x.size(); ++i)
     worst = std::max(worst, std::fabs(static_cast<double>(out.dlogits.data()[i]) - expected.dlogits[i]));
@@ -93,8 +87,7 @@ void check(const X& x, const Labels& labels, const dp::cross_entropy_options<T>&
   CHECK(static_cast<double>(dp::cross_entropy(x, labels, options)()) == near(expected.loss / expected.weight));
 }
 
-template <class T>
-auto labels_for(std::size_t rows, std::size_t classes, unsigned seed) {
+template <class T> auto labels_for(std::size_t rows, std::size_t classes, unsigned seed) {
   return random_values<T>(dp::dextents<1>{rows}, seed, 0, static_cast<double>(classes) - 1);
 }
 
@@ -205,8 +198,7 @@ TEST_CASE("without valid labels the mean is NaN, and the sum and the gradient ar
   dp::cross_entropy_into(out.sums, out.dlogits, out.losses, x, labels);
   CHECK(out.sums(0) == 0);
   CHECK(out.sums(1) == 0);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    CHECK(out.dlogits.data()[i] == 0);
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(out.dlogits.data()[i] == 0);
   CHECK(std::isnan(dp::cross_entropy(x, labels)()));
   CHECK(dp::cross_entropy(x, labels, {}, dp::reduction::sum)() == 0);
   const auto none = x.slice(0, 0);

@@ -30,8 +30,7 @@ using matrix = dp::extents<dp::dyn, 3>;
 using fixed = dp::extents<7, 3>;
 using row = dp::extents<3>;
 
-template <class X>
-using where_of = typename std::remove_cvref_t<X>::placement_type;
+template <class X> using where_of = typename std::remove_cvref_t<X>::placement_type;
 
 struct scaled_sum {
   float factor;
@@ -63,8 +62,7 @@ TEST_CASE("split operands give a result with their split", "[ops][algebra]") {
     STATIC_REQUIRE(std::same_as<decltype(c), dp::tensor<float, matrix, rows>>);
     CHECK(value_of(c) ==
           values_by_index(3 * n, [](std::size_t i) { return small_number(i, 1) + 2 * small_number(i, 2); }));
-    for (std::size_t k = 0; k != 3; ++k)
-      CHECK(c.local(k).extent(0) == a.local(k).extent(0));
+    for (std::size_t k = 0; k != 3; ++k) CHECK(c.local(k).extent(0) == a.local(k).extent(0));
     dp::tensor larger = a > b;
     STATIC_REQUIRE(std::same_as<decltype(larger), dp::tensor<std::uint8_t, matrix, rows>>);
     CHECK(value_of(larger) == values_by_index(3 * n, [](std::size_t i) {

@@ -25,13 +25,11 @@ using batch = dp::extents<dp::dyn, 3>;
 using weights = dp::extents<3, 4>;
 
 /// Returns the product of two matrices on the host, with elements `a(i, l)` and `b(l, j)`. Exact for small integers.
-template <class A, class B>
-std::vector<float> product(std::size_t m, std::size_t n, std::size_t k, A a, B b) {
+template <class A, class B> std::vector<float> product(std::size_t m, std::size_t n, std::size_t k, A a, B b) {
   std::vector<float> c(m * n);
   for (std::size_t i = 0; i != m; ++i)
     for (std::size_t j = 0; j != n; ++j)
-      for (std::size_t l = 0; l != k; ++l)
-        c[i * n + j] += a(i, l) * b(l, j);
+      for (std::size_t l = 0; l != k; ++l) c[i * n + j] += a(i, l) * b(l, j);
   return c;
 }
 

@@ -20,8 +20,7 @@ namespace {
 
 using whole = dp::replicated<0, 1, 2>;
 using rows = dp::sharded<dp::axis<0>, 0, 1, 2>;
-template <dp::reduction Op>
-using partial = dp::partial<Op, 0, 1, 2>;
+template <dp::reduction Op> using partial = dp::partial<Op, 0, 1, 2>;
 using sums = partial<dp::reduction::sum>;
 using maxima = partial<dp::reduction::max>;
 using minima = partial<dp::reduction::min>;
@@ -34,12 +33,10 @@ const auto larger = [](auto a, auto b) { return std::max(a, b); };
 const auto smaller = [](auto a, auto b) { return std::min(a, b); };
 
 /// Combines column j of n rows of three numbers, starting from `first`.
-template <class Combine>
-auto over_columns(const std::vector<float>& values, float first, Combine combine) {
+template <class Combine> auto over_columns(const std::vector<float>& values, float first, Combine combine) {
   return values_by_index(3, [&](std::size_t j) {
     float total = first;
-    for (std::size_t i = j; i < values.size(); i += 3)
-      total = combine(total, values[i]);
+    for (std::size_t i = j; i < values.size(); i += 3) total = combine(total, values[i]);
     return total;
   });
 }
@@ -57,8 +54,7 @@ TEST_CASE("a sum over the split axis is partial", "[ops][algebra]") {
     const auto total = dp::sum(x);
     STATIC_REQUIRE(std::same_as<decltype(total), const dp::tensor<float, scalar, sums>>);
     float expected = 0;
-    for (const float value : of_x)
-      expected += value;
+    for (const float value : of_x) expected += value;
     CHECK(value_of(total) == std::vector<float>{expected});
     const auto count = dp::sum(x > 0);
     STATIC_REQUIRE(std::same_as<decltype(count), const dp::tensor<std::int64_t, scalar, sums>>);
@@ -98,9 +94,8 @@ TEST_CASE("along another axis the result is split like the operand", "[ops][alge
     const auto mean = dp::mean(x * 3.0f, dp::axis<1>{});
     CHECK(value_of(mean) == value_of(total));
     const auto most = dp::max(x, dp::axis<1>{});
-    CHECK(value_of(most) == values_by_index(n, [&](std::size_t i) {
-            return std::max({at(i, 0), at(i, 1), at(i, 2)});
-          }));
+    CHECK(value_of(most) ==
+          values_by_index(n, [&](std::size_t i) { return std::max({at(i, 0), at(i, 1), at(i, 2)}); }));
     const auto position = dp::argmax(x, dp::axis<1>{});
     STATIC_REQUIRE(std::same_as<decltype(position), const dp::tensor<std::int64_t, dp::extents<dp::dyn>, rows>>);
     CHECK(value_of(position) == values_by_index(n, [&](std::size_t i) {
@@ -118,8 +113,7 @@ TEST_CASE("along another axis the result is split like the operand", "[ops][alge
   STATIC_REQUIRE(std::same_as<decltype(rows_of_cube), const dp::tensor<float, dp::extents<4>, rows>>);
   CHECK(value_of(rows_of_cube) == values_by_index(4, [](std::size_t i) {
           float sum = 0;
-          for (std::size_t k = 0; k < 6; ++k)
-            sum += small_number(i * 6 + k, 1);
+          for (std::size_t k = 0; k < 6; ++k) sum += small_number(i * 6 + k, 1);
           return sum;
         }));
   const auto summands = dp::sum(cube, dp::axis<0>{}, dp::axis<2>{});  // non-adjacent axes
@@ -127,8 +121,7 @@ TEST_CASE("along another axis the result is split like the operand", "[ops][alge
   CHECK(value_of(summands) == values_by_index(2, [](std::size_t j) {
           float sum = 0;
           for (std::size_t i = 0; i < 4; ++i)
-            for (std::size_t k = 0; k < 3; ++k)
-              sum += small_number(i * 6 + j * 3 + k, 1);
+            for (std::size_t k = 0; k < 3; ++k) sum += small_number(i * 6 + j * 3 + k, 1);
           return sum;
         }));
 }

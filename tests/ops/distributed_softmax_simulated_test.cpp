@@ -21,16 +21,14 @@ std::vector<double> probabilities(const std::vector<float>& x) {
   std::vector<double> y;
   for (std::size_t i = 0; i != x.size(); ++i) {
     double sum = 0;
-    for (std::size_t j = 0; j != 3; ++j)
-      sum += std::exp(double{x[i / 3 * 3 + j]});
+    for (std::size_t j = 0; j != 3; ++j) sum += std::exp(double{x[i / 3 * 3 + j]});
     y.push_back(std::exp(double{x[i]}) / sum);
   }
   return y;
 }
 
 /// Returns whether softmax and log_softmax of numbers on Where keep the placement and have the right values.
-template <dp::placement Where>
-bool softmax_is_right(std::size_t n) {
+template <dp::placement Where> bool softmax_is_right(std::size_t n) {
   using matrix = dp::extents<dp::dyn, 3>;
   const auto x = distributed_numbers<Where>(matrix(n), 1);
   const auto y = dp::softmax(x);

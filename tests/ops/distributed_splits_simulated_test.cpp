@@ -36,21 +36,15 @@ using sums = dp::partial<dp::reduction::sum, 0, 1, 2>;
 using matrix = dp::extents<6, 4>;
 
 /// Makes a matrix of small numbers on the host.
-template <class Extents>
-auto host_numbers(const Extents& extents, std::size_t key) {
+template <class Extents> auto host_numbers(const Extents& extents, std::size_t key) {
   dp::tensor<float, Extents, host> x(extents);
-  for (std::size_t i = 0; i != x.size(); ++i)
-    x.data()[i] = small_number(i, key);
+  for (std::size_t i = 0; i != x.size(); ++i) x.data()[i] = small_number(i, key);
   return x;
 }
 
-template <class Tensor>
-std::vector<float> elements(const Tensor& x) {
-  return {x.data(), x.data() + x.size()};
-}
+template <class Tensor> std::vector<float> elements(const Tensor& x) { return {x.data(), x.data() + x.size()}; }
 
-template <class Tensor>
-std::vector<std::size_t> sizes_of(const Tensor& x) {
+template <class Tensor> std::vector<std::size_t> sizes_of(const Tensor& x) {
   const auto sizes = x.split_sizes().values;
   return {sizes.begin(), sizes.end()};
 }

@@ -35,28 +35,23 @@ auto distributed_from(const Extents& extents, const std::vector<T>& values) {
 }
 
 /// Returns small numbers, one for each element of the extents.
-template <class Extents>
-std::vector<float> small_numbers(const Extents& extents, std::size_t key) {
+template <class Extents> std::vector<float> small_numbers(const Extents& extents, std::size_t key) {
   std::vector<float> values(extents.size());
-  for (std::size_t i = 0; i != values.size(); ++i)
-    values[i] = small_number(i, key);
+  for (std::size_t i = 0; i != values.size(); ++i) values[i] = small_number(i, key);
   return values;
 }
 
 /// Makes a tensor of small numbers; the summands of a partial tensor differ.
-template <placement Where, class Extents>
-auto distributed_numbers(const Extents& extents, std::size_t key) {
+template <placement Where, class Extents> auto distributed_numbers(const Extents& extents, std::size_t key) {
   auto x = distributed_from<Where>(extents, small_numbers(extents, key));
   if constexpr (devplace::detail::rules_of<Where>::partial)
-    for (std::size_t k = 0; k != x.places; ++k)
-      set_values(x.only_on(k), small_numbers(extents, key + 3 * k));
+    for (std::size_t k = 0; k != x.places; ++k) set_values(x.only_on(k), small_numbers(extents, key + 3 * k));
   return x;
 }
 
 /// Returns the value of a distributed tensor: its parts in order, its first copy, or the summands combined by
 /// `combine(total, summand)`. Checks that copies are equal.
-template <class Tensor, class Combine>
-auto value_of(const Tensor& x, Combine combine) {
+template <class Tensor, class Combine> auto value_of(const Tensor& x, Combine combine) {
   using rules = devplace::detail::rules_of<typename Tensor::placement_type>;
   auto values = values_of(x.only_on(0));
   for (std::size_t k = 1; k != x.places; ++k) {
@@ -64,24 +59,20 @@ auto value_of(const Tensor& x, Combine combine) {
     if constexpr (rules::split)
       values.insert(values.end(), part.begin(), part.end());
     else if constexpr (rules::partial)
-      for (std::size_t i = 0; i != values.size(); ++i)
-        values[i] = combine(values[i], part[i]);
+      for (std::size_t i = 0; i != values.size(); ++i) values[i] = combine(values[i], part[i]);
     else if (part != values)
       values.clear();
   }
   return values;
 }
-template <class Tensor>
-auto value_of(const Tensor& x) {
+template <class Tensor> auto value_of(const Tensor& x) {
   return value_of(x, [](auto a, auto b) { return static_cast<decltype(a)>(a + b); });
 }
 
 /// Returns `f(i)` for each i below `count`.
-template <class F>
-auto values_by_index(std::size_t count, F f) {
+template <class F> auto values_by_index(std::size_t count, F f) {
   std::vector<std::decay_t<decltype(f(std::size_t{}))>> values;
-  for (std::size_t i = 0; i != count; ++i)
-    values.push_back(f(i));
+  for (std::size_t i = 0; i != count; ++i) values.push_back(f(i));
   return values;
 }
 

@@ -25,8 +25,7 @@ using host = on<cpu>;
 
 /// Returns the largest difference between two tensors' elements, relative for elements above 1; infinite if only one is
 /// NaN.
-template <class A, class B>
-double difference(const A& a, const B& b) {
+template <class A, class B> double difference(const A& a, const B& b) {
   const auto x = to<host>(a);
   const auto y = to<host>(b);
   double largest = 0;
@@ -56,8 +55,7 @@ struct sum_and_product {
 };
 
 /// Compares formulas in which every step is rounded once, so that bits are equal everywhere.
-template <class Where>
-double exact_formulas_differ_by() {
+template <class Where> double exact_formulas_differ_by() {
   const auto m = normal<float, host>(extents<dyn, 77>{301}, seed{1});
   const auto n = normal<float, host>(extents<dyn, 77>{301}, seed{2});
   const auto row = normal<float, host>(extents<77>{}, seed{3});
@@ -79,8 +77,7 @@ double exact_formulas_differ_by() {
 }
 
 /// Compares formulas with functions of the math library.
-template <class Where>
-double approximate_formulas_differ_by() {
+template <class Where> double approximate_formulas_differ_by() {
   const auto x = normal<float, host>(extents<1001>{}, seed{1});
   double largest = 0;
   const auto check = [&largest](double d) { largest = std::max(largest, d); };
@@ -95,8 +92,7 @@ double approximate_formulas_differ_by() {
 }
 
 /// Compares assignments, compound assignments, slices and overlapping operands.
-template <class Where>
-double assignments_differ_by() {
+template <class Where> double assignments_differ_by() {
   const auto work = [](auto x) {
     x[0] = x[1] + x[2];
     x += x[0];  // overlaps
@@ -111,8 +107,7 @@ double assignments_differ_by() {
 }
 
 /// Compares random numbers, which must be bitwise equal on every place.
-template <class Where>
-double random_numbers_differ_by() {
+template <class Where> double random_numbers_differ_by() {
   double largest = 0;
   const auto check = [&largest](double d) { largest = std::max(largest, d); };
   const extents<dyn> size{10007};
@@ -136,11 +131,9 @@ double random_numbers_differ_by() {
 }
 
 /// Compares scaled bytes, which must be bitwise equal on every place.
-template <class Where>
-double scaled_bytes_differ_by() {
+template <class Where> double scaled_bytes_differ_by() {
   tensor<std::uint8_t, extents<dyn>, host> bytes(extents<dyn>{10007});
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    bytes(i) = static_cast<std::uint8_t>(i * 37 + i / 256);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes(i) = static_cast<std::uint8_t>(i * 37 + i / 256);
   const byte_scale<float> scale({}, 0.1307, 0.3081);
   tensor<float, extents<dyn>, host> expected(bytes.extents());
   tensor<float, extents<dyn>, Where> found(bytes.extents());
@@ -150,8 +143,7 @@ double scaled_bytes_differ_by() {
 }
 
 /// Returns the printed form of a small tensor on a place.
-template <class Where>
-std::string printed() {
+template <class Where> std::string printed() {
   std::ostringstream out;
   const std::vector<float> values{1, 2.5f, -3, 4};
   out << to<Where>(wrap(values, extents<2, 2>{}));

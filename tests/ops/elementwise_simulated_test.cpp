@@ -9,8 +9,7 @@ namespace dp = devplace;
 
 namespace {
 
-template <int I>
-using device = dp::on<dp::cuda<I>>;
+template <int I> using device = dp::on<dp::cuda<I>>;
 
 }  // namespace
 

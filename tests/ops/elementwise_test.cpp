@@ -31,12 +31,10 @@ using dp::on;
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-template <class T, std::size_t... E>
-using host = dp::tensor<T, extents<E...>, on<cpu>>;
+template <class T, std::size_t... E> using host = dp::tensor<T, extents<E...>, on<cpu>>;
 
 /// Returns the elements of a tensor, view or expression, in order.
-template <class X>
-auto values(const X& x) {
+template <class X> auto values(const X& x) {
   if constexpr (dp::tensor_like<X>) {
     const auto window = dp::detail::as_view(x);
     return std::vector<typename X::value_type>(window.data(), window.data() + window.size());
@@ -46,18 +44,13 @@ auto values(const X& x) {
   }
 }
 
-template <class T = float, class E>
-auto numbered(const E& e, T first = 1) {
+template <class T = float, class E> auto numbered(const E& e, T first = 1) {
   dp::tensor<T, E, on<cpu>> x(e);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x.data()[i] = static_cast<T>(first + static_cast<T>(i));
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<T>(first + static_cast<T>(i));
   return x;
 }
 
-template <class T>
-bool same_bits(T a, T b) {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
-}
+template <class T> bool same_bits(T a, T b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
 
 /// Defines broadcasting element by element: operands of at most four axes, aligned at the last axis.
 template <class A, class B>
@@ -76,8 +69,7 @@ std::vector<float> broadcast_sum(const A& a, const B& b, const std::vector<std::
   for (;;) {
     result.push_back(at(a, index) + at(b, index));
     std::size_t axis = shape.size();
-    while (axis > 0 && ++index[axis - 1] == shape[axis - 1])
-      index[--axis] = 0;
+    while (axis > 0 && ++index[axis - 1] == shape[axis - 1]) index[--axis] = 0;
     if (axis == 0) return result;
   }
 }
@@ -174,8 +166,7 @@ TEST_CASE("square roots of many elements, of an expression, in place and into a 
   constexpr std::size_t n = 2500;  // more than two blocks
   host<float, n> x = numbered<float>(extents<n>{});
   std::vector<float> expected(n);
-  for (std::size_t i = 0; i != n; ++i)
-    expected[i] = std::sqrt(2 * static_cast<float>(i + 1));
+  for (std::size_t i = 0; i != n; ++i) expected[i] = std::sqrt(2 * static_cast<float>(i + 1));
   const host<float, n> y = dp::sqrt(x + x);
   CHECK(values(y) == expected);
   auto middle = x.slice(1000, 1500);
@@ -338,8 +329,7 @@ TEST_CASE("every size gives the same elements, on any number of threads", "[ops]
     host<float, dyn> z{x.extents()};
     z = x * 2.0f - y;
     bool right = true;
-    for (std::size_t i = 0; i < n; ++i)
-      right = right && z(i) == x(i) * 2.0f - y(i);
+    for (std::size_t i = 0; i < n; ++i) right = right && z(i) == x(i) * 2.0f - y(i);
     CHECK(right);
   }
   const auto m = numbered(extents<dyn, dyn>{1001, 77});
@@ -397,14 +387,12 @@ TEST_CASE("an overlapping destination gets the result computed from the old elem
   SECTION("shifted up") {
     auto x = numbered(extents<100>{});
     x.slice(1, 100) = x.slice(0, 99) + 0.0f;
-    for (std::size_t i = 1; i < 100; ++i)
-      REQUIRE(x(i) == static_cast<float>(i));
+    for (std::size_t i = 1; i < 100; ++i) REQUIRE(x(i) == static_cast<float>(i));
   }
   SECTION("shifted down") {
     auto x = numbered(extents<100>{});
     x.slice(0, 99) = x.slice(1, 100) * 2.0f;
-    for (std::size_t i = 0; i < 99; ++i)
-      REQUIRE(x(i) == 2 * static_cast<float>(i + 2));
+    for (std::size_t i = 0; i < 99; ++i) REQUIRE(x(i) == 2 * static_cast<float>(i + 2));
   }
   SECTION("its own first row") {
     auto x = numbered(extents<3, 2>{});
@@ -514,9 +502,7 @@ TEST_CASE("fill sets every element", "[ops][elementwise]") {
 namespace {
 
 template <class A, class B>
-concept can_add = requires {
-  std::declval<A>() + std::declval<B>();
-};
+concept can_add = requires { std::declval<A>() + std::declval<B>(); };
 
 static_assert(can_add<host<float, 3>&, float>);
 static_assert(!can_add<const host<float, 3>, float>, "a const temporary cannot be moved into an expression");
@@ -528,12 +514,8 @@ namespace program {
 struct metres {
   float count;
 };
-template <dp::tensor_like X>
-auto operator*(X&& x, metres unit) {
-  return x * unit.count;
-}
-template <dp::tensor_like X>
-bool operator|(X&& x, metres unit) {
+template <dp::tensor_like X> auto operator*(X&& x, metres unit) { return x * unit.count; }
+template <dp::tensor_like X> bool operator|(X&& x, metres unit) {
   return x.extent(0) == static_cast<std::size_t>(unit.count);
 }
 

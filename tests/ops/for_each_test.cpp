@@ -23,8 +23,7 @@ struct count_range {
   std::atomic<int>* counts;
   void operator()(std::size_t) const { FAIL("a functor with range() is asked for ranges on the CPU"); }
   void range(std::size_t begin, std::size_t end) const {
-    for (std::size_t i = begin; i != end; ++i)
-      ++counts[i];
+    for (std::size_t i = begin; i != end; ++i) ++counts[i];
   }
 };
 
@@ -36,8 +35,7 @@ TEMPLATE_TEST_CASE("every index is visited once", "[ops]", count_index, count_ra
       std::vector<std::atomic<int>> counts(n + 1);
       dp::detail::for_each_index<dp::backend::cpu>(0, n, grain, TestType{counts.data()});
       std::size_t once = 0;
-      for (const auto& count : counts)
-        once += count.load() == 1;
+      for (const auto& count : counts) once += count.load() == 1;
       CHECK(once == n);
       CHECK(counts[n].load() == 0);
     }

@@ -21,17 +21,14 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-template <class T>
-constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-12;
+template <class T> constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-12;
 
-template <class T, std::size_t Rank>
-auto read(const std::string& reference_case, const std::string& name) {
+template <class T, std::size_t Rank> auto read(const std::string& reference_case, const std::string& name) {
   const std::string type = std::is_integral_v<T> ? "" : std::is_same_v<T, float> ? "f32/" : "f64/";
   return dp::test::read_fixture<T, dp::dextents<Rank>>(reference_case + "/" + type + name);
 }
 
-template <class X, class Expected>
-void check_close(const X& x, const Expected& expected) {
+template <class X, class Expected> void check_close(const X& x, const Expected& expected) {
   using value = typename X::value_type;
   REQUIRE(x.size() == expected.size());
   double worst = 0;
@@ -44,15 +41,12 @@ void check_close(const X& x, const Expected& expected) {
 }
 
 // Divides a gradient like its loss.
-template <class T>
-void divide(dp::tensor<T, dp::dextents<2>, on_cpu>& gradient, bool mean, T divisor) {
+template <class T> void divide(dp::tensor<T, dp::dextents<2>, on_cpu>& gradient, bool mean, T divisor) {
   if (!mean || divisor == 0) return;
-  for (std::size_t i = 0; i < gradient.size(); ++i)
-    gradient.data()[i] /= divisor;
+  for (std::size_t i = 0; i < gradient.size(); ++i) gradient.data()[i] /= divisor;
 }
 
-template <class T>
-void check_cross_entropy(const std::string& variant, bool mean, std::size_t classes) {
+template <class T> void check_cross_entropy(const std::string& variant, bool mean, std::size_t classes) {
   const std::string name = "losses/cross_entropy_" + variant + (mean ? "_mean_c" : "_sum_c") + std::to_string(classes);
   INFO(name);
   const auto logits = read<T, 2>(name, "logits");
@@ -76,8 +70,7 @@ void check_cross_entropy(const std::string& variant, bool mean, std::size_t clas
   check_close(gradient, read<T, 2>(name, "dlogits"));
 }
 
-template <class T, std::size_t Axis>
-void check_axis() {
+template <class T, std::size_t Axis> void check_axis() {
   const std::string name = "reductions/axis" + std::to_string(Axis);
   const auto x = read<T, 3>(name, "x");
   check_close(dp::sum(x, dp::axis<Axis>{}), read<T, 2>(name, "sum"));
@@ -86,8 +79,7 @@ void check_axis() {
   const auto positions = dp::argmax(x, dp::axis<Axis>{});
   const auto expected = read<std::int64_t, 2>(name, "argmax");
   REQUIRE(positions.size() == expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    CHECK(positions.data()[i] == expected.data()[i]);
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(positions.data()[i] == expected.data()[i]);
 }
 
 }  // namespace

@@ -23,8 +23,7 @@ using on_device = dp::on<dp::cuda<1>>;
 
 namespace {
 
-template <class A, class B>
-void check_same(const A& on_the_cpu, const B& elsewhere) {
+template <class A, class B> void check_same(const A& on_the_cpu, const B& elsewhere) {
   static_assert(std::is_same_v<typename B::placement_type, on_device>);
   const auto here = dp::to<on_cpu>(elsewhere);
   REQUIRE(here.size() == on_the_cpu.size());

@@ -20,11 +20,9 @@ using on_cpu = dp::on<dp::cpu>;
 namespace {
 
 // Returns element (i, j) of then(alpha a b + beta c + bias), with a and b as functions of row and column.
-template <class A, class B>
-double element(const A& a, const B& b, std::size_t k, std::size_t i, std::size_t j) {
+template <class A, class B> double element(const A& a, const B& b, std::size_t k, std::size_t i, std::size_t j) {
   long double sum = 0;
-  for (std::size_t p = 0; p < k; ++p)
-    sum += static_cast<long double>(a(i, p)) * static_cast<long double>(b(p, j));
+  for (std::size_t p = 0; p < k; ++p) sum += static_cast<long double>(a(i, p)) * static_cast<long double>(b(p, j));
   return static_cast<double>(sum);
 }
 
@@ -103,8 +101,7 @@ TEST_CASE("with beta 0 the result is not read; NaN of the operands passes throug
 TEST_CASE("matmul with an extent of 0", "[ops]") {
   const dp::tensor<float, dp::dextents<2>, on_cpu> a(dp::dextents<2>(2, 0)), b(dp::dextents<2>(0, 3));
   const auto c = dp::matmul(a, b);
-  for (std::size_t i = 0; i < 6; ++i)
-    CHECK(c.data()[i] == 0);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(c.data()[i] == 0);
   CHECK(dp::matmul(b, dp::tensor<float, dp::extents<3, 2>, on_cpu>{{1, 2}, {3, 4}, {5, 6}}).size() == 0);
 }
 
@@ -135,8 +132,7 @@ TEST_CASE("a result that overlaps an operand is refused; columns of one matrix m
 
   const auto expected = dp::matmul(square(0, 0), square(0, 4));
   dp::matmul_into(square(0, 2), square(0, 0), square(0, 4));
-  for (std::size_t i = 0; i < 4; ++i)
-    CHECK(m(i / 2, 2 + i % 2) == expected(i / 2, i % 2));
+  for (std::size_t i = 0; i < 4; ++i) CHECK(m(i / 2, 2 + i % 2) == expected(i / 2, i % 2));
   const auto beside = dp::matmul(dp::transposed(square(2, 0)), square(2, 4));
   dp::matmul_into(square(2, 2), dp::transposed(square(2, 0)), square(2, 4));
   CHECK((m(2, 2) == beside(0, 0) && m(3, 3) == beside(1, 1)));

@@ -25,12 +25,8 @@ using dp::detail::gemm_arguments;
 namespace {
 
 /// The built-in engine, restricted to one instruction set.
-template <cpu_isa Isa>
-struct builtin_of {
-  template <class T>
-  static void run(const gemm_arguments<T>& g) {
-    dp::detail::gemm_builtin::run(g, Isa);
-  }
+template <cpu_isa Isa> struct builtin_of {
+  template <class T> static void run(const gemm_arguments<T>& g) { dp::detail::gemm_builtin::run(g, Isa); }
   static bool available() { return Isa <= dp::detail::supported_isa(); }
 };
 
@@ -41,8 +37,7 @@ struct cblas : dp::detail::gemm_cblas {
 #endif
 
 /// The arguments and matrices of a product. `gap` elements between rows must not be modified.
-template <class T>
-struct problem {
+template <class T> struct problem {
   gemm_arguments<T> g;
   std::vector<T> a, b, c, bias;
 
@@ -89,14 +84,11 @@ struct problem {
   }
 };
 
-bool same_bits(const void* a, const void* b, std::size_t bytes) {
-  return bytes == 0 || std::memcmp(a, b, bytes) == 0;
-}
+bool same_bits(const void* a, const void* b, std::size_t bytes) { return bytes == 0 || std::memcmp(a, b, bytes) == 0; }
 
 /// Runs `Engine` on a copy of `given` and returns the number of wrong elements: those whose error exceeds `tolerance`
 /// times the magnitude of the summands, and modified elements between the rows.
-template <class Engine, class T>
-std::size_t wrong_elements(const problem<T>& given, double tolerance) {
+template <class Engine, class T> std::size_t wrong_elements(const problem<T>& given, double tolerance) {
   problem<T> p = given;
   Engine::run(p.g);
   const std::size_t stride = p.g.ldc;
@@ -119,8 +111,7 @@ std::size_t wrong_elements(const problem<T>& given, double tolerance) {
 
 namespace {
 
-template <class Engine, class T>
-struct engine_of {
+template <class Engine, class T> struct engine_of {
   using engine = Engine;
   using element = T;
 };
@@ -239,13 +230,11 @@ ENGINE_TEST("with beta zero C is not read; NaN and infinity go through") {
         CAPTURE(m, n, variant);
         problem<T> p(m, n, 37, variant % 2 == 1, variant >= 2, 1);
         p.g.then = epilogue::relu;
-        for (T& value : p.c)
-          value = nan;
+        for (T& value : p.c) value = nan;
         problem<T> clean = p;
         engine::run(clean.g);
         for (std::size_t i = 0; i < m; ++i)
-          for (std::size_t j = 0; j < n; ++j)
-            CHECK(!std::isnan(clean.g.c[i * clean.g.ldc + j]));
+          for (std::size_t j = 0; j < n; ++j) CHECK(!std::isnan(clean.g.c[i * clean.g.ldc + j]));
 
         // A NaN in A's last row and an infinity in B's first column must affect only that row and that column.
         problem<T> dirty = p;
@@ -253,17 +242,14 @@ ENGINE_TEST("with beta zero C is not read; NaN and infinity go through") {
         dirty.a[1 + (p.g.transpose_a ? depth * p.g.lda + row : row * p.g.lda + depth)] = nan;
         engine::run(dirty.g);
         for (std::size_t i = 0; i < m; ++i)
-          for (std::size_t j = 0; j < n; ++j)
-            CHECK(std::isnan(dirty.g.c[i * p.g.ldc + j]) == (i == row));
+          for (std::size_t j = 0; j < n; ++j) CHECK(std::isnan(dirty.g.c[i * p.g.ldc + j]) == (i == row));
 
         problem<T> unbounded = p;
-        for (T& value : unbounded.a)
-          value = T{1};
+        for (T& value : unbounded.a) value = T{1};
         unbounded.b[1 + (p.g.transpose_b ? 5u : 5u * p.g.ldb)] = infinity;
         engine::run(unbounded.g);
         for (std::size_t i = 0; i < m; ++i)
-          for (std::size_t j = 0; j < n; ++j)
-            CHECK(std::isinf(unbounded.g.c[i * p.g.ldc + j]) == (j == 0));
+          for (std::size_t j = 0; j < n; ++j) CHECK(std::isinf(unbounded.g.c[i * p.g.ldc + j]) == (j == 0));
       }
 }
 
@@ -331,8 +317,7 @@ TEST_CASE("after preparation the built-in engine allocates nothing", "[ops][matr
   const auto before = dp::memory_statistics<dp::cpu>();
   CHECK(before.allocated >= 3 * dp::detail::gemm_buffer_bytes);
   problem<float> p(100, 200, 300, false, true);
-  for (int repetition = 0; repetition < 3; ++repetition)
-    dp::detail::gemm<dp::detail::gemm_builtin>(p.g);
+  for (int repetition = 0; repetition < 3; ++repetition) dp::detail::gemm<dp::detail::gemm_builtin>(p.g);
   CHECK(dp::memory_statistics<dp::cpu>().allocations == before.allocations);
 }
 
@@ -343,6 +328,5 @@ TEST_CASE("a product inside a parallel operation runs on the member's thread", "
   dp::detail::parallel_members(3, [&](int member) { dp::detail::gemm(problems[static_cast<std::size_t>(member)].g); });
   problem<double> alone(40, 50, 60, false, false);
   dp::detail::gemm(alone.g);
-  for (const problem<double>& p : problems)
-    CHECK(p.c == alone.c);
+  for (const problem<double>& p : problems) CHECK(p.c == alone.c);
 }

@@ -27,13 +27,11 @@ using dp::on;
 constexpr dp::seed known_seed{0x123456789abcdef};
 constexpr std::uint64_t known_uniform = 7 ^ dp::detail::uniform_streams, known_normal = 7 ^ dp::detail::normal_streams;
 
-template <class T>
-std::vector<T> copied(const dp::tensor<T, extents<dyn>, on<cpu>>& x) {
+template <class T> std::vector<T> copied(const dp::tensor<T, extents<dyn>, on<cpu>>& x) {
   return {x.data(), x.data() + x.size()};
 }
 
-template <class T>
-std::vector<T> uniform_numbers(std::size_t n, dp::seed seed, std::uint64_t stream, T low, T high) {
+template <class T> std::vector<T> uniform_numbers(std::size_t n, dp::seed seed, std::uint64_t stream, T low, T high) {
   dp::tensor<T, extents<dyn>, on<cpu>> x(extents<dyn>{n});
   dp::uniform_into(x, seed, stream, low, high);
   return copied(x);
@@ -48,8 +46,7 @@ std::vector<T> normal_numbers(std::size_t n, dp::seed seed, std::uint64_t stream
 
 /// Returns the Kolmogorov-Smirnov statistic: the largest distance between the numbers' distribution and the given one,
 /// times sqrt(n). For equal distributions it exceeds 1.95 with probability 0.001.
-template <class T, class Distribution>
-double distance(std::vector<T> x, const Distribution& distribution) {
+template <class T, class Distribution> double distance(std::vector<T> x, const Distribution& distribution) {
   std::sort(x.begin(), x.end());
   const auto n = static_cast<double>(x.size());
   double largest = 0;
@@ -61,8 +58,7 @@ double distance(std::vector<T> x, const Distribution& distribution) {
   return largest * std::sqrt(n);
 }
 
-template <class T>
-double correlation(const std::vector<T>& a, const std::vector<T>& b, std::size_t shift) {
+template <class T> double correlation(const std::vector<T>& a, const std::vector<T>& b, std::size_t shift) {
   double ab = 0, aa = 0, bb = 0;
   for (std::size_t i = 0; i + shift < a.size(); ++i) {
     const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i + shift]);
@@ -135,8 +131,7 @@ TEST_CASE("neighbours, streams and seeds are independent", "[ops][random]") {
   const std::size_t n = 100000;
   const double limit = 4 / std::sqrt(static_cast<double>(n));
   const auto a = normal_numbers<float>(n, dp::seed{1}, 0);
-  for (const std::size_t shift : {1u, 2u, 3u, 4u, 8u, 64u})
-    CHECK(std::fabs(correlation(a, a, shift)) < limit);
+  for (const std::size_t shift : {1u, 2u, 3u, 4u, 8u, 64u}) CHECK(std::fabs(correlation(a, a, shift)) < limit);
   CHECK(std::fabs(correlation(a, normal_numbers<float>(n, dp::seed{1}, 1), 0)) < limit);
   CHECK(std::fabs(correlation(a, normal_numbers<float>(n, dp::seed{2}, 0), 0)) < limit);
 }
@@ -164,12 +159,10 @@ TEST_CASE("uniform and normal numbers and permutations of one seed are independe
 }
 
 TEST_CASE("bounds hold for every number", "[ops][random]") {
-  for (const float x : uniform_numbers<float>(200000, dp::seed{9}, 0, 1, 2))
-    REQUIRE((x >= 1 && x < 2));
+  for (const float x : uniform_numbers<float>(200000, dp::seed{9}, 0, 1, 2)) REQUIRE((x >= 1 && x < 2));
   const auto within = [](auto low, auto high) {
     CAPTURE(low, high);
-    for (const auto x : uniform_numbers(1000, dp::seed{9}, 0, low, high))
-      REQUIRE((x >= low && x < high));
+    for (const auto x : uniform_numbers(1000, dp::seed{9}, 0, low, high)) REQUIRE((x >= low && x < high));
   };
   const auto of_type = [&within](auto zero) {
     using limits = std::numeric_limits<decltype(zero)>;
@@ -184,16 +177,14 @@ TEST_CASE("bounds hold for every number", "[ops][random]") {
   of_type(0.0);
   // There are few floats in this interval: rounding could return the upper bound itself.
   const float low = 1 - 0x1p-23f;
-  for (const float x : uniform_numbers<float>(1000, dp::seed{9}, 0, low, 1))
-    REQUIRE((x >= low && x < 1));
+  for (const float x : uniform_numbers<float>(1000, dp::seed{9}, 0, low, 1)) REQUIRE((x >= low && x < 1));
   CHECK(uniform_numbers<float>(1, dp::seed{9}, 0, 3, 3) == std::vector<float>{3});
 }
 
 namespace {
 
 /// Returns all finite numbers of a 16-bit type, in ascending order, as float.
-template <class T>
-std::vector<float> numbers_of() {
+template <class T> std::vector<float> numbers_of() {
   std::vector<float> all;
   for (unsigned bits = 0; bits < 0x10000; ++bits) {
     const float x = T::from_bits(static_cast<std::uint16_t>(bits));
@@ -204,14 +195,11 @@ std::vector<float> numbers_of() {
 }
 
 /// Returns the word that makes the `k`-th of 2^24 equally spaced numbers.
-constexpr std::uint32_t word_of(std::uint32_t k) {
-  return k << 8 | 0x55;
-}
+constexpr std::uint32_t word_of(std::uint32_t k) { return k << 8 | 0x55; }
 
 /// Checks all 2^24 numbers that a word can make. Derives the limits as uniform_into does; check_limits tests
 /// the limits of uniform_into itself.
-template <class T>
-void check_every_word(float low, float high) {
+template <class T> void check_every_word(float low, float high) {
   CAPTURE(low, high);
   const auto all = numbers_of<T>();
   const float first = *std::lower_bound(all.begin(), all.end(), low),
@@ -236,15 +224,13 @@ void check_every_word(float low, float high) {
   CHECK(not_nearest == 0);
 }
 
-template <class T>
-std::vector<float> short_uniform(std::size_t n, float low, float high) {
+template <class T> std::vector<float> short_uniform(std::size_t n, float low, float high) {
   const auto x = dp::uniform<T, cpu>(extents<dyn>{n}, dp::seed{9}, low, high);
   return {x.data(), x.data() + x.size()};
 }
 
 /// Checks the smallest and the largest of many numbers from an interval that holds few of them.
-template <class T>
-void check_limits(float low, float high) {
+template <class T> void check_limits(float low, float high) {
   CAPTURE(low, high);
   const auto all = numbers_of<T>();
   const auto drawn = short_uniform<T>(40000, low, high);
@@ -285,8 +271,7 @@ TEMPLATE_TEST_CASE("a million numbers of 16 bits are float's, rounded within the
   const auto exact = uniform_numbers<float>(n, dp::seed{9}, 0, 0, 1);
   const float last = 1 - std::numeric_limits<TestType>::epsilon() / 2;
   std::size_t different = 0;
-  for (std::size_t i = 0; i < n; ++i)
-    different += drawn[i] != std::min<float>(TestType{exact[i]}, last);
+  for (std::size_t i = 0; i < n; ++i) different += drawn[i] != std::min<float>(TestType{exact[i]}, last);
   CHECK(different == 0);
 
   const auto normal = dp::normal<TestType, cpu>(extents<dyn>{n}, dp::seed{9}, 1, 2);
@@ -354,8 +339,7 @@ TEST_CASE("ranges of any begin and end give the elements one by one", "[ops][ran
     using T = decltype(zero);
     std::vector<T> one_by_one(n), in_ranges(n);
     const dp::detail::uniform_body<T> groups{one_by_one.data(), random, 0, 1, 0.99F};
-    for (std::size_t i = 0; i < n; i += groups.at_once)
-      groups.several(i, &one_by_one[i]);
+    for (std::size_t i = 0; i < n; i += groups.at_once) groups.several(i, &one_by_one[i]);
     const dp::detail::uniform_body<T> ranges{in_ranges.data(), random, 0, 1, 0.99F};
     for (std::size_t begin = 0, length = 1; begin < n; begin += length, length = length * 2 + 1)
       ranges.range(begin, std::min(n, begin + length));
@@ -364,8 +348,7 @@ TEST_CASE("ranges of any begin and end give the elements one by one", "[ops][ran
     const std::size_t size = n - 1;  // the last pair is half outside
     std::fill(in_ranges.begin(), in_ranges.end(), T(0));
     const dp::detail::normal_body<T> pairs{in_ranges.data(), size, random, 1, 2};
-    for (std::size_t i = 0; i < n; i += pairs.at_once)
-      pairs.several(i, &one_by_one[i]);
+    for (std::size_t i = 0; i < n; i += pairs.at_once) pairs.several(i, &one_by_one[i]);
     one_by_one[size] = T(0);
     for (std::size_t begin = 0, length = 1; begin < n / 2; begin += length, length = length * 2 + 1)
       pairs.range(begin, std::min(n / 2, begin + length));
@@ -442,8 +425,7 @@ TEST_CASE("dropout of a batch's pieces equals dropout of the batch", "[ops][rand
     auto y = dp::zeros_like(x);
     dp::dropout_into(y, x, 0.3, k, first);
     std::vector<bool> zeros;
-    for (std::size_t i = 0; i < y.size(); ++i)
-      zeros.push_back(y.data()[i] == 0);
+    for (std::size_t i = 0; i < y.size(); ++i) zeros.push_back(y.data()[i] == 0);
     return zeros;
   };
   const auto reference = dropped(key, 1000);
@@ -467,8 +449,7 @@ TEST_CASE("permutation gives each number once", "[ops][random]") {
     auto order = copied(dp::permutation(n, dp::seed{5}));
     REQUIRE(order.size() == n);
     std::sort(order.begin(), order.end());
-    for (std::size_t i = 0; i < n; ++i)
-      REQUIRE(order[i] == static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < n; ++i) REQUIRE(order[i] == static_cast<std::int64_t>(i));
   }
   CHECK(copied(dp::permutation(50, dp::seed{5})) == copied(dp::permutation(50, dp::seed{5})));
   CHECK(copied(dp::permutation(50, dp::seed{5})) != copied(dp::permutation(50, dp::seed{6})));

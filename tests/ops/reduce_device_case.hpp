@@ -23,20 +23,16 @@ using matrix_extents = extents<dyn, dyn>;
 template <class T, class Formula>
 tensor<T, matrix_extents, on<cpu>> matrix_of(std::size_t rows, std::size_t columns, const Formula& formula) {
   tensor<T, matrix_extents, on<cpu>> x(matrix_extents{rows, columns});
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x.data()[i] = static_cast<T>(formula(i));
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<T>(formula(i));
   return x;
 }
 
 /// Returns a small integer; sums of such numbers are exact in any order.
-inline double whole_number(std::size_t i) {
-  return static_cast<double>((i * 7919) % 23) - 11;
-}
+inline double whole_number(std::size_t i) { return static_cast<double>((i * 7919) % 23) - 11; }
 
 /// Checks that reductions of integers on a device equal the CPU's: over all elements, rows and columns, for shapes of
 /// one GPU block and of more.
-template <class Place>
-void check_reductions_of(std::size_t rows, std::size_t columns) {
+template <class Place> void check_reductions_of(std::size_t rows, std::size_t columns) {
   using where = on<Place>;
   INFO(rows << " x " << columns);
   const auto x = matrix_of<float>(rows, columns, whole_number);
@@ -57,8 +53,7 @@ void check_reductions_of(std::size_t rows, std::size_t columns) {
   CHECK(values_of(there_sums) == values_of(sums));
 }
 
-template <class Place>
-void check_reductions() {
+template <class Place> void check_reductions() {
   check_reductions_of<Place>(1, 1);
   check_reductions_of<Place>(64, 10);
   check_reductions_of<Place>(10, 64);
@@ -71,8 +66,7 @@ void check_reductions() {
 
 /// Checks that a sum of fractions has equal bits in every run and at every alignment, and does not allocate once the
 /// device's workspaces exist.
-template <class Place>
-void check_bits_of_sums() {
+template <class Place> void check_bits_of_sums() {
   const auto fraction = [](std::size_t i) {
     return (i % 3 == 0 ? -1e4 : 1.0) / static_cast<double>(i * 7919 % 1009 + 1);
   };
@@ -95,8 +89,7 @@ void check_bits_of_sums() {
   detail::prepare_workspaces<backend>(x.view().ordinal());
   const auto allocations = memory_statistics<Place>().allocations;
   const auto first = reduce(x);
-  for (int run = 0; run < 5; ++run)
-    CHECK(reduce(x) == first);
+  for (int run = 0; run < 5; ++run) CHECK(reduce(x) == first);
   CHECK(reduce(behind) == first);
   CHECK(memory_statistics<Place>().allocations == allocations);
 }

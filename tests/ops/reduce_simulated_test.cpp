@@ -4,9 +4,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("reductions on simulated devices equal the CPU's", "[ops]") {
-  dp::test::check_reductions<dp::cuda<1>>();
-}
+TEST_CASE("reductions on simulated devices equal the CPU's", "[ops]") { dp::test::check_reductions<dp::cuda<1>>(); }
 
 TEST_CASE("sums on simulated devices have the same bits in every run", "[ops]") {
   dp::test::check_bits_of_sums<dp::cuda<1>>();

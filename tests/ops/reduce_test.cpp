@@ -43,8 +43,7 @@ line reduce_line(const X& x, std::size_t outer, std::size_t inner, std::size_t c
   return result;
 }
 
-template <std::size_t Axis, class X>
-void check_axis(const X& x) {
+template <std::size_t Axis, class X> void check_axis(const X& x) {
   using value = typename X::value_type;
   const auto sums = dp::sum(x, dp::axis<Axis>{});
   const auto largest = dp::max(x, dp::axis<Axis>{});
@@ -72,8 +71,7 @@ void check_axis(const X& x) {
   }
 }
 
-template <class X>
-void check_all(const X& x) {
+template <class X> void check_all(const X& x) {
   const line expected = reduce_line(x, 0, 0, x.size(), 1);
   CHECK(static_cast<double>(dp::sum(x)()) == Catch::Approx(static_cast<double>(expected.sum)).margin(1e-5));
   CHECK(static_cast<double>(dp::max(x)()) == expected.largest);
@@ -115,8 +113,7 @@ TEST_CASE("small sums by hand", "[ops]") {
 
 TEST_CASE("sums of integers are int64 and wrap around", "[ops]") {
   dp::tensor<std::uint8_t, dp::extents<1000>, on_cpu> bytes(dp::extents<1000>{});
-  for (std::size_t i = 0; i < 1000; ++i)
-    bytes(i) = 255;
+  for (std::size_t i = 0; i < 1000; ++i) bytes(i) = 255;
   const auto total = dp::sum(bytes);
   static_assert(std::is_same_v<decltype(total)::value_type, std::int64_t>);
   CHECK(total() == 255000);
@@ -142,8 +139,7 @@ TEST_CASE("a long sum keeps the digits that a plain loop loses", "[ops]") {
   const auto column_sums = dp::sum(columns, dp::axis<0>{});
   for (std::size_t c = 0; c < 8; ++c) {
     long double column = 0;
-    for (std::size_t r = 0; r < n / 8; ++r)
-      column += static_cast<long double>(columns(r, c));
+    for (std::size_t r = 0; r < n / 8; ++r) column += static_cast<long double>(columns(r, c));
     CHECK(std::fabs(static_cast<double>(column_sums(c)) - static_cast<double>(column)) <=
           1e-7 * static_cast<double>(column));
   }
@@ -152,8 +148,7 @@ TEST_CASE("a long sum keeps the digits that a plain loop loses", "[ops]") {
 TEST_CASE("a sum of doubles has the error of a pairwise sum", "[ops]") {
   const auto x = random_values<double>(dp::dextents<1>{1000003}, 8, 0, 1);
   long double exact = 0;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    exact += static_cast<long double>(x(i));
+  for (std::size_t i = 0; i < x.size(); ++i) exact += static_cast<long double>(x(i));
   const auto expected = static_cast<double>(exact);
   const double epsilon = std::numeric_limits<double>::epsilon();
   CHECK(std::fabs(dp::sum(x)() - expected) <= 4 * epsilon * expected);  // a plain loop: often 100 epsilon, at worst 1e6
@@ -161,8 +156,7 @@ TEST_CASE("a sum of doubles has the error of a pairwise sum", "[ops]") {
   const auto sums = dp::sum(rows, dp::axis<0>{});
   for (std::size_t c = 0; c < 3; ++c) {
     long double column = 0;
-    for (std::size_t r = 0; r < 300000; ++r)
-      column += static_cast<long double>(rows(r, c));
+    for (std::size_t r = 0; r < 300000; ++r) column += static_cast<long double>(rows(r, c));
     CHECK(std::fabs(sums(c) - static_cast<double>(column)) <= 4 * epsilon * static_cast<double>(column));
   }
 }
@@ -173,8 +167,7 @@ TEST_CASE("the bits of reductions do not depend on the number of threads", "[ops
     const dp::thread_team_scope scope(team);
     std::vector<double> results;
     const auto keep = [&results](const auto& x) {
-      for (std::size_t i = 0; i < x.size(); ++i)
-        results.push_back(static_cast<double>(x.data()[i]));
+      for (std::size_t i = 0; i < x.size(); ++i) results.push_back(static_cast<double>(x.data()[i]));
     };
     const auto line = random_values<double>(dp::dextents<1>{300001}, 1);
     keep(dp::sum(line));
@@ -224,8 +217,7 @@ TEST_CASE("NaN and infinities in reductions", "[ops]") {
 TEST_CASE("argmax takes the first of equal elements, for any length", "[ops]") {
   for (const std::size_t n : {std::size_t{1}, std::size_t{7}, std::size_t{9}, std::size_t{2000}, std::size_t{200000}}) {
     dp::tensor<std::int32_t, dp::dextents<1>, on_cpu> x(dp::dextents<1>{n});
-    for (std::size_t i = 0; i < n; ++i)
-      x(i) = i % 3 == 1 ? 5 : 2;
+    for (std::size_t i = 0; i < n; ++i) x(i) = i % 3 == 1 ? 5 : 2;
     CHECK(dp::argmax(x)() == (n > 1 ? 1 : 0));
     CHECK(dp::argmin(x)() == (n > 1 ? 0 : 0));
   }

@@ -17,8 +17,7 @@ using on_cpu = dp::on<dp::cpu>;
 /// Returns all byte values, in more elements than a thread's share, in an order without the period of any vector width.
 dp::tensor<std::uint8_t, dp::extents<dp::dyn>, on_cpu> all_bytes(std::size_t count) {
   dp::tensor<std::uint8_t, dp::extents<dp::dyn>, on_cpu> x(dp::extents<dp::dyn>{count});
-  for (std::size_t i = 0; i < count; ++i)
-    x(i) = static_cast<std::uint8_t>(i * 37 + i / 256);
+  for (std::size_t i = 0; i < count; ++i) x(i) = static_cast<std::uint8_t>(i * 37 + i / 256);
   return x;
 }
 
@@ -50,8 +49,7 @@ TEST_CASE("without a scale a byte becomes x / 255, correctly rounded", "[ops]") 
 
 TEST_CASE("scaled bytes keep their extents", "[ops]") {
   dp::tensor<std::uint8_t, dp::extents<dp::dyn, 2>, on_cpu> x(dp::extents<dp::dyn, 2>{3});
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x.data()[i] = static_cast<std::uint8_t>(51 * i);
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<std::uint8_t>(51 * i);
   dp::tensor<float, dp::extents<dp::dyn, 2>, on_cpu> y(dp::extents<dp::dyn, 2>{3});
   dp::scale_bytes_into(y, x, dp::byte_scale<float>());
   CHECK(y(2, 1) == 1.0F);

@@ -30,8 +30,7 @@ namespace {
 constexpr std::size_t short_rows = 7, short_columns = 41;
 
 /// Returns numbers of both signs and many magnitudes, an infinity and a NaN.
-template <class T>
-auto short_numbers() {
+template <class T> auto short_numbers() {
   dp::tensor<T, dp::extents<short_rows, short_columns>, dp::cpu> x;
   for (std::size_t i = 0; i < x.size(); ++i)
     x.data()[i] = T(std::ldexp(static_cast<double>(i * 37 % 101) - 50, static_cast<int>(i % 9) - 8));
@@ -41,8 +40,7 @@ auto short_numbers() {
 }
 
 /// Returns the number of elements that are not `expected(i)`, a double, rounded to T; NaN matches NaN.
-template <class T, class X, class Expected>
-std::size_t not_rounded(const X& x, const Expected& expected) {
+template <class T, class X, class Expected> std::size_t not_rounded(const X& x, const Expected& expected) {
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const float want = T(static_cast<float>(expected(i))), got = x.data()[i];
@@ -51,8 +49,7 @@ std::size_t not_rounded(const X& x, const Expected& expected) {
   return wrong;
 }
 
-template <class T>
-void check_elementwise() {
+template <class T> void check_elementwise() {
   const auto x = short_numbers<T>();
   auto y = dp::full<T, dp::cpu>(x.extents(), 0.3f);
   y += dp::abs(x) * 0.5f;
@@ -94,8 +91,7 @@ void check_elementwise() {
   CHECK(wrong == 0);
 }
 
-template <class T>
-void check_conversions() {
+template <class T> void check_conversions() {
   const auto x = short_numbers<T>();
   const dp::tensor wide = dp::cast<float>(x);
   const dp::tensor precise = dp::cast<double>(x);
@@ -119,8 +115,7 @@ void check_conversions() {
   CHECK(large(1) == (std::is_same_v<T, dp::half> ? std::numeric_limits<float>::infinity() : 0x1p40f));
 }
 
-template <class T>
-void check_reductions() {
+template <class T> void check_reductions() {
   auto x = short_numbers<T>();
   x.data()[5] = T(1), x.data()[6] = T(2);
   std::vector<double> sums(short_rows);
@@ -146,8 +141,7 @@ void check_reductions() {
   const dp::tensor shares = dp::softmax(x);
   for (std::size_t row = 0; row < short_rows; ++row) {
     double sum = 0;
-    for (std::size_t i = 0; i < short_columns; ++i)
-      sum += std::exp(static_cast<double>(x(row, i)) - largest);
+    for (std::size_t i = 0; i < short_columns; ++i) sum += std::exp(static_cast<double>(x(row, i)) - largest);
     for (std::size_t i = 0; i < short_columns; ++i) {
       const double expected = std::exp(static_cast<double>(x(row, i)) - largest) / sum;
       const double step = std::is_same_v<T, dp::half> ? 0x1p-11 : 0x1p-8;
@@ -157,8 +151,7 @@ void check_reductions() {
   }
 }
 
-template <class T>
-void check_places_and_order() {
+template <class T> void check_places_and_order() {
   const auto x = short_numbers<T>();
   const dp::tensor copied = dp::to<dp::cpu>(x);
   std::vector<T> memory(x.size());
@@ -166,8 +159,7 @@ void check_places_and_order() {
   const dp::tensor<T, dp::extents<6>, dp::cpu> unsorted{1.5f, -0.25f, 2, -3.5f, 1.25f, 0};
   const auto sorted = dp::sort(unsorted);
   const float expected[] = {-3.5f, -0.25f, 0, 1.25f, 1.5f, 2};
-  for (std::size_t i = 0; i < 6; ++i)
-    CHECK(sorted(i) == expected[i]);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(sorted(i) == expected[i]);
   const auto rows = dp::take_rows(x, dp::tensor<std::int64_t, dp::extents<2>, dp::cpu>{6, 2});
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < x.size(); ++i)

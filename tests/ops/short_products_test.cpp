@@ -34,8 +34,7 @@ constexpr double short_rounding = std::is_same_v<Result, dp::bf16>   ? 0x1p-8
                                                                      : 0;
 
 /// A product whose matrices begin one element past an aligned address; `gap` elements follow each row.
-template <class T, class Result>
-struct short_problem {
+template <class T, class Result> struct short_problem {
   gemm_arguments<T, Result> g;
   std::vector<T> a, b, bias;
   std::vector<Result> c, before;
@@ -60,8 +59,7 @@ struct short_problem {
     g.a = a.data() + 1, g.b = b.data() + 1;
   }
 
-  template <class E>
-  static void fill(std::vector<E>& values, std::uint32_t seed, bool integers) {
+  template <class E> static void fill(std::vector<E>& values, std::uint32_t seed, bool integers) {
     for (E& value : values) {
       seed = seed * 1664525u + 1013904223u;
       value = E(integers ? static_cast<double>(seed >> 24) / 28 - 4 : static_cast<double>(seed >> 8) / (1 << 23) - 1);
@@ -109,8 +107,7 @@ std::vector<cpu_isa> short_product_isas() {
   return result;
 }
 
-template <class T, class Result>
-void check_short_products() {
+template <class T, class Result> void check_short_products() {
   struct shape {
     std::size_t m, n, k;
   };
@@ -156,8 +153,7 @@ dp::tensor<T, dp::dextents<2>, dp::cpu> short_matrix(std::size_t rows, std::size
   dp::tensor<T, dp::dextents<2>, dp::cpu> x(dp::dextents<2>(rows, columns));
   std::vector<T> values(x.size());
   short_problem<T, T>::fill(values, seed, true);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    x.data()[i] = values[i];
+  for (std::size_t i = 0; i < values.size(); ++i) x.data()[i] = values[i];
   return x;
 }
 
@@ -212,8 +208,7 @@ TEST_CASE("matmul takes bf16 and half, with results of their type or in float", 
   for (std::size_t i = 0; i < 5; ++i)
     for (std::size_t j = 0; j < 7; ++j) {
       float expected = 0;
-      for (std::size_t p = 0; p < 9; ++p)
-        expected += a(i, p) * b(p, j);
+      for (std::size_t p = 0; p < 9; ++p) expected += a(i, p) * b(p, j);
       CHECK(wide(i, j) == expected);
       CHECK(c(i, j) == dp::bf16(expected));
       CHECK(again(j, i) == 2 * expected);
@@ -224,8 +219,7 @@ TEST_CASE("matmul takes bf16 and half, with results of their type or in float", 
   auto products = dp::tensor<dp::half, dp::extents<2, 2, 2>, dp::cpu>();
   dp::matmul_into(products, stacked, stacked.permute(dp::axis<0>{}, dp::axis<2>{}, dp::axis<1>{}));
   float expected = 0;
-  for (std::size_t p = 0; p < 6; ++p)
-    expected += h(2, p) * h(3, p);
+  for (std::size_t p = 0; p < 6; ++p) expected += h(2, p) * h(3, p);
   CHECK(products(1, 0, 1) == expected);
   CHECK(products(1, 1, 0) == expected);
 }
@@ -242,14 +236,12 @@ TEST_CASE("gradients of a linear layer in bf16 and half are float, also the sums
   dp::detail::relu_gradient_into(between.view(), dy.view(), dy.view(), sums.view(), 0.0f);
   for (std::size_t i = 0; i < 5; ++i) {
     float total = 0, positive = 0;
-    for (std::size_t n = 0; n < 300; ++n)
-      total += dy(n, i), positive += dy(n, i) > 0 ? dy(n, i) : dp::half(0);
+    for (std::size_t n = 0; n < 300; ++n) total += dy(n, i), positive += dy(n, i) > 0 ? dy(n, i) : dp::half(0);
     CHECK(bias(i) == 3 * total);
     CHECK(sums(i) == positive);
     for (std::size_t j = 0; j < 4; ++j) {
       float sum = 0;
-      for (std::size_t n = 0; n < 300; ++n)
-        sum += dy(n, i) * x(n, j);
+      for (std::size_t n = 0; n < 300; ++n) sum += dy(n, i) * x(n, j);
       CHECK(weight(i, j) == 3 * sum);
     }
   }

@@ -18,26 +18,21 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-template <class T>
-constexpr double tolerance = std::is_same_v<T, float> ? 1e-6 : 1e-14;
+template <class T> constexpr double tolerance = std::is_same_v<T, float> ? 1e-6 : 1e-14;
 
-template <class X>
-constexpr double smallest = static_cast<double>(std::numeric_limits<typename X::value_type>::min());
+template <class X> constexpr double smallest = static_cast<double>(std::numeric_limits<typename X::value_type>::min());
 
 // Row-wise softmax and its logarithm in long double.
 struct reference {
   std::vector<long double> softmax, log_softmax;
 
-  template <class X>
-  explicit reference(const X& x) : softmax(x.size()), log_softmax(x.size()) {
+  template <class X> explicit reference(const X& x) : softmax(x.size()), log_softmax(x.size()) {
     const std::size_t n = x.extent(X::rank - 1);
     for (std::size_t first = 0; first < x.size(); first += n) {
       long double max = static_cast<long double>(x.data()[first]);
-      for (std::size_t c = 0; c < n; ++c)
-        max = std::max(max, static_cast<long double>(x.data()[first + c]));
+      for (std::size_t c = 0; c < n; ++c) max = std::max(max, static_cast<long double>(x.data()[first + c]));
       long double sum = 0;
-      for (std::size_t c = 0; c < n; ++c)
-        sum += std::exp(static_cast<long double>(x.data()[first + c]) - max);
+      for (std::size_t c = 0; c < n; ++c) sum += std::exp(static_cast<long double>(x.data()[first + c]) - max);
       for (std::size_t c = 0; c < n; ++c) {
         const long double shifted = static_cast<long double>(x.data()[first + c]) - max;
         softmax[first + c] = std::exp(shifted) / sum;
@@ -49,8 +44,7 @@ struct reference {
 
 // Tolerates the rounding of x - max: the relative error of a probability grows with the distance of its logit from the
 // largest logit, and a logarithm near 0 is a difference of numbers near 1.
-template <class X>
-void check_softmax(const X& y, const reference& expected, double relative) {
+template <class X> void check_softmax(const X& y, const reference& expected, double relative) {
   double worst = 0;
   for (std::size_t i = 0; i < y.size(); ++i) {
     const auto exact = static_cast<double>(expected.softmax[i]);
@@ -59,8 +53,7 @@ void check_softmax(const X& y, const reference& expected, double relative) {
   }
   CHECK(worst <= 1);
 }
-template <class X>
-void check_log_softmax(const X& y, const reference& expected, double relative) {
+template <class X> void check_log_softmax(const X& y, const reference& expected, double relative) {
   double worst = 0;
   for (std::size_t i = 0; i < y.size(); ++i) {
     const auto exact = static_cast<double>(expected.log_softmax[i]);
@@ -156,8 +149,7 @@ TEST_CASE("backward agrees with finite differences", "[ops]") {
   dp::log_softmax_backward_into(log_dx, dp::log_softmax(x), dy);
   const auto weighted = [&dy](const auto& y) {
     double sum = 0;
-    for (std::size_t i = 0; i < y.size(); ++i)
-      sum += y.data()[i] * dy.data()[i];
+    for (std::size_t i = 0; i < y.size(); ++i) sum += y.data()[i] * dy.data()[i];
     return sum;
   };
   for (std::size_t i = 0; i < x.size(); ++i) {

@@ -21,8 +21,7 @@ TEST_CASE("cumsum of a long array continues from piece to piece", "[ops][scan]")
   if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
   const std::size_t n = 5000;
   std::vector<std::int32_t> values(n);
-  for (std::size_t i = 0; i < n; ++i)
-    values[i] = static_cast<std::int32_t>(i % 17) - 5;
+  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<std::int32_t>(i % 17) - 5;
   dp::tensor<std::int32_t, dp::dextents<1>, device> x(dp::dextents<1>{n});
   support::set_values(x.view(), values);
   dp::tensor<std::int64_t, dp::dextents<1>, device> y(dp::dextents<1>{n});

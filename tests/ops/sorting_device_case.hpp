@@ -25,8 +25,7 @@ using host = on<cpu>;
 
 /// Returns elements with many duplicates, both zeros, infinities, NaNs of both signs, and the extremes of integer
 /// types.
-template <class T>
-std::vector<T> mixed_values(std::size_t n) {
+template <class T> std::vector<T> mixed_values(std::size_t n) {
   std::vector<T> values(n);
   std::uint64_t state = n;
   for (T& x : values) {
@@ -50,8 +49,7 @@ std::vector<T> mixed_values(std::size_t n) {
 }
 
 /// Returns whether a precedes b in ascending order: numbers by value, NaN last.
-template <class T>
-bool less(T a, T b) {
+template <class T> bool less(T a, T b) {
   if (a != a) return false;
   return b != b || a < b;
 }
@@ -72,8 +70,7 @@ std::vector<std::int64_t> sorted_positions(const std::vector<T>& x, std::size_t 
   return positions;
 }
 
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+template <class T> bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
@@ -83,20 +80,17 @@ std::vector<T> taken(const std::vector<T>& x, std::size_t columns, std::size_t k
                      const std::vector<std::int64_t>& positions) {
   std::vector<T> result;
   for (std::size_t first = 0; first < x.size(); first += columns)
-    for (std::size_t j = 0; j < kept; ++j)
-      result.push_back(x[first + static_cast<std::size_t>(positions[first + j])]);
+    for (std::size_t j = 0; j < kept; ++j) result.push_back(x[first + static_cast<std::size_t>(positions[first + j])]);
   return result;
 }
 
-template <class Where, class T>
-auto distribute(const std::vector<T>& values, const dextents<2>& extents) {
+template <class Where, class T> auto distribute(const std::vector<T>& values, const dextents<2>& extents) {
   tensor<T, dextents<2>, Where> x(extents);
   support::set_values(x.view(), values);
   return x;
 }
 
-template <class Where, class T>
-void check_sorts(std::size_t rows, std::size_t columns) {
+template <class Where, class T> void check_sorts(std::size_t rows, std::size_t columns) {
   CAPTURE(rows, columns, dtype_name<T>());
   const std::vector<T> values = mixed_values<T>(rows * columns);
   const auto x = distribute<Where>(values, dextents<2>(rows, columns));
@@ -114,14 +108,12 @@ void check_sorts(std::size_t rows, std::size_t columns) {
     CHECK(same_bits(support::values_of(top.values), taken(values, columns, k, positions)));
     std::vector<std::int64_t> expected;
     for (std::size_t row = 0; row < rows; ++row)
-      for (std::size_t j = 0; j < k; ++j)
-        expected.push_back(positions[row * columns + j]);
+      for (std::size_t j = 0; j < k; ++j) expected.push_back(positions[row * columns + j]);
     CHECK(support::values_of(top.positions) == expected);
   }
 }
 
-template <class Where>
-void check_all_sorts() {
+template <class Where> void check_all_sorts() {
   const std::size_t shapes[][2] = {{1, 1}, {1, 7}, {1, 1000}, {3, 1}, {5, 33}, {257, 10}, {0, 4}, {4, 0}};
   for (const auto& shape : shapes) {
     check_sorts<Where, float>(shape[0], shape[1]);
@@ -132,8 +124,7 @@ void check_all_sorts() {
   check_sorts<Where, std::int64_t>(1, 300);
 }
 
-template <class Where, class T>
-void check_sums(std::size_t n) {
+template <class Where, class T> void check_sums(std::size_t n) {
   CAPTURE(n, dtype_name<T>());
   using sum_type = detail::sum_result_t<T>;
   std::vector<T> values(n);
@@ -165,8 +156,7 @@ void check_sums(std::size_t n) {
   }
 }
 
-template <class Where>
-void check_all_sums() {
+template <class Where> void check_all_sums() {
   for (const std::size_t n : {0u, 1u, 31u, 32u, 33u, 1024u, 1025u, 40000u}) {
     check_sums<Where, float>(n);
     check_sums<Where, std::uint8_t>(n);
@@ -194,8 +184,7 @@ inline std::vector<std::int64_t> order_by_keys(std::size_t n, seed start, std::u
   return order;
 }
 
-template <class Where>
-void check_permutations() {
+template <class Where> void check_permutations() {
   for (const std::size_t n : {0u, 1u, 2u, 3u, 15u, 16u, 17u, 1000u, 5000u}) {
     CAPTURE(n);
     tensor<std::int64_t, dextents<1>, Where> order(dextents<1>{n});

@@ -31,8 +31,7 @@ inline constexpr float tiny = std::numeric_limits<float>::denorm_min();
 
 /// Compares numbers: NaN equals NaN, zeros must have equal signs, infinities must be equal; other numbers may differ by
 /// a few ulp.
-template <class T>
-bool equal_or_close(T result, T expected) {
+template <class T> bool equal_or_close(T result, T expected) {
   if constexpr (std::is_integral_v<T>) {
     return result == expected;
   } else {
@@ -43,8 +42,7 @@ bool equal_or_close(T result, T expected) {
   }
 }
 
-template <class T>
-void check(const char* name, const std::vector<T>& result, const std::vector<T>& expected) {
+template <class T> void check(const char* name, const std::vector<T>& result, const std::vector<T>& expected) {
   REQUIRE(result.size() == expected.size());
   for (std::size_t i = 0; i < result.size(); ++i) {
     if (equal_or_close(result[i], expected[i])) continue;
@@ -65,8 +63,7 @@ std::vector<R> elements(const Formula& formula, const std::vector<First>& x, con
 using floats = std::vector<float>;
 using bytes = std::vector<std::uint8_t>;
 
-template <class Backend>
-void check_functions() {
+template <class Backend> void check_functions() {
   const floats x{nan, inf, -inf, -0.0F, 0.0F, 1, -1, tiny, largest, -largest};
   const auto of = [&x](const auto& formula) { return elements<Backend, float>(formula, x); };
   check("relu", of([](auto a) { return relu(a); }), {nan, inf, 0, -0.0F, 0, 1, 0, tiny, largest, 0});
@@ -97,8 +94,7 @@ void check_functions() {
 
 /// Checks activations. PyTorch's products are NaN for -infinity; the expected value is the limit, which activations
 /// document.
-template <class Backend>
-void check_activations() {
+template <class Backend> void check_activations() {
   const floats x{nan, inf, -inf, -0.0F, 0.0F, 1, -1, largest, -largest};
   const auto of = [&x](const auto& formula) { return elements<Backend, float>(formula, x); };
   check("gelu", of([](auto a) { return gelu(a); }),
@@ -125,13 +121,11 @@ void check_activations() {
 
 /// Removes the sign of zeros, for results that may have either.
 inline floats without_sign_of_zero(floats x) {
-  for (float& value : x)
-    value = value == 0 ? 0 : value;
+  for (float& value : x) value = value == 0 ? 0 : value;
   return x;
 }
 
-template <class Backend>
-void check_operators() {
+template <class Backend> void check_operators() {
   const floats a{nan, 1, inf, -inf, inf, nan, 0, -0.0F, 2};
   const floats b{1, nan, -inf, inf, inf, nan, -0.0F, 0, inf};
   const auto of = [&](const auto& formula) { return elements<Backend, float>(formula, a, b); };
@@ -166,8 +160,7 @@ struct reduced {
 };
 
 /// Checks reductions of a line that is a row or a column in memory, next to a line of ordinary numbers.
-template <class Backend>
-void check_line(const char* name, const floats& line, bool as_row, const reduced& expected) {
+template <class Backend> void check_line(const char* name, const floats& line, bool as_row, const reduced& expected) {
   const std::size_t n = line.size();
   floats matrix(2 * n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -195,8 +188,7 @@ void check_line(const char* name, const floats& line, bool as_row, const reduced
 
 /// Checks lengths just below and above the number that a thread, a warp and a block of a GPU reduce; fewer cases for
 /// the longest, which is slow in the emulator.
-template <class Backend>
-void check_reductions() {
+template <class Backend> void check_reductions() {
   for (const std::size_t n : {7u, 300u, 4500u})
     for (const bool as_row : {true, false}) {
       const auto last = static_cast<std::int64_t>(n) - 1;
@@ -225,8 +217,7 @@ void check_reductions() {
 inline floats rows_of(std::size_t columns, float rest, const std::vector<std::array<float, 3>>& rows) {
   floats x(columns * rows.size(), rest);
   for (std::size_t row = 0; row < rows.size(); ++row)
-    for (std::size_t c = 0; c < 3; ++c)
-      x[row * columns + c] = rows[row][c];
+    for (std::size_t c = 0; c < 3; ++c) x[row * columns + c] = rows[row][c];
   return x;
 }
 
@@ -247,8 +238,7 @@ inline const std::vector<std::array<float, 3>>& logits() {
 /// Row lengths for a few lanes, a warp, and a block of a GPU.
 inline constexpr std::array<std::size_t, 3> row_lengths{3, 200, 1500};
 
-template <class Backend>
-void check_softmax() {
+template <class Backend> void check_softmax() {
   const std::array<float, 3> undefined{nan, nan, nan};
   const float log2 = 0.6931471824645996F;
   for (const std::size_t n : row_lengths) {
@@ -265,8 +255,7 @@ void check_softmax() {
   }
 }
 
-template <class Backend>
-void check_cross_entropy() {
+template <class Backend> void check_cross_entropy() {
   const std::array<float, 3> undefined{nan, nan, nan};
   const float log2 = 0.6931471824645996F;
   const std::size_t rows = logits().size();

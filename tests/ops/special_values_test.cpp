@@ -13,13 +13,9 @@ TEST_CASE("NaN and infinities in activations and their gradients, on the CPU", "
   special_values::check_activations<backend>();
 }
 
-TEST_CASE("NaN, infinities and -0 in operators, on the CPU", "[ops]") {
-  special_values::check_operators<backend>();
-}
+TEST_CASE("NaN, infinities and -0 in operators, on the CPU", "[ops]") { special_values::check_operators<backend>(); }
 
-TEST_CASE("NaN, infinities and -0 in reductions, on the CPU", "[ops]") {
-  special_values::check_reductions<backend>();
-}
+TEST_CASE("NaN, infinities and -0 in reductions, on the CPU", "[ops]") { special_values::check_reductions<backend>(); }
 
 TEST_CASE("NaN and infinities in softmax and log_softmax, on the CPU", "[ops]") {
   special_values::check_softmax<backend>();

@@ -32,8 +32,7 @@ struct window_rule {
 
   index3 position(const index3& i) const {
     index3 result{};
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      result[order[axis]] = first[axis] + i[axis] * step[axis];
+    for (std::size_t axis = 0; axis < 3; ++axis) result[order[axis]] = first[axis] + i[axis] * step[axis];
     return result;
   }
 };
@@ -51,8 +50,7 @@ inline window_rule random_window(const index3& sizes, std::mt19937& random) {
 }
 
 /// Returns the view of a tensor or view that a rule describes.
-template <class X>
-auto window(X&& x, const window_rule& rule) {
+template <class X> auto window(X&& x, const window_rule& rule) {
   const auto strided = x.slice(axis<0>{}, 0, x.extent(0), 1);
   const auto ranges = [&](const auto& v) {
     const auto along = [&](std::size_t a) { return rule.first[a] + (rule.count[a] - 1) * rule.step[a] + 1; };
@@ -78,8 +76,7 @@ auto window(X&& x, const window_rule& rule) {
 }
 
 /// Elements on the host, accessed by index tuples.
-template <class T>
-struct table {
+template <class T> struct table {
   index3 sizes{};
   std::vector<T> values;
 
@@ -88,49 +85,39 @@ struct table {
   shape3 extents() const { return shape3(sizes[0], sizes[1], sizes[2]); }
 };
 
-template <class T>
-table<T> random_table(const index3& sizes, std::mt19937& random) {
+template <class T> table<T> random_table(const index3& sizes, std::mt19937& random) {
   table<T> result{sizes, std::vector<T>(sizes[0] * sizes[1] * sizes[2])};
-  for (T& value : result.values)
-    value = static_cast<T>(static_cast<int>(random() % 17) - 8);
+  for (T& value : result.values) value = static_cast<T>(static_cast<int>(random() % 17) - 8);
   return result;
 }
 
-inline index3 random_sizes(std::mt19937& random) {
-  return {1 + random() % 5, 1 + random() % 6, 1 + random() % 9};
-}
+inline index3 random_sizes(std::mt19937& random) { return {1 + random() % 5, 1 + random() % 6, 1 + random() % 9}; }
 
-template <class Visit>
-void for_each_index(const index3& sizes, const Visit& visit) {
+template <class Visit> void for_each_index(const index3& sizes, const Visit& visit) {
   for (std::size_t i = 0; i < sizes[0]; ++i)
     for (std::size_t j = 0; j < sizes[1]; ++j)
-      for (std::size_t k = 0; k < sizes[2]; ++k)
-        visit(index3{i, j, k});
+      for (std::size_t k = 0; k < sizes[2]; ++k) visit(index3{i, j, k});
 }
 
 /// Returns the table with the elements of a window.
-template <class T>
-table<T> shown(const table<T>& x, const window_rule& rule) {
+template <class T> table<T> shown(const table<T>& x, const window_rule& rule) {
   table<T> result{rule.count, std::vector<T>(rule.count[0] * rule.count[1] * rule.count[2])};
   for_each_index(rule.count, [&](const index3& i) { result.at(i) = x.at(rule.position(i)); });
   return result;
 }
 
 /// Returns the elements of a tensor or view on any place.
-template <class X>
-auto values_of(const X& x) {
+template <class X> auto values_of(const X& x) {
   const auto host = dp::to<dp::on<dp::cpu>>(x);
   return std::vector<typename X::value_type>(host.data(), host.data() + host.size());
 }
 
-template <class Where, class T>
-auto on_place(const table<T>& x) {
+template <class Where, class T> auto on_place(const table<T>& x) {
   return dp::to<Where>(dp::wrap(x.values, x.extents()));
 }
 
 /// Checks expressions of strided views, and assignments to them.
-template <class Where>
-void check_elementwise() {
+template <class Where> void check_elementwise() {
   std::mt19937 random(1);
   for (int round = 0; round < 60; ++round) {
     const auto a = random_table<float>(random_sizes(random), random),
@@ -155,9 +142,8 @@ void check_elementwise() {
     auto z = on_place<Where>(a);
     window(z, of_first) = window(x, of_first) + window(y, of_b);
     table<float> whole = a;
-    for_each_index(sizes, [&](const index3& i) {
-      whole.at(of_first.position(i)) = left.at(i) + right.at({i[0], 0, 0});
-    });
+    for_each_index(sizes,
+                   [&](const index3& i) { whole.at(of_first.position(i)) = left.at(i) + right.at({i[0], 0, 0}); });
     REQUIRE(values_of(z) == whole.values);
     window(z, of_first) -= window(y, of_b);
     for_each_index(sizes, [&](const index3& i) { whole.at(of_first.position(i)) = left.at(i); });
@@ -172,8 +158,7 @@ void check_elementwise() {
 }
 
 /// Checks other element types, comparisons, views of views, elements and printing.
-template <class Where>
-void check_details() {
+template <class Where> void check_details() {
   dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>> host{{1, 2, 3}, {4, 5, 6}};
   const auto x = dp::to<Where>(host);
   const auto t = x.permute(axis<1>{}, axis<0>{});
@@ -191,8 +176,7 @@ void check_details() {
 }
 
 /// Checks assignments whose operands overlap the destination.
-template <class Where>
-void check_overlap() {
+template <class Where> void check_overlap() {
   dp::tensor<float, dp::extents<3, 3>, dp::on<dp::cpu>> host{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
   auto x = dp::to<Where>(host);
   x = x.permute(axis<1>{}, axis<0>{}) + 0.0f;
@@ -211,8 +195,7 @@ template <class T, class Combine>
 std::vector<double> brute_force(const table<T>& x, unsigned which, double first, const Combine& combine) {
   const auto reduced = [&](std::size_t axis) { return (which >> axis & 1U) != 0; };
   std::size_t results = 1;
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    results *= reduced(axis) ? 1 : x.sizes[axis];
+  for (std::size_t axis = 0; axis < 3; ++axis) results *= reduced(axis) ? 1 : x.sizes[axis];
   std::vector<double> values(results, first);
   for_each_index(x.sizes, [&](const index3& i) {
     std::size_t result = 0;
@@ -223,8 +206,7 @@ std::vector<double> brute_force(const table<T>& x, unsigned which, double first,
   return values;
 }
 
-template <class X>
-std::vector<double> doubles_of(const X& x) {
+template <class X> std::vector<double> doubles_of(const X& x) {
   const auto values = values_of(x);
   return {values.begin(), values.end()};
 }
@@ -247,8 +229,7 @@ void check_axes(const X& x, const table<T>& of, Axes... axes) {
 }
 
 /// Checks reductions of tensors and windows along every set of axes.
-template <class Where>
-void check_reductions() {
+template <class Where> void check_reductions() {
   std::mt19937 random(3);
   const auto check_all = [](const auto& x, const auto& of) {
     check_axes<7>(x, of);
@@ -284,8 +265,7 @@ void check_reductions() {
 }
 
 /// Checks that softmax and related functions along the last axis give equal bits for windows and row-major copies.
-template <class Where>
-void check_softmax() {
+template <class Where> void check_softmax() {
   std::mt19937 random(4);
   for (int round = 0; round < 12; ++round) {
     const auto a = random_table<float>(random_sizes(random), random);
@@ -311,8 +291,7 @@ void check_softmax() {
 }
 
 /// Makes a table with a random window of extents `count`.
-template <class T>
-table<T> table_for(const index3& count, window_rule& rule, std::mt19937& random) {
+template <class T> table<T> table_for(const index3& count, window_rule& rule, std::mt19937& random) {
   std::shuffle(rule.order.begin(), rule.order.end(), random);
   index3 sizes{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -325,8 +304,7 @@ table<T> table_for(const index3& count, window_rule& rule, std::mt19937& random)
 }
 
 /// Checks products of arrays of matrices; an array with a single matrix is broadcast. Sums are exact in any order.
-template <class Where, class T>
-void check_products() {
+template <class Where, class T> void check_products() {
   std::mt19937 random(5);
   const auto element = [](const table<T>& a, const table<T>& b, const index3& i) {
     double sum = 0;
@@ -368,8 +346,7 @@ void check_products() {
 }
 
 /// Checks that leading axes are broadcast as in numpy.matmul, for any rank.
-template <class Where>
-void check_leading_axes() {
+template <class Where> void check_leading_axes() {
   std::mt19937 random(6);
   const auto a = random_table<float>({4, 3, 2}, random), b = random_table<float>({3, 2, 4}, random);
   const auto x = on_place<Where>(a), y = on_place<Where>(b);
@@ -384,8 +361,7 @@ void check_leading_axes() {
       for (std::size_t row = 0; row < 3; ++row)
         for (std::size_t column = 0; column < 2; ++column) {
           float sum = 0;
-          for (std::size_t p = 0; p < 4; ++p)
-            sum += a.at({p, row, i}) * b.at({j, column, p});
+          for (std::size_t p = 0; p < 4; ++p) sum += a.at({p, row, i}) * b.at({j, column, p});
           REQUIRE(values[next++] == sum);
         }
   // A single matrix that is broadcast, and arrays without matrices.
@@ -393,8 +369,7 @@ void check_leading_axes() {
   CHECK(dp::matmul(of_x, one).extents() == dp::extents<2, 1, 3, 6>{});
   CHECK(values_of(dp::matmul(of_x, one))[7] == [&] {
     float sum = 0;
-    for (std::size_t p = 0; p < 4; ++p)
-      sum += a.at({p, 1, 0}) * b.values[p * 6 + 1];
+    for (std::size_t p = 0; p < 4; ++p) sum += a.at({p, 1, 0}) * b.values[p * 6 + 1];
     return sum;
   }());
   CHECK(dp::matmul(x.slice(0, 0), y.slice(0, 0).permute(axis<0>{}, axis<1>{}, axis<2>{})).size() == 0);
@@ -407,8 +382,7 @@ void check_leading_axes() {
 }
 
 /// Checks copies from windows to windows, between any two places.
-template <class To, class From>
-void check_copies() {
+template <class To, class From> void check_copies() {
   std::mt19937 random(2);
   for (int round = 0; round < 25; ++round) {
     const auto a = random_table<double>(random_sizes(random), random), b = random_table<double>(a.sizes, random);

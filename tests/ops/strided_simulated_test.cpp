@@ -32,9 +32,7 @@ TEST_CASE("reductions along any axes take strided views on a device", "[ops][str
   strided_case::check_reductions<device>();
 }
 
-TEST_CASE("softmax takes strided views on a device", "[ops][strided]") {
-  strided_case::check_softmax<device>();
-}
+TEST_CASE("softmax takes strided views on a device", "[ops][strided]") { strided_case::check_softmax<device>(); }
 
 TEST_CASE("products of arrays of matrices take strided views on a device", "[ops][strided]") {
   strided_case::check_products<device, float>();

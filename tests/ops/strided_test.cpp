@@ -14,21 +14,13 @@ TEST_CASE("elementwise operations take strided views", "[ops][strided]") {
   strided_case::check_details<host>();
 }
 
-TEST_CASE("strided views may overlap in an assignment", "[ops][strided]") {
-  strided_case::check_overlap<host>();
-}
+TEST_CASE("strided views may overlap in an assignment", "[ops][strided]") { strided_case::check_overlap<host>(); }
 
-TEST_CASE("copies take strided views", "[ops][strided]") {
-  strided_case::check_copies<host, host>();
-}
+TEST_CASE("copies take strided views", "[ops][strided]") { strided_case::check_copies<host, host>(); }
 
-TEST_CASE("reductions along any axes take strided views", "[ops][strided]") {
-  strided_case::check_reductions<host>();
-}
+TEST_CASE("reductions along any axes take strided views", "[ops][strided]") { strided_case::check_reductions<host>(); }
 
-TEST_CASE("softmax takes strided views", "[ops][strided]") {
-  strided_case::check_softmax<host>();
-}
+TEST_CASE("softmax takes strided views", "[ops][strided]") { strided_case::check_softmax<host>(); }
 
 TEST_CASE("products of arrays of matrices take strided views", "[ops][strided]") {
   strided_case::check_products<host, float>();
@@ -42,8 +34,7 @@ TEST_CASE("copies of views with exchanged axes are right for every number of row
   for (const dp::dextents<3> of :
        {dp::dextents<3>{2, 75, 130}, dp::dextents<3>{3, 7, 64}, dp::dextents<3>{1, 300, 200}}) {
     numbers x(of);
-    for (std::size_t i = 0; i != x.size(); ++i)
-      x.data()[i] = static_cast<std::int32_t>(i);
+    for (std::size_t i = 0; i != x.size(); ++i) x.data()[i] = static_cast<std::int32_t>(i);
     numbers turned(dp::dextents<3>{of.extent(0), of.extent(2), of.extent(1)}), back(of);
     dp::copy(turned, dp::transposed(x));            // from a strided source
     dp::copy(dp::transposed(back.view()), turned);  // to a strided destination

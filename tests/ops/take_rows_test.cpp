@@ -20,8 +20,7 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-template <class T>
-auto line_of(const std::vector<T>& values) {
+template <class T> auto line_of(const std::vector<T>& values) {
   return dp::to<on_cpu>(dp::wrap(values, dp::extents<dyn>{values.size()}));
 }
 
@@ -47,8 +46,7 @@ TEST_CASE("take_rows of any rank, element type and type of index", "[ops]") {
   CHECK(support::values_of(dp::take_rows(line.view(), two)) == std::vector<std::int64_t>{9, 9});
   const auto large = support::counted<std::int32_t>(dp::extents<dyn, 100>{2000});
   std::vector<std::int64_t> backwards(2000);
-  for (std::size_t i = 0; i < 2000; ++i)
-    backwards[i] = static_cast<std::int64_t>(1999 - i);
+  for (std::size_t i = 0; i < 2000; ++i) backwards[i] = static_cast<std::int64_t>(1999 - i);
   const auto turned = dp::take_rows(large, line_of(backwards));
   for (std::size_t i = 0; i < 2000; ++i)
     REQUIRE(turned.data()[i * 100 + 7] == static_cast<std::int32_t>((1999 - i) * 100 + 7));

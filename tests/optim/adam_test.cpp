@@ -65,8 +65,7 @@ TEST_CASE("adam checks its hyperparameters", "[optim]") {
 namespace {
 
 /// Compares one step by the scalar formula, which GPUs use, with one instruction set's vector loops.
-template <class T, class Loop>
-double difference_of_forms(const Loop& loop) {
+template <class T, class Loop> double difference_of_forms(const Loop& loop) {
   constexpr std::size_t n = 103;
   optimizer_case<T> a(n), b(n);
   using record_type = dp::runtime::step_record<dp::optim::detail::adam_formula, T>;
@@ -86,8 +85,7 @@ double difference_of_forms(const Loop& loop) {
         {c.parameters.data(), c.first_state.data(), c.second_state.data()},
         &record};
   };
-  for (std::size_t i = 0; i < n; ++i)
-    update(a).element(record.next, T{1}, i);
+  for (std::size_t i = 0; i < n; ++i) update(a).element(record.next, T{1}, i);
   loop(update(b), std::size_t{0}, std::size_t{50});
   loop(update(b), std::size_t{50}, n);
   double largest = 0;

@@ -34,8 +34,7 @@ TEMPLATE_TEST_CASE("adamw: exact properties", "[optim]", float, double) {
   optimizer_case<TestType> decaying(33), start(33);
   decaying.gradients.assign(33, 0);
   adamw{.learning_rate = 0.5, .weight_decay = 0.25}.step<dp::backend::cpu>(decaying.arguments(1));
-  for (std::size_t i = 0; i < 33; ++i)
-    REQUIRE(decaying.parameters[i] == start.parameters[i] * TestType{0.875});
+  for (std::size_t i = 0; i < 33; ++i) REQUIRE(decaying.parameters[i] == start.parameters[i] * TestType{0.875});
 }
 
 TEST_CASE("adamw checks its hyperparameters", "[optim]") {

@@ -15,13 +15,11 @@ using dp::optim::clip_norm;
 
 namespace {
 
-template <class T>
-struct clipped {
+template <class T> struct clipped {
   T factor, norm;
 };
 
-template <class T>
-clipped<T> clip(const std::vector<T>& gradients, const T* divisor, double max_norm) {
+template <class T> clipped<T> clip(const std::vector<T>& gradients, const T* divisor, double max_norm) {
   clipped<T> result{-1, -1};
   std::vector<double> workspace(dp::optim::clip_workspace_size(gradients.size()), std::nan(""));
   dp::optim::clip_norm_into<dp::backend::cpu>(
@@ -45,8 +43,7 @@ TEMPLATE_TEST_CASE("clip_norm gives the factor of torch.nn.utils.clip_grad_norm_
         expected(clipped0.data(), clipped0.data() + 20);
     gradients.insert(gradients.end(), gradient1.data(), gradient1.data() + 7);
     expected.insert(expected.end(), clipped1.data(), clipped1.data() + 7);
-    for (TestType& g : gradients)
-      g *= 4;
+    for (TestType& g : gradients) g *= 4;
     const TestType divisor = 4;
     const auto result = clip(gradients, &divisor, static_cast<double>(read("max_norm", dp::extents<1>{})(0)));
     CHECK(static_cast<double>(result.norm) ==
@@ -61,8 +58,7 @@ TEMPLATE_TEST_CASE("clip_norm sums every element once, for any size and team", "
   for (const std::size_t n : std::initializer_list<std::size_t>{0, 1, 63, 4095, 4096, 4097, 100003, 300001}) {
     const dp::test::optimizer_case<TestType> c(n);
     long double sum = 0;
-    for (const TestType g : c.gradients)
-      sum += static_cast<long double>(g) * static_cast<long double>(g);
+    for (const TestType g : c.gradients) sum += static_cast<long double>(g) * static_cast<long double>(g);
     const auto serial = [&] {
       const dp::thread_team_scope scope(dp::detail::the_serial_team);
       return clip<TestType>(c.gradients, nullptr, 1e30);

@@ -20,8 +20,7 @@
 namespace devplace::test {
 
 /// A copy of an array, on device 0 of a backend.
-template <class Backend, class T>
-class device_array {
+template <class Backend, class T> class device_array {
  public:
   explicit device_array(const std::vector<T>& values)
       : block_(devplace::detail::allocate<Backend>(0, values.size() * sizeof(T))), size_(values.size()) {
@@ -39,8 +38,7 @@ class device_array {
   std::size_t size_;
 };
 
-template <class T>
-double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
+template <class T> double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
   double largest = a.size() == b.size() ? 0 : 1e300;
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
     const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
@@ -51,8 +49,7 @@ double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
 
 /// The largest difference between the parameters after three steps with clipped gradients on a backend's device 0 and
 /// on the CPU.
-template <class Backend, class T, class Rule>
-double steps_differ_by(const Rule& rule) {
+template <class Backend, class T, class Rule> double steps_differ_by(const Rule& rule) {
   constexpr std::size_t n = 20011;
   const std::vector<double> workspace(optim::clip_workspace_size(n));
   const optimizer_case<T> start(n);
@@ -84,8 +81,7 @@ double steps_differ_by(const Rule& rule) {
 }
 
 /// The largest difference between initial values on a backend's device 0 and on the CPU.
-template <class Backend, class T>
-double initial_values_differ_by(const nn::initialization& how) {
+template <class Backend, class T> double initial_values_differ_by(const nn::initialization& how) {
   constexpr std::size_t n = 20011;
   const auto run = [&]<class Place>(Place) {
     device_array<Place, T> data{std::vector<T>(n)};

@@ -27,8 +27,7 @@ const std::vector<std::uint8_t> group_of{0, 1, 2, 1, 3, 0};  // one entry per 16
 
 /// The largest difference to PyTorch's parameters after 200 steps on a backend's device 0. Updates two parts, like an
 /// optimizer of shares; the second part begins within a group.
-template <class Backend, class T, class Rule>
-double groups_differ_by(const Rule& rule, const std::string& name) {
+template <class Backend, class T, class Rule> double groups_differ_by(const Rule& rule, const std::string& name) {
   // In float the update also writes a rounded copy; models in mixed precision have float parameters.
   constexpr bool in_float = sizeof(T) == sizeof(float);
   const std::string folder = "groups/" + name + (sizeof(T) == 4 ? "/f32/" : "/f64/");
@@ -50,8 +49,7 @@ double groups_differ_by(const Rule& rule, const std::string& name) {
   part parts[] = {{0, 24}, {24, parameters}};
   for (std::int64_t step = 1; step <= 200; ++step) {
     std::vector<T> gradients = values.values();
-    for (std::size_t i = 0; i < parameters; ++i)
-      gradients[i] -= target[i];
+    for (std::size_t i = 0; i < parameters; ++i) gradients[i] -= target[i];
     dp::test::device_array<Backend, T> on_device(gradients);
     for (part& p : parts) {
       using grouped = dp::optim::grouped_step_arguments<T>;
@@ -85,8 +83,7 @@ double groups_differ_by(const Rule& rule, const std::string& name) {
   return dp::test::largest_difference(found, expected);
 }
 
-template <class Backend, class T>
-void compare_groups(double tolerance) {
+template <class Backend, class T> void compare_groups(double tolerance) {
   CHECK(groups_differ_by<Backend, T>(dp::optim::sgd{.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.1},
                                      "sgd") <= tolerance);
   CHECK(groups_differ_by<Backend, T>(dp::optim::adam{.learning_rate = 0.02, .weight_decay = 0.1}, "adam") <= tolerance);

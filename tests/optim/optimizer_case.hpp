@@ -22,8 +22,7 @@
 namespace devplace::test {
 
 /// Parameters, gradients and state of one replica on the CPU.
-template <class T>
-struct optimizer_case {
+template <class T> struct optimizer_case {
   std::vector<T> parameters, gradients, first_state, second_state;
   T divisor = 1;
   T gradient_factor = 1;
@@ -54,26 +53,22 @@ struct optimizer_case {
   }
 
   /// Runs `count` steps with different gradients. Only the first sets `resend`.
-  template <class Rule>
-  void run(const Rule& rule, std::int64_t count) {
+  template <class Rule> void run(const Rule& rule, std::int64_t count) {
     for (std::int64_t step = 1; step <= count; ++step) {
       optim::step_arguments<T> a = arguments(step);
       rule.template step<backend::cpu>(a);
-      for (T& g : gradients)
-        g = T{0.5} - g * T{0.75};
+      for (T& g : gradients) g = T{0.5} - g * T{0.75};
     }
   }
 };
 
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+template <class T> bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
 /// Largest difference to the fixture's parameters over ten steps, relative to max(1, |value|). Passes gradients
 /// multiplied by 4 with a divisor of 4, which changes no bits.
-template <class T, class Rule>
-double difference_to_pytorch(const Rule& rule, const std::string& name) {
+template <class T, class Rule> double difference_to_pytorch(const Rule& rule, const std::string& name) {
   const auto read = [&name]<class Extents>(const char* file, Extents) {
     const std::string type = sizeof(T) == sizeof(float) ? "/f32/" : "/f64/";
     return read_fixture<T, Extents>("optimizers/" + name + type + file);
@@ -83,12 +78,10 @@ double difference_to_pytorch(const Rule& rule, const std::string& name) {
   const auto expected = read("parameters", extents<10, 33>{});
   optimizer_case<T> c(start.size());
   c.divisor = 4;
-  for (std::size_t i = 0; i < start.size(); ++i)
-    c.parameters[i] = start(i);
+  for (std::size_t i = 0; i < start.size(); ++i) c.parameters[i] = start(i);
   double difference = 0;
   for (std::size_t step = 0; step < 10; ++step) {
-    for (std::size_t i = 0; i < start.size(); ++i)
-      c.gradients[i] = 4 * gradients(step, i);
+    for (std::size_t i = 0; i < start.size(); ++i) c.gradients[i] = 4 * gradients(step, i);
     rule.template step<backend::cpu>(c.arguments(static_cast<std::int64_t>(step) + 1));
     for (std::size_t i = 0; i < start.size(); ++i) {
       const double wanted = static_cast<double>(expected(step, i));
@@ -100,12 +93,10 @@ double difference_to_pytorch(const Rule& rule, const std::string& name) {
   return difference;
 }
 
-template <class T>
-inline constexpr double pytorch_tolerance = sizeof(T) == sizeof(float) ? 1e-6 : 1e-14;
+template <class T> inline constexpr double pytorch_tolerance = sizeof(T) == sizeof(float) ? 1e-6 : 1e-14;
 
 /// Whether three steps give the same bits with teams of 1, 2, 3 and 7 threads.
-template <class T, class Rule>
-bool thread_count_changes_nothing(const Rule& rule) {
+template <class T, class Rule> bool thread_count_changes_nothing(const Rule& rule) {
   constexpr std::size_t n = 100003;
   optimizer_case<T> serial(n);
   {
@@ -125,26 +116,21 @@ bool thread_count_changes_nothing(const Rule& rule) {
 }
 
 /// Whether a step with divisor 0 (all samples ignored) equals a step with zero gradients.
-template <class T, class Rule>
-bool divisor_of_zero_means_no_gradient(const Rule& rule) {
+template <class T, class Rule> bool divisor_of_zero_means_no_gradient(const Rule& rule) {
   optimizer_case<T> ignored(100), zero(100);
   ignored.divisor = 0;
   std::fill(zero.gradients.begin(), zero.gradients.end(), T{0});
-  for (optimizer_case<T>* c : {&ignored, &zero})
-    rule.template step<backend::cpu>(c->arguments(1));
+  for (optimizer_case<T>* c : {&ignored, &zero}) rule.template step<backend::cpu>(c->arguments(1));
   return same_bits(ignored.parameters, zero.parameters);
 }
 
 /// Whether `gradient_factor` and `divisor` are equivalent to multiplying the gradients (by powers of two, so exactly).
-template <class T, class Rule>
-bool factors_scale_the_gradient(const Rule& rule) {
+template <class T, class Rule> bool factors_scale_the_gradient(const Rule& rule) {
   optimizer_case<T> scaled(100), plain(100);
   scaled.divisor = 16;
   scaled.gradient_factor = T{0.5};
-  for (T& g : plain.gradients)
-    g /= 32;
-  for (optimizer_case<T>* c : {&scaled, &plain})
-    rule.template step<backend::cpu>(c->arguments(1));
+  for (T& g : plain.gradients) g /= 32;
+  for (optimizer_case<T>* c : {&scaled, &plain}) rule.template step<backend::cpu>(c->arguments(1));
   auto without = optimizer_case<T>(100);
   without.gradients = plain.gradients;
   auto arguments = without.arguments(1);
@@ -155,8 +141,7 @@ bool factors_scale_the_gradient(const Rule& rule) {
 }
 
 /// The message of validate; empty if it does not throw.
-template <class Rule>
-std::string validation_error(const Rule& rule) {
+template <class Rule> std::string validation_error(const Rule& rule) {
   try {
     optim::validate(rule);
   } catch (const argument_error& e) {

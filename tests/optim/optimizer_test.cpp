@@ -25,8 +25,7 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 /// A user-defined rule: parameters move by a fixed distance against the gradient's sign.
-template <class T>
-struct sign_functor {
+template <class T> struct sign_functor {
   T* parameters;
   const T* gradients;
   T length;
@@ -40,8 +39,7 @@ struct sign_descent {
   static constexpr std::size_t state_arenas = 0;
   static constexpr const char* name = "sign_descent";
   static void for_each_option(auto& self, auto&& f) { f("length", self.length, dp::optim::positive); }
-  template <class Backend, class T>
-  void step(const dp::optim::step_arguments<T>& a) const {
+  template <class Backend, class T> void step(const dp::optim::step_arguments<T>& a) const {
     dp::detail::for_each_index<Backend>(a.ordinal, a.n, 1024,
                                         sign_functor<T>{a.parameters, a.gradients, static_cast<T>(length)});
   }
@@ -51,8 +49,7 @@ static_assert(!dp::optim::optimizer_rule<double>);
 
 /// A user-defined schedule: a rule with hyperparameters that depend on the step.
 struct slowing_sgd : dp::optim::sgd {
-  template <class Backend, class T>
-  void step(const dp::optim::step_arguments<T>& a) const {
+  template <class Backend, class T> void step(const dp::optim::step_arguments<T>& a) const {
     dp::optim::sgd now = *this;
     now.learning_rate /= static_cast<double>(a.step);
     now.step<Backend>(a);

@@ -22,8 +22,7 @@ static_assert(sizeof(rmsprop) == 5 * sizeof(double), "checkpoints have its bytes
 namespace {
 
 /// One parameter after each of four steps.
-template <class T>
-std::vector<double> four_steps(const rmsprop& rule) {
+template <class T> std::vector<double> four_steps(const rmsprop& rule) {
   optimizer_case<T> c(1);
   c.parameters = {1};
   c.first_state = c.second_state = {0};
@@ -44,8 +43,7 @@ TEMPLATE_TEST_CASE("rmsprop makes the steps of its formula", "[optim]", float, d
   const double tolerance = sizeof(TestType) == sizeof(float) ? 1e-6 : 1e-15;
   const auto check = [&](const rmsprop& rule, const std::vector<double>& expected) {
     const std::vector<double> parameters = four_steps<TestType>(rule);
-    for (std::size_t i = 0; i < 4; ++i)
-      CHECK(std::abs(parameters[i] - expected[i]) <= tolerance);
+    for (std::size_t i = 0; i < 4; ++i) CHECK(std::abs(parameters[i] - expected[i]) <= tolerance);
   };
   check({}, {0.900000019999996, 0.9449013374421751, 0.8574273783928595, 0.8465038103038437});
   check({.learning_rate = 0.05, .alpha = 0.9, .epsilon = 1e-3, .weight_decay = 0.1, .momentum = 0.9},

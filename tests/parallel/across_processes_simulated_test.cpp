@@ -36,14 +36,12 @@ values random_values(std::size_t participants, std::size_t count) {
   std::uniform_real_distribution<float> number(-1, 1);
   values all(participants, std::vector<float>(count));
   for (auto& one : all)
-    for (float& x : one)
-      x = number(random);
+    for (float& x : one) x = number(random);
   return all;
 }
 
 /// One buffer per device, each with the values of one participant.
-template <class Backend>
-class device_buffers {
+template <class Backend> class device_buffers {
  public:
   device_buffers(std::span<const int> ordinals, const values& all, std::size_t first)
       : ordinals_(ordinals.begin(), ordinals.end()), count_(all[0].size()) {
@@ -138,8 +136,7 @@ void compare(int processes, int local, std::size_t count, const call& what, std:
       portion);
 }
 
-template <class Engine, class Backend>
-void compare_all(int processes, int local) {
+template <class Engine, class Backend> void compare_all(int processes, int local) {
   const auto participants = static_cast<std::size_t>(processes * local);
   // Small enough that some calls take more than one portion.
   const std::size_t portion = 1 << 13;
@@ -166,8 +163,7 @@ void compare_all(int processes, int local) {
 
 TEMPLATE_TEST_CASE("collectives over processes are bitwise equal to one process with as many places", "[parallel]",
                    collective::direct, collective::ring) {
-  for (const int processes : {1, 2, 3, 5})
-    compare_all<TestType, dp::backend::cpu>(processes, 1);
+  for (const int processes : {1, 2, 3, 5}) compare_all<TestType, dp::backend::cpu>(processes, 1);
   compare_all<TestType, dp::backend::cuda>(2, 1);
   compare_all<TestType, dp::backend::cuda>(2, 2);
   compare_all<TestType, dp::backend::cuda>(2, 4);

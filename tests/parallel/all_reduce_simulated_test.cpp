@@ -23,8 +23,7 @@ using support::values_of;
 
 namespace {
 
-template <class Where, class T>
-void check(std::size_t size, bool whole_numbers) {
+template <class Where, class T> void check(std::size_t size, bool whole_numbers) {
   auto x = random_summands<Where, T>(dp::extents<dyn>(size), whole_numbers);
   const auto before = values_of(x.summands.only_on(0));
   const auto reduced = dp::all_reduce(x.summands);
@@ -36,12 +35,10 @@ void check(std::size_t size, bool whole_numbers) {
   const auto* const memory = x.summands.only_on(0).data();
   const auto in_place = dp::all_reduce(std::move(x.summands));
   CHECK(in_place.local(0).data() == memory);
-  for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k)
-    CHECK(values_of(in_place.local(k)) == x.value);
+  for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k) CHECK(values_of(in_place.local(k)) == x.value);
 }
 
-template <class T>
-void check_sizes(auto mesh) {
+template <class T> void check_sizes(auto mesh) {
   using where = typename decltype(mesh)::template partial<reduction::sum>;
   constexpr std::size_t n = dp::local_place_count<where>;
   for (const std::size_t size : std::vector<std::size_t>{0, 1, n - 1, n, 100}) {

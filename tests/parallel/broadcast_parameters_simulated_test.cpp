@@ -32,8 +32,7 @@ namespace {
 
 /// An identity layer with a buffer.
 struct with_buffer {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr std::array buffers{nn::parameter{"mean", {2, 2}, nn::init::constant(3)}};
   static void forward(const auto& c) { c.output = c.input + 0.0F; }
   static void backward(const auto& c) {
@@ -58,8 +57,7 @@ std::vector<float> all_of(const dp::model<Net, Where, P>& model, std::size_t k) 
 }
 
 /// Fills parameter 1 and the buffer of place k with `value`.
-template <class Net, class Where, class P>
-void fill(dp::model<Net, Where, P>& model, std::size_t k, float value) {
+template <class Net, class Where, class P> void fill(dp::model<Net, Where, P>& model, std::size_t k, float value) {
   const std::vector<float> values(64, value);
   const auto bias = model.template parameter_only_on<1>(k);
   const auto& r = model.state().replicas[k];
@@ -68,8 +66,7 @@ void fill(dp::model<Net, Where, P>& model, std::size_t k, float value) {
   dp::detail::copy_in<backend>(r.ordinal, r.buffer_data(), values.data(), buffer_elements * sizeof(float));
 }
 
-template <class Where, class Model>
-std::vector<float> trained(Model& model) {
+template <class Where, class Model> std::vector<float> trained(Model& model) {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1f}};
   for (int i = 0; i != 2; ++i)
     step(dp::to_batch<Where>(dp::test::integer_samples<float, 6>(7)),
@@ -77,13 +74,11 @@ std::vector<float> trained(Model& model) {
   return dp::test::parameters_of(model);
 }
 
-template <class Where>
-void check(int processes) {
+template <class Where> void check(int processes) {
   std::vector<float> expected;
   {
     dp::model<net, dp::replicated<0, 1, 2, 3>> model{dp::seed{5}};
-    for (std::size_t k = 0; k != 4; ++k)
-      fill(model, k, 0.25F);
+    for (std::size_t k = 0; k != 4; ++k) fill(model, k, 0.25F);
     expected = trained<dp::replicated<0, 1, 2, 3>>(model);
   }
   dp::test::in_processes(processes, [&](const dp::process_group& group) {

@@ -18,13 +18,11 @@ using support::values_of;
 
 namespace {
 
-template <class Where, class X>
-void check_copies(const X& x) {
+template <class Where, class X> void check_copies(const X& x) {
   const auto copies = dp::broadcast<Where>(x);
   static_assert(std::is_same_v<typename decltype(copies)::placement_type, Where>);
   CHECK(copies.extents() == x.extents());
-  for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k)
-    CHECK(values_of(copies.local(k)) == values_of(x));
+  for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k) CHECK(values_of(copies.local(k)) == values_of(x));
 }
 
 }  // namespace

@@ -27,8 +27,7 @@ constexpr std::size_t kib = 1024, mib = 1024 * kib;
 /// Elements behind the last parameter: the sums of weights and losses, padded.
 constexpr std::size_t tail = 16;
 
-template <class Net, class T = float>
-using model_of = dp::model<Net, dp::replicated<0, 1>, T>;
+template <class Net, class T = float> using model_of = dp::model<Net, dp::replicated<0, 1>, T>;
 template <class Net, class Policy = collective::all_reduce<>, class T = float>
 using plan_of = dp::bucket_plan<model_of<Net, T>, Policy>;
 
@@ -106,12 +105,10 @@ void check(const std::array<std::size_t, Parameters>& sizes, std::size_t element
   }
 }
 
-template <std::size_t Parameters>
-void check_random(std::mt19937& random) {
+template <std::size_t Parameters> void check_random(std::mt19937& random) {
   for (int round = 0; round < 300; ++round) {
     std::array<std::size_t, Parameters> sizes{};
-    for (std::size_t& size : sizes)
-      size = 16 * (1 + random() % 40);
+    for (std::size_t& size : sizes) size = 16 * (1 + random() % 40);
     const std::size_t first_bytes = 1 + random() % 6000;
     const std::size_t other_bytes = 1 + random() % 12000;
     check(sizes, round % 2 == 0 ? 4 : 8, first_bytes, other_bytes);

@@ -27,8 +27,7 @@ namespace {
 
 /// An identity layer with a buffer to which each place adds its number of samples.
 struct with_buffer {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr std::array buffers{nn::parameter{"mean", {2, 2}, nn::init::constant(3)}};
   static void forward(const auto& c) {
     c.output = c.input + 0.0F;
@@ -43,8 +42,7 @@ using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>, with_bu
 using where = dp::replicated<0, 2, 1>;
 
 /// Writes one element of one replica.
-template <class Element, class View>
-void write(const View& view, std::size_t at, Element value) {
+template <class Element, class View> void write(const View& view, std::size_t at, Element value) {
   dp::detail::copy_in<dp::backend::cuda>(view.ordinal(), view.data() + at, &value, sizeof value);
 }
 
@@ -53,8 +51,7 @@ struct fail {
   DEVPLACE_HD void operator()(std::size_t) const { throw dp::argument_error("a test fails."); }
 };
 
-template <class Model>
-std::string difference(const Model& model) {
+template <class Model> std::string difference(const Model& model) {
   try {
     dp::check_replicas(model);
   } catch (const dp::error& e) {
@@ -75,8 +72,7 @@ TEST_CASE("replicas that trained together are equal", "[parallel]") {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   const auto x = dp::scatter<dp::batch_placement_t<where>>(dp::test::integer_samples<float, 6>(7));
   const auto y = dp::scatter<dp::batch_placement_t<where>>(dp::test::square_labels(7, 3));
-  for (int i = 0; i < 12; ++i)
-    step(x, y);
+  for (int i = 0; i < 12; ++i) step(x, y);
   CHECK_NOTHROW(dp::check_replicas(model));
   write(model.parameter_only_on<0>(1), 8, 0.25F);
   write(model.parameter_only_on<0>(0), 8, 0.5F);

@@ -42,8 +42,7 @@ namespace {
 struct noting {
   inline static call_log* log = nullptr;
 
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) {
     if (log != nullptr) log->note("forward from sample " + std::to_string(c.key.first_sample));
     c.output = c.input * 1;
@@ -60,8 +59,7 @@ struct noting_rule {
 
   static constexpr std::size_t state_arenas = dp::optim::sgd::state_arenas;
   void validate() const {}
-  template <class Backend, class T>
-  void step(const dp::optim::step_arguments<T>& a) const {
+  template <class Backend, class T> void step(const dp::optim::step_arguments<T>& a) const {
     if (noting::log != nullptr) noting::log->note("update of cuda:" + std::to_string(a.ordinal));
     rule.step<Backend>(a);
   }
@@ -78,8 +76,7 @@ using sharded = collective::sharded_all_reduce<recording, small>;
 /// Elements per bucket, padded to whole cache lines; the sums of weights and losses follow the last layer's bias.
 const std::vector<std::size_t> bucket_sizes{16 + 16, 32, 16, 48};
 
-template <class Policy>
-struct recorded_training {
+template <class Policy> struct recorded_training {
   call_log log;
   model_type model{dp::seed{4}};
   dp::trainer<model_type, nn::cross_entropy, noting_rule, Policy> step{model, nn::cross_entropy{}, noting_rule{},
@@ -150,36 +147,30 @@ std::size_t bytes_of(const std::vector<dp::test::recorded_call>& calls) {
 }
 
 /// A communicator for one of two processes with the same batch; its devices have the ranks from 3 on.
-template <class Backend>
-class one_of_two_processes {
+template <class Backend> class one_of_two_processes {
  public:
   explicit one_of_two_processes(std::span<const int> ordinals)
       : work_(ordinals), ordinals_(ordinals.begin(), ordinals.end()) {}
   int size() const { return 2 * work_.size(); }
   int first_rank() const { return work_.size(); }
   int local_count() const { return work_.size(); }
-  template <class T>
-  void all_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op) {
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op) {
     work_.all_reduce(buffers, count, op);
     for (std::size_t k = 0; k < buffers.size(); ++k)
       dp::detail::for_each_index<Backend>(ordinals_[k], count, count, add_the_other<T>{buffers[k]});
   }
-  template <class T>
-  void reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op, int) {
+  template <class T> void reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op, int) {
     all_reduce(buffers, count, op);
   }
-  template <class T>
-  void broadcast(std::span<T* const>, std::size_t, int) {}
+  template <class T> void broadcast(std::span<T* const>, std::size_t, int) {}
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, dp::reduction op) {
     all_reduce(buffers, begins.back(), op);
   }
-  template <class T>
-  void all_gather(std::span<T* const>, std::span<const std::size_t>) {}
+  template <class T> void all_gather(std::span<T* const>, std::span<const std::size_t>) {}
 
  private:
-  template <class T>
-  struct add_the_other {
+  template <class T> struct add_the_other {
     T* data;
     DEVPLACE_HD void operator()(std::size_t i) const { data[i] += data[i]; }
   };
@@ -189,10 +180,8 @@ class one_of_two_processes {
 
 struct two_processes {
   static constexpr bool spans_processes = true;
-  template <class Backend>
-  using communicator = one_of_two_processes<Backend>;
-  template <class Backend>
-  communicator<Backend> connect(std::span<const int> ordinals) const {
+  template <class Backend> using communicator = one_of_two_processes<Backend>;
+  template <class Backend> communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals);
   }
 };
@@ -232,8 +221,7 @@ TEST_CASE("scatter_gather: the first place gets the sums, updates, and broadcast
   CHECK(broadcasts[0].count == 16 + 32 + 16 + 48);
   CHECK(broadcasts[0].root == 0);
   std::vector<const void*> first_parameters;
-  for (std::size_t k = 0; k < 3; ++k)
-    first_parameters.push_back(train.model.parameter<0>(k).data());
+  for (std::size_t k = 0; k < 3; ++k) first_parameters.push_back(train.model.parameter<0>(k).data());
   CHECK(broadcasts[0].buffers == first_parameters);
   constexpr dp::step_traffic<model_type, scatter_gather> traffic;
   const std::size_t bytes = bytes_of(train.log.of("reduce"));
@@ -272,8 +260,7 @@ TEST_CASE("sharded_all_reduce: each place gets the sums of its shares, updates t
   REQUIRE(gathered.size() == 4);
   CHECK(gathered[0].count == 16);
   CHECK(gathered[3].count == 48);
-  for (std::size_t k = 0; k < 3; ++k)
-    CHECK(gathered[3].buffers[k] == train.model.parameter<0>(k).data());
+  for (std::size_t k = 0; k < 3; ++k) CHECK(gathered[3].buffers[k] == train.model.parameter<0>(k).data());
   constexpr dp::step_traffic<model_type, sharded> traffic;
   CHECK(traffic.gradients == 2 * bytes_of(train.log.of("reduce_scatter")) + 2 * bytes_of(broadcasts));
   CHECK(traffic.parameters == 2 * bytes_of(gathered));

@@ -21,8 +21,7 @@ using support::values_of;
 namespace {
 
 /// Checks that gathering a split tensor in every way gives the original.
-template <class Where, class X, class Split>
-void check_both(const X& x, const Split& how) {
+template <class Where, class X, class Split> void check_both(const X& x, const Split& how) {
   const auto whole = values_of(x);
   const auto shards = dp::scatter<Where>(x, how);
   CHECK(values_of(dp::gather<dp::on<dp::cpu>>(shards)) == whole);

@@ -35,8 +35,7 @@ values random_values(std::size_t participants, std::size_t count) {
   std::uniform_real_distribution<float> number(-1, 1);
   values all(participants, std::vector<float>(count));
   for (auto& one : all)
-    for (float& x : one)
-      x = number(random);
+    for (float& x : one) x = number(random);
   return all;
 }
 
@@ -50,8 +49,7 @@ std::vector<float> reduced(const values& all, std::size_t local, dp::reduction o
   for (std::size_t i = 0; i != result.size(); ++i) {
     for (std::size_t first = 0; first != all.size(); first += local) {
       float of_process = all[first][i];
-      for (std::size_t k = 1; k != local; ++k)
-        of_process = both(of_process, all[first + k][i]);
+      for (std::size_t k = 1; k != local; ++k) of_process = both(of_process, all[first + k][i]);
       of_process = divided(of_process, local);
       result[i] = first == 0 ? of_process : both(result[i], of_process);
     }
@@ -61,8 +59,7 @@ std::vector<float> reduced(const values& all, std::size_t local, dp::reduction o
 }
 
 /// Each participant's values after every process has called the collective `f(communicator, buffers)`.
-template <class F>
-values after(int processes, std::size_t local, const values& before, const F& f) {
+template <class F> values after(int processes, std::size_t local, const values& before, const F& f) {
   values result(before.size());
   dp::test::in_processes(processes, [&](const dp::process_group& group) {
     const std::size_t first = static_cast<std::size_t>(group.rank()) * local, count = before[0].size();

@@ -26,8 +26,7 @@ TEMPLATE_TEST_CASE("collectives between CUDA devices", "[parallel]", dp::paralle
     std::vector<double*> pointers;
     std::vector<std::vector<double>> values(2, std::vector<double>(count));
     for (std::size_t k = 0; k < 2; ++k) {
-      for (std::size_t i = 0; i < count; ++i)
-        values[k][i] = static_cast<double>((i * 7 + k * 3) % 11) + 1;
+      for (std::size_t i = 0; i < count; ++i) values[k][i] = static_cast<double>((i * 7 + k * 3) % 11) + 1;
       blocks.push_back(dp::detail::allocate<cuda>(ordinals[k], (count + 1) * sizeof(double)));
       pointers.push_back(static_cast<double*>(blocks[k].data()));
       dp::detail::copy_in<cuda>(ordinals[k], pointers[k], values[k].data(), count * sizeof(double));
@@ -40,8 +39,7 @@ TEMPLATE_TEST_CASE("collectives between CUDA devices", "[parallel]", dp::paralle
     for (std::size_t k = 0; k < 2; ++k) {
       std::vector<double> result(count);
       dp::detail::copy_out<cuda>(ordinals[k], result.data(), pointers[k], count * sizeof(double));
-      for (std::size_t i = 0; i < count; ++i)
-        REQUIRE(result[i] == 2 * (values[0][i] + values[1][i]));
+      for (std::size_t i = 0; i < count; ++i) REQUIRE(result[i] == 2 * (values[0][i] + values[1][i]));
     }
   }
 }

@@ -35,8 +35,7 @@ std::vector<int> first_ordinals(int n) {
 }
 
 /// One buffer on each device, filled from the host and copied back.
-template <class T>
-struct buffers {
+template <class T> struct buffers {
   std::vector<int> ordinals;
   std::size_t count;
   std::vector<dp::detail::memory_block> blocks;
@@ -59,8 +58,7 @@ struct buffers {
 };
 
 /// Numbers whose rounded sum depends on the order of summation.
-template <class T>
-std::vector<std::vector<T>> values_of(std::size_t ranks, std::size_t count) {
+template <class T> std::vector<std::vector<T>> values_of(std::size_t ranks, std::size_t count) {
   std::vector<std::vector<T>> values(ranks, std::vector<T>(count));
   std::uint64_t state = 12345;
   for (auto& rank : values)
@@ -75,8 +73,7 @@ std::vector<std::vector<T>> values_of(std::size_t ranks, std::size_t count) {
   return values;
 }
 
-template <class T>
-T combined(T a, T b, dp::reduction op) {
+template <class T> T combined(T a, T b, dp::reduction op) {
   switch (op) {
     case dp::reduction::max:
       return std::max(a, b);
@@ -92,43 +89,34 @@ template <class T>
 T reduced(const std::vector<std::vector<T>>& values, std::size_t i, std::size_t first, dp::reduction op) {
   const std::size_t n = values.size();
   T total = values[first % n][i];
-  for (std::size_t step = 1; step < n; ++step)
-    total = combined(total, values[(first + step) % n][i], op);
+  for (std::size_t step = 1; step < n; ++step) total = combined(total, values[(first + step) % n][i], op);
   return op == dp::reduction::mean ? total / static_cast<T>(n) : total;
 }
 
 /// The first rank in an engine's order of summation for the elements that one rank completes.
-std::size_t first_rank(const direct&, std::size_t) {
-  return 0;
-}
-std::size_t first_rank(const ring&, std::size_t owner) {
-  return owner + 1;
-}
+std::size_t first_rank(const direct&, std::size_t) { return 0; }
+std::size_t first_rank(const ring&, std::size_t owner) { return owner + 1; }
 
 begins even(std::size_t count, std::size_t n) {
   begins result{0};
-  for (std::size_t k = 0; k < n; ++k)
-    result.push_back(result.back() + count / n + (k < count % n ? 1 : 0));
+  for (std::size_t k = 0; k < n; ++k) result.push_back(result.back() + count / n + (k < count % n ? 1 : 0));
   return result;
 }
 
 /// Where the ranks' shares begin: cache lines of 16 elements, distributed as evenly as possible.
 begins lines(std::size_t count, std::size_t n) {
   begins result = even((count + 15) / 16, n);
-  for (std::size_t& begin : result)
-    begin = std::min(16 * begin, count);
+  for (std::size_t& begin : result) begin = std::min(16 * begin, count);
   return result;
 }
 
 std::size_t chunk_of(const begins& chunks, std::size_t i) {
   std::size_t chunk = 0;
-  while (chunks[chunk + 1] <= i)
-    ++chunk;
+  while (chunks[chunk + 1] <= i) ++chunk;
   return chunk;
 }
 
-template <class Engine, class T>
-void check_all(int n, std::size_t count, dp::reduction op) {
+template <class Engine, class T> void check_all(int n, std::size_t count, dp::reduction op) {
   INFO("n " << n << ", count " << count << ", operation " << static_cast<int>(op));
   const auto ordinals = first_ordinals(n);
   const auto ranks = static_cast<std::size_t>(n);
@@ -139,10 +127,8 @@ void check_all(int n, std::size_t count, dp::reduction op) {
   buffers<T> all(ordinals, values);
   engine.all_reduce(all.span(), count, op);
   std::vector<T> expected(count);
-  for (std::size_t i = 0; i < count; ++i)
-    expected[i] = reduced(values, i, first_rank(engine, chunk_of(shares, i)), op);
-  for (std::size_t k = 0; k < ranks; ++k)
-    REQUIRE(all.read(k) == expected);
+  for (std::size_t i = 0; i < count; ++i) expected[i] = reduced(values, i, first_rank(engine, chunk_of(shares, i)), op);
+  for (std::size_t k = 0; k < ranks; ++k) REQUIRE(all.read(k) == expected);
 
   const int root = n / 2;
   buffers<T> one(ordinals, values);
@@ -163,12 +149,10 @@ void check_all(int n, std::size_t count, dp::reduction op) {
   buffers<T> both(ordinals, values);
   engine.reduce_scatter(both.span(), shares, op);
   engine.all_gather(both.span(), shares);
-  for (std::size_t k = 0; k < ranks; ++k)
-    REQUIRE(both.read(k) == expected);
+  for (std::size_t k = 0; k < ranks; ++k) REQUIRE(both.read(k) == expected);
 }
 
-template <class Engine>
-void check_copies(int n, std::size_t count) {
+template <class Engine> void check_copies(int n, std::size_t count) {
   INFO("n " << n << ", count " << count);
   const auto ordinals = first_ordinals(n);
   const auto ranks = static_cast<std::size_t>(n);
@@ -177,18 +161,15 @@ void check_copies(int n, std::size_t count) {
   for (int root = 0; root < n; ++root) {
     buffers<double> all(ordinals, values);
     engine.broadcast(all.span(), count, root);
-    for (std::size_t k = 0; k < ranks; ++k)
-      REQUIRE(all.read(k) == values[static_cast<std::size_t>(root)]);
+    for (std::size_t k = 0; k < ranks; ++k) REQUIRE(all.read(k) == values[static_cast<std::size_t>(root)]);
   }
   begins parts = even(count / 3, ranks);  // the last part is by far the longest
   parts.back() = count;
   buffers<double> all(ordinals, values);
   engine.all_gather(all.span(), parts);
   std::vector<double> expected(count);
-  for (std::size_t i = 0; i < count; ++i)
-    expected[i] = values[chunk_of(parts, i)][i];
-  for (std::size_t k = 0; k < ranks; ++k)
-    REQUIRE(all.read(k) == expected);
+  for (std::size_t i = 0; i < count; ++i) expected[i] = values[chunk_of(parts, i)][i];
+  for (std::size_t k = 0; k < ranks; ++k) REQUIRE(all.read(k) == expected);
 }
 
 }  // namespace
@@ -229,8 +210,7 @@ TEMPLATE_TEST_CASE("consecutive collectives do not wait for the host", "[paralle
     }
   }
   engine.all_reduce(all.span(), 2, dp::reduction::sum);
-  for (std::size_t k = 0; k < 4; ++k)
-    CHECK(all.read(k) == std::vector<double>{16, 20});
+  for (std::size_t k = 0; k < 4; ++k) CHECK(all.read(k) == std::vector<double>{16, 20});
 }
 
 TEMPLATE_TEST_CASE("a maximum over places propagates NaN", "[parallel]", direct, ring) {
@@ -241,8 +221,7 @@ TEMPLATE_TEST_CASE("a maximum over places propagates NaN", "[parallel]", direct,
     buffers<double> all({0, 1, 2}, values);
     TestType engine(all.ordinals);
     engine.all_reduce(all.span(), 1, where == 1 ? dp::reduction::min : dp::reduction::max);
-    for (std::size_t k = 0; k < 3; ++k)
-      CHECK(std::isnan(all.read(k)[0]));
+    for (std::size_t k = 0; k < 3; ++k) CHECK(std::isnan(all.read(k)[0]));
   }
 }
 
@@ -264,8 +243,7 @@ TEMPLATE_TEST_CASE("a communicator rejects misuse by name", "[parallel]", direct
                     Catch::Matchers::ContainsSubstring("one more than there are participants"));
   buffers<std::int32_t> integers({0, 1}, {{1, 2}, {3, 4}});
   std::vector<std::uint64_t> calls;
-  for (const int ordinal : all.ordinals)
-    calls.push_back(dp::detail::simulated_devices::at(ordinal).now().calls);
+  for (const int ordinal : all.ordinals) calls.push_back(dp::detail::simulated_devices::at(ordinal).now().calls);
   CHECK_THROWS_WITH(engine.all_reduce(integers.span(), 2, dp::reduction::mean),
                     Catch::Matchers::ContainsSubstring("a mean over places is defined for float and double"));
   for (const int ordinal : all.ordinals)  // enqueued work would read buffers that the program frees
@@ -288,7 +266,6 @@ TEMPLATE_TEST_CASE("a failure on one device propagates to all devices of a colle
       CHECK(failure.ordinal == n - 1);
     }
     engine.all_reduce(all.span(), 10, dp::reduction::max);
-    for (const int ordinal : ordinals)
-      CHECK_FALSE(dp::detail::drain<cuda>(ordinal));
+    for (const int ordinal : ordinals) CHECK_FALSE(dp::detail::drain<cuda>(ordinal));
   }
 }

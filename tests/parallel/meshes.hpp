@@ -11,25 +11,17 @@
 
 namespace support {
 
-template <class Ordinals>
-struct mesh_of;
-template <int... I>
-struct mesh_of<std::integer_sequence<int, I...>> {
+template <class Ordinals> struct mesh_of;
+template <int... I> struct mesh_of<std::integer_sequence<int, I...>> {
   using replicated = devplace::replicated<I...>;
-  template <std::size_t Axis>
-  using sharded = devplace::sharded<devplace::axis<Axis>, I...>;
-  template <devplace::reduction Op>
-  using partial = devplace::partial<Op, I...>;
+  template <std::size_t Axis> using sharded = devplace::sharded<devplace::axis<Axis>, I...>;
+  template <devplace::reduction Op> using partial = devplace::partial<Op, I...>;
 };
 
 /// Calls `f(mesh_of<...>{})` with the mesh of the first `Count` devices, for each Count.
-template <int... Count, class F>
-void for_devices(const F& f) {
+template <int... Count, class F> void for_devices(const F& f) {
   (f(mesh_of<std::make_integer_sequence<int, Count>>{}), ...);
 }
-template <class F>
-void for_1_to_9_devices(const F& f) {
-  for_devices<1, 2, 3, 4, 5, 6, 7, 8, 9>(f);
-}
+template <class F> void for_1_to_9_devices(const F& f) { for_devices<1, 2, 3, 4, 5, 6, 7, 8, 9>(f); }
 
 }  // namespace support

@@ -18,8 +18,7 @@ namespace devplace::test {
 
 /// A buffer on each of this process's devices, which are the participants from `first` on. The values are integers, so
 /// sums are exact in any order.
-template <class T>
-class rank_buffers {
+template <class T> class rank_buffers {
  public:
   rank_buffers(std::span<const int> ordinals, std::size_t count, int first = 0)
       : count_(count), ordinals_(ordinals.begin(), ordinals.end()) {
@@ -32,8 +31,7 @@ class rank_buffers {
   }
   static std::vector<T> start(int rank, std::size_t count) {
     std::vector<T> values(count);
-    for (std::size_t i = 0; i != count; ++i)
-      values[i] = static_cast<T>(rank * 20 + static_cast<int>(i % 7));
+    for (std::size_t i = 0; i != count; ++i) values[i] = static_cast<T>(rank * 20 + static_cast<int>(i % 7));
     return values;
   }
   std::span<T* const> span() const { return at_; }
@@ -51,14 +49,11 @@ class rank_buffers {
 };
 
 /// The result of `f(communicator, buffers)` with `direct` on the CPU, for each participant.
-template <class T, class F>
-std::vector<std::vector<T>> by_direct(std::size_t ranks, std::size_t count, const F& f) {
+template <class T, class F> std::vector<std::vector<T>> by_direct(std::size_t ranks, std::size_t count, const F& f) {
   std::vector<std::vector<T>> values;
   std::vector<T*> at;
-  for (std::size_t r = 0; r != ranks; ++r)
-    values.push_back(rank_buffers<T>::start(static_cast<int>(r), count));
-  for (auto& one : values)
-    at.push_back(one.data());
+  for (std::size_t r = 0; r != ranks; ++r) values.push_back(rank_buffers<T>::start(static_cast<int>(r), count));
+  for (auto& one : values) at.push_back(one.data());
   const std::vector<int> ordinals(ranks, 0);
   parallel::direct<backend::cpu> reference(ordinals);
   f(reference, std::span<T* const>(at));
@@ -69,8 +64,7 @@ std::vector<std::vector<T>> by_direct(std::size_t ranks, std::size_t count, cons
 inline std::string violations() {
   std::string all;
   for (const auto& some : {mock_cuda::violations(), mock_nccl::violations()})
-    for (const std::string& violation : some)
-      all += violation + "\n";
+    for (const std::string& violation : some) all += violation + "\n";
   return all;
 }
 

@@ -32,22 +32,18 @@ using Catch::Matchers::Equals;
 using dp::reduction;
 using dp::test::by_direct;
 using dp::test::violations;
-template <class T>
-using buffers = dp::test::rank_buffers<T>;
+template <class T> using buffers = dp::test::rank_buffers<T>;
 
 namespace {
 
 using names = std::vector<std::string>;
 using connected = dp::parallel::nccl_communicator<dp::backend::cuda>;
 
-connected connect(std::span<const int> ordinals) {
-  return dp::collective::nccl{}.connect<dp::backend::cuda>(ordinals);
-}
+connected connect(std::span<const int> ordinals) { return dp::collective::nccl{}.connect<dp::backend::cuda>(ordinals); }
 
 std::vector<std::size_t> shares(std::size_t count, std::size_t ranks) {
   std::vector<std::size_t> begins(ranks + 1);
-  for (std::size_t r = 0; r <= ranks; ++r)
-    begins[r] = dp::parallel::share_begin(count, ranks, r);
+  for (std::size_t r = 0; r <= ranks; ++r) begins[r] = dp::parallel::share_begin(count, ranks, r);
   return begins;
 }
 
@@ -157,8 +153,7 @@ TEST_CASE("a started NCCL reduction does not delay the device's later work befor
   STATIC_REQUIRE(dp::parallel::overlapping_communicator<connected>);
   CHECK_THROWS_WITH(both.start_all_reduce(first.span(), 100, reduction::sum), ContainsSubstring("mark_ready(k)"));
   cuda::clear_calls();
-  for (const std::size_t k : {0u, 1u, 0u, 1u})
-    both.mark_ready(k);
+  for (const std::size_t k : {0u, 1u, 0u, 1u}) both.mark_ready(k);
   both.start_all_reduce(first.span(), 100, reduction::sum);
   both.start_reduce(second.span(), 70, reduction::sum, 1);
   both.progress();
@@ -246,8 +241,7 @@ TEST_CASE("NCCL is polled until a call is done", "[parallel][nccl]") {
   nccl::set_delay(5);
   connected both = connect(two);
   const buffers<double> values(two, 10);
-  for (int i = 0; i != 3; ++i)
-    both.all_reduce(values.span(), 10, reduction::sum);
+  for (int i = 0; i != 3; ++i) both.all_reduce(values.span(), 10, reduction::sum);
   CHECK(values.values(1)[1] == 4 * 22);
   CHECK(violations().empty());
 }
@@ -421,8 +415,7 @@ class impatient_group final : public dp::parallel::transport {
   collected summands() noexcept override { return {}; }
   void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
                         std::span<const std::size_t> begins) override {
-    for (std::byte* const buffer : buffers)
-      std::memmove(buffer, part, begins.back());
+    for (std::byte* const buffer : buffers) std::memmove(buffer, part, begins.back());
   }
   void barrier() override {}
   std::shared_ptr<transport> split(int, int) override { return nullptr; }

@@ -62,8 +62,7 @@ void compare_with_direct(const dp::process_group& group, std::size_t places) {
     const auto first = static_cast<std::size_t>(all.first_rank());
     for (const std::size_t count : {1u, 40u, 64u, 1003u}) {
       std::vector<std::size_t> begins(n + 1);
-      for (std::size_t r = 0; r <= n; ++r)
-        begins[r] = dp::parallel::share_begin(count, n, r);
+      for (std::size_t r = 0; r <= n; ++r) begins[r] = dp::parallel::share_begin(count, n, r);
       const std::span<const std::size_t> at = begins;
       const auto check = [&](const char* what, bool shared, const auto& f) {
         const rank_buffers<float> given(ordinals, count, all.first_rank());
@@ -93,8 +92,7 @@ void check_success(forked_ranks& processes) {
 }
 
 /// The messages of two processes, by default on the same GPU, while they connect.
-template <class F>
-std::vector<std::string> errors_of_two(const F& before) {
+template <class F> std::vector<std::string> errors_of_two(const F& before) {
   nccl::meet_in_shared_memory();
   forked_ranks processes;
   start_as_torchrun(processes, 2, 2, [&] {

@@ -29,12 +29,9 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cuda, op::for_each> {
-  template <class F>
-  static void run(int, std::size_t n, std::size_t, const F& f) {
-    for (std::size_t i = 0; i != n; ++i)
-      f(i);
+template <> struct implementation<backend::cuda, op::for_each> {
+  template <class F> static void run(int, std::size_t n, std::size_t, const F& f) {
+    for (std::size_t i = 0; i != n; ++i) f(i);
   }
 };
 
@@ -57,14 +54,12 @@ wire_values random_gradients(std::size_t ranks, std::size_t count) {
   std::normal_distribution<float> number;
   wire_values all(ranks, std::vector<float>(count));
   for (auto& one : all)
-    for (std::size_t i = 0; i != count; ++i)
-      one[i] = std::ldexp(number(random), static_cast<int>(i % 30) - 20);
+    for (std::size_t i = 0; i != count; ++i) one[i] = std::ldexp(number(random), static_cast<int>(i % 30) - 20);
   return all;
 }
 
 /// Buffers of the participants from `first` on, on the devices of a backend.
-template <class Backend, class T>
-struct wire_buffers {
+template <class Backend, class T> struct wire_buffers {
   wire_buffers(const wire_values& values, std::size_t first, std::size_t places) : count(values[0].size()) {
     for (std::size_t k = 0; k != places; ++k) {
       const std::vector<T> start(values[first + k].begin(), values[first + k].end());
@@ -87,15 +82,13 @@ struct wire_buffers {
 
 std::vector<std::size_t> wire_shares(std::size_t count, std::size_t ranks) {
   std::vector<std::size_t> begins(ranks + 1);
-  for (std::size_t r = 0; r <= ranks; ++r)
-    begins[r] = dp::parallel::share_begin(count, ranks, r);
+  for (std::size_t r = 0; r <= ranks; ++r) begins[r] = dp::parallel::share_begin(count, ranks, r);
   return begins;
 }
 
 /// The sums of rounded elements, added in float and rounded once; and the number of them that would differ if rounded
 /// after each addition.
-template <class Short>
-std::vector<float> rounded_once(const wire_values& before, std::size_t& rounded_more) {
+template <class Short> std::vector<float> rounded_once(const wire_values& before, std::size_t& rounded_more) {
   std::vector<float> sums(before[0].size());
   for (std::size_t i = 0; i != sums.size(); ++i) {
     Short each(0.0f);
@@ -109,8 +102,7 @@ std::vector<float> rounded_once(const wire_values& before, std::size_t& rounded_
   return sums;
 }
 
-template <class Short>
-void check_sums() {
+template <class Short> void check_sums() {
   std::size_t rounded_more = 0;
   for (const std::size_t n : {1u, 2u, 3u, 4u}) {
     auto all = dp::collective::nccl{}.connect<dp::backend::cuda>(std::span(wire_devices).first(n));
@@ -170,8 +162,7 @@ std::vector<std::vector<float>> reduced_in_16_bits(Communicator communicator, co
   return all;
 }
 
-template <class Engine>
-auto connect_wire(std::size_t places, const dp::process_group& group) {
+template <class Engine> auto connect_wire(std::size_t places, const dp::process_group& group) {
   return dp::collective::wire<dp::bf16, Engine>{}.template connect_across<dp::backend::cuda>(
       std::span(wire_devices).first(places), group);
 }
@@ -252,8 +243,7 @@ TEST_CASE("a started sum of 16-bit elements is sent in parts, added and gathered
                                "ncclAllGather rank 1 of 2, 32 bfloat16, on device 1",
                                "ncclBroadcast rank 1 of 2, 3 bfloat16, root 1, on device 1", "ncclGroupEnd"});
   both.finish();
-  for (const std::string& call : cuda::calls())
-    CHECK_THAT(call, !ContainsSubstring("cudaMalloc"));
+  for (const std::string& call : cuda::calls()) CHECK_THAT(call, !ContainsSubstring("cudaMalloc"));
   std::size_t rounded_more = 0;
   CHECK(values.values(0) == rounded_once<dp::bf16>(before, rounded_more));
   CHECK_THROWS_WITH(both.all_reduce(values.span(), 67, reduction::mean), ContainsSubstring("Divide after a sum"));

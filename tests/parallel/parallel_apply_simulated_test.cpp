@@ -29,12 +29,9 @@ namespace {
 
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 using host = dp::on<dp::cpu>;
-template <int I>
-using device = dp::on<dp::cuda<I>>;
+template <int I> using device = dp::on<dp::cuda<I>>;
 
-auto samples(std::size_t rows) {
-  return dp::test::integer_samples<float, 6>(rows);
-}
+auto samples(std::size_t rows) { return dp::test::integer_samples<float, 6>(rows); }
 
 /// Number of devices currently in a `meeting` layer.
 std::atomic<int> arrived{0};
@@ -43,16 +40,14 @@ struct wait_for_the_other {
   float* data;
   DEVPLACE_HD void operator()(std::size_t) const {
     ++arrived;
-    for (int i = 0; arrived.load() < 2 && i < 20000; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; arrived.load() < 2 && i < 20000; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     *data = arrived.load() == 2 ? 1.0F : 0.0F;
   }
 };
 
 /// A layer that succeeds only if two devices run it concurrently.
 struct meeting {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
     dp::detail::for_each_index<typename call::backend_type>(c.ordinal(), 1, 1, wait_for_the_other{c.output.data()});
@@ -62,8 +57,7 @@ struct meeting {
 
 /// A layer that throws on the host.
 struct failing {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) {
     if (c.ordinal() == 1) throw std::domain_error("a layer of the user's");
     c.output = c.input + 0.0F;

@@ -68,10 +68,7 @@ struct half_a_communicator {
   int size() const { return 1; }
 };
 struct mistaken_engine {
-  template <class Backend>
-  half_a_communicator connect(std::span<const int>) const {
-    return {};
-  }
+  template <class Backend> half_a_communicator connect(std::span<const int>) const { return {}; }
 };
 static_assert(!dp::collective_policy<without_engine> && !dp::collective_policy<without_buckets>);
 static_assert(!dp::collective_policy<collective::all_reduce<mistaken_engine>>);
@@ -80,12 +77,10 @@ static_assert(!dp::collective_policy<collective::direct> && !dp::collective_poli
 /// A communicator for devices and float only.
 struct float_communicator : dp::parallel::direct<dp::backend::cpu> {
   using direct::direct;
-  template <std::same_as<float> T>
-  void all_reduce(std::span<T* const>, std::size_t, dp::reduction) {}
+  template <std::same_as<float> T> void all_reduce(std::span<T* const>, std::size_t, dp::reduction) {}
 };
 struct devices_only {
-  template <std::same_as<dp::backend::cuda> Backend>
-  float_communicator connect(std::span<const int> ordinals) const {
+  template <std::same_as<dp::backend::cuda> Backend> float_communicator connect(std::span<const int> ordinals) const {
     return float_communicator(ordinals);
   }
 };

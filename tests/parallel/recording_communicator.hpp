@@ -41,8 +41,7 @@ struct call_log {
   }
   std::vector<std::string> order() const {
     std::vector<std::string> names;
-    for (const auto& call : calls)
-      names.push_back(call.what);
+    for (const auto& call : calls) names.push_back(call.what);
     return names;
   }
   std::vector<recorded_call> of(std::string_view what) const {
@@ -58,8 +57,7 @@ struct call_log {
 };
 
 /// A user-defined communicator that models the concept; records its calls and delegates to `direct`.
-template <class Backend>
-class recording_communicator {
+template <class Backend> class recording_communicator {
  public:
   recording_communicator(std::span<const int> ordinals, call_log& log) : work_(ordinals), log_(&log) {
     ++log.communicators;
@@ -69,24 +67,20 @@ class recording_communicator {
   int first_rank() const { return work_.first_rank(); }
   int local_count() const { return work_.local_count(); }
 
-  template <class T>
-  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     record("all_reduce", buffers, count, op, -1, [&] { work_.all_reduce(buffers, count, op); });
   }
-  template <class T>
-  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+  template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     record("reduce", buffers, count, op, root, [&] { work_.reduce(buffers, count, op, root); });
   }
-  template <class T>
-  void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+  template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     record("broadcast", buffers, count, {}, root, [&] { work_.broadcast(buffers, count, root); });
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     record("reduce_scatter", buffers, begins.back(), op, -1, [&] { work_.reduce_scatter(buffers, begins, op); });
   }
-  template <class T>
-  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+  template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     record("all_gather", buffers, begins.back(), {}, -1, [&] { work_.all_gather(buffers, begins); });
   }
 
@@ -109,10 +103,8 @@ struct recording {
   call_log* log = nullptr;
 
   static constexpr std::string_view name = "recording";
-  template <class Backend>
-  using communicator = recording_communicator<Backend>;
-  template <std::same_as<backend::cuda> Backend>
-  communicator<Backend> connect(std::span<const int> ordinals) const {
+  template <class Backend> using communicator = recording_communicator<Backend>;
+  template <std::same_as<backend::cuda> Backend> communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals, *log);
   }
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }

@@ -23,8 +23,7 @@ using support::values_of;
 
 namespace {
 
-template <class To, class Where, class T>
-void check_reduce(std::size_t size, bool whole_numbers) {
+template <class To, class Where, class T> void check_reduce(std::size_t size, bool whole_numbers) {
   auto x = random_summands<Where, T>(dp::extents<dyn>(size), whole_numbers);
   const auto before = values_of(x.summands.only_on(0));
   const auto reduced = dp::reduce<To>(x.summands);
@@ -50,8 +49,7 @@ void check_reduce_scatter(const Extents& extents, const Split& how, bool whole_n
   }
 }
 
-template <class T>
-void check_both(auto mesh) {
+template <class T> void check_both(auto mesh) {
   using where = typename decltype(mesh)::template partial<reduction::sum>;
   using rows = typename decltype(mesh)::template sharded<0>;
   constexpr std::size_t n = dp::local_place_count<where>;

@@ -27,12 +27,10 @@ using dp::test::parameters_of;
 namespace {
 
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
-template <int I>
-using model_on = dp::model<net, dp::on<dp::cuda<I>>>;
+template <int I> using model_on = dp::model<net, dp::on<dp::cuda<I>>>;
 
 /// A trainer with its batch; sizes differ between places, to detect mix-ups.
-template <int I>
-struct run {
+template <int I> struct run {
   using where = dp::on<dp::cuda<I>>;
   explicit run(model_on<I>& model)
       : step(model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01}),
@@ -51,12 +49,10 @@ struct run {
 constexpr int steps = 20;
 
 /// Losses and parameters of a run without concurrent ones.
-template <int I>
-auto alone() {
+template <int I> auto alone() {
   model_on<I> model{dp::seed{5}};
   run<I> r(model);
-  for (int i = 0; i < steps; ++i)
-    r.once();
+  for (int i = 0; i < steps; ++i) r.once();
   return std::pair{r.losses, parameters_of(model)};
 }
 
@@ -106,13 +102,11 @@ TEST_CASE("two trainers on two places do not affect each other in two threads", 
   std::vector<float> losses;
   std::thread other([&losses, &on_other = second] {
     run<1> b(on_other);
-    for (int i = 0; i < steps; ++i)
-      b.once();
+    for (int i = 0; i < steps; ++i) b.once();
     losses = b.losses;
   });
   run<0> a(first);
-  for (int i = 0; i < steps; ++i)
-    a.once();
+  for (int i = 0; i < steps; ++i) a.once();
   other.join();
   CHECK(std::pair{a.losses, parameters_of(first)} == alone<0>());
   CHECK(std::pair{losses, parameters_of(second)} == alone<1>());

@@ -24,8 +24,7 @@ namespace {
 using sizes = std::vector<std::size_t>;
 
 /// Compares every part of `shards` with the elements of `x`, one by one, and returns the parts' sizes.
-template <std::size_t Axis, class X, class Shards>
-sizes check_parts(const X& x, const Shards& shards) {
+template <std::size_t Axis, class X, class Shards> sizes check_parts(const X& x, const Shards& shards) {
   const auto whole = values_of(x);
   sizes result;
   std::size_t begin = 0;
@@ -106,8 +105,7 @@ TEST_CASE("the source may be changed as soon as scatter returns", "[parallel]") 
   const auto before = x.clone();
   const auto rows = dp::scatter<dp::sharded<dp::axis<0>, 0, 1, 2>>(x);
   const auto columns = dp::scatter<dp::sharded<dp::axis<1>, 0, 1, 2>>(x);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x.data()[i] = -1;
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = -1;
   check_parts<0>(before, rows);
   check_parts<1>(before, columns);
 }

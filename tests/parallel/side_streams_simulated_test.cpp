@@ -38,21 +38,17 @@ struct append {
   void operator()(std::size_t) const { *digits = 10 * *digits + digit; }
 };
 
-template <class Functor>
-void enqueue(int ordinal, const Functor& f) {
+template <class Functor> void enqueue(int ordinal, const Functor& f) {
   dp::detail::for_each_index<cuda>(ordinal, 1, 1, f);
 }
 
 bool becomes_true(const std::atomic<bool>& flag) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!flag && std::chrono::steady_clock::now() < until)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!flag && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return flag;
 }
 
-void wait_for(int ordinal) {
-  dp::implementation<cuda, dp::op::memory>::synchronize(ordinal);
-}
+void wait_for(int ordinal) { dp::implementation<cuda, dp::op::memory>::synchronize(ordinal); }
 
 }  // namespace
 
@@ -66,8 +62,7 @@ TEST_CASE("work of side streams runs while the devices do later work", "[paralle
   }
   streams.claim();
   streams.run([&] {
-    for (std::size_t k = 0; k != 2; ++k)
-      enqueue(ordinals[k], set{&done[k]});
+    for (std::size_t k = 0; k != 2; ++k) enqueue(ordinals[k], set{&done[k]});
   });
   CHECK(becomes_true(done[0]));  // the devices still wait
   CHECK(becomes_true(done[1]));

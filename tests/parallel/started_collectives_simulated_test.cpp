@@ -63,14 +63,12 @@ std::vector<int> first_ordinals(int n) {
 
 std::vector<std::size_t> shares(std::size_t count, std::size_t n) {
   std::vector<std::size_t> begins;
-  for (std::size_t k = 0; k <= n; ++k)
-    begins.push_back(dp::parallel::share_begin(count, n, k));
+  for (std::size_t k = 0; k <= n; ++k) begins.push_back(dp::parallel::share_begin(count, n, k));
   return begins;
 }
 
 void mark_all(auto& communicator) {
-  for (int k = 0; k != communicator.local_count(); ++k)
-    communicator.mark_ready(static_cast<std::size_t>(k));
+  for (int k = 0; k != communicator.local_count(); ++k) communicator.mark_ready(static_cast<std::size_t>(k));
 }
 
 }  // namespace

@@ -87,8 +87,7 @@ static_assert(traffic<dp::on<dp::cpu>, all_reduce>{}.bytes == 0 &&
               traffic<dp::on<dp::cpu>, scatter_gather>{}.bytes == 0);
 static_assert(traffic<dp::replicated<5>, scatter_gather>{}.bytes == 0);
 
-template <class Traffic>
-std::string text_of() {
+template <class Traffic> std::string text_of() {
   std::ostringstream out;
   out << Traffic{};
   return out.str();

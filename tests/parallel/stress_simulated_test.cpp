@@ -68,8 +68,7 @@ void require(bool holds, const std::string& what) {
   if (!holds) throw disagreement(what);
 }
 
-template <class F>
-std::string message_of(const F& f) {
+template <class F> std::string message_of(const F& f) {
   try {
     f();
   } catch (const disagreement&) {
@@ -81,18 +80,14 @@ std::string message_of(const F& f) {
 }
 
 /// A model on `Where` and one on device `Beside`, in lockstep.
-template <class Where, int Beside, class Policy, std::size_t Batches>
-class experiment {
+template <class Where, int Beside, class Policy, std::size_t Batches> class experiment {
   static constexpr std::size_t places = dp::local_place_count<Where>;
   using one_place = dp::on<dp::cuda<Beside>>;
-  template <class W>
-  using model_of = dp::model<net, W, double>;
+  template <class W> using model_of = dp::model<net, W, double>;
   template <class W>
   using trainer_of = dp::trainer<model_of<W>, nn::cross_entropy, dp::optim::sgd, Policy, dp::accumulate<Batches>>;
-  template <class W>
-  using samples = dp::tensor<double, dp::extents<dp::dyn, 6>, dp::batch_placement_t<W>>;
-  template <class W>
-  using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::batch_placement_t<W>>;
+  template <class W> using samples = dp::tensor<double, dp::extents<dp::dyn, 6>, dp::batch_placement_t<W>>;
+  template <class W> using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::batch_placement_t<W>>;
 
  public:
   explicit experiment(unsigned seed) : random_(seed), several_(dp::seed{seed}), one_(dp::seed{seed}) {
@@ -135,13 +130,11 @@ class experiment {
     const std::size_t rows = below(3) == 0 ? below(places + 1) : below(24);
     split_kind_ = below(3);
     std::array<std::size_t, places> sizes{};
-    for (std::size_t i = 0; i < rows; ++i)
-      ++sizes[below(4) == 0 ? below(places) : rows % places];
+    for (std::size_t i = 0; i < rows; ++i) ++sizes[below(4) == 0 ? below(places) : rows % places];
     sizes_ = sizes;
     return rows;
   }
-  template <class X>
-  auto split(const X& x) const {
+  template <class X> auto split(const X& x) const {
     if (split_kind_ == 2) return distribute<Where>(x, dp::split::sizes<places>(sizes_));
     return distribute<Where>(x, split_kind_ == 0 ? dp::split::even : dp::split::torch);
   }
@@ -171,16 +164,14 @@ class experiment {
     const auto parts = split(x);
     const auto bad = split(y);
     std::size_t replica = 0;
-    while (bad.part_begin(replica + 1) <= row)
-      ++replica;
+    while (bad.part_begin(replica + 1) <= row) ++replica;
     const std::string expected = "replica " + std::to_string(replica) + " of " + std::to_string(places) + " (";
     const std::size_t more = below(4);
     const bool hidden = below(2) == 0;
     auto& step = *step_several_;
     const std::string text = message_of([&] {
       step(parts, bad);
-      for (std::size_t i = 0; i < more; ++i)
-        step(parts, good);
+      for (std::size_t i = 0; i < more; ++i) step(parts, good);
       if (!hidden) step.mean_loss();
     });
     const bool named = text.find(expected) != std::string::npos && text.find("has the label 17") != std::string::npos;
@@ -200,8 +191,7 @@ class experiment {
     one_ = dp::to<one_place>(saved);
     make_trainers();
   }
-  template <class F>
-  void require_refused(const F& f) {
+  template <class F> void require_refused(const F& f) {
     const std::string text = message_of(f);
     require(text.find("this model cannot be used any more") != std::string::npos,
             "after a failure the model gave numbers, or said '" + text + "'");
@@ -214,8 +204,7 @@ class experiment {
     const auto y = dp::test::square_labels(rows, 3);
     const auto parts = split(x);
     std::size_t replica = below(places);
-    while (parts.part_begin(replica) == parts.part_begin(replica + 1))
-      replica = (replica + 1) % places;
+    while (parts.part_begin(replica) == parts.part_begin(replica + 1)) replica = (replica + 1) % places;
     refusing::refused = parts.first_row(replica);
     const std::string text = message_of([&] { (*step_several_)(parts, split(y)); });
     refusing::refused = 0;

@@ -16,14 +16,12 @@
 namespace support {
 
 /// Summands and their combined value, computed by a loop in order.
-template <class T>
-struct values_of_summands {
+template <class T> struct values_of_summands {
   std::vector<std::vector<T>> summands;
   std::vector<T> value;
 };
 
-template <class T>
-T combined(devplace::reduction op, T a, T b) {
+template <class T> T combined(devplace::reduction op, T a, T b) {
   if (op == devplace::reduction::max) return b > a ? b : a;
   if (op == devplace::reduction::min) return b < a ? b : a;
   return static_cast<T>(a + b);
@@ -40,11 +38,9 @@ values_of_summands<T> random_values_of_summands(devplace::reduction op, std::siz
         devplace::test::random_values<T>(devplace::dextents<1>(size), static_cast<unsigned>(17 * k + n), -most, most);
     std::vector<T> values(x.data(), x.data() + size);
     if (whole_numbers)
-      for (T& number : values)
-        number = static_cast<T>(static_cast<int>(number));
+      for (T& number : values) number = static_cast<T>(static_cast<int>(number));
     if (k == 0) result.value = values;
-    for (std::size_t i = 0; k != 0 && i < size; ++i)
-      result.value[i] = combined(op, result.value[i], values[i]);
+    for (std::size_t i = 0; k != 0 && i < size; ++i) result.value[i] = combined(op, result.value[i], values[i]);
     result.summands.push_back(std::move(values));
   }
   for (T& total : result.value)
@@ -53,8 +49,7 @@ values_of_summands<T> random_values_of_summands(devplace::reduction op, std::siz
 }
 
 /// A partial tensor and its value.
-template <class T, class Extents, class Where>
-struct summands_and_value {
+template <class T, class Extents, class Where> struct summands_and_value {
   devplace::tensor<T, Extents, Where> summands;
   std::vector<T> value;
 };
@@ -65,8 +60,7 @@ summands_and_value<T, Extents, Where> random_summands(const Extents& extents, bo
   auto values = random_values_of_summands<T>(devplace::detail::rules_of<Where>::op, devplace::local_place_count<Where>,
                                              extents.size(), whole_numbers);
   devplace::tensor<T, Extents, Where> summands(extents);
-  for (std::size_t k = 0; k < values.summands.size(); ++k)
-    set_values(summands.only_on(k), values.summands[k]);
+  for (std::size_t k = 0; k < values.summands.size(); ++k) set_values(summands.only_on(k), values.summands[k]);
   return {std::move(summands), std::move(values.value)};
 }
 

@@ -20,8 +20,7 @@ namespace {
 
 using net = nn::linear<6, 3>;
 
-template <class Lease>
-std::vector<double> weights_of(const Lease& lease, std::size_t k) {
+template <class Lease> std::vector<double> weights_of(const Lease& lease, std::size_t k) {
   const auto view = lease.template only_on<0>(k);
   std::vector<double> values(view.size());
   dp::detail::copy_out<typename decltype(view)::backend_type>(view.ordinal(), values.data(), view.data(),
@@ -53,7 +52,6 @@ TEST_CASE("synchronize gives every place the sum over all, in the order of the p
   const auto whole = dp::synchronize(std::move(partial));
   for (std::size_t k = 0; k < 3; ++k) {
     const auto sum = weights_of(whole, k);
-    for (std::size_t i = 0; i < sum.size(); ++i)
-      CHECK(sum[i] == (a[i] + b[i]) + c[i]);
+    for (std::size_t i = 0; i < sum.size(); ++i) CHECK(sum[i] == (a[i] + b[i]) + c[i]);
   }
 }

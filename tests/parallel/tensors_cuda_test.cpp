@@ -33,8 +33,7 @@ using support::values_of;
 namespace {
 
 /// Checks that a tensor scattered from the host or a device and gathered on any of them equals the original.
-template <std::size_t Axis, class X>
-void check_parts(const X& x) {
+template <std::size_t Axis, class X> void check_parts(const X& x) {
   using where = dp::sharded<dp::axis<Axis>, 0, 1>;
   INFO("axis " << Axis << " of " << dp::detail::to_string(x.extents()));
   const auto whole = values_of(x);

@@ -25,8 +25,7 @@ namespace {
 using net = nn::sequential<nn::linear<6, 5>, nn::linear<5, 3>>;
 
 /// Code as in a program that is generic in the placement.
-template <dp::placement Where, class X>
-auto infer(const X& x) {
+template <dp::placement Where, class X> auto infer(const X& x) {
   dp::model<net, Where, double> model{dp::seed{1}};
   dp::test::set_integer_parameters(model);
   return dp::to_host(model.predict(dp::to_batch<Where>(x)));

@@ -47,8 +47,7 @@ wire_values random_gradients(std::size_t participants, std::size_t count) {
   std::normal_distribution<float> number;
   wire_values all(participants, std::vector<float>(count));
   for (auto& one : all)
-    for (std::size_t i = 0; i != count; ++i)
-      one[i] = std::ldexp(number(random), static_cast<int>(i % 30) - 20);
+    for (std::size_t i = 0; i != count; ++i) one[i] = std::ldexp(number(random), static_cast<int>(i % 30) - 20);
   return all;
 }
 
@@ -84,8 +83,7 @@ wire_values after_rounding(int processes, std::size_t local, const wire_values& 
   return result;
 }
 
-template <class Short>
-void check_rounded_sums() {
+template <class Short> void check_rounded_sums() {
   const double step = std::is_same_v<Short, dp::bf16> ? 0x1p-7 : 0x1p-10;
   for (const auto& [processes, local] : {std::pair{1, 2}, {1, 5}, {2, 1}, {2, 2}, {3, 1}}) {
     const auto of_process = static_cast<std::size_t>(local);
@@ -114,8 +112,7 @@ using wire_where = dp::replicated<0, 1, 2>;
 using wire_model = dp::model<nn::linear<6, 3>, wire_where>;
 
 /// The parameters of all places, and the loss, after some steps with a policy.
-template <class Policy>
-std::pair<wire_values, double> trained(std::size_t steps) {
+template <class Policy> std::pair<wire_values, double> trained(std::size_t steps) {
   using plan = dp::memory_plan<wire_model, dp::batch<7>, dp::optim::sgd, Policy>;
   const std::size_t before = dp::memory_statistics<dp::cuda<0>>().allocated;
   wire_model model{dp::seed{1}};
@@ -144,8 +141,7 @@ using in_short = Policy<collective::wire<Short>, Buckets>;
 
 /// The parameters after steps with batches that do not divide evenly, one smaller than the number of places. The last
 /// steps clip gradients.
-template <class Where, class Policy>
-std::vector<float> trained_on() {
+template <class Where, class Policy> std::vector<float> trained_on() {
   dp::model<wire_net, Where> model{dp::seed{1}};
   dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.125, .momentum = 0.5}, Policy{}};
   for (const std::size_t rows : {std::size_t{7}, std::size_t{1}, std::size_t{10}, std::size_t{6}}) {
@@ -199,8 +195,7 @@ TEST_CASE("training with gradients in bf16 between places stays close to float",
   const auto [far, far_loss] = trained<collective::all_reduce<>>(30);
   const auto [near, near_loss] = trained<in_bf16>(30);
   CHECK(near_loss == Catch::Approx(far_loss).epsilon(0.01));
-  for (std::size_t i = 0; i != near[0].size(); ++i)
-    CHECK(std::abs(near[0][i] - far[0][i]) < 0.01);
+  for (std::size_t i = 0; i != near[0].size(); ++i) CHECK(std::abs(near[0][i] - far[0][i]) < 0.01);
 }
 
 TEST_CASE("rounded gradients have the same bits in one bucket, in several during backward, and in shares",

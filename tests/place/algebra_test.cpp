@@ -33,42 +33,33 @@ constexpr arithmetic every_operation[] = {arithmetic::pointwise, arithmetic::add
                                           arithmetic::quotient,  arithmetic::larger,   arithmetic::smaller};
 
 template <class Rule, class Where>
-constexpr bool gives = std::is_same_v<typename Rule::type, Where>&& Rule::why == mismatch::none;
-template <class Rule, mismatch Why>
-constexpr bool fails = std::is_void_v<typename Rule::type>&& Rule::why == Why;
+constexpr bool gives = std::is_same_v<typename Rule::type, Where> && Rule::why == mismatch::none;
+template <class Rule, mismatch Why> constexpr bool fails = std::is_void_v<typename Rule::type> && Rule::why == Why;
 
-template <arithmetic Op, class... X>
-using elementwise = dp::detail::elementwise_result<Op, X...>;
+template <arithmetic Op, class... X> using elementwise = dp::detail::elementwise_result<Op, X...>;
 
 /// Whether every binary operation on A and B, in either order, has a result on Where.
-template <class A, class B, class Where, std::size_t... I>
-constexpr bool always_of(std::index_sequence<I...>) {
-  return ((gives<elementwise<every_operation[I], A, B>, Where> &&
-           gives<elementwise<every_operation[I], B, A>, Where>)&&...);
-}
-template <class A, class B, class Where>
-constexpr bool always = always_of<A, B, Where>(std::make_index_sequence<6>{});
-
-template <class A, class B, mismatch Why, std::size_t... I>
-constexpr bool never_of(std::index_sequence<I...>) {
+template <class A, class B, class Where, std::size_t... I> constexpr bool always_of(std::index_sequence<I...>) {
   return (
-      (fails<elementwise<every_operation[I], A, B>, Why> && fails<elementwise<every_operation[I], B, A>, Why>)&&...);
+      (gives<elementwise<every_operation[I], A, B>, Where> && gives<elementwise<every_operation[I], B, A>, Where>) &&
+      ...);
 }
-template <class A, class B, mismatch Why>
-constexpr bool never = never_of<A, B, Why>(std::make_index_sequence<6>{});
+template <class A, class B, class Where> constexpr bool always = always_of<A, B, Where>(std::make_index_sequence<6>{});
 
-template <class A, class B>
-using matmul = dp::detail::matmul_result<A, B>;
-template <class X>
-using transposed = typename dp::detail::transposed_placement<X>::type;
+template <class A, class B, mismatch Why, std::size_t... I> constexpr bool never_of(std::index_sequence<I...>) {
+  return ((fails<elementwise<every_operation[I], A, B>, Why> && fails<elementwise<every_operation[I], B, A>, Why>) &&
+          ...);
+}
+template <class A, class B, mismatch Why> constexpr bool never = never_of<A, B, Why>(std::make_index_sequence<6>{});
+
+template <class A, class B> using matmul = dp::detail::matmul_result<A, B>;
+template <class X> using transposed = typename dp::detail::transposed_placement<X>::type;
 constexpr std::size_t all = static_cast<std::size_t>(-1);
 template <reducing Op, std::size_t Axis, class X>
 using reduced =
     std::conditional_t<Axis == all, dp::detail::reduction_result<Op, X>, dp::detail::reduction_result<Op, X, Axis>>;
-template <class X, std::size_t... Axis>
-using summed = dp::detail::reduction_result<reducing::sum, X, Axis...>;
-template <std::size_t Axis, class X>
-using row_function = dp::detail::row_function_result<Axis, X>;
+template <class X, std::size_t... Axis> using summed = dp::detail::reduction_result<reducing::sum, X, Axis...>;
+template <std::size_t Axis, class X> using row_function = dp::detail::row_function_result<Axis, X>;
 
 }  // namespace
 

@@ -15,8 +15,7 @@ struct add_one {};
 
 }  // namespace
 
-template <>
-struct devplace::implementation<dp::backend::cpu, add_one> {
+template <> struct devplace::implementation<dp::backend::cpu, add_one> {
   static void run(int ordinal, int* x) { *x += 1 + ordinal; }
 };
 

@@ -109,10 +109,8 @@ TEST_CASE("concurrent first uses of a map agree", "[place]") {
   device_map map("0:1,1:0,2:1");
   std::vector<std::thread> threads;
   std::vector<int> counts(4);
-  for (int& count : counts)
-    threads.emplace_back([&] { count = map.use(2, "a thread") + map.visible(0); });
-  for (std::thread& thread : threads)
-    thread.join();
+  for (int& count : counts) threads.emplace_back([&] { count = map.use(2, "a thread") + map.visible(0); });
+  for (std::thread& thread : threads) thread.join();
   CHECK(counts == std::vector<int>{4, 4, 4, 4});
 }
 

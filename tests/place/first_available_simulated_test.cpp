@@ -10,10 +10,7 @@ namespace dp = devplace;
 namespace {
 
 struct name {
-  template <class Where>
-  std::string operator()(Where) const {
-    return dp::placement_name<Where>();
-  }
+  template <class Where> std::string operator()(Where) const { return dp::placement_name<Where>(); }
 };
 
 }  // namespace

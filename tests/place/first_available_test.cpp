@@ -14,8 +14,7 @@ namespace {
 
 /// Does not compile for a cuda placement, like a function that creates a tensor there without a component.
 struct cpu_only {
-  template <class Where>
-  std::string operator()(Where) const {
+  template <class Where> std::string operator()(Where) const {
     static_assert(std::is_same_v<Where, dp::on<dp::cpu>>);
     return dp::placement_name<Where>();
   }

@@ -14,8 +14,7 @@ namespace dp = devplace;
 
 namespace {
 
-template <class Where>
-std::string printed(Where where) {
+template <class Where> std::string printed(Where where) {
   std::ostringstream out;
   out << where;
   return out.str();

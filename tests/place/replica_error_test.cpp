@@ -12,8 +12,7 @@ namespace dp = devplace;
 
 namespace {
 
-template <class Exception>
-[[noreturn]] void rethrown(const Exception& e) {
+template <class Exception> [[noreturn]] void rethrown(const Exception& e) {
   dp::detail::rethrow_for_replica(std::make_exception_ptr(e), 1, 3, "cuda:1");
 }
 

@@ -14,10 +14,7 @@ namespace dp = devplace;
 namespace {
 
 struct name_of {
-  template <class Where>
-  std::string operator()(Where) const {
-    return dp::placement_name<Where>();
-  }
+  template <class Where> std::string operator()(Where) const { return dp::placement_name<Where>(); }
 };
 
 std::string select(const char* name) {

@@ -13,8 +13,7 @@ namespace dp = devplace;
 namespace {
 
 struct cpu_only {
-  template <class Where>
-  std::string operator()(Where) const {
+  template <class Where> std::string operator()(Where) const {
     static_assert(std::is_same_v<Where, dp::on<dp::cpu>>);
     return dp::placement_name<Where>();
   }
@@ -26,9 +25,7 @@ std::string select(const char* name) {
 
 }  // namespace
 
-TEST_CASE("select chooses the placement by name", "[place]") {
-  CHECK(select("cpu") == "cpu");
-}
+TEST_CASE("select chooses the placement by name", "[place]") { CHECK(select("cpu") == "cpu"); }
 
 TEST_CASE("select gives the reason why a placement is unusable in this build", "[place]") {
   for (const char* name : {"cuda", "cuda:0", "replicated<0,1>", "replicated<cuda:0, cuda:1>"}) {

@@ -118,8 +118,7 @@ TEST_CASE("launched processes on several hosts cannot train on CPUs, and the err
 TEST_CASE("launched processes on several hosts must know the host of process 0", "[parallel][launch]") {
   forked_ranks processes;
   start_as_torchrun(processes, 2, 1, [] {
-    for (const char* const name : {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "GROUP_RANK"})
-      ::unsetenv(name);
+    for (const char* const name : {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "GROUP_RANK"}) ::unsetenv(name);
     for (const auto& [to, from] : {std::pair{"OMPI_COMM_WORLD_RANK", "RANK"}, {"OMPI_COMM_WORLD_SIZE", "WORLD_SIZE"}}) {
       ::setenv(to, std::getenv(from), 1);
       ::unsetenv(from);
@@ -156,8 +155,7 @@ TEST_CASE("a failing process ends processes of other hosts, in a call of all and
   const auto ends = processes.wait();
   INFO(how << "\n0: " << ends[0].text << "1: " << ends[1].text << "2: " << ends[2].text);
   CHECK(ends[1].end == (how == "killed" ? "signal 9" : how == "throws" ? "exit 3" : "exit 0"));
-  for (const std::size_t r : {0u, 2u})
-    CHECK(ends[r].end == "exit 75");
+  for (const std::size_t r : {0u, 2u}) CHECK(ends[r].end == "exit 75");
   CHECK_THAT(ends[0].text, ContainsSubstring("rank 1 (host "));
 }
 

@@ -66,8 +66,7 @@ const std::string fix = " Make a file with a new token, the same on each host: (
 std::string name_of_job(const std::vector<std::pair<const char*, std::string>>& variables) {
   forked_ranks processes;
   processes.start([&] {
-    for (const auto& [name, value] : variables)
-      ::setenv(name, value.c_str(), 1);
+    for (const auto& [name, value] : variables) ::setenv(name, value.c_str(), 1);
     const auto launched = dp::launch_environment::of_process();
     throw std::runtime_error(dp::parallel::detail::job_name(launched, {}));
   });

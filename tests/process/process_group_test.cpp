@@ -104,10 +104,8 @@ TEST_CASE("collectives of small values give every process the same result", "[pa
       const double term = rank == 0 ? 1 : rank == 1 ? 1e100 : rank == 2 ? -1e100 : 0;
       if (processes >= 3) REQUIRE_HERE(group.all_reduce(term) == 0);
       const std::vector<int> all = group.all_gather(10 * rank);
-      for (int r = 0; r != processes; ++r)
-        REQUIRE_HERE(all[static_cast<std::size_t>(r)] == 10 * r);
-      for (int root = 0; root != processes; ++root)
-        REQUIRE_HERE(group.broadcast(100 + rank, root) == 100 + root);
+      for (int r = 0; r != processes; ++r) REQUIRE_HERE(all[static_cast<std::size_t>(r)] == 10 * r);
+      for (int root = 0; root != processes; ++root) REQUIRE_HERE(group.broadcast(100 + rank, root) == 100 + root);
       group.barrier();
     });
 }
@@ -118,11 +116,9 @@ TEST_CASE("a broadcast larger than a portion takes several portions", "[parallel
       [](const dp::process_group& group) {
         for (const std::size_t count : std::vector<std::size_t>{0, 1, 11, 24, 25, 100}) {
           std::vector<double> values(count, group.rank());
-          for (std::size_t i = 0; group.rank() == 2 && i != count; ++i)
-            values[i] = static_cast<double>(i);
+          for (std::size_t i = 0; group.rank() == 2 && i != count; ++i) values[i] = static_cast<double>(i);
           group.broadcast(std::span(values), 2);
-          for (std::size_t i = 0; i != count; ++i)
-            REQUIRE_HERE(values[i] == static_cast<double>(i));
+          for (std::size_t i = 0; i != count; ++i) REQUIRE_HERE(values[i] == static_cast<double>(i));
         }
       },
       100);

@@ -85,8 +85,7 @@ std::uint32_t value(std::size_t rank, std::size_t b, std::size_t i, std::size_t 
 }
 
 void poll_until_ended(dp::parallel::transport& via) {
-  while (!via.poll())
-    std::this_thread::yield();
+  while (!via.poll()) std::this_thread::yield();
 }
 
 /// Replaces every buffer of every process by the sum of all, one portion of the transport at a time. `polled`: polls
@@ -97,11 +96,9 @@ void all_reduce(dp::parallel::transport& via, std::vector<std::vector<std::uint3
   for (std::size_t done = 0; done < count || done == 0; done += most) {
     const std::size_t now = std::min(most, count - done);
     std::vector<std::byte*> at;
-    for (auto& buffer : buffers)
-      at.push_back(reinterpret_cast<std::byte*>(buffer.data() + done));
+    for (auto& buffer : buffers) at.push_back(reinterpret_cast<std::byte*>(buffer.data() + done));
     std::vector<std::size_t> begins(n + 1);
-    for (std::size_t r = 0; r <= n; ++r)
-      begins[r] = now * r / n * sizeof(std::uint32_t);
+    for (std::size_t r = 0; r <= n; ++r) begins[r] = now * r / n * sizeof(std::uint32_t);
     if (polled) {
       via.start_collect(at, begins);
       poll_until_ended(via);
@@ -112,8 +109,7 @@ void all_reduce(dp::parallel::transport& via, std::vector<std::vector<std::uint3
     REQUIRE_HERE(summands.size() == n * buffers.size());
     for (std::size_t i = 0; i != (begins[rank + 1] - begins[rank]) / sizeof(std::uint32_t); ++i) {
       std::uint32_t sum = 0;
-      for (const std::byte* const summand : summands)
-        sum += reinterpret_cast<const std::uint32_t*>(summand)[i];
+      for (const std::byte* const summand : summands) sum += reinterpret_cast<const std::uint32_t*>(summand)[i];
       reinterpret_cast<std::uint32_t*>(result)[i] = sum;
     }
     if (polled) {
@@ -130,8 +126,7 @@ std::vector<std::vector<std::uint32_t>> filled(std::size_t rank, std::size_t buf
                                                std::size_t round) {
   std::vector<std::vector<std::uint32_t>> result(buffers, std::vector<std::uint32_t>(count));
   for (std::size_t b = 0; b != buffers; ++b)
-    for (std::size_t i = 0; i != count; ++i)
-      result[b][i] = value(rank, b, i, round);
+    for (std::size_t i = 0; i != count; ++i) result[b][i] = value(rank, b, i, round);
   return result;
 }
 
@@ -139,8 +134,7 @@ bool reduced(const std::vector<std::vector<std::uint32_t>>& buffers, std::size_t
   for (std::size_t i = 0; i != buffers[0].size(); ++i) {
     std::uint32_t sum = 0;
     for (std::size_t r = 0; r != processes; ++r)
-      for (std::size_t b = 0; b != buffers.size(); ++b)
-        sum += value(r, b, i, round);
+      for (std::size_t b = 0; b != buffers.size(); ++b) sum += value(r, b, i, round);
     for (const auto& buffer : buffers)
       if (buffer[i] != sum) return false;
   }
@@ -189,8 +183,7 @@ TEST_CASE("processes reduce through shared memory: all sizes, several buffers, i
 
 TEST_CASE("streaming stores write exactly their range", "[parallel]") {
   std::vector<std::byte> from(2000), to(2200);
-  for (std::size_t i = 0; i != from.size(); ++i)
-    from[i] = static_cast<std::byte>(i % 251);
+  for (std::size_t i = 0; i != from.size(); ++i) from[i] = static_cast<std::byte>(i % 251);
   for (std::size_t first = 0; first < 70; first += 3)
     for (const std::size_t bytes : {0U, 1U, 63U, 64U, 65U, 127U, 128U, 200U, 1999U}) {
       std::fill(to.begin(), to.end(), std::byte{0xee});
@@ -226,8 +219,7 @@ TEST_CASE("small buffers are reduced by all processes, bitwise like larger ones"
               std::vector<float> values(count), expected(count);
               for (std::size_t i = 0; i != count; ++i) {
                 values[i] = term(static_cast<std::size_t>(rank), i);
-                for (std::size_t r = 0; r != processes; ++r)
-                  expected[i] += term(r, i);
+                for (std::size_t r = 0; r != processes; ++r) expected[i] += term(r, i);
               }
               float* const buffer = values.data();
               engine.template all_reduce<float>(std::span(&buffer, 1), count, dp::reduction::sum);
@@ -285,8 +277,7 @@ TEST_CASE("a started call ends when the others have entered it, and no other cal
     if (rank == 1) meeting.barrier();
     via->start_collect(std::span(&buffer, 1), begins);
     if (rank == 0) {
-      for (int i = 0; i != 100; ++i)
-        REQUIRE_HERE(!via->poll());
+      for (int i = 0; i != 100; ++i) REQUIRE_HERE(!via->poll());
       bool refused = false;
       try {
         via->barrier();
@@ -303,8 +294,7 @@ TEST_CASE("a started call ends when the others have entered it, and no other cal
     via->barrier();
     meeting.barrier();
   });
-  for (const support::ended_process& process : ended)
-    CHECK(process.how + process.output == "exit 0");
+  for (const support::ended_process& process : ended) CHECK(process.how + process.output == "exit 0");
 }
 
 TEST_CASE("giving up a started call is reported to the other processes", "[parallel]") {
@@ -318,15 +308,13 @@ TEST_CASE("giving up a started call is reported to the other processes", "[paral
     }
     std::string told;
     try {
-      for (int i = 0; i != 3; ++i)
-        via->distribute(buffer, std::span(&buffer, 1), begins);
+      for (int i = 0; i != 3; ++i) via->distribute(buffer, std::span(&buffer, 1), begins);
     } catch (const dp::communication_error& e) {
       told = e.what();
     }
     REQUIRE_HERE(told.find(rank == 0 ? "cannot be used any more" : "while rank 0") != std::string::npos);
   });
-  for (const support::ended_process& process : ended)
-    CHECK(process.how + process.output == "exit 0");
+  for (const support::ended_process& process : ended) CHECK(process.how + process.output == "exit 0");
 }
 
 TEST_CASE("a large array is broadcast in portions", "[parallel]") {
@@ -335,11 +323,9 @@ TEST_CASE("a large array is broadcast in portions", "[parallel]") {
             [](const auto& via, int rank) {
               const dp::process_group group(via);
               std::vector<double> values(10'000, rank);
-              for (std::size_t i = 0; rank == 1 && i != values.size(); ++i)
-                values[i] = static_cast<double>(i);
+              for (std::size_t i = 0; rank == 1 && i != values.size(); ++i) values[i] = static_cast<double>(i);
               group.broadcast(std::span(values), 1);
-              for (std::size_t i = 0; i != values.size(); ++i)
-                REQUIRE_HERE(values[i] == static_cast<double>(i));
+              for (std::size_t i = 0; i != values.size(); ++i) REQUIRE_HERE(values[i] == static_cast<double>(i));
               REQUIRE_HERE(group.description() == "rank " + std::to_string(rank) + " of 3 processes, by shared memory");
             },
             std::size_t{4096})) == "");
@@ -513,8 +499,7 @@ TEST_CASE("a waiting call checks the monitor, whose exception ends the call", "[
 
 TEST_CASE("a child of fork does not end the group of its parent", "[parallel]") {
   CHECK(failures(in_connected(2, [](auto via, int) {
-          const auto child = support::in_forked_processes(
-              1, [&](int) { via.reset(); }, 20);
+          const auto child = support::in_forked_processes(1, [&](int) { via.reset(); }, 20);
           REQUIRE_HERE(child[0].how == "exit 0");
           via->barrier();
         })) == "");
@@ -579,8 +564,7 @@ TEST_CASE("float sums have the same bits for every portion, in rank order and by
           sum.template operator()<dp::parallel::summation::by_rank>();
           sum.template operator()<dp::parallel::summation::by_ring>();
           std::uint64_t hash = 0;
-          for (const float value : result)
-            hash = (hash ^ std::bit_cast<std::uint32_t>(value)) * 0x9e37'79b9'7f4a'7c15U;
+          for (const float value : result) hash = (hash ^ std::bit_cast<std::uint32_t>(value)) * 0x9e37'79b9'7f4a'7c15U;
           return std::to_string(hash);
         },
         portion);
@@ -589,8 +573,7 @@ TEST_CASE("float sums have the same bits for every portion, in rank order and by
   CHECK(failures(usual) == "");
   for (const std::size_t portion : {4096U, 65'536U, 131'072U}) {
     const auto other = bits(portion);
-    for (std::size_t r = 0; r != 3; ++r)
-      CHECK(other[r].output == usual[0].output);
+    for (std::size_t r = 0; r != 3; ++r) CHECK(other[r].output == usual[0].output);
   }
 }
 
@@ -622,8 +605,7 @@ TEST_CASE("all processes get the reason why they cannot share memory", "[paralle
       "devplace: shared_memory_transport: rank 1 of 2 processes could not open the memory of rank 0 by /proc (No such "
       "file or directory). Start all processes on one host, in one container and as one user, or connect them by MPI.";
   for (const auto& ended : {changed(0, 987, 0), changed(999'999'999, 0, 0), changed(0, -1, 1), changed(0, -1, 0, 4096)})
-    for (const auto& process : ended)
-      CHECK(process.output == sentence);
+    for (const auto& process : ended) CHECK(process.output == sentence);
 }
 
 TEST_CASE("all processes get the failure to create a segment", "[parallel]") {
@@ -662,6 +644,5 @@ TEST_CASE("the protocol runs under ThreadSanitizer with threads that share one m
         }
       });
   }
-  for (const std::string& failure : failed)
-    CHECK(failure == "");
+  for (const std::string& failure : failed) CHECK(failure == "");
 }

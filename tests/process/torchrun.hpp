@@ -17,8 +17,7 @@ inline int free_port() {
 }
 
 /// Starts the processes that torchrun --nproc-per-node `local_size` would start. This host stands in for further hosts.
-template <class F>
-void start_as_torchrun(forked_ranks& processes, int size, int local_size, const F& f) {
+template <class F> void start_as_torchrun(forked_ranks& processes, int size, int local_size, const F& f) {
   const std::string job = new_token();
   const int port = size == local_size ? 29500 : free_port() - 1;
   for (int rank = 0; rank != size; ++rank)

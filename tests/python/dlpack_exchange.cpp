@@ -33,8 +33,7 @@ constexpr const char* used_capsule_name =
     std::is_same_v<Managed, dp::dlpack::managed_tensor_versioned> ? "used_dltensor_versioned" : "used_dltensor";
 
 /// Gives a tensor to Python. A capsule that no consumer has used returns the tensor.
-template <class Managed>
-PyObject* capsule(std::unique_ptr<Managed, dp::dlpack::give_back> handle) {
+template <class Managed> PyObject* capsule(std::unique_ptr<Managed, dp::dlpack::give_back> handle) {
   PyObject* const made = PyCapsule_New(handle.get(), capsule_name<Managed>, [](PyObject* self) {
     if (PyCapsule_IsValid(self, capsule_name<Managed>))
       dp::dlpack::give_back()(static_cast<Managed*>(PyCapsule_GetPointer(self, capsule_name<Managed>)));
@@ -44,8 +43,7 @@ PyObject* capsule(std::unique_ptr<Managed, dp::dlpack::give_back> handle) {
 }
 
 /// Takes a tensor from Python, whose capsule is marked as used; empty if the capsule is of another kind.
-template <class Managed>
-std::unique_ptr<Managed, dp::dlpack::give_back> taken(PyObject* from) {
+template <class Managed> std::unique_ptr<Managed, dp::dlpack::give_back> taken(PyObject* from) {
   if (!PyCapsule_IsValid(from, capsule_name<Managed>)) return nullptr;
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(from, capsule_name<Managed>));
   PyCapsule_SetName(from, used_capsule_name<Managed>);
@@ -53,15 +51,13 @@ std::unique_ptr<Managed, dp::dlpack::give_back> taken(PyObject* from) {
 }
 
 /// Calls `f` with the handle of either kind.
-template <class F>
-auto with_handle(PyObject* from, F f) {
+template <class F> auto with_handle(PyObject* from, F f) {
   if (auto handle = taken<dp::dlpack::managed_tensor_versioned>(from)) return f(std::move(handle));
   return f(taken<dp::dlpack::managed_tensor>(from));
 }
 
 /// A function of the module; converts devplace's exceptions to Python's.
-template <PyObject* (*Function)(PyObject*)>
-PyObject* guarded(PyObject*, PyObject* arguments) noexcept {
+template <PyObject* (*Function)(PyObject*)> PyObject* guarded(PyObject*, PyObject* arguments) noexcept {
   try {
     return Function(arguments);
   } catch (const std::exception& failure) {
@@ -78,8 +74,7 @@ PyObject* counting(PyObject* arguments) {
   int rows = 0, columns = 0, versioned = 0;
   require(PyArg_ParseTuple(arguments, "iip", &rows, &columns, &versioned));
   matrix x(dp::extents<dyn, dyn>(static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)));
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x.data()[i] = static_cast<float>(i);
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i);
   return versioned != 0 ? capsule(dp::to_dlpack(std::move(x))) : capsule(dp::to_dlpack_unversioned(std::move(x)));
 }
 
@@ -90,8 +85,7 @@ PyObject* transposed_to_read(PyObject*) {
   return capsule(dp::to_dlpack(x->permute(dp::axis<1>{}, dp::axis<0>{}), x));
 }
 
-template <class T>
-PyObject* three_of() {
+template <class T> PyObject* three_of() {
   return capsule(dp::to_dlpack(dp::tensor<T, dp::extents<3>, dp::on<dp::cpu>>{1, 2, 3}));
 }
 
@@ -114,8 +108,7 @@ PyObject* weighted_sum(PyObject* arguments) {
     const auto x = dp::view_dlpack<const float, dp::extents<dyn, dyn>>(handle);
     double sum = 0;
     for (std::size_t i = 0; i < x.extent(0); ++i)
-      for (std::size_t j = 0; j < x.extent(1); ++j)
-        sum += x(i, j) * static_cast<double>(i + 10 * j);
+      for (std::size_t j = 0; j < x.extent(1); ++j) sum += x(i, j) * static_cast<double>(i + 10 * j);
     return PyFloat_FromDouble(sum);
   });
 }
@@ -141,9 +134,7 @@ PyObject* drop(PyObject*) {
 }
 
 /// allocated(): bytes of devplace's tensors.
-PyObject* allocated(PyObject*) {
-  return PyLong_FromSize_t(dp::memory_statistics<dp::cpu>().allocated);
-}
+PyObject* allocated(PyObject*) { return PyLong_FromSize_t(dp::memory_statistics<dp::cpu>().allocated); }
 
 PyMethodDef functions[] = {{"counting", &guarded<&counting>, METH_VARARGS, nullptr},
                            {"transposed_to_read", &guarded<&transposed_to_read>, METH_VARARGS, nullptr},
@@ -158,6 +149,4 @@ PyModuleDef definition{
 
 }  // namespace
 
-PyMODINIT_FUNC PyInit_dlpack_exchange() {
-  return PyModule_Create(&definition);
-}
+PyMODINIT_FUNC PyInit_dlpack_exchange() { return PyModule_Create(&definition); }

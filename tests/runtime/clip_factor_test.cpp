@@ -48,8 +48,7 @@ TEST_CASE("clipping on the CPU equals a sum in long double", "[runtime]") {
     const auto x = dp::test::random_values<float>(dp::extents<dp::dyn>{n}, 1);
     const std::vector<float> gradients(x.data(), x.data() + n);
     long double sum = 0;
-    for (const float g : gradients)
-      sum += static_cast<long double>(g) * static_cast<long double>(g);
+    for (const float g : gradients) sum += static_cast<long double>(g) * static_cast<long double>(g);
     const double norm = static_cast<double>(std::sqrt(sum)) / 32;
     const clipped result = clip(gradients, norm / 4, 32.0F);
     CHECK(result.norm == static_cast<float>(norm));

@@ -44,7 +44,6 @@ TEST_CASE("threads that predict concurrently have separate workspaces", "[runtim
           if (bytes[b] != t) ++mixed;
       }
     });
-  for (std::thread& one : all)
-    one.join();
+  for (std::thread& one : all) one.join();
   CHECK(mixed == 0);
 }

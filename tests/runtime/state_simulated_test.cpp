@@ -21,14 +21,12 @@ using device = dp::backend::cuda;
 constexpr std::array<int, 2> two{0, 1};
 constexpr std::array<int, 1> host{0};
 
-template <class Backend, class T>
-std::vector<T> numbers(int ordinal, const T* data, std::size_t n) {
+template <class Backend, class T> std::vector<T> numbers(int ordinal, const T* data, std::size_t n) {
   std::vector<T> all(n);
   dp::detail::copy_out<Backend>(ordinal, all.data(), data, n * sizeof(T));
   return all;
 }
-template <class Backend, class T>
-void set(int ordinal, T* data, const std::vector<T>& values) {
+template <class Backend, class T> void set(int ordinal, T* data, const std::vector<T>& values) {
   dp::detail::copy_in<Backend>(ordinal, data, values.data(), values.size() * sizeof(T));
 }
 
@@ -55,8 +53,7 @@ TEST_CASE("replicas start as zeros, and gradients are allocated for training", "
 TEST_CASE("a state and its counters are copied to every replica of another placement", "[runtime]") {
   const auto from = runtime::empty_state<float, dp::backend::cpu>(host, {16, 16, 0});
   std::vector<float> values(16);
-  for (std::size_t i = 0; i != 16; ++i)
-    values[i] = 1.0F + static_cast<float>(i) / 3;
+  for (std::size_t i = 0; i != 16; ++i) values[i] = 1.0F + static_cast<float>(i) / 3;
   set<dp::backend::cpu>(0, from->replicas[0].parameter_data(), values);
   from->seed = 7;
   from->step = 9;
@@ -84,8 +81,7 @@ TEST_CASE("working copies are rounded once after parameters change", "[runtime]"
     return static_cast<float>(numbers<device>(r.ordinal, r.working_data(), 1)[0]);
   };
   const auto set_all = [&](float value) {
-    for (const auto& r : state->replicas)
-      set<device>(r.ordinal, r.parameter_data(), std::vector<float>(16, value));
+    for (const auto& r : state->replicas) set<device>(r.ordinal, r.parameter_data(), std::vector<float>(16, value));
   };
   set_all(1 + 1.0F / 256 + 1.0F / 4096);  // bf16 has 8 bits: between 1 and 1 + 1/128, nearer to the latter
   runtime::renew_working_copies<device>(*state);

@@ -17,14 +17,10 @@ namespace {
 struct rule {
   std::int64_t first = 0;
   double rate = 1;
-  template <class T>
-  struct factors {
+  template <class T> struct factors {
     T step, rate;
   };
-  template <class T>
-  void set(factors<T>& to, std::int64_t t) const {
-    to = {static_cast<T>(t), static_cast<T>(rate)};
-  }
+  template <class T> void set(factors<T>& to, std::int64_t t) const { to = {static_cast<T>(t), static_cast<T>(rate)}; }
 };
 using record = runtime::step_record<rule, float>;
 
@@ -78,13 +74,10 @@ TEST_CASE("elements of groups are updated by the record of their group", "[runti
           CHECK(one.steps - records.data() == group_of[(first + i) / unit]);
         }
       });
-      for (std::size_t i = 0; i != end; ++i)
-        REQUIRE(seen[i] == (i < begin ? 0 : 1));
+      for (std::size_t i = 0; i != end; ++i) REQUIRE(seen[i] == (i < begin ? 0 : 1));
     }
   }
-  for (record& one : records)
-    one.begin({}, 1);
+  for (record& one : records) one.begin({}, 1);
   update.advance();
-  for (const record& one : records)
-    CHECK(one.step == 2);
+  for (const record& one : records) CHECK(one.step == 2);
 }

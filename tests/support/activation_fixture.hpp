@@ -14,16 +14,14 @@
 namespace devplace::test {
 
 /// Compares an elementwise layer with PyTorch's, on usual inputs and on large ones.
-template <class Layer>
-void compare_activation_with_pytorch(const std::string& name) {
+template <class Layer> void compare_activation_with_pytorch(const std::string& name) {
   using net = nn::sequential<nn::input<7>, Layer>;
   compare_with_pytorch_in_both<net, extents<5, 7>, extents<5, 7>>(name);
   compare_with_pytorch_in_both<net, extents<5, 7>, extents<5, 7>>(name + "_large");
 }
 
 /// Compares the layer's gradient with finite differences: alone, and between layers with parameters.
-template <class Layer>
-void compare_activation_with_differences() {
+template <class Layer> void compare_activation_with_differences() {
   const auto alone = nn::check_gradients<nn::sequential<nn::input<5>, Layer>>(seed{4});
   INFO(alone.where);
   CHECK(alone.checked == 15);

@@ -29,8 +29,7 @@ struct attention_loops {
     // Rounded to float, so that all types have equal inputs.
     const auto draw = [&](std::size_t count) {
       std::vector<double> values(count);
-      for (double& x : values)
-        x = static_cast<double>(static_cast<float>(normal(engine)));
+      for (double& x : values) x = static_cast<double>(static_cast<float>(normal(engine)));
       return values;
     };
     const std::size_t rows = s.samples * s.length;
@@ -41,8 +40,7 @@ struct attention_loops {
     log_sums.resize(rows * s.heads);
     for (std::size_t sample = 0; sample < s.samples; ++sample)
       for (std::size_t head = 0; head < s.heads; ++head)
-        for (std::size_t query = 0; query < s.length; ++query)
-          attend(sample, head, query);
+        for (std::size_t query = 0; query < s.length; ++query) attend(sample, head, query);
   }
 
   /// Returns an element's index in the array of queries (part 0), keys (1) and values (2).
@@ -90,8 +88,7 @@ struct attention_loops {
 };
 
 /// The results of an implementation for these inputs in T.
-template <class T>
-struct attention_results {
+template <class T> struct attention_results {
   std::vector<T> queries, dresults, results, log_sums, dqueries, products;
   detail::attention_arguments<T> forward;
   detail::attention_gradient_arguments<T> backward;

@@ -21,21 +21,10 @@ struct Approx {
 namespace Matchers {
 
 struct stand_in {};
-template <class T>
-stand_in WithinRel(T, T) {
-  return {};
-}
-template <class T>
-stand_in WithinAbs(T, T) {
-  return {};
-}
-template <class T>
-stand_in WithinULP(T, unsigned) {
-  return {};
-}
-inline stand_in ContainsSubstring(const std::string&) {
-  return {};
-}
+template <class T> stand_in WithinRel(T, T) { return {}; }
+template <class T> stand_in WithinAbs(T, T) { return {}; }
+template <class T> stand_in WithinULP(T, unsigned) { return {}; }
+inline stand_in ContainsSubstring(const std::string&) { return {}; }
 
 }  // namespace Matchers
 }  // namespace Catch
@@ -51,8 +40,7 @@ inline stand_in ContainsSubstring(const std::string&) {
 
 #define TEST_CASE(name, tags) [[maybe_unused]] static void CATCH_STAND_IN_NAME(__LINE__)()
 #define TEMPLATE_TEST_CASE(name, tags, ...) \
-  template <class TestType>                 \
-  [[maybe_unused]] static void CATCH_STAND_IN_NAME(__LINE__)()
+  template <class TestType> [[maybe_unused]] static void CATCH_STAND_IN_NAME(__LINE__)()
 #define SECTION(name) if (true)
 #define GENERATE(...) std::get<0>(std::tuple{__VA_ARGS__})
 #define CAPTURE(value) static_cast<void>(value)

@@ -10,8 +10,7 @@
 namespace devplace::test {
 
 /// Calls f(y, x, weight) with the indices of each product of a convolution.
-template <class F>
-void for_each_product(const detail::convolution_shape& s, const F& f) {
+template <class F> void for_each_product(const detail::convolution_shape& s, const F& f) {
   for (std::size_t n = 0; n < s.samples; ++n)
     for (std::size_t g = 0; g < s.groups; ++g)
       for (std::size_t o = 0; o < s.outputs; ++o)

@@ -13,19 +13,15 @@
 namespace devplace::test {
 
 /// Returns the number of inputs of linear layer number `index`; all layers differ in size.
-constexpr std::size_t deep_width(std::size_t index) {
-  return 8 + index;
-}
+constexpr std::size_t deep_width(std::size_t index) { return 8 + index; }
 
 template <std::size_t Index>
 using deep_layer =
     std::conditional_t<Index % 2 == 0, nn::linear<deep_width(Index / 2), deep_width(Index / 2 + 1)>, nn::tanh>;
 
-template <std::size_t... Index>
-auto deep_layers(std::index_sequence<Index...>) -> nn::sequential<deep_layer<Index>...>;
+template <std::size_t... Index> auto deep_layers(std::index_sequence<Index...>) -> nn::sequential<deep_layer<Index>...>;
 
 /// A network of `Layers` layers, alternately linear and tanh.
-template <std::size_t Layers>
-using deep_network = decltype(deep_layers(std::make_index_sequence<Layers>{}));
+template <std::size_t Layers> using deep_network = decltype(deep_layers(std::make_index_sequence<Layers>{}));
 
 }  // namespace devplace::test

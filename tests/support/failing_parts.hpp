@@ -23,8 +23,7 @@ inline constexpr double dynamite = 12345;
 
 /// The identity, except that one value throws an exception of a foreign type.
 struct explode {
-  template <class T>
-  T operator()(T x) const {
+  template <class T> T operator()(T x) const {
     if (x == static_cast<T>(dynamite)) throw std::runtime_error("a functor threw.");
     return x;
   }
@@ -32,8 +31,7 @@ struct explode {
 
 /// A layer that throws on the device, in its kernel.
 struct explosive {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) { c.output = map(explode{}, c.input); }
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
 };
@@ -44,8 +42,7 @@ struct refusing {
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
   inline static std::uint64_t refused = nowhere;
 
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) {
     if (c.key.first_sample == refused) throw std::runtime_error("a layer threw.");
     c.output = c.input * 1;
@@ -74,8 +71,7 @@ class held_device {
   struct wait_for {
     std::atomic<bool>* released;
     void operator()(std::size_t) const {
-      while (!*released)
-        std::this_thread::yield();
+      while (!*released) std::this_thread::yield();
     }
   };
   devplace::detail::event_handle held_;
@@ -93,8 +89,7 @@ struct fault {
 };
 
 /// Subtracts gradients times a power of two; throws if `fails`.
-template <class T>
-struct subtract_or_throw {
+template <class T> struct subtract_or_throw {
   T* parameters;
   const T* gradients;
   T factor;
@@ -111,8 +106,7 @@ struct faulty_rule {
 
   static constexpr std::size_t state_arenas = 0;
   void validate() const {}
-  template <class Backend, class T>
-  void step(const optim::step_arguments<T>& a) const {
+  template <class Backend, class T> void step(const optim::step_arguments<T>& a) const {
     const bool fails = where.is_here(a.ordinal, a.step);
     if (fails && where.on_host) {
       if (where.releases != nullptr) where.releases->release();
@@ -128,8 +122,7 @@ inline void let_three_devices_finish() {
   const auto finish = [](auto place) {
     event<decltype(place)> done;
     done.record();
-    while (!done.ready())
-      std::this_thread::yield();
+    while (!done.ready()) std::this_thread::yield();
   };
   finish(cuda<0>{});
   finish(cuda<1>{});

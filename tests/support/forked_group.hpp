@@ -20,8 +20,7 @@ inline std::string text_of(const std::vector<float>& values) {
 
 /// Calls `f()`, which returns numbers, in several forked processes, each in a scope of their group over shared memory.
 /// Call it before this process has started threads, because children do not inherit them.
-template <class F>
-std::vector<ended_process> in_forked_group(int processes, const F& f) {
+template <class F> std::vector<ended_process> in_forked_group(int processes, const F& f) {
   meeting_point meeting(processes);
   return in_forked_processes(processes, [&](int rank) {
     const devplace::process_group group(devplace::parallel::shared_memory_transport::connect(

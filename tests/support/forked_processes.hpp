@@ -40,8 +40,7 @@ class meeting_point {
   void barrier() {
     ++meetings_;
     arrived_->fetch_add(1);
-    while (arrived_->load() < meetings_ * processes_)
-      std::this_thread::yield();
+    while (arrived_->load() < meetings_ * processes_) std::this_thread::yield();
   }
   /// Gathers the bytes of all processes, in the order of ranks.
   void all_gather(int rank, const void* own, std::size_t bytes, void* all) {
@@ -69,8 +68,7 @@ struct ended_process {
 
 /// Calls `f(rank)` in `processes` children, rank 0 first, and waits for them. A child exits with 0, or with 1 after an
 /// exception. `f` returns a text of at most 60,000 bytes, or nothing.
-template <class F>
-std::vector<ended_process> in_forked_processes(int processes, const F& f, double seconds = 60) {
+template <class F> std::vector<ended_process> in_forked_processes(int processes, const F& f, double seconds = 60) {
   devplace::test::forked_ranks ranks;
   for (int rank = 0; rank != processes; ++rank)
     ranks.start([&, rank] {
@@ -89,8 +87,7 @@ std::vector<ended_process> in_forked_processes(int processes, const F& f, double
       std::_Exit(code);
     });
   std::vector<ended_process> ended;
-  for (const auto& [how, output] : ranks.wait(seconds))
-    ended.push_back({how, output});
+  for (const auto& [how, output] : ranks.wait(seconds)) ended.push_back({how, output});
   return ended;
 }
 

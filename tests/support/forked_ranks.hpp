@@ -39,8 +39,7 @@ class forked_ranks {
   }
 
   /// Starts a process that calls `f` and exits with 0, or with 3 after an exception, whose text it writes to stderr.
-  template <class F>
-  void start(const F& f) {
+  template <class F> void start(const F& f) {
     int ends[2];
     if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
     const ::pid_t pid = ::fork();

@@ -12,8 +12,7 @@
 namespace support {
 
 /// Returns the elements of a tensor or view on one place, copied to the host.
-template <class X>
-auto values_of(const X& x) {
+template <class X> auto values_of(const X& x) {
   const auto view = devplace::detail::as_view(x);
   using view_type = std::remove_const_t<decltype(view)>;
   std::vector<typename view_type::value_type> values(view.size());
@@ -23,8 +22,7 @@ auto values_of(const X& x) {
 }
 
 /// Writes elements into a view.
-template <class View, class T>
-void set_values(const View& view, const std::vector<T>& values) {
+template <class View, class T> void set_values(const View& view, const std::vector<T>& values) {
   devplace::detail::copy_in<typename View::backend_type>(view.ordinal(), std::to_address(view.data()), values.data(),
                                                          view.size() * sizeof(values[0]));
 }
@@ -36,8 +34,7 @@ std::vector<T> part_of(const std::vector<T>& whole, const Extents& extents, std:
   std::vector<T> part;
   for (std::size_t i = 0; i < whole.size(); ++i) {
     std::size_t inner = 1;
-    for (std::size_t next = axis + 1; next < Extents::rank; ++next)
-      inner *= extents.extent(next);
+    for (std::size_t next = axis + 1; next < Extents::rank; ++next) inner *= extents.extent(next);
     const std::size_t index = i / inner % extents.extent(axis);
     if (index >= begin && index < end) part.push_back(whole[i]);
   }
@@ -45,11 +42,9 @@ std::vector<T> part_of(const std::vector<T>& whole, const Extents& extents, std:
 }
 
 /// Returns a tensor on the CPU with the elements 0, 1, 2, ...
-template <class T, class Extents>
-auto counted(const Extents& extents) {
+template <class T, class Extents> auto counted(const Extents& extents) {
   devplace::tensor<T, Extents, devplace::on<devplace::cpu>> x(extents);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x.data()[i] = static_cast<T>(i);
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<T>(i);
   return x;
 }
 

@@ -27,8 +27,7 @@ namespace devplace::test {
 using mnist_net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 
 /// Returns the losses of the first steps of a training on images, by one program for every placement.
-template <class Where>
-std::vector<double> image_losses(const image_set& images, std::size_t steps, std::size_t batch) {
+template <class Where> std::vector<double> image_losses(const image_set& images, std::size_t steps, std::size_t batch) {
   model<mnist_net, Where> model{seed{1}};
   trainer step{model, nn::cross_entropy{}, optim::sgd{.learning_rate = 0.1, .momentum = 0.5}};
   loader<Where> batches{images, {.batch = batch, .shuffle = seed{2}}};

@@ -12,8 +12,7 @@ namespace support {
 
 /// Calls `works()` in a child of fork(), which then exits like a program, with destructors of static objects. Returns
 /// "true" or "false", the function's result, or how else the child ended; SIGALRM ends a child that hangs.
-template <class Function>
-std::string in_child(Function works) {
+template <class Function> std::string in_child(Function works) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);

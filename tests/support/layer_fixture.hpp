@@ -18,8 +18,7 @@ namespace devplace::test {
 
 /// Returns whether the relative error is at most 1e-5 in float and 1e-12 in double, relative to max(1, |expected|); NaN
 /// equals NaN.
-template <class T>
-bool agrees(T value, T expected) {
+template <class T> bool agrees(T value, T expected) {
   if (std::isnan(expected) || std::isnan(value)) return std::isnan(expected) && std::isnan(value);
   const double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-12;
   return std::abs(static_cast<double>(value) - static_cast<double>(expected)) <=
@@ -27,8 +26,7 @@ bool agrees(T value, T expected) {
 }
 
 /// Reads all elements of a fixture, whose extents must be those given (dynamic ones may be any).
-template <class T, class Extents>
-std::vector<T> read_all(const std::string& relative) {
+template <class T, class Extents> std::vector<T> read_all(const std::string& relative) {
   const auto x = read_fixture<T, dextents<Extents::rank>>(relative);  // instantiated once per rank
   if constexpr (Extents::is_static) REQUIRE(x.extents() == Extents{});
   return std::vector<T>(x.data(), x.data() + x.size());

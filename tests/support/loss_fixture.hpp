@@ -29,8 +29,7 @@ auto targets_of_fixture(const Loss&, const std::string& folder, const std::strin
 }
 
 /// Compares a loss on `Where`, and its gradient divided as by the optimizer, with PyTorch's in losses/<name>.
-template <class T, class Where, class Loss>
-void compare_loss(const Loss& loss, const std::string& name) {
+template <class T, class Where, class Loss> void compare_loss(const Loss& loss, const std::string& name) {
   const std::string folder = "losses/" + name + "/", typed = folder + (std::is_same_v<T, float> ? "f32/" : "f64/");
   const auto predictions = read_fixture<T, dextents<2>>(typed + "prediction");
   const auto targets = targets_of_fixture<T>(loss, folder, typed);
@@ -48,8 +47,7 @@ void compare_loss(const Loss& loss, const std::string& name) {
 }
 
 /// Calls compare_loss for mean and sum, in float and double; the fixtures' names end in the reduction.
-template <class Where = on<cpu>, class Loss>
-void compare_loss_in_all(Loss loss, const std::string& name) {
+template <class Where = on<cpu>, class Loss> void compare_loss_in_all(Loss loss, const std::string& name) {
   for (const bool mean : {true, false}) {
     loss.reduce = mean ? reduction::mean : reduction::sum;
     compare_loss<float, Where>(loss, name + (mean ? "_mean" : "_sum"));

@@ -98,8 +98,7 @@ struct reference_training {
     std::vector<float> values;
     values.reserve(count * pixels);
     for (std::size_t row = 0; row < count; ++row)
-      for (std::size_t index = 0; index < pixels; ++index)
-        values.push_back(pixel(first + row, index));
+      for (std::size_t index = 0; index < pixels; ++index) values.push_back(pixel(first + row, index));
     return values;
   }
 
@@ -107,8 +106,7 @@ struct reference_training {
   std::vector<std::int64_t> labels(std::uint64_t first, std::size_t count) const {
     std::vector<std::int64_t> values;
     values.reserve(count);
-    for (std::size_t row = 0; row < count; ++row)
-      values.push_back(label(first + row));
+    for (std::size_t row = 0; row < count; ++row) values.push_back(label(first + row));
     return values;
   }
 

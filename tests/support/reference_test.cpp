@@ -27,8 +27,7 @@ std::uint64_t checksum(const std::vector<float>& values) {
 
 std::uint64_t checksum(const std::vector<std::int64_t>& values) {
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    sum += (i + 1) * static_cast<std::uint64_t>(values[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) sum += (i + 1) * static_cast<std::uint64_t>(values[i]);
   return sum;
 }
 

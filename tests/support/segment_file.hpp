@@ -16,9 +16,7 @@
 namespace support {
 
 /// Returns a name that is unique among the test cases, which run concurrently.
-inline std::string segment_name(const std::string& what) {
-  return "test." + std::to_string(::getpid()) + "." + what;
-}
+inline std::string segment_name(const std::string& what) { return "test." + std::to_string(::getpid()) + "." + what; }
 
 /// Returns the path of the shared memory with this name.
 inline std::string segment_path_of(const std::string& name, ::uid_t user = ::geteuid()) {

@@ -32,11 +32,9 @@ class temporary_folder {
   std::string file(const std::string& name) const { return path_ + "/" + name; }
 
   /// Writes the bytes to a file in the folder and returns its path.
-  template <class Bytes>
-  std::string write(const std::string& name, const Bytes& bytes) const {
+  template <class Bytes> std::string write(const std::string& name, const Bytes& bytes) const {
     std::ofstream out(file(name), std::ios::binary);
-    for (const auto byte : bytes)
-      out.put(static_cast<char>(byte));
+    for (const auto byte : bytes) out.put(static_cast<char>(byte));
     return file(name);
   }
 

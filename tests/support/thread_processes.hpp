@@ -61,8 +61,7 @@ class thread_transport final : public parallel::transport {
 
   void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
     message own{buffers.size(), {begins.begin(), begins.end()}, {}};
-    for (const std::byte* const buffer : buffers)
-      own.data.insert(own.data.end(), buffer, buffer + begins.back());
+    for (const std::byte* const buffer : buffers) own.data.insert(own.data.end(), buffer, buffer + begins.back());
     start(std::move(own), [this](const std::vector<const message*>& all) {
       received_.clear();
       pointers_.clear();
@@ -74,8 +73,7 @@ class thread_transport final : public parallel::transport {
           if (!each->data.empty())
             std::copy_n(each->data.data() + b * mine.begins.back() + first, bytes, received_.back().data());
         }
-      for (const auto& summand : received_)
-        pointers_.push_back(summand.data());
+      for (const auto& summand : received_) pointers_.push_back(summand.data());
       result_.assign(bytes, std::byte{0xcd});
     });
   }
@@ -218,8 +216,7 @@ inline void in_threads(int processes, std::size_t portion,
 
 /// Runs `f(group)` in `processes` threads, one for each process of a group; throws the first exception. Collective
 /// calls take at most `portion` bytes.
-template <class F>
-void in_processes(int processes, const F& f, std::size_t portion = std::size_t{1} << 20) {
+template <class F> void in_processes(int processes, const F& f, std::size_t portion = std::size_t{1} << 20) {
   const auto of_group = [&](const std::shared_ptr<parallel::transport>& to_others) { f(process_group(to_others)); };
   in_threads(processes, portion,
              devplace::detail::function_view<const std::shared_ptr<parallel::transport>&>(of_group));

@@ -18,11 +18,8 @@ inline double ulps(double value, long double exact) {
 }
 
 /// Returns the larger error; NaN if one is NaN.
-inline double larger(double a, double b) {
-  return b <= a ? a : std::isnan(a) ? a : b;
-}
+inline double larger(double a, double b) { return b <= a ? a : std::isnan(a) ? a : b; }
 
-template <class T>
-using wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+template <class T> using wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 
 }  // namespace devplace::test

@@ -11,8 +11,7 @@
 namespace devplace::test {
 
 /// Values on device 0 of a backend, which may be a test backend.
-template <class Backend, class T>
-class values_on {
+template <class Backend, class T> class values_on {
  public:
   explicit values_on(const std::vector<T>& values)
       : block_(detail::allocate<Backend>(0, values.size() * sizeof(T))), size_(values.size()) {

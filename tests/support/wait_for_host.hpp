@@ -12,8 +12,7 @@ namespace devplace::test {
 struct wait_for_host {
   std::atomic<bool>* go;
   void operator()(std::size_t) const {
-    while (!go->load())
-      std::this_thread::yield();
+    while (!go->load()) std::this_thread::yield();
   }
 };
 

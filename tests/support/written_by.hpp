@@ -13,8 +13,7 @@
 namespace support {
 
 /// Runs `program` in a child and returns its stderr, and how the child ended unless it returned 0.
-template <class Program>
-std::string written_by(Program program) {
+template <class Program> std::string written_by(Program program) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";
   std::fflush(stdout);

@@ -44,9 +44,7 @@ struct refuse {
   void operator()(std::size_t) const { throw dp::argument_error("refused."); }
 };
 
-auto counted() {
-  return dp::to<pinned>(support::counted<float>(list{}));
-}
+auto counted() { return dp::to<pinned>(support::counted<float>(list{})); }
 
 }  // namespace
 
@@ -112,7 +110,9 @@ TEST_CASE("a copy into an existing tensor can be waited for; its destructor wait
     CHECK(again.ready());
   }
   CHECK(support::values_of(back) == values{0, 1, 2, 3});
-  { const auto forgotten = dp::copy_async(back.slice(0, 1), to.slice(3, 4), copies); }
+  {
+    const auto forgotten = dp::copy_async(back.slice(0, 1), to.slice(3, 4), copies);
+  }
   CHECK(back(0) == 3);
 }
 

@@ -25,8 +25,7 @@ using rows = dp::tensor<std::int32_t, dp::extents<dp::dyn, 2>, shared>;
 
 rows ten_rows(const std::string& name) {
   rows x = dp::create_shared<rows>(name, dp::extents<dp::dyn, 2>(10));
-  for (std::size_t i = 0; i != 10; ++i)
-    x(i, 0) = static_cast<std::int32_t>(i), x(i, 1) = 7;
+  for (std::size_t i = 0; i != 10; ++i) x(i, 0) = static_cast<std::int32_t>(i), x(i, 1) = 7;
   return x;
 }
 
@@ -53,8 +52,7 @@ TEST_CASE("every changed byte before the data of shared memory is rejected or ha
   std::size_t refused = 0;
   for (std::size_t at = 0; at != 512; ++at) {
     std::vector<char> bytes{'\0', '\1', '\x7f', '\x80', '\xff'};
-    for (int bit = 0; bit != 8; ++bit)
-      bytes.push_back(static_cast<char>(valid[at] ^ (1 << bit)));
+    for (int bit = 0; bit != 8; ++bit) bytes.push_back(static_cast<char>(valid[at] ^ (1 << bit)));
     for (const char byte : bytes) {
       file.write(&byte, 1, at);
       const std::string message = failure(name);

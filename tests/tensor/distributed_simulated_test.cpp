@@ -27,11 +27,9 @@ namespace {
 using sizes = std::vector<std::size_t>;
 
 /// The parts' extents along the split axis.
-template <class Tensor>
-sizes part_sizes(const Tensor& x, std::size_t axis = 0) {
+template <class Tensor> sizes part_sizes(const Tensor& x, std::size_t axis = 0) {
   sizes result;
-  for (std::size_t k = 0; k < Tensor::places; ++k)
-    result.push_back(x.local(k).extent(axis));
+  for (std::size_t k = 0; k < Tensor::places; ++k) result.push_back(x.local(k).extent(axis));
   return result;
 }
 

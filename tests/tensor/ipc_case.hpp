@@ -40,8 +40,7 @@ std::vector<support::ended_process> exporter_and_importer(const Exporter& first,
     if (::read(to_second[0], &handle, sizeof handle) != sizeof handle) return std::string("no handle");
     return second(handle, [&] { return ::write(to_first[1], "x", 1) == 1; });
   });
-  for (const int end : {to_second[0], to_second[1], to_first[0], to_first[1]})
-    ::close(end);
+  for (const int end : {to_second[0], to_second[1], to_first[0], to_first[1]}) ::close(end);
   CHECK(support::failures(ended).empty());
   return ended;
 }

@@ -18,9 +18,7 @@
 namespace dp = devplace;
 using namespace ipc_case;
 
-TEST_CASE("processes with simulated devices exchange a tensor by handle") {
-  check_exchange();
-}
+TEST_CASE("processes with simulated devices exchange a tensor by handle") { check_exchange(); }
 
 TEST_CASE("a simulated device with another number is not the exporter's") {
   const auto ended = exporter_and_importer(

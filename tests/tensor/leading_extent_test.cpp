@@ -13,8 +13,7 @@ using dp::dyn;
 
 TEST_CASE("a tensor's number of rows can shrink, and grow to the original again, in the same memory", "[tensor]") {
   dp::tensor<float, dp::extents<dyn, 3>, dp::on<dp::cpu>> x(dp::extents<dyn, 3>(4));
-  for (std::size_t i = 0; i < 12; ++i)
-    x.data()[i] = static_cast<float>(i);
+  for (std::size_t i = 0; i < 12; ++i) x.data()[i] = static_cast<float>(i);
   const float* const data = x.data();
   const auto allocations = dp::memory_statistics<dp::cpu>().allocations;
   for (const std::size_t rows : {3u, 0u, 4u}) {

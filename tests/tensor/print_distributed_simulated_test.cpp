@@ -17,8 +17,7 @@ using support::counted;
 
 namespace {
 
-template <class X>
-std::string printed(const X& x) {
+template <class X> std::string printed(const X& x) {
   std::ostringstream out;
   out << x;
   return out.str();

@@ -24,31 +24,26 @@ namespace dp = devplace;
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-template <class X>
-std::string text(const X& x) {
+template <class X> std::string text(const X& x) {
   std::ostringstream out;
   out << x;
   return out.str();
 }
 
 /// The text after the head line.
-template <class X>
-std::string body(const X& x) {
+template <class X> std::string body(const X& x) {
   const std::string all = text(x);
   return all.substr(all.find('\n') + 1);
 }
 
-template <class T, class Extents>
-std::string elements(const std::vector<T>& values, const Extents& extents) {
+template <class T, class Extents> std::string elements(const std::vector<T>& values, const Extents& extents) {
   return body(dp::to<dp::on<dp::cpu>>(dp::wrap(values, extents)));
 }
 
 /// Elements 0, step, 2 step, ...
-template <class T, class Extents>
-std::string ramp(const Extents& extents, T step) {
+template <class T, class Extents> std::string ramp(const Extents& extents, T step) {
   std::vector<T> values;
-  for (std::size_t i = 0; i < extents.size(); ++i)
-    values.push_back(static_cast<T>(static_cast<T>(i) * step));
+  for (std::size_t i = 0; i < extents.size(); ++i) values.push_back(static_cast<T>(static_cast<T>(i) * step));
   return elements(values, extents);
 }
 
@@ -113,9 +108,7 @@ TEST_CASE("arrays are printed like NumPy's", "[tensor][print]") {
   SECTION("a large number takes exponents") {
     CHECK(elements<float>({100000000.0f, 150000000.0f}, dp::extents<2>{}) == R"([1.0e+08 1.5e+08])");
   }
-  SECTION("both zeros") {
-    CHECK(elements<float>({0.0f, -0.0f, 2.5f}, dp::extents<3>{}) == R"([ 0.  -0.   2.5])");
-  }
+  SECTION("both zeros") { CHECK(elements<float>({0.0f, -0.0f, 2.5f}, dp::extents<3>{}) == R"([ 0.  -0.   2.5])"); }
   SECTION("limits of the format without exponents") {
     CHECK(elements<float>({1e-4f, 0.05f}, dp::extents<2>{}) == "[0.0001 0.05  ]");
     CHECK(elements<float>({1000, 1}, dp::extents<2>{}) == "[1000.    1.]");
@@ -129,9 +122,7 @@ TEST_CASE("arrays are printed like NumPy's", "[tensor][print]") {
     CHECK(elements<std::int32_t>({1, -20, 300, 4}, dp::extents<2, 2>{}) == R"([[  1 -20]
  [300   4]])");
   }
-  SECTION("uint8") {
-    CHECK(elements<std::uint8_t>({0, 7, 255}, dp::extents<3>{}) == R"([  0   7 255])");
-  }
+  SECTION("uint8") { CHECK(elements<std::uint8_t>({0, 7, 255}, dp::extents<3>{}) == R"([  0   7 255])"); }
   SECTION("int64") {
     CHECK(elements<std::int64_t>({-9223372036854775807 - 1, 9223372036854775807}, dp::extents<2>{}) ==
           R"([-9223372036854775808  9223372036854775807])");
@@ -144,9 +135,7 @@ TEST_CASE("arrays are printed like NumPy's", "[tensor][print]") {
  [[0.75  0.875 1.   ]
   [1.125 1.25  1.375]]])");
   }
-  SECTION("one element in two axes") {
-    CHECK(elements<double>({0.3}, dp::extents<1, 1>{}) == R"([[0.3]])");
-  }
+  SECTION("one element in two axes") { CHECK(elements<double>({0.3}, dp::extents<1, 1>{}) == R"([[0.3]])"); }
   SECTION("a row is broken into lines") {
     CHECK(ramp<float>(dp::extents<50>{}, 0.25f) ==
           R"([ 0.    0.25  0.5   0.75  1.    1.25  1.5   1.75  2.    2.25  2.5   2.75

@@ -41,20 +41,13 @@ using matrix = dp::tensor<float, dp::extents<2, 3>, shared>;
 using rows = dp::tensor<std::int32_t, dp::extents<dp::dyn, 2>, shared>;
 
 /// A name unique among test cases that run concurrently.
-std::string name_of(const std::string& what) {
-  return "test." + std::to_string(::getpid()) + "." + what;
-}
+std::string name_of(const std::string& what) { return "test." + std::to_string(::getpid()) + "." + what; }
 
-std::string path_of(const std::string& name) {
-  return "/dev/shm/devplace." + std::to_string(::geteuid()) + "." + name;
-}
+std::string path_of(const std::string& name) { return "/dev/shm/devplace." + std::to_string(::geteuid()) + "." + name; }
 
-bool is_there(const std::string& name) {
-  return ::access(path_of(name).c_str(), F_OK) == 0;
-}
+bool is_there(const std::string& name) { return ::access(path_of(name).c_str(), F_OK) == 0; }
 
-template <class F>
-std::string error_of(F&& f) {
+template <class F> std::string error_of(F&& f) {
   try {
     f();
   } catch (const dp::error& failure) {
@@ -66,16 +59,14 @@ std::string error_of(F&& f) {
 /// A process that has called `f` and then waits to be killed.
 class waiting_process {
  public:
-  template <class F>
-  explicit waiting_process(F&& f) {
+  template <class F> explicit waiting_process(F&& f) {
     int ready[2];
     REQUIRE(::pipe(ready) == 0);
     process_ = ::fork();
     if (process_ == 0) {
       [[maybe_unused]] const auto kept = f();
       static_cast<void>(::write(ready[1], "x", 1) == 1);
-      for (;;)
-        ::pause();
+      for (;;) ::pause();
     }
     char answer = 0;
     ::close(ready[1]);

@@ -19,22 +19,19 @@ namespace {
 using sizes = std::vector<std::size_t>;
 
 /// Sizes of the parts, computed from their first indices.
-template <std::size_t Places, class Split>
-sizes parts(std::size_t size, const Split& how) {
+template <std::size_t Places, class Split> sizes parts(std::size_t size, const Split& how) {
   const auto begins = dp::detail::divide<Places>(size, how);
   CHECK(begins.front() == 0);
   CHECK(begins.back() == size);
   sizes result;
-  for (std::size_t k = 0; k < Places; ++k)
-    result.push_back(begins[k + 1] - begins[k]);
+  for (std::size_t k = 0; k < Places; ++k) result.push_back(begins[k + 1] - begins[k]);
   return result;
 }
 
 /// torch.chunk by its documentation, index by index: pieces of ceil(size / n) until nothing is left.
 sizes chunks(std::size_t size, std::size_t n) {
   std::size_t most = 0;
-  while (most * n < size)
-    ++most;
+  while (most * n < size) ++most;
   sizes result(n, 0);
   for (std::size_t index = 0, piece = 0; index < size; ++index) {
     if (result[piece] == most) ++piece;
@@ -46,13 +43,11 @@ sizes chunks(std::size_t size, std::size_t n) {
 /// Deals out the indices in turns, one per place and round.
 sizes dealt(std::size_t size, std::size_t n) {
   sizes result(n, 0);
-  for (std::size_t index = 0; index < size; ++index)
-    ++result[index % n];
+  for (std::size_t index = 0; index < size; ++index) ++result[index % n];
   return result;
 }
 
-template <class F, std::size_t... N>
-void for_each_count(const F& f, std::index_sequence<N...>) {
+template <class F, std::size_t... N> void for_each_count(const F& f, std::index_sequence<N...>) {
   (f(std::integral_constant<std::size_t, N + 1>{}), ...);
 }
 

@@ -36,9 +36,7 @@ static_assert(dp::tensor_like<matrix> && dp::tensor_like<const matrix&> && dp::t
 static_assert(!dp::tensor_like<float>);
 
 template <class X, class... Index>
-concept indexable = requires(X& x, Index... index) {
-  x(index...);
-};
+concept indexable = requires(X& x, Index... index) { x(index...); };
 static_assert(indexable<matrix, int, int> && indexable<const matrix, int, int>);
 static_assert(std::same_as<decltype(std::declval<const matrix&>()(0, 0)), const float&>, "const is deep");
 
@@ -56,8 +54,7 @@ TEST_CASE("a tensor is made from nested lists, row by row", "[tensor]") {
   matrix a{{1, 2, 3}, {4, 5, 6}};
   CHECK((a(0, 0) == 1 && a(0, 2) == 3 && a(1, 0) == 4 && a(1, 2) == 6));
   CHECK((a.extent(0) == 2 && a.extent(1) == 3 && a.size() == 6));
-  for (std::size_t i = 0; i < 6; ++i)
-    CHECK(a.data()[i] == static_cast<float>(i + 1));
+  for (std::size_t i = 0; i < 6; ++i) CHECK(a.data()[i] == static_cast<float>(i + 1));
   a(1, 2) = 7;
   CHECK(a.data()[5] == 7);
 
@@ -179,23 +176,17 @@ TEST_CASE("loops over tensors and views iterate over rows", "[tensor]") {
   dp::tensor<float, dp::extents<2, 3>, dp::cpu> x{{1, 2, 3}, {4, 5, 6}};
   float weight = 1;
   for (auto row : x)
-    for (float& element : row)
-      element *= (weight *= 2);
+    for (float& element : row) element *= (weight *= 2);
   CHECK((x(0, 0) == 2 && x(0, 2) == 24 && x(1, 0) == 64 && x(1, 2) == 384));
   float sum = 0;
-  for (const float element : std::as_const(x).select(dp::axis<1>{}, 0))
-    sum += element;
+  for (const float element : std::as_const(x).select(dp::axis<1>{}, 0)) sum += element;
   CHECK(sum == 66);
 }
 
 namespace {
 
-float first_of(const dp::view<const float, dp::extents<dp::dyn, dp::dyn>, dp::cpu>& x) {
-  return x(0, 0);
-}
-std::size_t stride_of(const dp::view<float, dp::extents<dp::dyn, 3>, dp::cpu, dp::strided>& x) {
-  return x.stride(0);
-}
+float first_of(const dp::view<const float, dp::extents<dp::dyn, dp::dyn>, dp::cpu>& x) { return x(0, 0); }
+std::size_t stride_of(const dp::view<float, dp::extents<dp::dyn, 3>, dp::cpu, dp::strided>& x) { return x.stride(0); }
 
 }  // namespace
 

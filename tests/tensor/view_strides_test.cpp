@@ -27,10 +27,8 @@ using dp::dyn;
 using dp::extents;
 using dp::on;
 
-template <class T, class E>
-using strided_view = dp::view<T, E, on<cpu>, dp::strided>;
-template <class T, class E>
-using plain_view = dp::view<T, E, on<cpu>>;
+template <class T, class E> using strided_view = dp::view<T, E, on<cpu>, dp::strided>;
+template <class T, class E> using plain_view = dp::view<T, E, on<cpu>>;
 
 using matrix = plain_view<float, extents<2, 3>>;
 static_assert(std::is_trivially_copyable_v<strided_view<float, extents<2, 3>>>);
@@ -55,8 +53,7 @@ TEST_CASE("select removes any axis", "[tensor][view]") {
   STATIC_REQUIRE(
       std::same_as<std::remove_const_t<decltype(x.select(axis<0>{}, 1))>, plain_view<std::int32_t, extents<dyn, 4>>>);
   for (int i = 0; i < 2; ++i)
-    for (int k = 0; k < 4; ++k)
-      CHECK(middle(i, k) == 12 * i + 8 + k);
+    for (int k = 0; k < 4; ++k) CHECK(middle(i, k) == 12 * i + 8 + k);
   CHECK(middle[1](3) == 23);
   CHECK(x.select(axis<2>{}, 1).select(axis<1>{}, 0)(1) == 13);
   CHECK(&x.select(axis<2>{}, 3)(1, 2) == of.data.data() + 23);
@@ -101,8 +98,7 @@ TEST_CASE("permute reorders the axes", "[tensor][view]") {
   CHECK(p.extents() == extents<4, 2, 3>{});
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < 3; ++j)
-      for (int k = 0; k < 4; ++k)
-        CHECK(p(k, i, j) == 12 * i + 4 * j + k);
+      for (int k = 0; k < 4; ++k) CHECK(p(k, i, j) == 12 * i + 4 * j + k);
   const auto back = p.permute(axis<1>{}, axis<2>{}, axis<0>{});
   CHECK(back.is_contiguous());
   CHECK(back.strides() == x.strides());
@@ -166,8 +162,7 @@ TEST_CASE("reshape finds strides exactly where they exist", "[tensor][view]") {
     std::array<std::size_t, 3> whole{}, sizes{}, strides{};
     std::array<std::size_t, 3> order{0, 1, 2};
     std::shuffle(order.begin(), order.end(), random);
-    for (auto& size : whole)
-      size = 1 + below(4);
+    for (auto& size : whole) size = 1 + below(4);
     const std::size_t own[] = {whole[1] * whole[2], whole[2], 1};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       sizes[axis] = below(3) != 0 ? whole[order[axis]] : 1 + below(whole[order[axis]]);
@@ -176,8 +171,7 @@ TEST_CASE("reshape finds strides exactly where they exist", "[tensor][view]") {
     std::vector<std::size_t> places;  // offsets of the elements in row-major order
     for (std::size_t i = 0; i < sizes[0]; ++i)
       for (std::size_t j = 0; j < sizes[1]; ++j)
-        for (std::size_t k = 0; k < sizes[2]; ++k)
-          places.push_back(i * strides[0] + j * strides[1] + k * strides[2]);
+        for (std::size_t k = 0; k < sizes[2]; ++k) places.push_back(i * strides[0] + j * strides[1] + k * strides[2]);
     std::vector<std::size_t> shape;
     std::size_t left = places.size();
     while (shape.size() < 3 && below(3) != 0) {

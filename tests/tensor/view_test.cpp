@@ -20,8 +20,7 @@ using dp::extents;
 using dp::here;
 using dp::on;
 
-template <class T, class E, class Where = on<cpu>>
-using view = dp::view<T, E, Where>;
+template <class T, class E, class Where = on<cpu>> using view = dp::view<T, E, Where>;
 
 using window = view<float, extents<2, 3>>;
 static_assert(std::is_trivially_copyable_v<window>, "kernels receive views as bytes");
@@ -41,8 +40,7 @@ static_assert(std::same_as<decltype(std::declval<const window&>()(0, std::size_t
 
 TEST_CASE("a view addresses elements row by row", "[tensor][view]") {
   float data[24];
-  for (int i = 0; i < 24; ++i)
-    data[i] = static_cast<float>(i);
+  for (int i = 0; i < 24; ++i) data[i] = static_cast<float>(i);
   const view<float, extents<2, dyn, 4>> v(data, extents<2, dyn, 4>{3});
   CHECK(v.size() == 24);
   CHECK(v(1, 2, 3) == 23);
@@ -54,8 +52,7 @@ TEST_CASE("a view addresses elements row by row", "[tensor][view]") {
 
 TEST_CASE("an index removes an axis, a slice keeps it", "[tensor][view]") {
   float data[24];
-  for (int i = 0; i < 24; ++i)
-    data[i] = static_cast<float>(i);
+  for (int i = 0; i < 24; ++i) data[i] = static_cast<float>(i);
   const view<float, extents<2, dyn, 4>> v(data, extents<2, dyn, 4>{3});
   STATIC_REQUIRE(std::same_as<std::remove_const_t<decltype(v[1])>, view<float, extents<dyn, 4>>>);
   CHECK(v[1](2, 3) == 23);

@@ -49,17 +49,14 @@ using labels_type = dp::tensor<std::int64_t, dp::extents<dp::dyn>, cpu>;
 targets_type integer_targets() {
   targets_type y(dp::extents<dp::dyn, 4>{most_rows});
   for (std::size_t i = 0; i < most_rows; ++i)
-    for (std::size_t j = 0; j < 4; ++j)
-      y(i, j) = static_cast<double>((i + 2 * j) % 5) - 2;
+    for (std::size_t j = 0; j < 4; ++j) y(i, j) = static_cast<double>((i + 2 * j) % 5) - 2;
   return y;
 }
 /// Three of the four classes; the first ten rows have only the class that is ignored.
 labels_type labels() {
   auto y = dp::test::square_labels(most_rows, 4);
-  for (std::size_t i = 0; i < 10; ++i)
-    y(i) = 1;
-  for (std::size_t i = 10; i < most_rows; ++i)
-    y(i) = static_cast<std::int64_t>(i * i % 7 % 4);
+  for (std::size_t i = 0; i < 10; ++i) y(i) = 1;
+  for (std::size_t i = 10; i < most_rows; ++i) y(i) = static_cast<std::int64_t>(i * i % 7 % 4);
   return y;
 }
 const nn::cross_entropy weighted{.ignore_index = 1, .label_smoothing = 0.25, .class_weights = {1, 8, 2, 0.5}};
@@ -80,15 +77,13 @@ void check_same(const result& found, const result& expected) {
 }
 
 /// A model and its trainer, which can be restarted from the same parameters.
-template <class Loss, class Where, class Policy, std::size_t Batches>
-class accumulated {
+template <class Loss, class Where, class Policy, std::size_t Batches> class accumulated {
  public:
   explicit accumulated(const Loss& loss, start from = start::integers)
       : step_(model_, loss, dp::optim::sgd{.learning_rate = 0.125}, Policy{}, dp::accumulate<Batches>{}), from_(from) {}
 
   /// The result for consecutive batches of these sizes; calls flush() if their number does not end an accumulation.
-  template <class Y, class... Split>
-  result operator()(const batch_sizes& sizes, const Y& y, const Split&... split) {
+  template <class Y, class... Split> result operator()(const batch_sizes& sizes, const Y& y, const Split&... split) {
     dp::test::set_integer_parameters(model_);
     if (from_ == start::zero) clear_parameters();
     step_.reset_mean_loss();
@@ -123,15 +118,12 @@ class accumulated {
   start from_;
 };
 
-batch_sizes together(const batch_sizes& sizes) {
-  return {std::accumulate(sizes.begin(), sizes.end(), std::size_t{0})};
-}
+batch_sizes together(const batch_sizes& sizes) { return {std::accumulate(sizes.begin(), sizes.end(), std::size_t{0})}; }
 
 /// Full batches, a smaller last one, fewer samples than places, no samples, and fewer batches than in one accumulation.
 const std::vector<batch_sizes> batches_of_one_step{{4, 4, 4}, {16, 16, 5}, {1, 0, 64}, {0, 2, 1}, {12, 3}, {7}};
 
-template <class Where, class Policy, std::size_t Batches>
-void check_integers() {
+template <class Where, class Policy, std::size_t Batches> void check_integers() {
   accumulated<nn::mse, cpu, all_reduce, 1> one(nn::mse{});
   accumulated<nn::mse, Where, Policy, Batches> several(nn::mse{});
   const auto y = integer_targets();
@@ -144,8 +136,7 @@ void check_integers() {
 }
 
 /// The mean loss after two accumulated batches with a reset in between, and the mean loss of the second batch alone.
-template <class Where>
-void check_reset_between_batches() {
+template <class Where> void check_reset_between_batches() {
   const auto x = dp::test::integer_samples<double, 6>(16);
   const auto y = integer_targets();
   const auto mean_loss = [&](bool with_first) {

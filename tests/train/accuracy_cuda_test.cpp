@@ -21,8 +21,7 @@ namespace nn = devplace::nn;
 
 namespace {
 
-template <class Where>
-double measure(std::size_t top) {
+template <class Where> double measure(std::size_t top) {
   using net = nn::sequential<nn::input<2, 3>, nn::flatten, nn::linear<6, 16>, nn::tanh, nn::linear<16, 10>>;
   const dp::model<net, Where, double> model{dp::seed{3}};
   return dp::accuracy(model, support::numbered_images(1001), {.batch = 64}, {.top = top});

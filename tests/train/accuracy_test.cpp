@@ -24,8 +24,7 @@ auto identity() {
   dp::model<nn::linear<3, 3>, dp::on<dp::cpu>> model{dp::seed{1}};
   for (std::size_t i = 0; i < 3; ++i) {
     model.parameter<1>()(i) = 0;
-    for (std::size_t j = 0; j < 3; ++j)
-      model.parameter<0>()(i, j) = i == j ? 1.0F : 0.0F;
+    for (std::size_t j = 0; j < 3; ++j) model.parameter<0>()(i, j) = i == j ? 1.0F : 0.0F;
   }
   return model;
 }
@@ -72,8 +71,7 @@ TEST_CASE("top-k accuracy is the fraction of labels among top_k's classes", "[tr
       CAPTURE(label, k);
       const auto best = dp::top_k(x, k);
       std::int64_t expected = 0;
-      for (std::size_t i = 0; i < best.positions.size(); ++i)
-        expected += best.positions.data()[i] == label ? 1 : 0;
+      for (std::size_t i = 0; i < best.positions.size(); ++i) expected += best.positions.data()[i] == label ? 1 : 0;
       dp::tensor<std::int64_t, dp::extents<6>, dp::on<dp::cpu>> labels(dp::extents<6>{});
       dp::fill(labels, label);
       dp::tensor<std::int64_t, dp::extents<>, dp::on<dp::cpu>> right(dp::extents<>{});

@@ -39,8 +39,7 @@ using dp::test::parameters_of;
 namespace {
 
 /// The data of all processes that one process needs.
-template <class T>
-struct pretended_world {
+template <class T> struct pretended_world {
   struct call {
     std::size_t buffers, count;
     dp::reduction op;
@@ -53,8 +52,7 @@ struct pretended_world {
 
 /// A communicator that knows its rank and the number of participants. It sums in rank order, with the contributions of
 /// other processes from the test.
-template <class T, class Backend>
-class pretending_communicator {
+template <class T, class Backend> class pretending_communicator {
  public:
   pretending_communicator(std::span<const int> ordinals, pretended_world<T>& world)
       : ordinals_(ordinals.begin(), ordinals.end()), world_(&world) {}
@@ -74,8 +72,7 @@ class pretending_communicator {
       else
         summand.assign(world_->contributions.at(rank).begin() + static_cast<std::ptrdiff_t>(begin),
                        world_->contributions.at(rank).begin() + static_cast<std::ptrdiff_t>(begin + count));
-      for (std::size_t i = 0; i != count; ++i)
-        total[i] += summand[i];
+      for (std::size_t i = 0; i != count; ++i) total[i] += summand[i];
     }
     for (std::size_t k = 0; k != buffers.size(); ++k)
       dp::detail::copy_in<Backend>(ordinals_[k], buffers[k], total.data(), count * sizeof(T));
@@ -96,15 +93,12 @@ class pretending_communicator {
   pretended_world<T>* world_;
 };
 
-template <class T>
-struct pretending {
+template <class T> struct pretending {
   pretended_world<T>* world = nullptr;
 
   static constexpr bool spans_processes = true;
-  template <class Backend>
-  using communicator = pretending_communicator<T, Backend>;
-  template <class Backend>
-  communicator<Backend> connect(std::span<const int> ordinals) const {
+  template <class Backend> using communicator = pretending_communicator<T, Backend>;
+  template <class Backend> communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals, *world);
   }
 };
@@ -113,14 +107,12 @@ struct pretending {
 template <class Where, class T, class Extents>
 auto part_of(const dp::tensor<T, Extents, dp::on<dp::cpu>>& whole, const dp::participants& own) {
   dp::tensor<T, Extents, dp::batch_placement_t<Where>> x(whole.extents(), dp::split::even, own);
-  for (std::size_t k = 0; k < x.places; ++k)
-    dp::copy(x.local(k), whole.slice(x.part_begin(k), x.part_begin(k + 1)));
+  for (std::size_t k = 0; k < x.places; ++k) dp::copy(x.local(k), whole.slice(x.part_begin(k), x.part_begin(k + 1)));
   return x;
 }
 
 /// A training by process `process` of `processes`, compared with the same training on one place.
-template <class Net, class Local, class T, class Loss, class Rule>
-class pretended_training {
+template <class Net, class Local, class T, class Loss, class Rule> class pretended_training {
  public:
   using where = dp::across<Local>;
   using model_type = dp::model<Net, where, T>;
@@ -146,8 +138,7 @@ class pretended_training {
   }
   void prepare(std::size_t samples) { step_.prepare(samples); }
 
-  template <class Samples, class Targets>
-  void operator()(const Samples& x, const Targets& y) {
+  template <class Samples, class Targets> void operator()(const Samples& x, const Targets& y) {
     world_.contributions.clear();
     for (std::size_t rank = 0; rank != world_.own.count; ++rank)
       world_.contributions.push_back(
@@ -166,14 +157,12 @@ class pretended_training {
 
   static std::vector<std::size_t> bucket_begins() {
     std::vector<std::size_t> begins;
-    for (std::size_t i = 0; i != plan::size; ++i)
-      begins.push_back(plan::at(i).first);
+    for (std::size_t i = 0; i != plan::size; ++i) begins.push_back(plan::at(i).first);
     return begins;
   }
 
   /// The gradient arena, including the sums that follow the gradients, of a participant with this part of the batch.
-  template <class Samples, class Targets>
-  std::vector<T> contribution(const Samples& x, const Targets& y) const {
+  template <class Samples, class Targets> std::vector<T> contribution(const Samples& x, const Targets& y) const {
     auto peer = dp::to<alone>(model_);
     auto [output, saved] = peer.forward(x);
     const auto lease = peer.backward(std::move(saved), loss_(output, y).gradient);
@@ -211,14 +200,12 @@ using dropout_net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::
 dp::tensor<double, dp::extents<dp::dyn, 2>, dp::on<dp::cpu>> integer_targets(std::size_t rows) {
   dp::tensor<double, dp::extents<dp::dyn, 2>, dp::on<dp::cpu>> y(dp::extents<dp::dyn, 2>{rows});
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < 2; ++j)
-      y(i, j) = static_cast<double>((i + 2 * j) % 5) - 2;
+    for (std::size_t j = 0; j < 2; ++j) y(i, j) = static_cast<double>((i + 2 * j) % 5) - 2;
   return y;
 }
 
 /// Calls `f(process, processes)` for every process of 1 to 4.
-template <class F>
-void for_processes(const F& f) {
+template <class F> void for_processes(const F& f) {
   for (std::size_t processes = 1; processes <= 4; ++processes)
     for (std::size_t process = 0; process < processes; ++process) {
       INFO("process " << process << " of " << processes);

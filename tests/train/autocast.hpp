@@ -38,8 +38,7 @@ inline std::vector<double> row_of(const std::string& name) {
 }
 
 /// Loads PyTorch's initial parameters. `folder` is empty or ends in a slash.
-template <class Model>
-void start_as_pytorch(Model& model, const std::string& folder) {
+template <class Model> void start_as_pytorch(Model& model, const std::string& folder) {
   std::size_t number = 0;
   model.for_each_parameter([&](const std::string&, auto to) {
     using extents = typename decltype(to)::extents_type;
@@ -48,8 +47,7 @@ void start_as_pytorch(Model& model, const std::string& folder) {
 }
 
 /// The fixture's batches of samples.
-template <class Samples, class T = float, class Labels = extents<dyn>>
-struct batches_of {
+template <class Samples, class T = float, class Labels = extents<dyn>> struct batches_of {
   std::string folder = {};
   tensor<T, Samples, on<cpu>> all = read_fixture<T, Samples>("mixed_precision/" + folder + "x");
   tensor<std::int64_t, Labels, on<cpu>> classes =
@@ -71,9 +69,7 @@ struct batches_of {
 };
 using batches_in_turn = batches_of<extents<dyn, 12>>;
 
-inline bool is_bad_step(std::size_t step) {
-  return step == 40 || step == 41 || step == 100;
-}
+inline bool is_bad_step(std::size_t step) { return step == 40 || step == 41 || step == 100; }
 
 /// Repeats the fixture's PyTorch training under autocast. Checks that every loss is within `tolerance` (relative) of
 /// PyTorch's, and that the loss scale equals PyTorch's after every step. Runs only 60 steps under sanitizers.

@@ -50,11 +50,9 @@ using joint_net = nn::sequential<nn::input<3, 5>, nn::batch_norm<3, nn::over_all
                                  nn::batch_norm<15, nn::over_all_places, std::ratio<1, 4>>>;
 
 /// Numbers whose rounded sums depend on the order.
-template <class Extents>
-auto fractions(const Extents& e, unsigned seed) {
+template <class Extents> auto fractions(const Extents& e, unsigned seed) {
   auto x = dp::test::random_values<float>(e, seed);
-  for (std::size_t i = 0; i < x.size(); i += 5)
-    x.data()[i] *= 1e3F;
+  for (std::size_t i = 0; i < x.size(); i += 5) x.data()[i] *= 1e3F;
   return x;
 }
 
@@ -79,8 +77,7 @@ std::vector<float> train_joint(const Policy& policy, const Place& place) {
 }
 
 /// The same result on the CPU, in one process or in the processes of a scope.
-template <class Where>
-std::vector<float> train_joint_on_host() {
+template <class Where> std::vector<float> train_joint_on_host() {
   return train_joint<Where>(collective::all_reduce<>{}, [](const auto& x) { return dp::to_batch<Where>(x); });
 }
 
@@ -100,8 +97,7 @@ TEST_CASE("batch_norm over all places has the same bits for every division of th
     const dp::process_scope scope{group};
     if (train_joint_on_host<dp::across<host>>() != on_host) throw std::logic_error("other bits");
   }));
-  for (const float x : on_host)
-    REQUIRE(std::isfinite(x));
+  for (const float x : on_host) REQUIRE(std::isfinite(x));
 }
 
 #if !DEVPLACE_TEST_THREAD_SANITIZER  // ThreadSanitizer does not support threads in children of fork()
@@ -133,8 +129,7 @@ TEST_CASE("batch_norm of each place normalises that place's samples, and keeps t
   // Outputs of the first place are -1 and 1; outputs of the second place have mean 0 and mean square 1.
   CHECK(step(place(x, 2), place(y, 2)).item() == Catch::Approx(0.6).epsilon(1e-4));
   const std::vector<float> of_first{0.2F, 0.7F, 0.9F + 0.1F * 2, 0.9F + 0.1F * 8};
-  for (std::size_t i = 0; i < 4; ++i)
-    CHECK(running()[i] == Catch::Approx(of_first[i]).epsilon(1e-5));
+  for (std::size_t i = 0; i < 4; ++i) CHECK(running()[i] == Catch::Approx(of_first[i]).epsilon(1e-5));
   // A place without samples does nothing.
   CHECK(std::isfinite(step(place(x, 5), place(y, 5)).item()));
   const auto before = running();
@@ -183,8 +178,7 @@ TEST_CASE("batch_norm over all places normalises a batch of one sample by the ru
   CHECK(train(three{}, [](const auto& x) {
           return dp::scatter<dp::batch_placement_t<three>>(x, dp::split::sizes{0UL, 1UL, x.extent(0) - 1});
         }) == on_host);
-  for (const float x : on_host)
-    REQUIRE(std::isfinite(x));
+  for (const float x : on_host) REQUIRE(std::isfinite(x));
 }
 
 TEST_CASE("an epoch whose last batch has one sample trains batch_norm on every placement", "[train]") {
@@ -199,20 +193,17 @@ TEST_CASE("an epoch whose last batch has one sample trains batch_norm on every p
     const auto before = parameters(model);
     dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1F}};
     auto batches = dp::make_loader<Where>(x, y, {.batch = 4});
-    for (const auto& [samples, targets] : batches.epoch(0))
-      step(samples, targets);
+    for (const auto& [samples, targets] : batches.epoch(0)) step(samples, targets);
     if constexpr (!std::is_same_v<Where, host>) dp::check_replicas(model);
     const auto after = parameters(model);
     CHECK(after != before);
-    for (const float value : after)
-      REQUIRE(std::isfinite(value));
+    for (const float value : after) REQUIRE(std::isfinite(value));
     return std::pair{after, step.mean_loss()};
   };
   dp::model<net, host> model{dp::seed{1}};
   dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1F}};
   double sum = 0;
-  for (const std::size_t begin : {0u, 4u})
-    sum += 4 * step(x.slice(begin, begin + 4), y.slice(begin, begin + 4)).item();
+  for (const std::size_t begin : {0u, 4u}) sum += 4 * step(x.slice(begin, begin + 4), y.slice(begin, begin + 4)).item();
   const double by_running_statistics = nn::mse{}(model.predict(x.slice(8, 9)), y.slice(8, 9)).item();
   const double last = step(x.slice(8, 9), y.slice(8, 9)).item();
   CHECK(last == Catch::Approx(by_running_statistics).epsilon(1e-5));
@@ -236,8 +227,7 @@ TEST_CASE("memory and traffic of batch_norm over all places match the plan, and 
   const auto x = dp::to_batch<three>(fractions(dp::extents<dp::dyn, 3, 5>{12}, 1));
   const auto y = dp::to_batch<three>(fractions(dp::extents<dp::dyn, 15>{12}, 2));
   const auto of_batch = dp::memory_statistics<dp::cuda<0>>().allocations - allocations;
-  for (int i = 0; i < 4; ++i)
-    step(x, y);
+  for (int i = 0; i < 4; ++i) step(x, y);
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == allocations + of_batch);
   const std::size_t batch_bytes = 2 * 4 * 15 * sizeof(float);
   CHECK(dp::memory_statistics<dp::cuda<0>>().peak - first == plan::bytes + batch_bytes);

@@ -62,8 +62,7 @@ constexpr dp::optim::adam resumed_adam{.learning_rate = 0.02, .weight_decay = 0.
 constexpr int all_steps = 9, steps_before = 4;
 
 /// A model and its trainer; the seed does not matter if the training is resumed from a checkpoint.
-template <class Where, class P, class Policy = dp::collective::all_reduce<>>
-struct resumed_training {
+template <class Where, class P, class Policy = dp::collective::all_reduce<>> struct resumed_training {
   dp::model<resumed_net, Where, P> model;
   dp::trainer<dp::model<resumed_net, Where, P>, nn::cross_entropy, dp::optim::adam, Policy> step;
 
@@ -84,8 +83,7 @@ struct resumed_training {
     const auto state = step.state();
     std::vector<double> all(state.parameters.begin(), state.parameters.end());
     all.insert(all.end(), state.buffers.begin(), state.buffers.end());
-    for (const auto& arena : state.optimizer.arenas)
-      all.insert(all.end(), arena.begin(), arena.end());
+    for (const auto& arena : state.optimizer.arenas) all.insert(all.end(), arena.begin(), arena.end());
     const double mean_loss = step.mean_loss();
     all.insert(all.end(), {std::isnan(mean_loss) ? -1 : mean_loss, state.optimizer.rule.learning_rate,
                            state.scaler.scale, static_cast<double>(state.scaler.growth_tracker),
@@ -95,8 +93,7 @@ struct resumed_training {
   }
 };
 
-template <class Where, class P, class To = Where, class Policy = dp::collective::all_reduce<>>
-void check_resumed() {
+template <class Where, class P, class To = Where, class Policy = dp::collective::all_reduce<>> void check_resumed() {
   const temporary_folder folder;
   const std::string path = folder.file("x.safetensors");
   resumed_training<Where, P, Policy> whole(1);
@@ -129,25 +126,21 @@ void check_resumed() {
 using observed_model = dp::model<nn::sequential<nn::linear<6, 8>>, resumed_cpu>;
 
 /// A user's object that is saved with a training: two models, or none, and a number.
-template <std::size_t Models>
-struct kept_beside {
+template <std::size_t Models> struct kept_beside {
   std::vector<observed_model> models;
   int number;
 
   explicit kept_beside(int first) : number(first) {
-    for (std::size_t i = 0; i < Models; ++i)
-      models.emplace_back(dp::seed{static_cast<std::uint64_t>(first) + i});
+    for (std::size_t i = 0; i < Models; ++i) models.emplace_back(dp::seed{static_cast<std::uint64_t>(first) + i});
   }
   void for_checkpoint(auto&& of_model, auto&& of_number) {
-    for (observed_model& model : models)
-      of_model(model);
+    for (observed_model& model : models) of_model(model);
     of_number("number", number);
   }
 };
 
 /// The message that load_checkpoint throws. Checks that the training does not change.
-template <class Training>
-std::string failure_of_load(Training& training, const std::string& path) {
+template <class Training> std::string failure_of_load(Training& training, const std::string& path) {
   const auto before = training.result();
   try {
     dp::load_checkpoint(training.step, path);
@@ -161,24 +154,12 @@ std::string failure_of_load(Training& training, const std::string& path) {
 }  // namespace
 
 TEST_CASE("a training resumed from a checkpoint is bitwise equal to an uninterrupted one", "[train]") {
-  SECTION("on the CPU") {
-    check_resumed<resumed_cpu, float>();
-  }
-  SECTION("on a device") {
-    check_resumed<resumed_device, float>();
-  }
-  SECTION("on several devices") {
-    check_resumed<resumed_replicas, float>();
-  }
-  SECTION("in mixed<half> on the CPU") {
-    check_resumed<resumed_cpu, in_half>();
-  }
-  SECTION("in mixed<half> on several devices") {
-    check_resumed<resumed_replicas, in_half>();
-  }
-  SECTION("from several devices to the CPU") {
-    check_resumed<resumed_replicas, float, resumed_cpu>();
-  }
+  SECTION("on the CPU") { check_resumed<resumed_cpu, float>(); }
+  SECTION("on a device") { check_resumed<resumed_device, float>(); }
+  SECTION("on several devices") { check_resumed<resumed_replicas, float>(); }
+  SECTION("in mixed<half> on the CPU") { check_resumed<resumed_cpu, in_half>(); }
+  SECTION("in mixed<half> on several devices") { check_resumed<resumed_replicas, in_half>(); }
+  SECTION("from several devices to the CPU") { check_resumed<resumed_replicas, float, resumed_cpu>(); }
   SECTION("from sharded state to whole state") {
     using shares = dp::collective::sharded_all_reduce<>;
     check_resumed<resumed_replicas, float, resumed_cpu, shares>();
@@ -275,8 +256,7 @@ TEST_CASE("the error for a damaged checkpoint names the file, and the checkpoint
     return failure.find(newest) != std::string::npos && failure.find("before it is '" + before) != std::string::npos &&
            failure.starts_with("devplace: ") && failure.find("devplace: ", 1) == std::string::npos;
   };
-  for (std::size_t length = 0; length < bytes.size(); length += 97)
-    CHECK(refused(bytes.substr(0, length)));
+  for (std::size_t length = 0; length < bytes.size(); length += 97) CHECK(refused(bytes.substr(0, length)));
   for (std::size_t at = 0; at < bytes.size(); at += 13) {
     std::string flipped = bytes;
     flipped[at] = static_cast<char>(flipped[at] ^ 4);
@@ -322,8 +302,7 @@ TEST_CASE("a program that is killed while it saves leaves a checkpoint that load
       }
     }
     REQUIRE(child > 0);
-    while (newest() == before && ::kill(child, 0) == 0 && ::waitpid(child, nullptr, WNOHANG) == 0)
-      ::usleep(500);
+    while (newest() == before && ::kill(child, 0) == 0 && ::waitpid(child, nullptr, WNOHANG) == 0) ::usleep(500);
     ::usleep(static_cast<useconds_t>(round * 700));
     ::kill(child, SIGKILL);
     int status = 0;
@@ -342,8 +321,7 @@ TEST_CASE("a program that is killed while it saves leaves a checkpoint that load
           return equal;
         }) == "true");
   std::size_t files = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.file("run")))
-    ++files;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.file("run"))) ++files;
   CHECK(files == 2);
 }
 

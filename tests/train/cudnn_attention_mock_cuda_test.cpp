@@ -41,8 +41,7 @@ std::size_t launches_of(const std::string& kernel) {
 }
 
 /// A step, after prepare, and a prediction.
-template <class Net, class P>
-struct attention_steps {
+template <class Net, class P> struct attention_steps {
   dp::model<Net, attention_place, P> model{dp::seed{1}};
   dp::trainer<dp::model<Net, attention_place, P>, nn::cross_entropy, dp::optim::sgd> step{model, nn::cross_entropy{},
                                                                                           dp::optim::sgd{}};

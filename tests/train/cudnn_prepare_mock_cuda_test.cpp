@@ -35,8 +35,7 @@ namespace {
 /// A layer without a prepare member that counts its passes.
 struct counted {
   static inline int passes = 0;
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) {
     ++passes;
     c.output = 2 * c.input;

@@ -48,18 +48,15 @@ using linear_net = nn::sequential<nn::linear<6, 4>, nn::linear<4, 2>>;
 dp::tensor<double, dp::extents<dp::dyn, 2>, dp::on<dp::cpu>> integer_targets(std::size_t rows) {
   dp::tensor<double, dp::extents<dp::dyn, 2>, dp::on<dp::cpu>> y(dp::extents<dp::dyn, 2>{rows});
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < 2; ++j)
-      y(i, j) = static_cast<double>((i + 2 * j) % 5) - 2;
+    for (std::size_t j = 0; j < 2; ++j) y(i, j) = static_cast<double>((i + 2 * j) % 5) - 2;
   return y;
 }
 
 /// A model for which all sums are exact on integers, so that the order of summation has no effect.
-template <class Where, class Policy>
-class exact_steps {
+template <class Where, class Policy> class exact_steps {
  public:
   /// The parameters after one step from the same start.
-  template <class... Rule>
-  std::vector<double> operator()(std::size_t rows, const Rule&... rule) {
+  template <class... Rule> std::vector<double> operator()(std::size_t rows, const Rule&... rule) {
     dp::test::set_integer_parameters(model_);
     step_(distribute<Where>(dp::test::integer_samples<double, 6>(rows), rule...),
           distribute<Where>(integer_targets(rows), rule...));
@@ -73,8 +70,7 @@ class exact_steps {
       model_, nn::mse{}, dp::optim::sgd{.learning_rate = 0.125}};
 };
 
-template <int Places, class... Policies>
-void check_exact() {
+template <int Places, class... Policies> void check_exact() {
   [&]<int... I>(std::integer_sequence<int, I...>) {
     exact_steps<dp::on<dp::cpu>, collective::all_reduce<>> one;
     std::tuple<exact_steps<dp::replicated<I...>, Policies>...> several;
@@ -93,8 +89,7 @@ void check_exact() {
           },
           several);
     }
-  }
-  (std::make_integer_sequence<int, Places>{});
+  }(std::make_integer_sequence<int, Places>{});
 }
 
 using dropout_net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
@@ -117,8 +112,7 @@ run train(const nn::cross_entropy& loss, const Rule& rule, const Policy& policy,
     result.losses.push_back(static_cast<double>(step(x, y).item()));
     dp::check_replicas(model);
   }
-  for (const T value : parameters_of(model))
-    result.parameters.push_back(static_cast<double>(value));
+  for (const T value : parameters_of(model)) result.parameters.push_back(static_cast<double>(value));
   return result;
 }
 
@@ -198,8 +192,7 @@ TEST_CASE("a step of replicas equals a weighted average over separate models bit
         std::size_t other = 0;
         average.for_each_parameter([&](const std::string&, auto from) {
           if (other++ != index) return;
-          for (std::size_t i = 0; i < view.size(); ++i)
-            view.data()[i] = from.data()[i];
+          for (std::size_t i = 0; i < view.size(); ++i) view.data()[i] = from.data()[i];
         });
         ++index;
       });
@@ -214,16 +207,14 @@ TEST_CASE("a step of replicas equals a weighted average over separate models bit
         sums = of_part;
       } else {
         for (std::size_t p = 0; p < 4; ++p)
-          for (std::size_t i = 0; i < sums[p].size(); ++i)
-            sums[p][i] += of_part[p][i];
+          for (std::size_t i = 0; i < sums[p].size(); ++i) sums[p][i] += of_part[p][i];
       }
     }
     // Passes these sums and the sum of weights, the divisor, to the optimizer of a model on the CPU.
     auto [output, saved] = average.forward(x);
     auto lease = average.backward(std::move(saved), weighted(output, y).gradient);
     const auto fill = [&](auto view, const std::vector<float>& values) {
-      for (std::size_t i = 0; i < values.size(); ++i)
-        view.data()[i] = values[i];
+      for (std::size_t i = 0; i < values.size(); ++i) view.data()[i] = values[i];
     };
     fill(lease.local<0>(), sums[0]);
     fill(lease.local<1>(), sums[1]);
@@ -275,8 +266,7 @@ TEMPLATE_TEST_CASE("steps allocate nothing after prepare, and memory matches the
   const std::size_t state = TestType::every_place_updates ? 0 : plan::optimizer_state;
   CHECK(dp::memory_statistics<dp::cuda<1>>().allocated - second == plan::bytes - state);
   const auto before = dp::memory_statistics<dp::cuda<0>>().allocations;
-  for (int i = 0; i < 3; ++i)
-    step(x, y);
+  for (int i = 0; i < 3; ++i) step(x, y);
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == before);
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated - first == plan::bytes);
   CHECK(dp::memory_statistics<dp::cuda<0>>().peak - first == plan::bytes);

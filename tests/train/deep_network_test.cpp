@@ -37,8 +37,7 @@ std::vector<values> parameters_of(const model_type& model) {
 /// One step of gradient descent on the sum of squared differences from 0, in plain loops.
 void step_in_plain_loops(std::vector<values>& parameters, const double* input, double learning_rate) {
   std::vector<values> gradients = parameters;
-  for (values& g : gradients)
-    g.assign(g.size(), 0.0);
+  for (values& g : gradients) g.assign(g.size(), 0.0);
   for (std::size_t sample = 0; sample < samples; ++sample) {
     std::vector<values> x(linears + 1);
     x[0].assign(input + sample * dp::test::deep_width(0), input + (sample + 1) * dp::test::deep_width(0));
@@ -46,14 +45,12 @@ void step_in_plain_loops(std::vector<values>& parameters, const double* input, d
       const std::size_t in = x[l].size();
       x[l + 1] = parameters[2 * l + 1];
       for (std::size_t i = 0; i < x[l + 1].size(); ++i) {
-        for (std::size_t j = 0; j < in; ++j)
-          x[l + 1][i] += parameters[2 * l][i * in + j] * x[l][j];
+        for (std::size_t j = 0; j < in; ++j) x[l + 1][i] += parameters[2 * l][i * in + j] * x[l][j];
         x[l + 1][i] = std::tanh(x[l + 1][i]);
       }
     }
     values above = x[linears];
-    for (double& value : above)
-      value *= 2;
+    for (double& value : above) value *= 2;
     for (std::size_t l = linears; l-- > 0;) {
       const std::size_t in = x[l].size();
       values below(in, 0.0);
@@ -69,8 +66,7 @@ void step_in_plain_loops(std::vector<values>& parameters, const double* input, d
     }
   }
   for (std::size_t p = 0; p < parameters.size(); ++p)
-    for (std::size_t i = 0; i < parameters[p].size(); ++i)
-      parameters[p][i] -= learning_rate * gradients[p][i];
+    for (std::size_t i = 0; i < parameters[p].size(); ++i) parameters[p][i] -= learning_rate * gradients[p][i];
 }
 
 }  // namespace
@@ -80,8 +76,7 @@ TEST_CASE("a trainer of 100 layers of distinct sizes steps as plain loops do", "
   // With the default initialisation every layer shrinks its input by about sqrt(3), so the first layers would hardly
   // change.
   model.for_each_parameter([](const std::string& name, auto view) {
-    for (std::size_t i = 0; i < view.size() && name.find("weight") != std::string::npos; ++i)
-      view.data()[i] *= 2;
+    for (std::size_t i = 0; i < view.size() && name.find("weight") != std::string::npos; ++i) view.data()[i] *= 2;
   });
   std::vector<values> expected = parameters_of(model);
   const std::vector<values> before = expected;

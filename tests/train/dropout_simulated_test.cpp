@@ -38,14 +38,11 @@ using one = dp::on<dp::cuda<3>>;
 using two = dp::replicated<1, 0>;
 using three = dp::replicated<0, 1, 2>;
 using four = dp::replicated<2, 3, 0, 1>;
-template <class Where>
-using model_of = dp::model<net, Where, double>;
+template <class Where> using model_of = dp::model<net, Where, double>;
 
 const std::vector<std::size_t> batch_sizes{12, 1, 3, 0, 25, 2, 64, 7};
 
-auto samples(std::size_t rows) {
-  return dp::test::integer_samples<double, 6>(rows);
-}
+auto samples(std::size_t rows) { return dp::test::integer_samples<double, 6>(rows); }
 /// Zero targets: the gradients equal the outputs, masked again and doubled.
 auto targets(std::size_t rows) {
   dp::tensor<double, dp::extents<dp::dyn, 4>, cpu> y(dp::extents<dp::dyn, 4>{rows});
@@ -54,8 +51,7 @@ auto targets(std::size_t rows) {
 }
 
 /// All elements in order, for any placement.
-template <class X>
-std::vector<double> whole(const X& x) {
+template <class X> std::vector<double> whole(const X& x) {
   if constexpr (dp::single_place<typename X::placement_type>)
     return dp::test::values_of(dp::detail::as_view(x).erased());
   else
@@ -63,8 +59,7 @@ std::vector<double> whole(const X& x) {
 }
 
 /// Outputs of training passes on batches of several sizes, then of a prediction.
-template <class Where, class... Split>
-std::vector<std::vector<double>> outputs(const Split&... split) {
+template <class Where, class... Split> std::vector<std::vector<double>> outputs(const Split&... split) {
   model_of<Where> model{dp::seed{5}};
   dp::test::set_integer_parameters(model);
   std::vector<std::vector<double>> all;
@@ -80,8 +75,7 @@ struct run {
   std::vector<std::vector<double>> parameters;
 };
 
-template <class Where, std::size_t Batches, class... Split>
-run train(const Split&... split) {
+template <class Where, std::size_t Batches, class... Split> run train(const Split&... split) {
   model_of<Where> model{dp::seed{5}};
   dp::trainer step{model, nn::mse{.reduce = dp::reduction::sum}, dp::optim::sgd{.learning_rate = 1.0 / 64},
                    dp::accumulate<Batches>{}};

@@ -23,8 +23,7 @@ using stopped_model = dp::model<nn::sequential<nn::linear<2, 3>, nn::batch_norm<
 
 void set(stopped_model& model, float value) {
   model.for_each_parameter([&](const std::string&, auto to) {
-    for (std::size_t i = 0; i < to.size(); ++i)
-      to.data()[i] = value;
+    for (std::size_t i = 0; i < to.size(); ++i) to.data()[i] = value;
   });
   model.state().replicas[0].buffer_data()[1] = -value;
 }

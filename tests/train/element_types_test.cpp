@@ -35,11 +35,9 @@ using values = std::vector<double>;
 // Layers in plain loops, as a user writes them on the CPU. --------------------------------------------------------
 
 /// An embedding: maps indices [batch, length] to rows of a table, [batch, length * Width].
-template <std::size_t Rows, std::size_t Width>
-struct embedding {
+template <std::size_t Rows, std::size_t Width> struct embedding {
   using input_element = std::int32_t;
-  template <class In>
-  using output = dp::extents<In{}.size() * Width>;
+  template <class In> using output = dp::extents<In{}.size() * Width>;
   static constexpr nn::keep keeps = nn::keep::input;
   static constexpr std::array parameters{nn::parameter{"weight", {Rows, Width}, nn::init::uniform(1)}};
 
@@ -62,11 +60,9 @@ struct embedding {
 };
 
 /// tanh(W x); saves only its output.
-template <std::size_t In, std::size_t Out>
-struct dense_tanh {
+template <std::size_t In, std::size_t Out> struct dense_tanh {
   using input_extents = dp::extents<In>;
-  template <class>
-  using output = dp::extents<Out>;
+  template <class> using output = dp::extents<Out>;
   static constexpr std::array parameters{nn::parameter{"weight", {Out, In}, nn::init::uniform(1)}};
 
   static void forward(const auto& c) {
@@ -105,8 +101,7 @@ struct dense_tanh {
 struct half_square {
   dp::reduction reduce = dp::reduction::sum;
 
-  template <class T>
-  struct bound {
+  template <class T> struct bound {
     void into(const auto& sums, const auto& gradient, const auto& rows, const auto& output, const auto&) const {
       double total = 0;
       for (std::size_t i = 0; i < output.size(); ++i) {
@@ -117,16 +112,12 @@ struct half_square {
       sums.data()[1] = static_cast<std::remove_cvref_t<decltype(sums.data()[1])>>(rows.size());
     }
   };
-  template <class T, class>
-  bound<T> bind(int) const {
-    return {};
-  }
+  template <class T, class> bound<T> bind(int) const { return {}; }
 };
 
 // -----------------------------------------------------------------------------------------------------------------
 
-template <class Model>
-std::vector<values> parameters_of(const Model& model) {
+template <class Model> std::vector<values> parameters_of(const Model& model) {
   std::vector<values> all;
   model.for_each_parameter(
       [&](const std::string&, auto view) { all.emplace_back(view.data(), view.data() + view.size()); });
@@ -134,8 +125,7 @@ std::vector<values> parameters_of(const Model& model) {
 }
 
 /// The memory that model, optimizer and trainer allocate for batches of `Samples`.
-template <class Model, std::size_t Samples, class Rule>
-std::size_t counted() {
+template <class Model, std::size_t Samples, class Rule> std::size_t counted() {
   const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
   Model model{dp::seed{1}};
   dp::trainer step{model, half_square{}, Rule{}};
@@ -143,8 +133,7 @@ std::size_t counted() {
   return dp::memory_statistics<dp::cpu>().allocated - before;
 }
 
-template <class Element, std::size_t Columns>
-auto batch_of(std::size_t rows, double scale, int modulus) {
+template <class Element, std::size_t Columns> auto batch_of(std::size_t rows, double scale, int modulus) {
   dp::tensor<Element, dp::extents<dp::dyn, Columns>, on_cpu> x(dp::extents<dp::dyn, Columns>{rows});
   for (std::size_t i = 0; i < x.size(); ++i)
     x.data()[i] =
@@ -161,13 +150,11 @@ std::array<values, 2> reference_gradients(const std::vector<values>& weights, co
   for (std::size_t b = 0; b < x.size() / in; ++b) {
     values h(hidden), y(out), dh(hidden);
     for (std::size_t i = 0; i < hidden; ++i) {
-      for (std::size_t j = 0; j < in; ++j)
-        h[i] += rounded(weights[0][i * in + j]) * x[b * in + j];
+      for (std::size_t j = 0; j < in; ++j) h[i] += rounded(weights[0][i * in + j]) * x[b * in + j];
       h[i] = rounded(std::tanh(h[i]));
     }
     for (std::size_t i = 0; i < out; ++i) {
-      for (std::size_t j = 0; j < hidden; ++j)
-        y[i] += rounded(weights[1][i * hidden + j]) * h[j];
+      for (std::size_t j = 0; j < hidden; ++j) y[i] += rounded(weights[1][i * hidden + j]) * h[j];
       y[i] = rounded(std::tanh(y[i]));
       const double g = y[i] * (1 - y[i] * y[i]);
       for (std::size_t j = 0; j < hidden; ++j) {
@@ -184,8 +171,7 @@ std::array<values, 2> reference_gradients(const std::vector<values>& weights, co
 
 double largest_difference(const values& a, const values& b) {
   double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    most = std::max(most, std::abs(a[i] - b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
   return most;
 }
 
@@ -225,8 +211,7 @@ TEMPLATE_TEST_CASE("a network whose first layer takes integers trains like plain
       }
     const double measured = step(numbers, targets).item();
     for (std::size_t p = 0; p < 2; ++p)
-      for (std::size_t i = 0; i < expected[p].size(); ++i)
-        expected[p][i] -= 0.01 * gradients[p][i];
+      for (std::size_t i = 0; i < expected[p].size(); ++i) expected[p][i] -= 0.01 * gradients[p][i];
     const double tolerance = std::is_same_v<TestType, float> ? 1e-5 : 1e-13;
     CHECK(std::abs(measured - loss) <= tolerance * loss);
     const std::vector<values> now = parameters_of(model);
@@ -276,8 +261,7 @@ TEST_CASE("a model in mixed<bf16> computes in bf16 and keeps its parameters in f
     const std::vector<values> after = parameters_of(model);
     for (std::size_t p = 0; p < 2; ++p) {
       values moved(after[p].size());
-      for (std::size_t i = 0; i < moved.size(); ++i)
-        moved[i] = (before[p][i] - after[p][i]) / 0.0625;
+      for (std::size_t i = 0; i < moved.size(); ++i) moved[i] = (before[p][i] - after[p][i]) / 0.0625;
       const double size = *std::max_element(exact[p].begin(), exact[p].end());
       INFO("round " << round << ", parameter " << p);
       CHECK(largest_difference(moved, rounded[p]) <= 2e-5 * std::max(1.0, size));  // float updates
@@ -323,8 +307,7 @@ TEST_CASE("threads predict with one model whose parameters the first thread roun
     std::vector<std::thread> threads;
     for (float& prediction : predictions)
       threads.emplace_back([&] { prediction = static_cast<float>(std::as_const(model).predict(one)(0, 0)); });
-    for (std::thread& thread : threads)
-      thread.join();
+    for (std::thread& thread : threads) thread.join();
     CHECK(predictions == std::vector<float>(4, static_cast<float>(dp::bf16(std::tanh(weight)))));
   }
 }

@@ -56,8 +56,7 @@ struct unattended_communicator : dp::parallel::across_processes<Backend, dp::par
   static constexpr bool host_goes_on = true;
 };
 struct unattended : collective::direct {
-  template <class Backend>
-  using communicator_across = unattended_communicator<Backend>;
+  template <class Backend> using communicator_across = unattended_communicator<Backend>;
   template <class Backend>
   communicator_across<Backend> connect_across(std::span<const int> ordinals, const dp::process_group& processes) const {
     return communicator_across<Backend>(ordinals, processes);
@@ -65,8 +64,7 @@ struct unattended : collective::direct {
 };
 
 /// Runs f(rank) as each of several processes and returns the message of rank 0; throws if messages differ.
-template <class F>
-std::string message_of_all(int processes, const F& f) {
+template <class F> std::string message_of_all(int processes, const F& f) {
   std::string of_first;
   in_processes(processes, [&](const dp::process_group& group) {
     const dp::process_scope scope{group};
@@ -112,8 +110,7 @@ std::string message_of_change(int processes, std::size_t at, const Rule& rule, c
 
 const auto halve_rate = [](auto& step, auto&) { step.optimizer().rule().learning_rate = 0.25; };
 
-template <class Where, class Policy>
-void check_change_of_rate(int processes) {
+template <class Where, class Policy> void check_change_of_rate(int processes) {
   INFO(processes << " processes, " << dp::placement_name<Where>());
   CHECK_THAT((message_of_change<Where, Policy>(processes, 5, dp::optim::sgd{.learning_rate = 0.5}, halve_rate)),
              StartsWith("devplace: trainer, in step 5: rank 1 has \"optimizer's learning_rate: 0.25\" "
@@ -121,11 +118,9 @@ void check_change_of_rate(int processes) {
 }
 
 /// Adds a number to every `stride`-th element of the first weight of a model on the CPU.
-template <class Model>
-void modify(Model& model, std::size_t stride) {
+template <class Model> void modify(Model& model, std::size_t stride) {
   float* const parameters = model.state().replicas[0].parameter_data();
-  for (std::size_t i = 0; i < 144; i += stride)
-    parameters[i] += 0.5f;
+  for (std::size_t i = 0; i < 144; i += stride) parameters[i] += 0.5f;
 }
 
 }  // namespace
@@ -195,8 +190,7 @@ TEST_CASE("an option changed in one process between accumulated batches or befor
         step(dp::to_batch<on_host>(dp::test::integer_samples<float, 6>(8)),
              dp::to_batch<on_host>(dp::test::square_labels(8, 10)));
       };
-      for (int i = 0; i != 5; ++i)
-        batch();
+      for (int i = 0; i != 5; ++i) batch();
       if (rank == 1) step.optimizer().rule().learning_rate = 0.25;
       flushes ? static_cast<void>(step.flush()) : batch();
     });
@@ -335,8 +329,7 @@ TEST_CASE("transforms that differ in type or seed are named", "[train][data]") {
     dp::model<net, on_host> model{dp::seed{1}};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
     dp::loader<on_host> batches{data, {.batch = 8}, transform};
-    for (const auto& [images, labels] : batches.epoch(0))
-      step(images, labels);
+    for (const auto& [images, labels] : batches.epoch(0)) step(images, labels);
   };
   using shape = dp::extents<2, 3>;
   CHECK_THAT(message_of_all(2,
@@ -345,11 +338,10 @@ TEST_CASE("transforms that differ in type or seed are named", "[train][data]") {
                               train(dp::transforms{shape{}, dp::seed{3}, dp::horizontal_flip{}});
                             }),
              ContainsSubstring("where rank 0 has \"loader's transform: devplace::transforms<"));
-  CHECK_THAT(message_of_all(2,
-                            [&](int rank) {
-                              train(dp::transforms{shape{}, dp::seed{rank == 1 ? 4U : 3U}, dp::horizontal_flip{}});
-                            }),
-             ContainsSubstring("rank 1 has \"loader's transform's seed: 4\" where rank 0"));
+  CHECK_THAT(
+      message_of_all(
+          2, [&](int rank) { train(dp::transforms{shape{}, dp::seed{rank == 1 ? 4U : 3U}, dp::horizontal_flip{}}); }),
+      ContainsSubstring("rank 1 has \"loader's transform's seed: 4\" where rank 0"));
 }
 
 TEST_CASE("a loader used later in a training is compared at its first use", "[train][data]") {
@@ -361,8 +353,7 @@ TEST_CASE("a loader used later in a training is compared at its first use", "[tr
                               dp::loader<on_host> first{data, {.batch = 8}},
                                   second{data, {.batch = 8, .shuffle = dp::seed{rank == 1 ? 9U : 2U}}};
                               for (auto* const batches : {&first, &second})
-                                for (const auto& [images, labels] : batches->epoch(0))
-                                  step(images, labels);
+                                for (const auto& [images, labels] : batches->epoch(0)) step(images, labels);
                             }),
              ContainsSubstring("in step 4: rank 1 has \"loader's shuffle: seed 9\""));
 }
@@ -379,13 +370,11 @@ TEST_CASE("loaders that feed no trainer may differ and be constructed in any ord
           loader batches{data, {.batch = 8}};
           for (const auto& [images, labels] : batches.epoch(0)) {
             for (int i = 0; rank == 0 && i != 2; ++i)
-              for (const auto& own : of_one_rank->epoch(i))
-                static_cast<void>(model.predict(own.images));
+              for (const auto& own : of_one_rank->epoch(i)) static_cast<void>(model.predict(own.images));
             step(images, labels);
           }
           // Clones of a batch and hand-made batches belong to no loader.
-          for (const auto& [images, labels] : batches.epoch(1))
-            step(images.clone(), labels.clone());
+          for (const auto& [images, labels] : batches.epoch(1)) step(images.clone(), labels.clone());
         }) == "no error");
 }
 
@@ -435,8 +424,7 @@ TEST_CASE("an element modified in one process is found within 64 steps, and wher
   for (const std::size_t element : {0U, 100U, 143U, 160U, 300U}) {
     CHECK_THAT(message(element,
                        [](auto&, auto& step, auto&, const auto& images, const auto& labels) {
-                         for (int i = 0; i != 64; ++i)
-                           step(images, labels);
+                         for (int i = 0; i != 64; ++i) step(images, labels);
                        }),
                ContainsSubstring("rank 1 has \"checksum of parameter "));
     CHECK_THAT(message(element, [](auto&, auto& step, auto&...) { static_cast<void>(step.state()); }),
@@ -451,8 +439,7 @@ TEST_CASE("an element modified in one process is found within 64 steps, and wher
                               dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.5}};
                               dp::loader<on_host> batches{data, {.batch = 8}};
                               for (int epoch = 0; epoch != 2; ++epoch) {
-                                for (const auto& [images, labels] : batches.epoch(epoch))
-                                  step(images, labels);
+                                for (const auto& [images, labels] : batches.epoch(epoch)) step(images, labels);
                                 if (rank == 1) model.state().replicas[0].parameter_data()[300] += 1;
                               }
                             }),
@@ -540,8 +527,7 @@ TEMPLATE_TEST_CASE("step marks sum to zero for equal steps of any number of part
       const std::size_t rank = backwards ? participants - 1 - i : i;
       std::vector<TestType> tail(16);
       mark{tail.data(), rank == other ? 6U : 5U, nullptr, nullptr, rank, participants}(0);
-      for (std::size_t k = 0; k != 16; ++k)
-        total[k] += tail[k];
+      for (std::size_t k = 0; k != 16; ++k) total[k] += tail[k];
     }
     return total;
   };

@@ -49,8 +49,7 @@ using where = dp::across<dp::on<dp::cpu>>;
 using net = nn::sequential<nn::linear<6, 16>, nn::relu, nn::linear<16, 3>>;
 using other_net = nn::sequential<nn::linear<6, 12>, nn::relu, nn::linear<12, 3>>;
 
-template <class Step>
-void step_of(Step& step, std::size_t rows) {
+template <class Step> void step_of(Step& step, std::size_t rows) {
   step(dp::to_batch<where>(dp::test::integer_samples<float, 6>(rows)),
        dp::to_batch<where>(dp::test::square_labels(rows, 3)));
 }
@@ -232,8 +231,7 @@ TEST_CASE("a process missing at the start is named", "[parallel][launch]") {
   });
   const auto ends = ranks.wait(30);
   INFO(all_texts(ends));
-  for (std::size_t r = 0; r != processes; ++r)
-    CHECK(ends[r].end == (r == culprit ? "exit 0" : "exit 3"));
+  for (std::size_t r = 0; r != processes; ++r) CHECK(ends[r].end == (r == culprit ? "exit 0" : "exit 3"));
   CHECK_THAT(ends[0].text, ContainsSubstring("missing: rank 2."));
 }
 

@@ -54,12 +54,8 @@ const dp::optim::adam adam{.learning_rate = 0.01};
 using samples_type = dp::tensor<float, dp::extents<dp::dyn, 6>, dp::batch_placement_t<three>>;
 using labels_type = dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::batch_placement_t<three>>;
 
-samples_type samples() {
-  return distribute<three>(dp::test::integer_samples<float, 6>(rows));
-}
-labels_type labels() {
-  return distribute<three>(dp::test::square_labels(rows, 3));
-}
+samples_type samples() { return distribute<three>(dp::test::integer_samples<float, 6>(rows)); }
+labels_type labels() { return distribute<three>(dp::test::square_labels(rows, 3)); }
 /// Labels with one out of range, in the part of one replica.
 labels_type labels_bad_in(std::size_t replica) {
   auto y = dp::test::square_labels(rows, 3);
@@ -81,8 +77,7 @@ std::vector<std::vector<float>> all_parameters_of(const model_type& model) {
 }
 
 /// The message of the exception that a call throws, or an empty string.
-template <class Exception = dp::error, class F>
-std::string thrown(const F& f) {
+template <class Exception = dp::error, class F> std::string thrown(const F& f) {
   try {
     f();
   } catch (const Exception& e) {
@@ -99,8 +94,7 @@ void see_failures_elsewhere() {
 }
 
 /// A model with its trainer, and a second pair that never throws.
-template <class Policy, class Accumulate = dp::accumulate<1>>
-struct pair_of_trainers {
+template <class Policy, class Accumulate = dp::accumulate<1>> struct pair_of_trainers {
   using trainer = dp::trainer<model_type, nn::cross_entropy, dp::optim::adam, Policy, Accumulate>;
   model_type never_failed{dp::seed{4}}, model{dp::seed{4}};
   trainer undisturbed{never_failed, nn::cross_entropy{}, adam};
@@ -123,8 +117,7 @@ struct pair_of_trainers {
 };
 
 /// Checks that every use but destruction and assignment throws.
-template <class Where, class Step>
-void check_unusable(dp::model<net, Where>& model, const Step& step) {
+template <class Where, class Step> void check_unusable(dp::model<net, Where>& model, const Step& step) {
   const auto x = distribute<Where>(dp::test::integer_samples<float, 6>(rows));
   const std::vector<std::string> texts{thrown([&] { static_cast<void>(model.predict(x)); }),
                                        thrown([&] { static_cast<void>(model.forward(x)); }),
@@ -133,9 +126,7 @@ void check_unusable(dp::model<net, Where>& model, const Step& step) {
                                        thrown([&] { step(); }),
                                        thrown([&] { dp::check_replicas(model); }),
                                        thrown([&] { static_cast<void>(dp::to<cpu>(model)); }),
-                                       thrown([&] {
-                                         dp::optimizer another{model, adam};
-                                       })};
+                                       thrown([&] { dp::optimizer another{model, adam}; })};
   for (const auto& text : texts) {
     CHECK_THAT(text, ContainsSubstring("devplace: this model cannot be used any more: "));
     CHECK_THAT(text,
@@ -144,8 +135,7 @@ void check_unusable(dp::model<net, Where>& model, const Step& step) {
 }
 
 /// A model, its copy saved after two steps, and the result of three more steps of the copy with a new trainer.
-template <class Policy, class Accumulate = dp::accumulate<1>>
-struct saved_training {
+template <class Policy, class Accumulate = dp::accumulate<1>> struct saved_training {
   using trainer = dp::trainer<model_type, nn::cross_entropy, dp::optim::adam, Policy, Accumulate>;
   model_type model{dp::seed{4}};
   std::optional<trainer> step;
@@ -166,8 +156,7 @@ struct saved_training {
   }
   void restart() { step.emplace(model, nn::cross_entropy{}, adam); }
   void run(int steps) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(steps) * Accumulate::batches; ++i)
-      (*step)(x, y);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(steps) * Accumulate::batches; ++i) (*step)(x, y);
   }
   void assign_anew() {
     model = dp::to<three>(*saved);
@@ -195,8 +184,7 @@ struct saved_training {
 };
 
 /// Trains with a rule that fails in its third step, and returns the error's text.
-template <class Where, class Policy>
-std::string fail_in_update(const dp::test::fault& where) {
+template <class Where, class Policy> std::string fail_in_update(const dp::test::fault& where) {
   dp::model<net, Where> model{dp::seed{4}};
   const auto x = distribute<Where>(dp::test::integer_samples<float, 6>(rows));
   const auto y = distribute<Where>(dp::test::square_labels(rows, 3));
@@ -300,9 +288,7 @@ TEST_CASE("a failure makes every model on its device unusable, and no other", "[
   dp::trainer step{elsewhere, nn::cross_entropy{}, adam};
   const auto outputs = dp::test::values_of(elsewhere.predict(distribute<dp::on<dp::cuda<3>>>(x)));
   model_type model{dp::seed{4}};
-  CHECK_THAT(thrown([&] {
-               dp::trainer{model, nn::cross_entropy{}, adam}(samples(), labels_bad_in(0)).item();
-             }),
+  CHECK_THAT(thrown([&] { dp::trainer{model, nn::cross_entropy{}, adam}(samples(), labels_bad_in(0)).item(); }),
              ContainsSubstring(name_of(0)));
   check_unusable(at_rest, [&] { dp::trainer{at_rest, nn::cross_entropy{}, adam}; });
   CHECK(dp::test::values_of(elsewhere.predict(distribute<dp::on<dp::cuda<3>>>(x))) == outputs);

@@ -54,16 +54,13 @@ void require(bool fact, const std::string& what) {
 }
 
 /// Calls `f()` in a child, which is killed if it hangs, and throws unless the child ends without an exception.
-template <class F>
-void in_child(const F& f) {
-  const auto ended = support::in_forked_processes(
-      1, [&](int) { f(); }, 20);
+template <class F> void in_child(const F& f) {
+  const auto ended = support::in_forked_processes(1, [&](int) { f(); }, 20);
   require(ended[0].how == "exit 0", "the child: " + ended[0].how + " " + ended[0].output);
 }
 
 /// Throws unless `f()` throws the error for the call `name` in a child of this rank.
-template <class F>
-void require_refused(const std::string& name, const F& f) {
+template <class F> void require_refused(const std::string& name, const F& f) {
   const std::string who = name + ": this process was made by fork() in rank " +
                           std::to_string(dp::parallel::detail::transport_of_scope()->ranks().rank) +
                           " of 2 processes, whose calls are for that rank alone. Call it in the parent, before fork() "
@@ -92,28 +89,23 @@ void require_end(::pid_t child) {
   require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child has not written the file");
 }
 
-template <class Step>
-void train(Step& step, std::size_t rows) {
+template <class Step> void train(Step& step, std::size_t rows) {
   step(dp::to_batch<where>(dp::test::integer_samples<float, 6>(rows)),
        dp::to_batch<where>(dp::test::square_labels(rows, 3)));
 }
 
 /// The parameters after some steps. Calls `between(model, trainer)` after the second step.
-template <class Policy = collective::all_reduce<>, class Between>
-std::vector<float> trained(const Between& between) {
+template <class Policy = collective::all_reduce<>, class Between> std::vector<float> trained(const Between& between) {
   dp::model<net, where> model{dp::seed{9}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01f}, Policy{}};
-  for (const std::size_t rows : std::vector<std::size_t>{7, 2})
-    train(step, rows);
+  for (const std::size_t rows : std::vector<std::size_t>{7, 2}) train(step, rows);
   between(model, step);
-  for (const std::size_t rows : std::vector<std::size_t>{5, 16, 3})
-    train(step, rows);
+  for (const std::size_t rows : std::vector<std::size_t>{5, 16, 3}) train(step, rows);
   return dp::test::parameters_of(model);
 }
 
 /// The parameters that two ranks reach without fork.
-template <class Policy = collective::all_reduce<>>
-std::vector<float> undisturbed() {
+template <class Policy = collective::all_reduce<>> std::vector<float> undisturbed() {
   std::vector<float> result;
   const auto ended = support::in_forked_group(2, [] { return trained<Policy>([](auto&, auto&) {}); });
   REQUIRE(support::failures(ended).empty());

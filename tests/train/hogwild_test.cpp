@@ -35,8 +35,7 @@ using shared = dp::on<dp::shared_memory>;
 using cpu = dp::on<dp::cpu>;
 using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 3>>;
 
-template <class Net, class Where, class P>
-std::vector<double> parameters_of(const dp::model<Net, Where, P>& m) {
+template <class Net, class Where, class P> std::vector<double> parameters_of(const dp::model<Net, Where, P>& m) {
   std::vector<double> all;
   m.for_each_parameter(
       [&](const std::string&, const auto& view) { all.insert(all.end(), view.data(), view.data() + view.size()); });
@@ -44,8 +43,7 @@ std::vector<double> parameters_of(const dp::model<Net, Where, P>& m) {
 }
 
 /// Some steps with batches of several sizes; the parameters and the mean loss.
-template <class P, class Rule, class... More>
-std::vector<double> trained_on_both(const Rule& rule, More... more) {
+template <class P, class Rule, class... More> std::vector<double> trained_on_both(const Rule& rule, More... more) {
   const auto train = [&]<class Where>(Where) {
     dp::model<net, Where, P> m{dp::seed{1}};
     using T = typename decltype(m)::input_type;
@@ -139,13 +137,10 @@ TEST_CASE("threads train one model without locks, while another one copies it") 
   for (int w = 0; w < 3; ++w)
     workers.emplace_back([&] {
       dp::trainer step{m, nn::mse{}, dp::optim::sgd{.learning_rate = 0.05}};
-      for (int i = 0; i < 100; ++i)
-        step(x, y);
+      for (int i = 0; i < 100; ++i) step(x, y);
     });
-  for (int i = 0; i < 20; ++i)
-    CHECK(dp::to<cpu>(m).predict(x).extent(0) == 16);
-  for (auto& worker : workers)
-    worker.join();
+  for (int i = 0; i < 20; ++i) CHECK(dp::to<cpu>(m).predict(x).extent(0) == 16);
+  for (auto& worker : workers) worker.join();
   CHECK(loss_of() < before / 4);
 }
 
@@ -160,8 +155,7 @@ TEST_CASE("processes train one model of the digits to 93 % of the held-out image
     dp::trainer step{m, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 1e-2}};
     dp::loader<shared> batches{data.train, {.batch = 16, .shuffle = dp::seed{10u + static_cast<unsigned>(rank)}}};
     for (int epoch = 0; epoch < 4; ++epoch)
-      for (const auto& [x, labels] : batches.epoch(epoch))
-        step(x, labels);
+      for (const auto& [x, labels] : batches.epoch(epoch)) step(x, labels);
   });
   CHECK(support::failures(trained).empty());
   CHECK(dp::accuracy(m, data.test) > 0.93);

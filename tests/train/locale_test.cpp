@@ -66,8 +66,7 @@ class with_commas final : public std::numpunct<char> {
   std::string do_grouping() const override { return "\3"; }
 };
 
-template <class F>
-std::string message_of(const F& f) {
+template <class F> std::string message_of(const F& f) {
   try {
     f();
   } catch (const dp::error& refusal) {
@@ -76,8 +75,7 @@ std::string message_of(const F& f) {
   return "nothing was thrown";
 }
 
-template <class... X>
-std::string printed(const X&... x) {
+template <class... X> std::string printed(const X&... x) {
   std::ostringstream out;  // takes the global locale
   ((out << x << '\n'), ...);
   return out.str();
@@ -103,8 +101,7 @@ texts written() {
   stopping(1234.5, model);
   dp::save_checkpoint(step, {1234, 5678}, folder.file("checkpoint"), average, stopping);
   texts all;
-  for (const std::string& name : folder.names())
-    all[name] = support::contents(folder.file(name));
+  for (const std::string& name : folder.names()) all[name] = support::contents(folder.file(name));
   return all;
 }
 
@@ -181,8 +178,7 @@ void check_reading() {
 }
 
 /// Compares all texts between `change` and `restore` with the texts in the locale C.
-template <class Change, class Restore>
-void check_locale(const Change& change, const Restore& restore) {
+template <class Change, class Restore> void check_locale(const Change& change, const Restore& restore) {
   const texts files = written(), prints = shown(), sentences = messages();
   change();
   const texts other_files = written(), other_prints = shown(), other_sentences = messages();

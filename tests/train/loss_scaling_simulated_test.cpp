@@ -40,8 +40,7 @@ namespace {
 using scaled_net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 using scaled_cpu = dp::on<dp::cpu>;
 using scaled_across = dp::across<scaled_cpu>;
-template <class Where>
-using scaled_model = dp::model<scaled_net, Where, dp::mixed<dp::half>>;
+template <class Where> using scaled_model = dp::model<scaled_net, Where, dp::mixed<dp::half>>;
 using each_parameter_reduced = collective::all_reduce<collective::direct, collective::buckets<1, 1>>;
 
 constexpr std::size_t no_row = std::numeric_limits<std::size_t>::max();
@@ -53,8 +52,7 @@ auto samples_with_infinity(std::size_t rows, std::size_t row) {
   return x;
 }
 
-template <class Where, class Trainer>
-void step_on(Trainer& step, std::size_t rows, std::size_t infinite_row = no_row) {
+template <class Where, class Trainer> void step_on(Trainer& step, std::size_t rows, std::size_t infinite_row = no_row) {
   step(dp::to_batch<Where>(samples_with_infinity(rows, infinite_row)),
        dp::to_batch<Where>(dp::test::square_labels(rows, 3)));
 }
@@ -71,8 +69,7 @@ std::vector<float> scaled_output_gradient(const Loss& loss, const Targets& targe
   model.for_each_parameter([](const std::string&, auto to) { dp::fill(to, 0.0f); });
   dp::tensor<std::int32_t, dp::extents<dp::dyn, scaled_tokens>, scaled_cpu> tokens(
       dp::extents<dp::dyn, scaled_tokens>{scaled_sequences});
-  for (std::size_t i = 0; i < tokens.size(); ++i)
-    tokens.data()[i] = static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < tokens.size(); ++i) tokens.data()[i] = static_cast<std::int32_t>(i);
   dp::trainer step{model, loss, dp::optim::sgd{}};
   step(tokens, targets);
   CHECK(step.scaler() == loss_scaler_state{65536, 1, 0});
@@ -97,8 +94,7 @@ struct scaled_history {
 
 /// Trains with an update after every two batches; the last update is incomplete. Rows are divided among three
 /// participants; three batches have infinite samples on the last, the first or the second participant alone.
-template <class Where, class Policy>
-scaled_history train_scaled(const Policy& policy) {
+template <class Where, class Policy> scaled_history train_scaled(const Policy& policy) {
   scaled_model<Where> model{dp::seed{9}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1f, .momentum = 0.5}, policy,
                    dp::accumulate<2>{}};
@@ -146,23 +142,20 @@ TEST_CASE("an infinite gradient in any batch of an accumulation skips the update
     for (const std::size_t update : {0u, 1u, 2u}) {
       if (update == 1 && batches_of_bad != 0) {
         const auto before = parameters_of(model);
-        for (std::size_t b = 0; b < batches_of_bad; ++b)
-          step_on<scaled_cpu>(step, 5, b == bad_batch ? 1 : no_row);
+        for (std::size_t b = 0; b < batches_of_bad; ++b) step_on<scaled_cpu>(step, 5, b == bad_batch ? 1 : no_row);
         CHECK(step.flush() == (batches_of_bad != 3));
         CHECK(parameters_of(model) == before);
         CHECK(step.scaler() == loss_scaler_state{512, 0, 1});
         step.set_scaler({1024, 1, 1});
       }
-      for (std::size_t b = 0; b < 3; ++b)
-        step_on<scaled_cpu>(step, 4 + 2 * b + update);
+      for (std::size_t b = 0; b < 3; ++b) step_on<scaled_cpu>(step, 4 + 2 * b + update);
       CHECK(step.scaler().growth_tracker == static_cast<std::int64_t>(update + 1));  // counts updates, not batches
     }
     CHECK(step.scaler().scale == 1024);
     return parameters_of(model);
   };
   const std::vector<float> expected = train(0, 0);
-  for (const std::size_t bad : {0u, 1u, 2u})
-    CHECK(train(bad, 3) == expected);
+  for (const std::size_t bad : {0u, 1u, 2u}) CHECK(train(bad, 3) == expected);
   CHECK(train(1, 2) == expected);
   CHECK(train(0, 1) == expected);
 }
@@ -193,8 +186,7 @@ TEST_CASE("the gradient of a mean is divided before it is scaled, as in PyTorch"
   std::vector<float> of_labels, of_values;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     labels.data()[i] = i % 3 == 0 ? 1 : 0;
-    for (const float sign : {1.0f, -1.0f})
-      of_labels.push_back(i % 3 == 0 ? 4096 * sign : -4096 * sign);
+    for (const float sign : {1.0f, -1.0f}) of_labels.push_back(i % 3 == 0 ? 4096 * sign : -4096 * sign);
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     values.data()[i] = static_cast<float>(i) / 4 - 1;
@@ -259,8 +251,7 @@ TEST_CASE("an empty first batch of an accumulation does not change the scale of 
   const auto train = [](const std::vector<std::size_t>& sizes) {
     scaled_model<scaled_cpu> model{dp::seed{3}};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}, dp::accumulate<3>{}};
-    for (const std::size_t rows : sizes)
-      step_on<scaled_cpu>(step, rows);
+    for (const std::size_t rows : sizes) step_on<scaled_cpu>(step, rows);
     CHECK(step.scaler() == loss_scaler_state{65536, 1, 0});
     return parameters_of(model);
   };
@@ -275,12 +266,10 @@ TEST_CASE("clipping limits the norm of unscaled gradients", "[train]") {
     step.scale_losses({.initial_scale = scale});
     step.clip({.max_norm = 0.125});
     const auto before = parameters_of(model);
-    for (int i = 0; i < 3; ++i)
-      step_on<scaled_cpu>(step, 6);
+    for (int i = 0; i < 3; ++i) step_on<scaled_cpu>(step, 6);
     const auto after = parameters_of(model);
     CHECK(distance(after, before) == Catch::Approx(0.125).epsilon(1e-4));
-    for (const std::size_t row : {no_row, no_row, std::size_t{5}})
-      step_on<scaled_cpu>(step, 6, row);
+    for (const std::size_t row : {no_row, no_row, std::size_t{5}}) step_on<scaled_cpu>(step, 6, row);
     CHECK(parameters_of(model) == after);
     CHECK(step.scaler() == loss_scaler_state{scale / 2, 0, 1});
   }
@@ -298,8 +287,7 @@ TEST_CASE("an infinite gradient in one process skips the update in all, with the
   CHECK(expected.parameters[5] == expected.parameters[1]);
   CHECK(expected.parameters.back() == expected.parameters[13]);
   CHECK(expected.parameters[7] != expected.parameters[1]);
-  for (const float parameter : expected.parameters.back())
-    REQUIRE(std::isfinite(parameter));
+  for (const float parameter : expected.parameters.back()) REQUIRE(std::isfinite(parameter));
   const auto require_same = [&](const auto& policy, bool norms_everywhere) {
     in_processes(3, [&](const dp::process_group& group) {
       const dp::process_scope scope{group};
@@ -339,13 +327,9 @@ TEST_CASE("different loss scales of processes are an error before the first step
   CHECK(message([](auto&) {}) == "no error");
   CHECK(message([](auto& step) { step.scale_losses({.growth_interval = 100}); }) ==
         begin + "\"growth_interval: 100\" where rank 0 has \"growth_interval: 2000\"." + end);
-  CHECK_THAT(message([](auto& step) {
-               step.set_scaler({512, 0, 0});
-             }),
+  CHECK_THAT(message([](auto& step) { step.set_scaler({512, 0, 0}); }),
              Catch::Matchers::StartsWith(begin + "\"loss scaler's scale: 512\" where rank 0 has"));
-  CHECK_THAT(message([](auto& step) {
-               step.set_scaler({65536, 7, 0});
-             }),
+  CHECK_THAT(message([](auto& step) { step.set_scaler({65536, 7, 0}); }),
              Catch::Matchers::StartsWith(
                  begin + "\"loss scaler's growth_tracker: 7\" where rank 0 has \"loss scaler's growth_tracker: 0\""));
 }

@@ -24,8 +24,7 @@ using namespace devplace::literals;
 namespace {
 
 /// The memory that model, optimizer and trainer allocate for batches of `Samples` samples.
-template <class Model, std::size_t Samples, class Rule>
-std::size_t counted() {
+template <class Model, std::size_t Samples, class Rule> std::size_t counted() {
   const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
   Model model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, Rule{}};

@@ -41,8 +41,7 @@ struct host_batch {
 };
 
 /// Trains over two places. In the third step only samples of the second place are infinite.
-template <class Trainer, class Model>
-std::vector<float> train_over_two(Model& model, Trainer& step) {
+template <class Trainer, class Model> std::vector<float> train_over_two(Model& model, Trainer& step) {
   for (std::size_t i = 0; i < 6; ++i) {
     host_batch batch(i);
     if (i == 2) batch.images(split_batch - 1, 0) = std::numeric_limits<float>::infinity();
@@ -62,8 +61,7 @@ std::vector<float> train_over_two(Model& model, Trainer& step) {
                                             values.size() * sizeof(float));
     dp::detail::copy_out<dp::backend::cuda>(r.ordinal, rounded.data(), r.working_data(),
                                             rounded.size() * sizeof(dp::half));
-    for (std::size_t i = 0; i != values.size(); ++i)
-      REQUIRE(rounded[i].bits() == dp::half(values[i]).bits());
+    for (std::size_t i = 0; i != values.size(); ++i) REQUIRE(rounded[i].bits() == dp::half(values[i]).bits());
   }
   std::vector<std::vector<float>> of_places;
   for (std::size_t k = 0; k < dp::local_place_count<typename Model::placement_type>; ++k) {
@@ -78,13 +76,11 @@ std::vector<float> train_over_two(Model& model, Trainer& step) {
         k);
     of_places.push_back(all);
   }
-  for (const auto& place : of_places)
-    REQUIRE(place == of_places.front());
+  for (const auto& place : of_places) REQUIRE(place == of_places.front());
   return of_places.front();
 }
 
-template <class Where, class Policy>
-std::vector<float> trained_under(const Policy& policy) {
+template <class Where, class Policy> std::vector<float> trained_under(const Policy& policy) {
   dp::model<split_net, Where, dp::mixed<dp::half>> model{dp::seed{4}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01}, policy};
   step.scale_losses({.initial_scale = 1024});
@@ -93,16 +89,14 @@ std::vector<float> trained_under(const Policy& policy) {
 
 void require_close(const std::vector<float>& values, const std::vector<float>& expected) {
   REQUIRE(values.size() == expected.size());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    REQUIRE(std::abs(values[i] - expected[i]) <= 2e-4f);
+  for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(std::abs(values[i] - expected[i]) <= 2e-4f);
 }
 
 }  // namespace
 
 TEST_CASE("a gradient that is not finite on one place skips the step on all, under every policy", "[train]") {
   const std::vector<float> alone = trained_under<dp::on<dp::cuda<0>>>(dp::collective::all_reduce<>{});
-  for (const float parameter : alone)
-    REQUIRE(std::isfinite(parameter));
+  for (const float parameter : alone) REQUIRE(std::isfinite(parameter));
   const std::vector<float> reduced = trained_under<on_two>(dp::collective::all_reduce<>{});
   require_close(reduced, alone);
   require_close(trained_under<on_two>(dp::collective::scatter_gather{}), alone);

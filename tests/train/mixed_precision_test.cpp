@@ -126,10 +126,8 @@ namespace {
 struct plain_descent {
   static constexpr std::size_t state_arenas = 0;
   void validate() const {}
-  template <class Backend, class T>
-  void step(const dp::optim::step_arguments<T>& a) const {
-    for (std::size_t i = 0; i < a.n; ++i)
-      a.parameters[i] -= a.gradients[i] / *a.divisor / 8;
+  template <class Backend, class T> void step(const dp::optim::step_arguments<T>& a) const {
+    for (std::size_t i = 0; i < a.n; ++i) a.parameters[i] -= a.gradients[i] / *a.divisor / 8;
   }
 };
 

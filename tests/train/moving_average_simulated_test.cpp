@@ -102,8 +102,7 @@ TEST_CASE("docs/training.md: averages of parameters", "[train]") {
   // Resumes a training.
   dp::moving_average resumed{model, {.decay = 0.75}};
   resumed.assign(average.model(), average.updates());
-  for (int i = 0; i < 2; ++i)
-    step(images, labels);
+  for (int i = 0; i < 2; ++i) step(images, labels);
   average.update(model);
   resumed.update(model);
   CHECK(parameters_in(resumed.model(), 1) == parameters_in(average.model(), 1));
@@ -124,8 +123,7 @@ TEST_CASE("averaged buffers equal the model's again after a step with NaN", "[tr
   CHECK(buffers_in(average.model(), 0) != buffers_in(good, 0));
   model.assign(good);
   average.update(model);
-  for (std::size_t k = 0; k < 2; ++k)
-    CHECK(buffers_in(average.model(), k) == buffers_in(good, k));
+  for (std::size_t k = 0; k < 2; ++k) CHECK(buffers_in(average.model(), k) == buffers_in(good, k));
 }
 
 TEST_CASE("a decay of 1 is rejected", "[train]") {

@@ -37,8 +37,7 @@ using small = collective::buckets<1, 1>;
 
 /// The operations that the devices execute in a step after the first ones, in call order; kernels by a part of their
 /// name.
-template <class Where, class Policy>
-names step_of() {
+template <class Where, class Policy> names step_of() {
   dp::model<net, Where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, Policy{}};
   const dp::tensor<float, dp::extents<dp::dyn, 96>, dp::on<dp::cuda<0>>> all_images(dp::extents<dp::dyn, 96>{64});
@@ -46,8 +45,7 @@ names step_of() {
   const auto images = dp::to_batch<Where>(all_images);
   const auto labels = dp::to_batch<Where>(all_labels);
   step.prepare(64);
-  for (int i = 0; i != 3; ++i)
-    step(images, labels);
+  for (int i = 0; i != 3; ++i) step(images, labels);
   cuda::clear_calls();
   nccl::clear_calls();
   step(images, labels);
@@ -58,8 +56,7 @@ names step_of() {
          {"nccl", "cublasLtMatmul", "cross_entropy_row", "relu_gradient", "adam_formula", "add_received_parts"})
       if (l.name.find(part) != std::string::npos) all.push_back(part == std::string("nccl") ? l.name : part);
   }
-  for (const std::string& call : cuda::calls())
-    CHECK(call.find("cudaMalloc") == std::string::npos);
+  for (const std::string& call : cuda::calls()) CHECK(call.find("cudaMalloc") == std::string::npos);
   CHECK(cuda::violations().empty());
   CHECK(nccl::violations().empty());
   const auto calls = [](const char* part) {

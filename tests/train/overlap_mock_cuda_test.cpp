@@ -40,13 +40,10 @@ using where = dp::replicated<0, 1>;
 using each_layer = collective::buckets<1024, 1024>;
 using names = std::vector<std::string>;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// A training whose streams are recorded as "own" and "side" with the device's number.
-template <class Policy>
-struct training {
+template <class Policy> struct training {
   using placement = dp::batch_placement_t<where>;
   dp::model<net, where> model{dp::seed{1}};
   dp::trainer<dp::model<net, where>, nn::cross_entropy, dp::optim::adam, Policy> step{model, nn::cross_entropy{},

@@ -48,8 +48,7 @@ using net = nn::sequential<nn::linear<6, 24>, nn::relu, nn::linear<24, 16>, nn::
 using each_parameter = collective::buckets<1, 1>;
 using each_layer = collective::buckets<300, 300>;
 
-template <class Where, class Policy>
-std::vector<std::vector<float>> train() {
+template <class Where, class Policy> std::vector<std::vector<float>> train() {
   dp::model<net, Where> model{dp::seed{9}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01}, Policy{}};
   std::vector<std::vector<float>> found;
@@ -86,10 +85,8 @@ struct program {
 };
 thread_local program* current = nullptr;
 
-template <int Number>
-struct reached {
-  template <class In>
-  using output = In;
+template <int Number> struct reached {
+  template <class In> using output = In;
   static void forward(const auto& c) { c.output = c.input * 1; }
   static void backward(const auto& c) {
     if (current != nullptr) current->reach(Number);
@@ -150,8 +147,7 @@ class counting_transport final : public dp::parallel::transport {
   bool open_ = false;
 };
 
-template <class Where, class Buckets = each_layer>
-struct training_of {
+template <class Where, class Buckets = each_layer> struct training_of {
   dp::model<layered, Where> model{dp::seed{4}};
   dp::trainer<dp::model<layered, Where>, nn::cross_entropy, dp::optim::sgd,
               collective::all_reduce<collective::direct, Buckets>>

@@ -92,10 +92,8 @@ struct host_calls {
 host_calls* current = nullptr;
 
 /// Records when the host enqueues its passes.
-template <int Number>
-struct noting {
-  template <class In>
-  using output = In;
+template <int Number> struct noting {
+  template <class In> using output = In;
   static void forward(const auto& c) { c.output = c.input * 1; }
   static void backward(const auto& c) {
     if (current != nullptr) current->note("backward of " + std::to_string(Number));
@@ -113,13 +111,11 @@ class noting_communicator : public dp::test::communicator_after_backward<dp::par
       : base(dp::parallel::direct<Backend>(ordinals)), diary_(&to) {}
 
   void mark_ready(std::size_t k) { diary_->note("mark " + std::to_string(k)); }
-  template <class T>
-  void start_all_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op) {
+  template <class T> void start_all_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op) {
     diary_->note("all_reduce " + std::to_string(count));
     this->all_reduce(buffers, count, op);
   }
-  template <class T>
-  void start_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op, int root) {
+  template <class T> void start_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op, int root) {
     diary_->note("reduce " + std::to_string(count));
     this->reduce(buffers, count, op, root);
   }
@@ -140,8 +136,7 @@ struct notes {
   host_calls* to = nullptr;
 
   static constexpr std::string_view name = "notes";
-  template <class Backend>
-  noting_communicator<Backend> connect(std::span<const int> ordinals) const {
+  template <class Backend> noting_communicator<Backend> connect(std::span<const int> ordinals) const {
     return {ordinals, *to};
   }
 };
@@ -153,8 +148,7 @@ struct notes_across : notes {
 /// Buckets: bias of the last linear layer with the sums behind it, its weight, bias of the first layer, its weight.
 using noting_net = nn::sequential<nn::linear<6, 8>, noting<0>, nn::sequential<noting<1>, nn::linear<8, 3>>, noting<2>>;
 
-template <class Where, class Policy, std::size_t Batches = 1>
-struct noted_training {
+template <class Where, class Policy, std::size_t Batches = 1> struct noted_training {
   using model_type = dp::model<noting_net, Where>;
   host_calls lines;
   dp::process_group alone;

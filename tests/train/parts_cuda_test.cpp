@@ -59,8 +59,7 @@ struct history {
   std::vector<float> fixed_before, fixed_after;  ///< the parameters of the layer named "fixed"
 };
 
-template <class Model>
-std::vector<float> fixed_parameters(const Model& model) {
+template <class Model> std::vector<float> fixed_parameters(const Model& model) {
   std::vector<float> all;
   model.for_each_parameter([&](const std::string& name, auto view) {
     if (name.find("fixed") != 0) return;
@@ -71,8 +70,7 @@ std::vector<float> fixed_parameters(const Model& model) {
 }
 
 /// The losses of 19 steps on one batch of 23 samples. With loss scaling there are 20 steps; the sixth is not finite.
-template <class Net, class Where, class P, std::size_t... Sample>
-history train() {
+template <class Net, class Where, class P, std::size_t... Sample> history train() {
   dp::model<Net, Where, P> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{},
                    dp::optim::decay_of_matrices{dp::optim::adamw{.learning_rate = 0.01, .weight_decay = 0.1}}};
@@ -81,8 +79,7 @@ history train() {
   auto bad = x.clone();
   bad.data()[x.size() - 1] = std::numeric_limits<float>::infinity();
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, here> y(dp::extents<dp::dyn>{23});
-  for (std::size_t i = 0; i < 23; ++i)
-    y(i) = static_cast<std::int64_t>(i * i % 3);
+  for (std::size_t i = 0; i < 23; ++i) y(i) = static_cast<std::int64_t>(i * i % 3);
   history result;
   result.fixed_before = fixed_parameters(model);
   for (int i = 0; i < (dp::scales_losses<P> ? 20 : 19); ++i) {

@@ -52,8 +52,7 @@ using matrix_decay = dp::optim::decay_of_matrices<dp::optim::adamw>;
 
 constexpr std::size_t frozen = 48 + 16 + 64 + 3 * 16;  // fc0 and middle, padded to multiples of 16
 
-template <class Model>
-auto all_values(const Model& model) {
+template <class Model> auto all_values(const Model& model) {
   std::vector<typename Model::value_type> all;
   dp::to<dp::on<dp::cpu>>(model).for_each_parameter(
       [&](const std::string&, auto values) { all.insert(all.end(), values.data(), values.data() + values.size()); });
@@ -61,8 +60,7 @@ auto all_values(const Model& model) {
 }
 
 /// Trains 200 steps with clipping; checks that the optimizer's memory matches the plan.
-template <class Where, class T, class Policy = dp::collective::all_reduce<>>
-void train_as_pytorch(double tolerance) {
+template <class Where, class T, class Policy = dp::collective::all_reduce<>> void train_as_pytorch(double tolerance) {
   constexpr std::size_t batch = 8;
   const std::string folder = std::string("groups/training/") + (std::is_same_v<T, float> ? "f32/" : "f64/");
   const auto read = [&]<class Extents>(const std::string& file, Extents) {

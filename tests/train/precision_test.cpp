@@ -39,22 +39,19 @@ struct data_set {
   data_set() {
     for (std::size_t i = 0; i < 30; ++i) {
       y(i) = static_cast<std::int64_t>(i % 3);
-      for (std::size_t j = 0; j < 4; ++j)
-        x(i, j) = static_cast<float>((i * 7 + j * 5) % 11) / 8;
+      for (std::size_t j = 0; j < 4; ++j) x(i, j) = static_cast<float>((i * 7 + j * 5) % 11) / 8;
     }
   }
 };
 
 /// All parameters after training by the trainer and by single steps, and the accuracy.
-template <class Precision>
-std::vector<double> trained() {
+template <class Precision> std::vector<double> trained() {
   const data_set data;
   dp::model<net, on_cpu, Precision> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01}};
   auto batches = dp::make_loader<on_cpu>(data.x, data.y, {.batch = 10});
   for (int epoch = 0; epoch < 3; ++epoch)
-    for (const auto& [x, y] : batches.epoch(epoch))
-      step(x, y);
+    for (const auto& [x, y] : batches.epoch(epoch)) step(x, y);
   auto copy = dp::to<on_cpu>(model);
   dp::optimizer optimizer{copy, dp::optim::adam{}};
   auto [output, saved] = copy.forward(data.x);
@@ -62,8 +59,7 @@ std::vector<double> trained() {
   optimizer.step(copy, dp::synchronize(copy.backward(std::move(saved), gradient)));
   std::vector<double> values{dp::accuracy(copy, batches.epoch(0))};
   copy.for_each_parameter([&values](const std::string&, const auto& parameter) {
-    for (std::size_t i = 0; i < parameter.size(); ++i)
-      values.push_back(parameter.data()[i]);
+    for (std::size_t i = 0; i < parameter.size(); ++i) values.push_back(parameter.data()[i]);
   });
   return values;
 }

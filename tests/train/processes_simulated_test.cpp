@@ -48,8 +48,7 @@ using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<1,
 
 /// The parameters after each step, on batches that do not divide evenly or have fewer rows than participants. The last
 /// steps clip gradients.
-template <class Where, class Policy>
-std::vector<std::vector<float>> train(const Policy& policy) {
+template <class Where, class Policy> std::vector<std::vector<float>> train(const Policy& policy) {
   dp::model<net, Where> model{dp::seed{9}};
   dp::trainer step{model, nn::cross_entropy{.ignore_index = 1, .label_smoothing = 0.1},
                    dp::optim::adam{.learning_rate = 0.01f}, policy};
@@ -81,8 +80,7 @@ template <class Policy>
 using same_bits_of_one_process = collective::all_reduce<typename Policy::engine_type, typename Policy::bucket_sizes>;
 
 /// Runs `f()` as each of several processes and requires that all return the expected value.
-template <class Expected, class F>
-void require_of_all(int processes, const Expected& expected, const F& f) {
+template <class Expected, class F> void require_of_all(int processes, const Expected& expected, const F& f) {
   in_processes(processes, [&](const dp::process_group& group) {
     const dp::process_scope scope{group};
     if (f() != expected) throw std::logic_error("rank " + std::to_string(group.rank()) + " has other bits.");

@@ -21,9 +21,7 @@ namespace {
 
 double now = 0;
 
-double test_clock() {
-  return now;
-}
+double test_clock() { return now; }
 
 /// A file in memory, not a terminal.
 class memory_file {
@@ -69,8 +67,7 @@ class terminal {
     ::fcntl(screen_, F_SETFL, O_NONBLOCK);
     std::string all;
     char part[4096];
-    for (ssize_t got; (got = ::read(screen_, part, sizeof part)) > 0;)
-      all.append(part, static_cast<std::size_t>(got));
+    for (ssize_t got; (got = ::read(screen_, part, sizeof part)) > 0;) all.append(part, static_cast<std::size_t>(got));
     return all;
   }
 
@@ -198,7 +195,9 @@ TEST_CASE("progress of empty or inconsistent trainings prints sensible numbers",
     progress.update(0, 10, [] { return std::nan(""); });  // no time has passed
     progress.update(0, 10, [] { return 1.0; });           // more samples than announced: no second line
   }
-  { dp::progress none{0, {.samples = 0, .stream = file.stream(), .clock = &test_clock}}; }
+  {
+    dp::progress none{0, {.samples = 0, .stream = file.stream(), .clock = &test_clock}};
+  }
   CHECK(file.text() == "epoch 1/1  100 %  loss nan  0 samples/s  0.0 s in all\n");
 }
 

@@ -77,14 +77,12 @@ inline float is_larger(const small_training& data, std::size_t sample, std::size
 
 inline float probability(const small_training& data, std::size_t sample, std::size_t output) {
   float weights[small_training::outputs], sum = 0;
-  for (std::size_t c = 0; c < small_training::outputs; ++c)
-    sum += weights[c] = data.feature(sample, c) > 0 ? 4 : 1;
+  for (std::size_t c = 0; c < small_training::outputs; ++c) sum += weights[c] = data.feature(sample, c) > 0 ? 4 : 1;
   return weights[output] / sum;
 }
 
 /// A batch's targets [batch, 4] of `element(data, sample, output)`.
-template <class T>
-auto targets_of(float (*element)(const small_training&, std::size_t, std::size_t)) {
+template <class T> auto targets_of(float (*element)(const small_training&, std::size_t, std::size_t)) {
   return [element](const small_training& data, std::size_t first_sample) {
     tensor<T, extents<dyn, 4>, on<cpu>> targets(extents<dyn, 4>{small_training::batch});
     for (std::size_t row = 0; row < small_training::batch; ++row)
@@ -116,8 +114,7 @@ void follow_small_network(const std::string& name, std::uint64_t run, const Loss
   model<Net, on<cpu>, T> initial{seed{0}};
   std::size_t which = 0;
   initial.for_each_parameter([&](const std::string&, auto values) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values.data()[i] = static_cast<T>(data.parameter(which, i));
+    for (std::size_t i = 0; i < values.size(); ++i) values.data()[i] = static_cast<T>(data.parameter(which, i));
     ++which;
   });
   auto model = to<Where>(initial);
@@ -149,8 +146,7 @@ void follow_small_network(const std::string& name, std::uint64_t run, const Loss
 }
 
 /// Networks with each activation that saves its input or has numeric template arguments.
-template <class Where, class T>
-void follow_activations() {
+template <class Where, class T> void follow_activations() {
   using from = nn::linear<16, 16>;
   using last = nn::linear<16, 4>;
   follow_small_network<nn::sequential<from, nn::gelu, from, nn::silu, from, nn::elu<>, last>, Where, T>(
@@ -161,16 +157,14 @@ void follow_activations() {
 }
 
 /// A network with each of the normalisations of rows.
-template <class Where, class T>
-void follow_normalizations() {
+template <class Where, class T> void follow_normalizations() {
   using from = nn::linear<16, 16>;
   follow_small_network<nn::sequential<from, nn::layer_norm<16>, nn::tanh, from, nn::rms_norm<16>, nn::linear<16, 4>>,
                        Where, T>("layer_norm_rms_norm", 8, nn::mse{}, targets_of<T>(product_of_features));
 }
 
 /// Attention over all four positions of the 16 inputs, with smoothed labels.
-template <class Where, class T>
-void follow_attention() {
+template <class Where, class T> void follow_attention() {
   using net = nn::sequential<nn::input<4, 4>, nn::linear<4, 8>, nn::residual<nn::multi_head_attention<8, 2>>,
                              nn::flatten, nn::linear<32, 16>, nn::sigmoid, nn::linear<16, 4>>;
   follow_small_network<net, Where, T, extents<dyn, 4, 4>>("attention_sigmoid", 9,
@@ -178,8 +172,7 @@ void follow_attention() {
 }
 
 /// A network with each elementwise loss and each loss on class labels.
-template <class Where, class T>
-void follow_losses() {
+template <class Where, class T> void follow_losses() {
   using net = nn::sequential<nn::linear<16, 16>, nn::tanh, nn::linear<16, 4>>;
   using with_logarithms = nn::sequential<nn::linear<16, 16>, nn::tanh, nn::linear<16, 4>, nn::log_softmax>;
   follow_small_network<net, Where, T>("l1", 3, nn::l1{}, targets_of<T>(product_of_features));

@@ -28,8 +28,7 @@ namespace devplace::test {
 
 using reference_net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 
-template <std::size_t Index, class Model>
-void set_parameter(Model& model, const std::vector<float>& values) {
+template <std::size_t Index, class Model> void set_parameter(Model& model, const std::vector<float>& values) {
   const auto to = model.template parameter<Index>();
   REQUIRE(to.size() == values.size());
   std::copy(values.begin(), values.end(), to.data());
@@ -70,8 +69,7 @@ void follow_pytorch(const std::string& name, std::uint64_t run, const Rule& rule
   if (steps < 200) return;
   const auto last = read_fixture<T, extents<10>>(folder + "bias1_head");
   const auto bias = support::values_of(std::as_const(model).template parameter<3>());
-  for (std::size_t i = 0; i < 10; ++i)
-    CHECK(bias[i] == Catch::Approx(last(i)).epsilon(1e-3));
+  for (std::size_t i = 0; i < 10; ++i) CHECK(bias[i] == Catch::Approx(last(i)).epsilon(1e-3));
 }
 
 }  // namespace devplace::test

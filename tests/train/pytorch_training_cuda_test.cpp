@@ -12,14 +12,12 @@ namespace dp = devplace;
 
 namespace {
 
-template <class T>
-void follow_adam() {
+template <class T> void follow_adam() {
   dp::test::follow_pytorch<dp::on<dp::cuda<0>>, T>("adam", dp::test::reference_run_adam,
                                                    dp::optim::adam{.learning_rate = 1e-3}, 1e-10);
 }
 
-template <class T>
-void follow_sgd() {
+template <class T> void follow_sgd() {
   dp::test::follow_pytorch<dp::on<dp::cuda<0>>, T>("sgd", dp::test::reference_run_sgd,
                                                    dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}, 1e-10);
 }

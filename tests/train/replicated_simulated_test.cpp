@@ -42,8 +42,7 @@ struct run {
 };
 
 /// Ten steps on batches of several sizes, including fewer samples than places and none.
-template <class Where, class T>
-run train(const nn::cross_entropy& loss) {
+template <class Where, class T> run train(const nn::cross_entropy& loss) {
   dp::model<net, Where, T> model{dp::seed{9}};
   dp::trainer step{model, loss, dp::optim::adam{.learning_rate = 0.01}};
   run result;
@@ -160,8 +159,7 @@ TEST_CASE("the memory plan is exact on every place, and steps on devices allocat
     CHECK(dp::memory_statistics<dp::cuda<1>>().allocated - second == smaller::bytes + smaller::loader);
   }
   const auto before = dp::memory_statistics<dp::cuda<0>>().allocations;
-  for (int i = 0; i < 3; ++i)
-    step(x, y);
+  for (int i = 0; i < 3; ++i) step(x, y);
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == before);
 }
 

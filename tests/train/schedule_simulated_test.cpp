@@ -62,8 +62,7 @@ struct negative_momentum {
 };
 
 /// Checks rates and momenta of 200 steps; PyTorch computes some of them from the previous step's.
-template <class Schedule>
-void check_schedule(const std::string& name, const Schedule& schedule) {
+template <class Schedule> void check_schedule(const std::string& name, const Schedule& schedule) {
   const auto expected = dp::test::read_fixture<double, dp::extents<2, dp::dyn>>(std::string("schedules/").append(name));
   const optim::scheduled rule{optim::sgd{.learning_rate = fixture_rate, .momentum = 0.8}, schedule};
   REQUIRE_NOTHROW(optim::validate(rule));
@@ -133,8 +132,7 @@ void train_as_pytorch(const std::string& name, const Rule& rule, double toleranc
   compare(average.model(), averages);
 }
 
-template <class F>
-std::string message_of(const F& f) {
+template <class F> std::string message_of(const F& f) {
   try {
     f();
   } catch (const dp::argument_error& e) {
@@ -142,9 +140,7 @@ std::string message_of(const F& f) {
   }
   return "no argument_error";
 }
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -184,8 +180,7 @@ TEST_CASE("docs/training.md: learning rates that follow a schedule", "[train]") 
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::scheduled{dp::optim::adamw{.learning_rate = 4e-3}, rate}};
 
   const float first = step(samples, labels).item();
-  for (int i = 0; i < 50; ++i)
-    step(samples, labels);
+  for (int i = 0; i < 50; ++i) step(samples, labels);
   CHECK(step(samples, labels).item() < first);
 }
 
@@ -199,8 +194,7 @@ TEST_CASE("a training resumed from a checkpoint follows its schedule", "[train]"
                       optim::scheduled{adamw, optim::linear{.steps = 1}.then(optim::cosine{.steps = 1})}};
   const auto samples = dp::test::integer_samples<float, 6>(5);
   const auto labels = dp::test::square_labels(5, 3);
-  for (int i = 0; i < 15; ++i)
-    step(samples, labels);
+  for (int i = 0; i < 15; ++i) step(samples, labels);
   dp::save_checkpoint(step, {}, file);
   dp::load_checkpoint(resumed, file);
   CHECK(resumed.optimizer().rule().schedule.second.steps == 180);
@@ -332,9 +326,7 @@ TEST_CASE("an invalid learning rate is rejected before the step, and training co
   const auto refused = [&](const auto& schedule) {
     return message_of([&] { optim::validate(optim::scheduled{sgd, schedule}); });
   };
-  CHECK(contains(message_of([&] {
-                   optim::scheduled{sgd, negative_momentum{}}.validate_step(1);
-                 }),
+  CHECK(contains(message_of([&] { optim::scheduled{sgd, negative_momentum{}}.validate_step(1); }),
                  "sgd: momentum is -1.0"));
   const optim::scheduled inner{sgd, [](std::int64_t at) { return at == 0 ? 1.0 : std::nan(""); }};
   const optim::scheduled nested{inner, [](std::int64_t) { return 0.5; }};

@@ -44,14 +44,11 @@ using each_layer = collective::buckets<130, 100>;
 
 const nn::cross_entropy weighted{.ignore_index = 1, .label_smoothing = 0.1, .class_weights = {1, 2, 0.7}};
 
-template <class Ordinals>
-struct places_with;
-template <int... Ordinals>
-struct places_with<std::integer_sequence<int, Ordinals...>> {
+template <class Ordinals> struct places_with;
+template <int... Ordinals> struct places_with<std::integer_sequence<int, Ordinals...>> {
   using type = dp::replicated<Ordinals...>;
 };
-template <int Places>
-using first_places = typename places_with<std::make_integer_sequence<int, Places>>::type;
+template <int Places> using first_places = typename places_with<std::make_integer_sequence<int, Places>>::type;
 
 /// A user's rule: another rule with a decreasing learning rate.
 struct decreasing {
@@ -59,8 +56,7 @@ struct decreasing {
 
   static constexpr std::size_t state_arenas = dp::optim::adam::state_arenas;
   void validate() const {}
-  template <class Backend, class T>
-  void step(const dp::optim::step_arguments<T>& a) const {
+  template <class Backend, class T> void step(const dp::optim::step_arguments<T>& a) const {
     auto now = rule;
     now.learning_rate /= static_cast<double>(a.step);
     now.step<Backend>(a);
@@ -68,8 +64,7 @@ struct decreasing {
 };
 
 /// The result of a training: the loss and the last place's parameters after each step.
-template <class T>
-struct run {
+template <class T> struct run {
   std::vector<T> losses;
   std::vector<std::vector<T>> parameters;
   double mean_loss = 0;
@@ -99,8 +94,7 @@ run<T> train(const Rule& rule, double max_norm = 0) {
   return result;
 }
 
-template <class Net, class Where, class T, class Engine, class Buckets, class Rule>
-void check_equal(const Rule& rule) {
+template <class Net, class Where, class T, class Engine, class Buckets, class Rule> void check_equal(const Rule& rule) {
   using whole = collective::all_reduce<Engine, Buckets>;
   using shared = collective::sharded_all_reduce<Engine, Buckets>;
   for (const double max_norm : {0.0, 0.05}) {
@@ -117,8 +111,7 @@ void check_places(const Rule& rule) {
 constexpr dp::optim::adam adam{.learning_rate = 0.01, .weight_decay = 0.01};
 
 /// Bytes of the optimizer's state on place `Ordinal`.
-template <int Ordinal>
-std::size_t state_on() {
+template <int Ordinal> std::size_t state_on() {
   return dp::memory_statistics<dp::cuda<Ordinal>>().of(dp::memory_purpose::optimizer_state);
 }
 
@@ -208,8 +201,7 @@ TEST_CASE("each place has its share of the optimizer's state", "[train]") {
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, policy};
     const std::size_t of[] = {state_on<0>() - before[0], state_on<1>() - before[1], state_on<2>() - before[2],
                               state_on<3>() - before[3]};
-    for (const std::size_t bytes : of)
-      CHECK(bytes <= whole / 4 + buckets * (line + record));
+    for (const std::size_t bytes : of) CHECK(bytes <= whole / 4 + buckets * (line + record));
     CHECK(of[0] + of[1] + of[2] + of[3] == whole + 4 * buckets * record);
     CHECK(of[0] == dp::memory_plan<model_type, dp::batch<8>, dp::optim::adam, policy_type>::optimizer_state);
   };
@@ -234,8 +226,7 @@ TEMPLATE_TEST_CASE("sharded steps allocate nothing after prepare, and memory mat
     step.prepare(64);
     const auto before = dp::memory_statistics<dp::cuda<0>>().allocations;
     const auto before_last = dp::memory_statistics<dp::cuda<2>>().allocations;
-    for (int i = 0; i < 3; ++i)
-      step(x, y);
+    for (int i = 0; i < 3; ++i) step(x, y);
     CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == before);
     CHECK(dp::memory_statistics<dp::cuda<2>>().allocations == before_last);
     CHECK(dp::memory_statistics<dp::cuda<0>>().peak - first == plan::bytes + (clips ? plan::clipping : 0));

@@ -28,18 +28,15 @@ namespace {
 
 std::string numbers_of(const nn::layer_summary& layer) {
   std::string text = layer.name + ":";
-  for (const std::size_t extent : layer.output)
-    text += " " + std::to_string(extent);
+  for (const std::size_t extent : layer.output) text += " " + std::to_string(extent);
   for (const std::size_t number : {layer.parameters, layer.frozen, layer.buffers, layer.flops})
     text += ", " + std::to_string(number);
   return text;
 }
 
-template <class Net>
-std::vector<std::string> numbers_of() {
+template <class Net> std::vector<std::string> numbers_of() {
   std::vector<std::string> all;
-  for (const nn::layer_summary& layer : nn::layer_summaries<Net>())
-    all.push_back(numbers_of(layer));
+  for (const nn::layer_summary& layer : nn::layer_summaries<Net>()) all.push_back(numbers_of(layer));
   return all;
 }
 

@@ -40,20 +40,17 @@ struct meeting {
   inline static std::atomic<int> inside = 0;
   inline static std::atomic<bool> open = true;
 
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) {
     ++inside;
-    while (!open)
-      std::this_thread::yield();
+    while (!open) std::this_thread::yield();
     c.output = c.input * 1;
   }
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
 };
 
 /// The message of the exception that a call throws, or an empty string.
-template <class F>
-std::string thrown(const F& f) {
+template <class F> std::string thrown(const F& f) {
   try {
     f();
   } catch (const dp::error& e) {
@@ -63,36 +60,30 @@ std::string thrown(const F& f) {
 }
 
 /// Calls `f(i)` in `count` threads concurrently.
-template <class F>
-void in_threads(int count, const F& f) {
+template <class F> void in_threads(int count, const F& f) {
   std::atomic<int> ready = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < count; ++i)
     threads.emplace_back([&, i] {
       ++ready;
-      while (ready != count)
-        std::this_thread::yield();
+      while (ready != count) std::this_thread::yield();
       f(i);
     });
-  for (std::thread& thread : threads)
-    thread.join();
+  for (std::thread& thread : threads) thread.join();
 }
 
 /// The parameters after some steps on Where.
-template <class Where>
-std::vector<float> trained(int seed) {
+template <class Where> std::vector<float> trained(int seed) {
   dp::model<net, Where> model{dp::seed{static_cast<std::uint64_t>(seed)}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01}};
   const auto x = distribute<Where>(dp::test::integer_samples<float, 6>(12));
   const auto y = distribute<Where>(dp::test::square_labels(12, 3));
-  for (int i = 0; i < 5; ++i)
-    step(x, y);
+  for (int i = 0; i < 5; ++i) step(x, y);
   step.mean_loss();
   return parameters_of(model, 0);
 }
 
-template <class Where>
-void check_that_one_thread_trains() {
+template <class Where> void check_that_one_thread_trains() {
   using waiting_net = nn::sequential<nn::linear<6, 8>, meeting, nn::linear<8, 3>>;
   dp::model<waiting_net, Where> model{dp::seed{1}};
   const dp::model<waiting_net, Where> source{dp::seed{2}};
@@ -104,8 +95,7 @@ void check_that_one_thread_trains() {
   meeting::inside = 0;
   meeting::open = false;
   std::thread first([&] { step(x, y); });
-  while (meeting::inside == 0)
-    std::this_thread::yield();
+  while (meeting::inside == 0) std::this_thread::yield();
   const std::string sentence = "two threads train one model at the same time";
   CHECK_THAT(thrown([&] { step(x, y); }), ContainsSubstring(sentence));
   CHECK_THAT(thrown([&] { another(x, y); }), ContainsSubstring(sentence));

@@ -31,8 +31,7 @@ constexpr std::size_t samples = 60, length = 4, tokens = 7;
 using net = nn::sequential<nn::input<length>, nn::embedding<tokens, 8>,
                            nn::residual<nn::multi_head_attention<8, 2, nn::causal>>, nn::linear<8, tokens>>;
 
-template <class T>
-using sequences = dp::tensor<T, dp::extents<samples, length>, dp::on<dp::cpu>>;
+template <class T> using sequences = dp::tensor<T, dp::extents<samples, length>, dp::on<dp::cpu>>;
 
 /// Sequences in which a token's label depends on the token and on its predecessor.
 struct data {
@@ -40,8 +39,7 @@ struct data {
   sequences<std::uint8_t> y{dp::extents<samples, length>{}};
 
   data() {
-    for (std::size_t i = 0; i < x.size(); ++i)
-      x.data()[i] = static_cast<std::int32_t>(i * i * 31 % 11 % tokens);
+    for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<std::int32_t>(i * i * 31 % 11 % tokens);
     for (std::size_t i = 0; i < samples; ++i)
       for (std::size_t k = 0; k < length; ++k)
         y(i, k) = static_cast<std::uint8_t>((x(i, k) + (k == 0 ? 0 : x(i, k - 1))) % static_cast<int>(tokens));
@@ -53,14 +51,12 @@ struct outcome {
   double accuracy;
 };
 
-template <class Where>
-outcome train(const data& all) {
+template <class Where> outcome train(const data& all) {
   dp::model<net, Where, double> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.02}};
   auto batches = dp::make_loader<Where, double>(all.x, all.y, {.batch = 16, .shuffle = dp::seed{2}});
   for (int epoch = 0; epoch < 40; ++epoch)
-    for (const auto& [x, y] : batches.epoch(epoch))
-      step(x, y);
+    for (const auto& [x, y] : batches.epoch(epoch)) step(x, y);
   const auto parameters = parameters_of(model, 0);
   return {{parameters.begin(), parameters.end()}, dp::accuracy(model, batches.epoch(0))};
 }
@@ -91,8 +87,7 @@ TEST_CASE("accuracy is the fraction of correct labels over all tokens", "[train]
     for (std::size_t i = 0; i < samples; ++i)
       for (std::size_t k = 0; k < length; ++k) {
         std::size_t before = 0;
-        for (std::size_t c = 0; c < tokens; ++c)
-          before += logits(i, k, c) > logits(i, k, all.y(i, k)) ? 1U : 0U;
+        for (std::size_t c = 0; c < tokens; ++c) before += logits(i, k, c) > logits(i, k, all.y(i, k)) ? 1U : 0U;
         right += before < top ? 1U : 0U;
       }
     const double expected = static_cast<double>(right) / (samples * length);

@@ -52,8 +52,7 @@ TEMPLATE_TEST_CASE("a training step on the CPU never calls operator new, for any
   step(batches[0].first, batches[0].second);
   const long before = support::allocations;
   for (int i = 0; i < 3; ++i)
-    for (const auto& [samples, labels] : batches)
-      step(samples, labels);
+    for (const auto& [samples, labels] : batches) step(samples, labels);
   const long after = support::allocations;
   CHECK(after - before == 0);
 }

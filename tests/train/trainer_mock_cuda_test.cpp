@@ -91,8 +91,7 @@ names launched_on(int device) {
 }
 
 /// A batch with uninitialized contents, since no kernel runs.
-template <class Where>
-struct batch_of {
+template <class Where> struct batch_of {
   using placement = dp::batch_placement_t<Where>;
   dp::tensor<float, dp::extents<dp::dyn, 784>, placement> images;
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, placement> labels;
@@ -120,8 +119,7 @@ bool all_on_their_streams() {
 }
 
 /// Compares a place's memory by purpose since `before`, and its peak, with the plan.
-template <class Plan, dp::place P>
-void check_plan(const dp::memory_usage& before, std::size_t more_workspace = 0) {
+template <class Plan, dp::place P> void check_plan(const dp::memory_usage& before, std::size_t more_workspace = 0) {
   const dp::memory_usage now = dp::memory_statistics<P>();
   const auto held = [&](dp::memory_purpose purpose) { return now.of(purpose) - before.of(purpose); };
   CHECK(held(dp::memory_purpose::parameters) == Plan::parameters + Plan::buffers);
@@ -134,9 +132,7 @@ void check_plan(const dp::memory_usage& before, std::size_t more_workspace = 0) 
 }
 
 /// Allocates the memory that exists once per place.
-void take_gpu_workspace(int ordinal) {
-  dp::detail::prepare_workspaces<dp::backend::cuda>(ordinal);
-}
+void take_gpu_workspace(int ordinal) { dp::detail::prepare_workspaces<dp::backend::cuda>(ordinal); }
 
 }  // namespace
 
@@ -157,8 +153,7 @@ TEST_CASE("every step of Adam with clipping makes the same launches and no other
     CHECK(only_launches());
     CHECK(all_on_their_streams());
     std::vector<unsigned> now;
-    for (const mock::launch& l : mock::launches())
-      now.insert(now.end(), {l.blocks, l.threads});
+    for (const mock::launch& l : mock::launches()) now.insert(now.end(), {l.blocks, l.threads});
     if (i == 0) blocks = now;
     CHECK(now == blocks);
   }
@@ -240,8 +235,7 @@ TEST_CASE("an epoch of a loader and a trainer on CUDA allocates nothing, waits f
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   for (int epoch = 0; epoch < 3; ++epoch) {
     mock::clear_calls();
-    for (const auto& [images, labels] : batches.epoch(epoch))
-      step(images, labels);
+    for (const auto& [images, labels] : batches.epoch(epoch)) step(images, labels);
     if (epoch == 0) continue;
     std::size_t others = mock::calls().size() - mock::launches().size();
     for (const char* expected : {"cudaEventRecord ", "cudaStreamWaitEvent ", "cudaEventQuery "})
@@ -295,8 +289,7 @@ TEST_CASE("with accumulation every second step of gradient descent clips and upd
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.momentum = 0.9}, dp::accumulate<2>{}};
   step.clip(dp::optim::clip_norm{});
   const batch_of<dp::on<dp::cuda<0>>> batch(64);
-  for (int i = 0; i < 2; ++i)
-    step(batch.images, batch.labels);
+  for (int i = 0; i < 2; ++i) step(batch.images, batch.labels);
   for (int i = 0; i < 20; ++i) {
     mock::clear_calls();
     step(batch.images, batch.labels);
@@ -366,8 +359,7 @@ TEST_CASE("the memory plan equals a CUDA device's peak to the byte, for each pur
     using plan = dp::memory_plan<model_type, dp::batch<33>, dp::optim::adam>;
     model_type model{dp::seed{1}};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
-    for (int i = 0; i < 2; ++i)
-      step(batch.images, batch.labels);
+    for (int i = 0; i < 2; ++i) step(batch.images, batch.labels);
     check_plan<plan, dp::cuda<0>>(before);
     step.clip(dp::optim::clip_norm{});
     step(batch.images, batch.labels);
@@ -396,8 +388,7 @@ TEST_CASE("the memory plan equals the peak for replicas too, even if the first h
   const dp::memory_usage first = dp::memory_statistics<dp::cuda<0>>(), second = dp::memory_statistics<dp::cuda<1>>();
   model_type model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
-  for (int i = 0; i < 2; ++i)
-    step(batch.images, batch.labels);
+  for (int i = 0; i < 2; ++i) step(batch.images, batch.labels);
   using plan = dp::memory_plan<model_type, dp::batch<65>, dp::optim::adam>;
   using smaller = dp::memory_plan<model_type, dp::batch<64>, dp::optim::adam>;
   check_plan<plan, dp::cuda<0>>(first);
@@ -422,17 +413,14 @@ TEST_CASE("memory that exists once per place on a GPU matches the plan", "[train
 namespace {
 
 /// The compute types passed to cuBLASLt for the products of two steps.
-template <class Precision>
-std::vector<cublasComputeType_t> products_of_training() {
+template <class Precision> std::vector<cublasComputeType_t> products_of_training() {
   dp::model<net, dp::on<dp::cuda<0>>, Precision> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   const batch_of<dp::on<dp::cuda<0>>> batch(64);
   const std::size_t before = lt::products().size();
-  for (int i = 0; i < 2; ++i)
-    step(batch.images, batch.labels);
+  for (int i = 0; i < 2; ++i) step(batch.images, batch.labels);
   std::vector<cublasComputeType_t> all;
-  for (std::size_t i = before; i < lt::products().size(); ++i)
-    all.push_back(lt::products()[i].compute);
+  for (std::size_t i = before; i < lt::products().size(); ++i) all.push_back(lt::products()[i].compute);
   return all;
 }
 
@@ -451,8 +439,7 @@ TEST_CASE("cuBLASLt's heuristics are queried only in the first step with a batch
   const auto queries = std::count(lt::calls().begin(), lt::calls().end(), "cublasLtMatmulAlgoGetHeuristic");
   CHECK(queries == 5);
   lt::clear_calls();
-  for (int i = 0; i < 3; ++i)
-    step(batch.images, batch.labels);
+  for (int i = 0; i < 3; ++i) step(batch.images, batch.labels);
   CHECK(lt::calls() == std::vector<std::string>(15, "cublasLtMatmul"));
 }
 

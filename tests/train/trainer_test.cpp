@@ -28,15 +28,12 @@ namespace nn = devplace::nn;
 namespace {
 
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
-template <class T>
-using cpu_model = dp::model<net, dp::on<dp::cpu>, T>;
+template <class T> using cpu_model = dp::model<net, dp::on<dp::cpu>, T>;
 
-template <class Model>
-std::vector<double> all_parameters(const Model& model) {
+template <class Model> std::vector<double> all_parameters(const Model& model) {
   std::vector<double> values;
   model.for_each_parameter([&](const std::string&, auto view) {
-    for (std::size_t i = 0; i < view.size(); ++i)
-      values.push_back(static_cast<double>(view.data()[i]));
+    for (std::size_t i = 0; i < view.size(); ++i) values.push_back(static_cast<double>(view.data()[i]));
   });
   return values;
 }
@@ -96,8 +93,7 @@ TEST_CASE("a batch whose labels are all ignored changes nothing under SGD", "[tr
   dp::trainer step{model, nn::cross_entropy{.ignore_index = 1}, dp::optim::sgd{.learning_rate = 0.1}};
   const auto x = dp::test::integer_samples<double, 6>(4);
   auto y = dp::test::square_labels(4, 3);
-  for (std::size_t i = 0; i < 4; ++i)
-    y(i) = 1;
+  for (std::size_t i = 0; i < 4; ++i) y(i) = 1;
   const auto before = all_parameters(model);
   CHECK(std::isnan(step(x, y).item()));
   CHECK(all_parameters(model) == before);
@@ -124,8 +120,7 @@ TEST_CASE("clipping by norm bounds the step", "[train]") {
   step(dp::test::integer_samples<double, 6>(32), dp::test::square_labels(32, 3));
   const auto after = all_parameters(model);
   double squares = 0;
-  for (std::size_t i = 0; i < before.size(); ++i)
-    squares += (after[i] - before[i]) * (after[i] - before[i]);
+  for (std::size_t i = 0; i < before.size(); ++i) squares += (after[i] - before[i]) * (after[i] - before[i]);
   CHECK(std::sqrt(squares) == Catch::Approx(0.01).epsilon(1e-3));
 }
 
@@ -198,8 +193,7 @@ TEST_CASE("the same training gives the same bits, with dropout too", "[train]") 
   for (int run = 0; run < 2; ++run) {
     dp::model<dropping, dp::on<dp::cpu>> model{dp::seed{5}};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
-    for (int i = 0; i < 10; ++i)
-      step(x, y);
+    for (int i = 0; i < 10; ++i) step(x, y);
     runs.push_back(all_parameters(model));
   }
   CHECK(runs[0] == runs[1]);
@@ -215,8 +209,7 @@ TEST_CASE("a regression with mse learns a linear function exactly", "[train]") {
   }
   dp::model<line, dp::on<dp::cpu>, double> model{dp::seed{2}};
   dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.05, .momentum = 0.9}};
-  for (int i = 0; i < 2000; ++i)
-    step(x, y);
+  for (int i = 0; i < 2000; ++i) step(x, y);
   CHECK(step(x, y).item() < 1e-8);
 }
 

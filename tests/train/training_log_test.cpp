@@ -58,8 +58,7 @@ TEST_CASE("a training resumed from an earlier step logs each row once", "[train]
   const support::temporary_folder folder;
   const std::string path = folder.file("a.csv");
   dp::training_log log{path, {"step", "loss"}};
-  for (const int step : {10, 20, 30, 40})
-    log.append({{"step", step}, {"loss", 1}});
+  for (const int step : {10, 20, 30, 40}) log.append({{"step", step}, {"loss", 1}});
   CHECK_THROWS_WITH(log.append({{"step", 30}}), ContainsSubstring("is 30, and that of the last row is 40") &&
                                                     ContainsSubstring("call rewind(30) first"));
   log.rewind(30);

@@ -9,15 +9,12 @@ struct scale {
   static void forward(const auto& c) { c.output = c.input * 2.0f; }
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 2.0f; }
 };
-void program() {
-  dp::model<nn::sequential<nn::linear<4, 8>, scale, nn::linear<8, 3>>, host> m{dp::seed{1}};
-}
+void program() { dp::model<nn::sequential<nn::linear<4, 8>, scale, nn::linear<8, 3>>, host> m{dp::seed{1}}; }
 #endif
 
 #if defined(LAYER_WITHOUT_BACKWARD)  // a layer without backward, as in PyTorch
 struct scale {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) { c.output = c.input * 2.0f; }
 };
 void program() {
@@ -29,8 +26,7 @@ void program() {
 
 #if defined(LAYER_NOT_STATIC)  // a layer with ordinary methods
 struct scale {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   void forward(const auto& c) { c.output = c.input * 2.0f; }
   void backward(const auto& c) { c.input_gradient = c.output_gradient * 2.0f; }
 };
@@ -42,8 +38,7 @@ void program() {
 
 #if defined(LAYER_RETURNS)  // a layer whose forward takes and returns a tensor
 struct scale {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static auto forward(const auto& x) { return x * 2.0f; }
   static auto backward(const auto& g) { return g * 2.0f; }
 };
@@ -56,8 +51,7 @@ void program() {
 #if defined(LAYER_WITH_STATE)  // run: a layer with a member
 struct scale {
   float factor = 2;
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) { c.output = c.input * 2.0f; }
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 2.0f; }
 };
@@ -69,8 +63,7 @@ void program() {
 
 #if defined(LAYER_WRONG_KEEP)  // backward reads the input, which the layer does not keep
 struct squared {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr nn::keep keeps = nn::keep::nothing;
   static void forward(const auto& c) { c.output = dp::square(c.input); }
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 2.0f * c.input; }
@@ -84,8 +77,7 @@ void program() {
 
 #if defined(LAYER_NO_SUCH_PARAMETER)  // a parameter that the layer does not have
 struct scale {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr std::array parameters{nn::parameter{"factor", {1}, nn::init::ones()}};
   static void forward(const auto& c) { c.output = c.input * c.template parameter<1>(); }
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 2.0f; }
@@ -98,8 +90,7 @@ void program() {
 
 #if defined(LAYER_PARAMETER_WITHOUT_INIT)  // a parameter without its initialisation
 struct scale {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr std::array parameters{nn::parameter{"factor", {1}}};
   static void forward(const auto& c) { c.output = c.input * c.template parameter<0>(); }
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 2.0f; }
@@ -112,8 +103,7 @@ void program() {
 
 #if defined(LAYER_NAMED_EXPRESSION)  // an intermediate result with a name
 struct swish {
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static void forward(const auto& c) {
     auto s = dp::sigmoid(c.input);
     c.output = c.input * s;
@@ -128,8 +118,7 @@ void program() {
 
 #if defined(LAYER_OTHER_EXTENTS)  // forward writes an output of other extents
 struct sums {
-  template <class In>
-  using output = dp::extents<5>;
+  template <class In> using output = dp::extents<5>;
   static void forward(const auto& c) { c.output = c.input * 2.0f; }
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 2.0f; }
 };
@@ -152,9 +141,7 @@ struct scale {
   static void forward(const auto& c) { c.output = c.input * 2.0f; }
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 2.0f; }
 };
-void program() {
-  dp::model<nn::sequential<nn::linear<4, 8>, scale, nn::linear<8, 3>>, host> m{dp::seed{1}};
-}
+void program() { dp::model<nn::sequential<nn::linear<4, 8>, scale, nn::linear<8, 3>>, host> m{dp::seed{1}}; }
 #endif
 
 #if defined(LAYER_CHECK_WITHOUT_SEED)  // the gradient check without a seed

@@ -67,9 +67,7 @@ void program() {
 #endif
 
 #if defined(WRITE_SWAPPED)  // the array before the file's name
-void program() {
-  dp::write_npy(some_matrix(), "swapped.npy");
-}
+void program() { dp::write_npy(some_matrix(), "swapped.npy"); }
 #endif
 
 #if defined(WRITE_EXPRESSION)  // an expression written
@@ -87,9 +85,7 @@ void program() {
 #endif
 
 #if defined(WRITE_NO_FOLDER)  // run: a file in a folder that does not exist
-void program() {
-  dp::write_npy("no/such/folder.npy", some_matrix());
-}
+void program() { dp::write_npy("no/such/folder.npy", some_matrix()); }
 #endif
 
 #if defined(WRITE_MODEL)  // a model written

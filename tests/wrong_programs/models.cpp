@@ -46,9 +46,7 @@ void program() {
 #endif
 
 #if defined(MODEL_OF_FUNCTION)  // the function relu instead of the layer
-void program() {
-  dp::model<nn::sequential<nn::linear<4, 8>, dp::relu, nn::linear<8, 3>>, host> m{dp::seed{1}};
-}
+void program() { dp::model<nn::sequential<nn::linear<4, 8>, dp::relu, nn::linear<8, 3>>, host> m{dp::seed{1}}; }
 #endif
 
 #if defined(MODEL_SIZES_DIFFER)  // a layer that does not take what the one before gives
@@ -59,27 +57,19 @@ void program() {
 #endif
 
 #if defined(MODEL_LINEAR_OF_ONE_SIZE)  // a layer with its outputs only, as in Keras
-void program() {
-  dp::model<nn::sequential<nn::linear<8>, nn::relu>, host> m{dp::seed{1}};
-}
+void program() { dp::model<nn::sequential<nn::linear<8>, nn::relu>, host> m{dp::seed{1}}; }
 #endif
 
 #if defined(MODEL_OF_NUMBERS)  // the sizes of the layers, without layers
-void program() {
-  dp::model<nn::sequential<4, 8, 3>, host> m{dp::seed{1}};
-}
+void program() { dp::model<nn::sequential<4, 8, 3>, host> m{dp::seed{1}}; }
 #endif
 
 #if defined(MODEL_OF_INT)  // a type that is no network
-void program() {
-  dp::model<int, host> m{dp::seed{1}};
-}
+void program() { dp::model<int, host> m{dp::seed{1}}; }
 #endif
 
 #if defined(MODEL_DROPOUT_OF_SHARE)  // dropout with a share instead of a percentage
-void program() {
-  dp::model<nn::sequential<nn::linear<4, 8>, nn::dropout<0.1>, nn::linear<8, 3>>, host> m{dp::seed{1}};
-}
+void program() { dp::model<nn::sequential<nn::linear<4, 8>, nn::dropout<0.1>, nn::linear<8, 3>>, host> m{dp::seed{1}}; }
 #endif
 
 #if defined(MODEL_DROPOUT_OF_ALL)  // dropout of everything
@@ -112,9 +102,7 @@ void program() {
 #endif
 
 #if defined(MODEL_BY_VALUE)  // a model passed by value
-std::size_t count(dp::model<net, host> m) {
-  return m.parameter_count();
-}
+std::size_t count(dp::model<net, host> m) { return m.parameter_count(); }
 void program() {
   dp::model<net, host> m{dp::seed{1}};
   std::cout << count(m);
@@ -161,8 +149,7 @@ void program() {
 #if defined(MODEL_PARAMETERS)  // PyTorch's parameters
 void program() {
   dp::model<net, host> m{dp::seed{1}};
-  for (auto& p : m.parameters())
-    std::cout << p;
+  for (auto& p : m.parameters()) std::cout << p;
 }
 #endif
 
@@ -292,7 +279,9 @@ void program() {
   auto x = some_samples();
   auto [y, saved] = m.forward(x);
   auto [loss, gradient] = nn::cross_entropy{}(y, some_labels());
-  { auto g = m.backward(std::move(saved), gradient); }
+  {
+    auto g = m.backward(std::move(saved), gradient);
+  }
   auto h = m.backward(std::move(saved), gradient);
 }
 #endif

@@ -172,9 +172,7 @@ void program() {
 #endif
 
 #if defined(EXPRESSION_AS_ARGUMENT)  // an expression for a function that takes a tensor
-float first(const matrix& m) {
-  return m(0, 0);
-}
+float first(const matrix& m) { return m(0, 0); }
 void program() {
   auto a = some_matrix();
   auto twice = a + a;

@@ -189,9 +189,7 @@ void program() {
 #endif
 
 #if defined(PASS_DEVICE_TO_HOST)  // an array on a device for a function of the host
-float first(dp::view<const float, dp::extents<2, 3>, host> m) {
-  return m(0, 0);
-}
+float first(dp::view<const float, dp::extents<2, 3>, host> m) { return m(0, 0); }
 void program() {
   auto b = dp::zeros<float, dp::on<dp::cuda<0>>>(dp::extents<2, 3>{});
   std::cout << first(b.view());
@@ -227,8 +225,7 @@ void program() {
   dp::model<nn::sequential<nn::linear<4, 3>>, dp::on<dp::cuda<0>>> m{dp::seed{1}};
   dp::trainer step{m, nn::cross_entropy{}, optim::adam{}};
   dp::loader<dp::on<dp::cuda<1>>> batches{data.train, {.batch = 4}};
-  for (const auto& [x, y] : batches.epoch(0))
-    step(x, y);
+  for (const auto& [x, y] : batches.epoch(0)) step(x, y);
 }
 #endif
 
@@ -356,15 +353,11 @@ void program() {
 #endif
 
 #if defined(AVAILABLE_BY_OBJECT)  // right: a place as an argument of available
-void program() {
-  std::cout << dp::available(dp::cuda<0>{});
-}
+void program() { std::cout << dp::available(dp::cuda<0>{}); }
 #endif
 
 #if defined(SYNCHRONIZE_NOTHING)  // PyTorch's synchronize
-void program() {
-  dp::synchronize();
-}
+void program() { dp::synchronize(); }
 #endif
 
 #if defined(SYNCHRONIZE_MODEL)  // synchronize of a model
@@ -398,15 +391,11 @@ void program() {
 #endif
 
 #if defined(STATISTICS_WITHOUT_PLACE)  // statistics of nothing
-void program() {
-  std::cout << dp::memory_statistics();
-}
+void program() { std::cout << dp::memory_statistics(); }
 #endif
 
 #if defined(STATISTICS_BY_STRING)  // the purpose as a string
-void program() {
-  std::cout << dp::memory_statistics<dp::cuda<0>>().of("parameters");
-}
+void program() { std::cout << dp::memory_statistics<dp::cuda<0>>().of("parameters"); }
 #endif
 
 #if defined(STATISTICS_AS_NUMBER)  // statistics as a number
@@ -417,13 +406,9 @@ void program() {
 #endif
 
 #if defined(TABLE_OF_PLACE)  // the table of one place
-void program() {
-  std::cout << dp::memory_table<dp::cuda<0>>();
-}
+void program() { std::cout << dp::memory_table<dp::cuda<0>>(); }
 #endif
 
 #if defined(TRIM_WITHOUT_PLACE)  // PyTorch's empty_cache
-void program() {
-  dp::trim_memory();
-}
+void program() { dp::trim_memory(); }
 #endif

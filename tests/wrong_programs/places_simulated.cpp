@@ -6,15 +6,9 @@
 using two = dp::replicated<0, 1>;
 using rows = dp::sharded<dp::axis<0>, 0, 1>;
 using sums = dp::partial<dp::reduction::sum, 0, 1>;
-inline auto some_rows() {
-  return dp::ones<float, rows>(dp::extents<4, 3>{});
-}
-inline auto some_copies() {
-  return dp::ones<float, two>(dp::extents<4, 3>{});
-}
-inline auto some_summands() {
-  return dp::sum(dp::ones<float, rows>(dp::extents<4, 3>{}), dp::axis<0>{});
-}
+inline auto some_rows() { return dp::ones<float, rows>(dp::extents<4, 3>{}); }
+inline auto some_copies() { return dp::ones<float, two>(dp::extents<4, 3>{}); }
+inline auto some_summands() { return dp::sum(dp::ones<float, rows>(dp::extents<4, 3>{}), dp::axis<0>{}); }
 
 #if defined(REPLICATED_TWICE)  // one device twice
 void program() {
@@ -493,7 +487,5 @@ void program() {
 #endif
 
 #if defined(TRAFFIC_OF_NETWORK)  // the traffic of a network instead of a model
-void program() {
-  std::cout << dp::step_traffic<net, collective::all_reduce<>>{};
-}
+void program() { std::cout << dp::step_traffic<net, collective::all_reduce<>>{}; }
 #endif

@@ -38,9 +38,7 @@ using matrix = dp::tensor<float, dp::extents<2, 3>, host>;
 using row = dp::tensor<float, dp::extents<3>, host>;
 using net = nn::sequential<nn::linear<4, 8>, nn::relu, nn::linear<8, 3>>;
 
-inline matrix some_matrix() {
-  return {{1, 2, 3}, {4, 5, 6}};
-}
+inline matrix some_matrix() { return {{1, 2, 3}, {4, 5, 6}}; }
 
 /// Images of 2x2 pixels with labels 0 to 2.
 inline dp::image_set some_images(std::size_t count = 12) {
@@ -52,16 +50,13 @@ inline dp::image_set some_images(std::size_t count = 12) {
   }
   return set;
 }
-inline dp::labelled_images some_data() {
-  return {some_images(), some_images(6)};
-}
+inline dp::labelled_images some_data() { return {some_images(), some_images(6)}; }
 inline auto some_samples(std::size_t count = 6) {
   return dp::uniform<float, host>(dp::extents<dp::dyn, 4>(count), dp::seed{5});
 }
 inline auto some_labels(std::size_t count = 6) {
   dp::tensor<std::int32_t, dp::extents<dp::dyn>, host> labels(dp::extents<dp::dyn>{count});
-  for (std::size_t i = 0; i < count; ++i)
-    labels(i) = static_cast<std::int32_t>(i % 3);
+  for (std::size_t i = 0; i < count; ++i) labels(i) = static_cast<std::int32_t>(i % 3);
   return labels;
 }
 

@@ -21,8 +21,7 @@ void program() {
 #if defined(ROWS_IN_A_LOOP)  // right: the rows of a matrix in a loop
 void program() {
   auto a = some_matrix();
-  for (auto r : a)
-    std::cout << r;
+  for (auto r : a) std::cout << r;
 }
 #endif
 
@@ -43,8 +42,7 @@ void program() {
 #if defined(TENSORS_IN_A_VECTOR)  // right: a vector that grows
 void program() {
   std::vector<matrix> v;
-  for (int i = 0; i < 3; ++i)
-    v.push_back(some_matrix());
+  for (int i = 0; i < 3; ++i) v.push_back(some_matrix());
   std::cout << v[2];
 }
 #endif
@@ -58,9 +56,7 @@ void program() {
 #endif
 
 #if defined(EXPRESSION_RETURNED)  // right: a function that returns an expression of its argument
-dp::tensor<float, dp::extents<2, 3>, host> twice(const matrix& m) {
-  return m + m;
-}
+dp::tensor<float, dp::extents<2, 3>, host> twice(const matrix& m) { return m + m; }
 void program() {
   auto a = some_matrix();
   std::cout << twice(a);
@@ -68,9 +64,7 @@ void program() {
 #endif
 
 #if defined(STATIC_FOR_DYNAMIC)  // right: static extents for a function of dynamic ones
-void show(dp::view<const float, dp::extents<dp::dyn, dp::dyn>, host> m) {
-  std::cout << m;
-}
+void show(dp::view<const float, dp::extents<dp::dyn, dp::dyn>, host> m) { std::cout << m; }
 void program() {
   auto a = some_matrix();
   show(a);

@@ -285,9 +285,7 @@ void program() {
 #endif
 
 #if defined(PASS_BY_VALUE)  // a tensor passed by value
-float first(matrix m) {
-  return m(0, 0);
-}
+float first(matrix m) { return m(0, 0); }
 void program() {
   auto a = some_matrix();
   std::cout << first(a);

@@ -32,21 +32,15 @@ void program() {
 #endif
 
 #if defined(TRAINER_WITHOUT_MODEL)  // a trainer of a loss and a rule
-void program() {
-  dp::trainer step{nn::cross_entropy{}, optim::adam{}};
-}
+void program() { dp::trainer step{nn::cross_entropy{}, optim::adam{}}; }
 #endif
 
 #if defined(TRAINER_OF_TEMPORARY)  // a trainer of a model that nobody keeps
-void program() {
-  dp::trainer step{dp::model<net, host>{dp::seed{1}}, nn::cross_entropy{}, optim::adam{}};
-}
+void program() { dp::trainer step{dp::model<net, host>{dp::seed{1}}, nn::cross_entropy{}, optim::adam{}}; }
 #endif
 
 #if defined(TRAINER_OF_NETWORK)  // a trainer with the network as its argument
-void program() {
-  dp::trainer<net> step{nn::cross_entropy{}, optim::adam{}};
-}
+void program() { dp::trainer<net> step{nn::cross_entropy{}, optim::adam{}}; }
 #endif
 
 #if defined(TRAINER_ACCUMULATE_NUMBER)  // accumulation as a number
@@ -478,8 +472,7 @@ void program() {
 #if defined(LOADER_OF_TEMPORARY)  // a loader of images that nobody keeps
 void program() {
   dp::loader<host> batches{some_images(), {.batch = 4}};
-  for (const auto& [x, y] : batches.epoch(0))
-    std::cout << x;
+  for (const auto& [x, y] : batches.epoch(0)) std::cout << x;
 }
 #endif
 
@@ -487,8 +480,7 @@ void program() {
 void program() {
   auto data = some_data();
   dp::loader<host> batches{data.train, {.batch = 4}};
-  for (const auto& [x, y] : batches)
-    std::cout << x;
+  for (const auto& [x, y] : batches) std::cout << x;
 }
 #endif
 
@@ -496,8 +488,7 @@ void program() {
 void program() {
   auto data = some_data();
   dp::loader<host> batches{data.train, {.batch = 4}};
-  for (const auto& [x, y] : batches.epoch())
-    std::cout << x;
+  for (const auto& [x, y] : batches.epoch()) std::cout << x;
 }
 #endif
 
@@ -507,10 +498,8 @@ void program() {
   dp::loader<host> batches{data.train, {.batch = 4}};
   auto&& a = batches.epoch(0);
   auto&& b = batches.epoch(1);
-  for (const auto& [x, y] : a)
-    std::cout << x;
-  for (const auto& [x, y] : b)
-    std::cout << y;
+  for (const auto& [x, y] : a) std::cout << x;
+  for (const auto& [x, y] : b) std::cout << y;
 }
 #endif
 
@@ -519,8 +508,7 @@ void program() {
   auto data = some_data();
   dp::loader<host> batches{data.train, {.batch = 4}};
   std::vector<const dp::loader<host>::batch_type*> all;
-  for (const auto& b : batches.epoch(0))
-    all.push_back(&b);
+  for (const auto& b : batches.epoch(0)) all.push_back(&b);
   std::cout << all[0]->images;
 }
 #endif
@@ -531,8 +519,7 @@ void program() {
   dp::model<nn::sequential<nn::linear<4, 3>>, host, double> m{dp::seed{1}};
   dp::trainer step{m, nn::cross_entropy{}, optim::adam{}};
   dp::loader<host> batches{data.train, {.batch = 4}};
-  for (const auto& [x, y] : batches.epoch(0))
-    step(x, y);
+  for (const auto& [x, y] : batches.epoch(0)) step(x, y);
 }
 #endif
 
@@ -541,8 +528,7 @@ void program() {
   auto x = some_samples(6);
   auto y = some_labels(4);
   auto batches = dp::make_loader<host>(x, y, {.batch = 2});
-  for (const auto& [a, b] : batches.epoch(0))
-    std::cout << a;
+  for (const auto& [a, b] : batches.epoch(0)) std::cout << a;
 }
 #endif
 
@@ -635,27 +621,19 @@ void program() {
 #endif
 
 #if defined(PLAN_OF_NETWORK)  // the plan of a network instead of a model
-void program() {
-  std::cout << dp::memory_plan<net, dp::batch<64>, optim::adam>::bytes;
-}
+void program() { std::cout << dp::memory_plan<net, dp::batch<64>, optim::adam>::bytes; }
 #endif
 
 #if defined(PLAN_BATCH_AS_NUMBER)  // the batch as a bare number
-void program() {
-  std::cout << dp::memory_plan<dp::model<net, host>, 64, optim::adam>::bytes;
-}
+void program() { std::cout << dp::memory_plan<dp::model<net, host>, 64, optim::adam>::bytes; }
 #endif
 
 #if defined(PLAN_WITHOUT_RULE)  // right: a plan without an optimizer, of a model that only predicts
-void program() {
-  std::cout << dp::memory_plan<dp::model<net, host>, dp::batch<64>>::bytes;
-}
+void program() { std::cout << dp::memory_plan<dp::model<net, host>, dp::batch<64>>::bytes; }
 #endif
 
 #if defined(PLAN_SWAPPED)  // the optimizer before the batch
-void program() {
-  std::cout << dp::memory_plan<dp::model<net, host>, optim::adam, dp::batch<64>>::bytes;
-}
+void program() { std::cout << dp::memory_plan<dp::model<net, host>, optim::adam, dp::batch<64>>::bytes; }
 #endif
 
 #if defined(PLAN_ACCUMULATE)  // accumulation where the policy belongs

@@ -83,8 +83,7 @@ void program() {
 void program() {
   auto a = some_matrix();
   float s = 0;
-  for (float x : a)
-    s += x;
+  for (float x : a) s += x;
   std::cout << s;
 }
 #endif
@@ -288,9 +287,7 @@ void program() {
 #endif
 
 #if defined(VIEW_OTHER_RANK_PASSED)  // an array of three axes for a function of matrices
-void show(dp::view<const float, dp::extents<dp::dyn, dp::dyn>, host> m) {
-  std::cout << m;
-}
+void show(dp::view<const float, dp::extents<dp::dyn, dp::dyn>, host> m) { std::cout << m; }
 void program() {
   auto a = dp::zeros<float, host>(dp::extents<2, 3, 4>{});
   show(a.view());
@@ -298,9 +295,7 @@ void program() {
 #endif
 
 #if defined(VIEW_OTHER_TYPE_PASSED)  // doubles for a function of floats
-void show(dp::view<const float, dp::extents<2, 3>, host> m) {
-  std::cout << m;
-}
+void show(dp::view<const float, dp::extents<2, 3>, host> m) { std::cout << m; }
 void program() {
   auto a = dp::zeros<double, host>(dp::extents<2, 3>{});
   show(a.view());
@@ -316,9 +311,7 @@ void program() {
 #endif
 
 #if defined(VIEW_STRIDED_AS_ROWS)  // a column where rows of contiguous elements are due
-void show(dp::view<const float, dp::extents<2>, host> m) {
-  std::cout << m;
-}
+void show(dp::view<const float, dp::extents<2>, host> m) { std::cout << m; }
 void program() {
   auto a = some_matrix();
   show(a.select(dp::axis<1>{}, 0));
@@ -397,9 +390,7 @@ void program() {
 #endif
 
 #if defined(SPAN_OF_TENSOR)  // a tensor where a span of another type is due
-double total(const std::vector<double>& v) {
-  return std::accumulate(v.begin(), v.end(), 0.0);
-}
+double total(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
 void program() {
   auto a = some_matrix();
   std::cout << total(a);

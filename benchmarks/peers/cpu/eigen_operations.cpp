@@ -16,8 +16,7 @@ namespace {
 
 using devplace::bench::time_of;
 
-template <class T>
-double product(const devplace::bench::product_shape& s) {
+template <class T> double product(const devplace::bench::product_shape& s) {
   using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const auto m = static_cast<Eigen::Index>(s.m), n = static_cast<Eigen::Index>(s.n), k = static_cast<Eigen::Index>(s.k);
   const matrix a = s.transpose_a ? matrix::Random(k, m) : matrix::Random(m, k);

@@ -121,11 +121,9 @@ class tuned {
   tuned(const network& net, std::int64_t batch)
       : net_(net), x_(torch::rand({batch, net.sizes.front()})), targets_(targets_of(net, batch)) {
     std::int64_t count = 0;
-    for (std::size_t i = 0; i + 1 < net.sizes.size(); ++i)
-      count += (net.sizes[i] + 1) * net.sizes[i + 1];
+    for (std::size_t i = 0; i + 1 < net.sizes.size(); ++i) count += (net.sizes[i] + 1) * net.sizes[i + 1];
     parameters_ = torch::randn({count}) * 0.05;
-    for (Tensor* like : {&gradients_, &first_, &second_})
-      *like = torch::zeros({count});
+    for (Tensor* like : {&gradients_, &first_, &second_}) *like = torch::zeros({count});
     std::int64_t begin = 0;
     for (std::size_t i = 0; i + 1 < net.sizes.size(); ++i) {
       const std::int64_t in = net.sizes[i], out = net.sizes[i + 1];
@@ -137,8 +135,7 @@ class tuned {
       l.weight_gradient = part(gradients_, begin, in * out).view({out, in});
       l.bias = part(parameters_, begin + in * out, out);
       l.bias_gradient = part(gradients_, begin + in * out, out);
-      for (Tensor* like : {&l.z, &l.y, &l.dy})
-        *like = torch::empty({batch, out});
+      for (Tensor* like : {&l.z, &l.y, &l.dy}) *like = torch::empty({batch, out});
       layers_.push_back(l);
       begin += (in + 1) * out;
     }
@@ -149,10 +146,8 @@ class tuned {
     const std::int64_t batch = positions.size(0);
     if (x_.size(0) != batch) {
       for (layer& l : layers_)
-        for (Tensor* result : {&l.z, &l.y, &l.dy})
-          result->resize_({batch, result->size(1)});
-      for (Tensor* input : {&x_, &bytes_})
-        input->resize_({batch, x_.size(1)});
+        for (Tensor* result : {&l.z, &l.y, &l.dy}) result->resize_({batch, result->size(1)});
+      for (Tensor* input : {&x_, &bytes_}) input->resize_({batch, x_.size(1)});
       targets_.resize_({batch});
     }
     at::index_select_out(bytes_, set.images, 0, positions);

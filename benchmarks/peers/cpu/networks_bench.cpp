@@ -47,20 +47,17 @@ using wide = nn::sequential<nn::linear<1024, 1024>, nn::gelu, nn::linear<1024, 1
                             nn::gelu, nn::linear<1024, 1024>>;
 
 /// Makes the training targets: classes, or numbers from 0 to 1.
-template <class Loss, std::size_t Out>
-auto targets(std::size_t batch) {
+template <class Loss, std::size_t Out> auto targets(std::size_t batch) {
   if constexpr (std::is_same_v<Loss, nn::cross_entropy>) {
     dp::tensor<std::int64_t, dp::extents<dp::dyn>, on_cpu> labels(dp::extents<dp::dyn>{batch});
-    for (std::size_t i = 0; i < batch; ++i)
-      labels(i) = static_cast<std::int64_t>(i % Out);
+    for (std::size_t i = 0; i < batch; ++i) labels(i) = static_cast<std::int64_t>(i % Out);
     return labels;
   } else {
     return dp::uniform<float, on_cpu>(dp::extents<dp::dyn, Out>{batch}, dp::seed{3}, 0.0F, 1.0F);
   }
 }
 
-template <class Net, class Loss>
-double measure(const std::string& what, std::size_t batch) {
+template <class Net, class Loss> double measure(const std::string& what, std::size_t batch) {
   using model_type = dp::model<Net, on_cpu>;
   constexpr std::size_t in = model_type::input_extents::static_extent(0);
   constexpr std::size_t out = model_type::output_extents::static_extent(0);
@@ -89,8 +86,7 @@ dp::image_set images_like_mnist() {
   auto labels = dp::zeros<std::uint8_t, on_cpu>(count);
   for (std::size_t i = 0; i < images.size(); ++i)
     images.data()[i] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(i) * 2654435761U >> 24);
-  for (std::size_t i = 0; i < count; ++i)
-    labels(i) = static_cast<std::uint8_t>(i % classes);
+  for (std::size_t i = 0; i < count; ++i) labels(i) = static_cast<std::uint8_t>(i % classes);
   return {std::move(images), std::move(labels)};
 }
 
@@ -100,8 +96,7 @@ double epoch(std::size_t batch) {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   dp::loader<on_cpu> batches{data, {.batch = batch, .shuffle = dp::seed{2}}};
   const auto train = [&](int number, std::size_t first) {
-    for (const auto& [images, labels] : batches.epoch(number, first))
-      step(images, labels);
+    for (const auto& [images, labels] : batches.epoch(number, first)) step(images, labels);
   };
   train(0, batches.size() - 20);  // warm-up
   return dp::bench::once([&] { train(1, 0); });

@@ -15,8 +15,7 @@
 
 namespace {
 
-template <class T>
-double product(const devplace::bench::product_shape& s) {
+template <class T> double product(const devplace::bench::product_shape& s) {
   const std::vector<T> a(s.m * s.k, T(0.5)), b(s.k * s.n, T(0.25));
   std::vector<T> c(s.m * s.n);
   const auto transpose_a = s.transpose_a ? CblasTrans : CblasNoTrans;

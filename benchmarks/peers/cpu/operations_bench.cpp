@@ -51,8 +51,7 @@ using vector_extents = dp::extents<dp::dyn>;
 
 namespace {
 
-template <class T>
-double product(const dp::bench::product_shape& s) {
+template <class T> double product(const dp::bench::product_shape& s) {
   const auto matrix = [](std::size_t rows, std::size_t columns, bool transpose) {
     const matrix_extents shape{transpose ? columns : rows, transpose ? rows : columns};
     return dp::uniform<T, on_cpu>(shape, dp::seed{1}, T(-1), T(1));
@@ -80,8 +79,7 @@ double cross_entropy(const dp::bench::row_shape& s) {
   dp::tensor<float, dp::extents<2>, on_cpu> sums;
   dp::tensor<float, vector_extents, on_cpu> losses(vector_extents{s.rows});
   dp::tensor<std::int64_t, vector_extents, on_cpu> labels(vector_extents{s.rows});
-  for (std::size_t i = 0; i < s.rows; ++i)
-    labels(i) = static_cast<std::int64_t>(i % s.columns);
+  for (std::size_t i = 0; i < s.rows; ++i) labels(i) = static_cast<std::int64_t>(i % s.columns);
   return time_of([&] { dp::cross_entropy_into(sums, dx, losses, x, labels); });
 }
 
@@ -161,6 +159,4 @@ double measure(const std::string& what, const std::string& of) {
 
 }  // namespace
 
-int main() {
-  dp::bench::answer_questions(dp::set_thread_count, measure);
-}
+int main() { dp::bench::answer_questions(dp::set_thread_count, measure); }

@@ -17,8 +17,6 @@ inline std::int64_t monotonic_nanoseconds() noexcept {
 }
 
 /// Returns the seconds of that clock.
-inline double monotonic_seconds() noexcept {
-  return 1e-9 * static_cast<double>(monotonic_nanoseconds());
-}
+inline double monotonic_seconds() noexcept { return 1e-9 * static_cast<double>(monotonic_nanoseconds()); }
 
 }  // namespace devplace::detail

@@ -20,8 +20,7 @@ struct descriptors_of_parent {
   descriptors_of_parent() {
     pthread_atfork([] { all().mutex.lock(); }, [] { all().mutex.unlock(); },
                    [] {
-                     for (const int fd : all().open)
-                       ::close(fd);
+                     for (const int fd : all().open) ::close(fd);
                      all().open.clear();
                      all().mutex.unlock();
                    });

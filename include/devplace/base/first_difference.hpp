@@ -8,8 +8,7 @@
 namespace devplace::detail {
 
 /// The first lines in which two texts differ; `nothing more` for a text that has ended.
-template <class Text = std::string>
-struct first_difference {
+template <class Text = std::string> struct first_difference {
   Text in_first, in_second;
 
   first_difference(const Text& first, const Text& second) {

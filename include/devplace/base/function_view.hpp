@@ -11,8 +11,7 @@ namespace devplace::detail {
 
 /// A type-erased reference to a callable, which must outlive it: two pointers, no allocation. Loops over threads take
 /// one, so that they are compiled once and not per body.
-template <class... Arguments>
-class function_view {
+template <class... Arguments> class function_view {
  public:
   constexpr function_view() = default;
 
@@ -25,8 +24,7 @@ class function_view {
 
  private:
   // A lambda would make compilers generate three more functions.
-  template <class Function>
-  static void call(void* object, Arguments... arguments) {
+  template <class Function> static void call(void* object, Arguments... arguments) {
     (*static_cast<Function*>(object))(arguments...);
   }
 

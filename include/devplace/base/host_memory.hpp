@@ -17,8 +17,7 @@ namespace devplace::detail {
 }
 
 /// Calls `function()` and turns bad_alloc into out_of_memory.
-template <class Function>
-decltype(auto) naming_bad_alloc(const char* what, Function&& function) {
+template <class Function> decltype(auto) naming_bad_alloc(const char* what, Function&& function) {
   try {
     return function();
   } catch (const std::bad_alloc&) {
@@ -27,10 +26,8 @@ decltype(auto) naming_bad_alloc(const char* what, Function&& function) {
 }
 
 /// An object that is never destroyed, because other objects may use it during the program's exit.
-template <class T>
-union undestroyed {
-  template <class... Arguments>
-  explicit undestroyed(Arguments... arguments) : value(arguments...) {}
+template <class T> union undestroyed {
+  template <class... Arguments> explicit undestroyed(Arguments... arguments) : value(arguments...) {}
   ~undestroyed() {}
   T value;
 };

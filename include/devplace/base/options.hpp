@@ -10,27 +10,21 @@ namespace devplace::detail {
 /// f(name, self.member, range) for each of them. Static with the object as its argument, so that one list reads const
 /// objects and writes others.
 template <class T>
-concept has_options = requires(T& object) {
-  T::for_each_option(object, [](const char*, const auto&, const auto&...) {});
-};
+concept has_options =
+    requires(T& object) { T::for_each_option(object, [](const char*, const auto&, const auto&...) {}); };
 
 /// Calls f(name, value) for each option of an object; does nothing for types without options.
-template <class T, class F>
-void for_each_option(T& object, const F& f) {
+template <class T, class F> void for_each_option(T& object, const F& f) {
   if constexpr (has_options<T>) {
     T::for_each_option(object, [&f]<class... Range>(const char* name, auto&& value, const Range&...) {
-      constexpr bool named = sizeof...(Range) == 0 || requires {
-        T::name;
-      };
+      constexpr bool named = sizeof...(Range) == 0 || requires { T::name; };
       static_assert(named,
                     "devplace: for_each_option: a range needs the name of its type for the message: static constexpr "
                     "const char* name = \"my_rule\";");
       f(name, std::forward<decltype(value)>(value));
     });
   } else {
-    constexpr bool lists_members = requires {
-      object.for_each_option([](const char*, const auto&) {});
-    };
+    constexpr bool lists_members = requires { object.for_each_option([](const char*, const auto&) {}); };
     static_assert(!lists_members,
                   "devplace: for_each_option is static and takes the object: static void for_each_option(auto& self, "
                   "auto&& f) { f(\"factor\", self.factor); }");

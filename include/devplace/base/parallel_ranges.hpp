@@ -69,16 +69,14 @@ inline void run_ranges(std::size_t n, std::size_t grain, function_view<std::size
 /// Calls `function(part)` for parts 0..parts-1, part i on member i of this thread's team. Parallel loops nested in the
 /// function run serially. Rethrows the exception of the lowest part that threw, after all calls are done. Requires
 /// parts <= thread_count(). Does not allocate.
-template <class Function>
-void parallel_members(int parts, Function&& function) {
+template <class Function> void parallel_members(int parts, Function&& function) {
   run_members(parts, function_view<int>(function));
 }
 
 /// Calls `function(begin, end)` for contiguous ranges that cover 0..n-1, one range per member of this thread's team.
 /// Ranges end at multiples of `grain` (or n) and have at least `grain` indices; below 2 * grain the call is inline. The
 /// split depends only on n, grain and the team's size. Rethrows and nests as parallel_members does. Does not allocate.
-template <class Function>
-void parallel_ranges(std::size_t n, std::size_t grain, Function&& function) {
+template <class Function> void parallel_ranges(std::size_t n, std::size_t grain, Function&& function) {
   run_ranges(n, grain, function_view<std::size_t, std::size_t>(function));
 }
 

@@ -41,10 +41,7 @@ struct serial_team {
   static constexpr int size() noexcept { return 1; }
 
   /// Calls `function(0)`.
-  template <class Function>
-  static void run(Function&& function) {
-    function(0);
-  }
+  template <class Function> static void run(Function&& function) { function(0); }
 };
 
 static_assert(thread_team<builtin_thread_team> && thread_team<serial_team>);
@@ -61,8 +58,7 @@ struct team_reference {
   void (*prepare_workers)(void*, const void* tag, team_task) = nullptr;
   bool (*is_awake)(void*) = nullptr;
 
-  template <thread_team Team>
-  static constexpr team_reference to(Team& team) noexcept {
+  template <thread_team Team> static constexpr team_reference to(Team& team) noexcept {
     team_reference reference;
     reference.team = &team;
     reference.size = [](void* object) { return static_cast<int>(static_cast<Team*>(object)->size()); };
@@ -139,9 +135,7 @@ inline bool team_is_awake() {
 /// Sets the size of the process's team, overriding OMP_NUM_THREADS and the affinity mask. Does not affect teams chosen
 /// by thread_team_scope. Throws argument_error unless 1 <= count <= 4096, and error inside a team_region or a function
 /// that the team is running.
-inline void set_thread_count(int count) {
-  detail::process_team().resize(count);
-}
+inline void set_thread_count(int count) { detail::process_team().resize(count); }
 
 /// Runs CPU operations of this thread on the given team while the scope lives. Scopes nest. Refers to the team, which
 /// must outlive the scope.

@@ -11,8 +11,7 @@ namespace devplace::detail {
 
 /// Unifies the type names of g++ and clang, so that programs of both compilers can compare them.
 inline std::string portable_type_text(std::string text) {
-  for (std::size_t at; (at = text.find("> >")) != text.npos;)
-    text.erase(at + 1, 1);
+  for (std::size_t at; (at = text.find("> >")) != text.npos;) text.erase(at + 1, 1);
   constexpr std::string_view anonymous = "{anonymous}";
   for (std::size_t at; (at = text.find(anonymous)) != text.npos;)
     text.replace(at, anonymous.size(), "(anonymous namespace)");
@@ -20,8 +19,7 @@ inline std::string portable_type_text(std::string text) {
 }
 
 /// The compiler's name of a type.
-template <class T>
-std::string type_text() {
+template <class T> std::string type_text() {
   const std::string text = __PRETTY_FUNCTION__;
   const std::size_t begin = text.find("T = ") + 4;
   return portable_type_text(text.substr(begin, std::min(text.find(';', begin), text.rfind(']')) - begin));

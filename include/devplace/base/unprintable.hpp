@@ -8,14 +8,14 @@ namespace devplace {
 namespace detail {
 
 /// Whether objects of class X cannot be printed.
-template <class X>
-inline constexpr bool not_printed = false;
+template <class X> inline constexpr bool not_printed = false;
 
 }  // namespace detail
 
 /// Explains what to print instead; otherwise compilers would list every operator<<.
 template <class X>
-requires detail::not_printed<X> std::ostream& operator<<(std::ostream& out, const X&) {
+  requires detail::not_printed<X>
+std::ostream& operator<<(std::ostream& out, const X&) {
   static_assert(!detail::not_printed<X>,
                 "devplace: a model, trainer, loader or loss cannot be printed; print loss.item(), "
                 "step.mean_loss(), model.parameter_count(), or parameters with model.for_each_parameter.");

@@ -23,8 +23,7 @@
 #if (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)) && !defined(__CUDA_ARCH__)
   #define DEVPLACE_AS_WRITTEN(...) (::devplace::detail::opaque(__VA_ARGS__))
 namespace devplace::detail {
-template <class T>
-inline T opaque(T x) {
+template <class T> inline T opaque(T x) {
   __asm__("" : "+m"(x));
   return x;
 }

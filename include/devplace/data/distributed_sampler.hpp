@@ -56,8 +56,7 @@ class distributed_sampler {
   std::span<const std::int64_t> order(int epoch) & DEVPLACE_LIFETIMEBOUND {
     if (epoch < 0) throw argument_error("epoch " + std::to_string(epoch) + " was asked for; epochs count from 0.");
     if (options_.shuffle) permute(options_.shuffle->value + static_cast<std::uint64_t>(epoch));
-    for (std::size_t i = 0; i != own_.size(); ++i)
-      own_[i] = order_[(first_ + i * stride_) % order_.size()];
+    for (std::size_t i = 0; i != own_.size(); ++i) own_[i] = order_[(first_ + i * stride_) % order_.size()];
     return own_;
   }
 

@@ -25,8 +25,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// rank and the static extents of `Extents`. Otherwise, and for a missing, truncated, damaged or overlong file, throws
 /// file_error with what was found and what was expected. Checks type, shape and size before it allocates memory; for a
 /// compressed file, the largest possible uncompressed size. Pipes and devices are read only if all extents are static.
-template <class T = void, class Extents = void>
-auto read_idx(std::string path) try {
+template <class T = void, class Extents = void> auto read_idx(std::string path) try {
   constexpr bool is_type = detail::idx_element<T>, is_shape = extents_like<Extents>;
   static_assert(is_type && is_shape,
                 "devplace: read_idx: the file's element type and extents are the template arguments, as in "

@@ -5,8 +5,7 @@
 namespace devplace {
 
 /// Samples and their labels, or targets, for one step of training: `const auto& [images, labels] = batch`.
-template <class Images, class Labels>
-struct labelled_batch {
+template <class Images, class Labels> struct labelled_batch {
   Images images;  ///< one sample for each index of the first axis
   Labels labels;  ///< one label or target for each sample
 };
@@ -15,8 +14,7 @@ namespace detail {
 
 /// A batch in host memory, from which devices copy. Features are elements of the network's type in `images` or, if the
 /// data is uint8 and the devices convert it, bytes in `bytes`; the unused tensor has no rows.
-template <class Images, class Bytes, class Labels>
-struct staged_batch {
+template <class Images, class Bytes, class Labels> struct staged_batch {
   Images images;
   Bytes bytes;
   Labels labels;

@@ -42,8 +42,7 @@ struct image_set {
   /// Number of classes that the labels need: the largest label plus one; 0 without labels.
   std::size_t classes() const {
     std::size_t count = 0;
-    for (std::size_t i = 0; i < labels.size(); ++i)
-      count = std::max<std::size_t>(count, labels(i) + std::size_t{1});
+    for (std::size_t i = 0; i < labels.size(); ++i) count = std::max<std::size_t>(count, labels(i) + std::size_t{1});
     return count;
   }
 };
@@ -133,8 +132,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// seed. `held_out` is their number or, if it has a floating-point type, their fraction, rounded to the nearest number
 /// of images: `hold_out(set, 0.2)`. Both parts are copies. Throws argument_error if the set has fewer images, if the
 /// fraction does not lie between 0 and 1, or if the numbers of images and labels differ.
-template <class Amount>
-labelled_images hold_out(const image_set& all, Amount held_out, shuffle_seed shuffle = {}) {
+template <class Amount> labelled_images hold_out(const image_set& all, Amount held_out, shuffle_seed shuffle = {}) {
   if constexpr (std::is_floating_point_v<Amount>) {
     if (!(held_out >= 0 && held_out <= 1))
       throw argument_error("hold_out: the fraction " + detail::format_number(held_out) +

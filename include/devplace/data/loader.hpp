@@ -50,8 +50,7 @@ namespace devplace {
 /// is repeated or left out. All processes must have the same data and options, and read the same epochs.
 ///
 /// One thread at a time; loaders of the same data may be used by different threads.
-template <placement Where, floating_element T, class Source>
-class loader<Where, T, Source> {
+template <placement Where, floating_element T, class Source> class loader<Where, T, Source> {
   using source = detail::batch_source<Source>;
   using sample_element = detail::batch_feature_t<T, typename source::features>;
   using target = detail::batch_target_t<T, typename source::targets>;
@@ -79,11 +78,12 @@ class loader<Where, T, Source> {
   template <class... Transform>
     requires(sizeof...(Transform) <= 1)
   DEVPLACE_CONFIGURED loader(typename source::kept data DEVPLACE_LIFETIMEBOUND, const loader_options& options,
-                             Transform... transform)
-  try : data_(std::move(data)), note_(detail::note_of_loader<Where>(source::views(data_), options, transform...)),
-      maker_(source::views(data_), options, erased(std::move(transform)...),
-             detail::provided<backend_type, op::for_each>, share(options)),
-      on_devices_(maker_) {
+                             Transform... transform) try
+      : data_(std::move(data)),
+        note_(detail::note_of_loader<Where>(source::views(data_), options, transform...)),
+        maker_(source::views(data_), options, erased(std::move(transform)...),
+               detail::provided<backend_type, op::for_each>, share(options)),
+        on_devices_(maker_) {
     if constexpr (!in_host_memory)
       maker_.wait_before_filling(
           [](const void* batches, std::size_t slot) noexcept {
@@ -109,8 +109,7 @@ class loader<Where, T, Source> {
 
   /// Rejects loops over the loader itself; otherwise compilers would list every begin and end that they find.
   ///@{
-  template <class Batch = batch_type>
-  const Batch* begin() const {
+  template <class Batch = batch_type> const Batch* begin() const {
     static_assert(detail::accepted<Batch>,
                   "devplace: loader: loop over an epoch: for (const auto& [images, labels] : batches.epoch(0)).");
     return nullptr;
@@ -139,8 +138,7 @@ class loader<Where, T, Source> {
 
   using transform_type = detail::sample_transform<sample_element>;
   static transform_type erased() { return {}; }
-  template <class Transform>
-  static transform_type erased([[maybe_unused]] Transform&& transform) {
+  template <class Transform> static transform_type erased([[maybe_unused]] Transform&& transform) {
     if constexpr (detail::accepts_transform<Transform, sample_element, target>())
       return transform_type::from(std::move(transform));
     else
@@ -201,7 +199,7 @@ auto make_loader(Features&& features, Targets&& targets, const loader_options& o
 }
 // Overloads for two variables: clang warns if the loader outlives one. Views and moved tensors need no warning.
 template <placement Where, floating_element T = float, class X, class Y, class... Transform>
-  requires(detail::is_tensor<std::remove_const_t<X>>&& detail::is_tensor<std::remove_const_t<Y>> &&
+  requires(detail::is_tensor<std::remove_const_t<X>> && detail::is_tensor<std::remove_const_t<Y>> &&
            sizeof...(Transform) <= 1)
 auto make_loader(X& features DEVPLACE_LIFETIMEBOUND, Y& targets DEVPLACE_LIFETIMEBOUND, const loader_options& options,
                  Transform... transform) {
@@ -211,8 +209,7 @@ auto make_loader(X& features DEVPLACE_LIFETIMEBOUND, Y& targets DEVPLACE_LIFETIM
 
 namespace detail {
 
-template <class Where, class T, class Source>
-inline constexpr bool not_printed<loader<Where, T, Source>> = true;
+template <class Where, class T, class Source> inline constexpr bool not_printed<loader<Where, T, Source>> = true;
 
 }  // namespace detail
 }  // namespace devplace

@@ -13,8 +13,7 @@
 namespace devplace {
 
 /// One sample as an image (channels of rows of pixels), which steps of transforms change in place.
-template <floating_element T>
-struct sample_image {
+template <floating_element T> struct sample_image {
   T* data;               ///< the first pixel; the others follow, row by row and channel by channel
   std::size_t channels;  ///< 1 for extents of two axes
   std::size_t height;    ///< number of rows

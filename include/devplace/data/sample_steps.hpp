@@ -32,8 +32,7 @@ inline void check_probability(const char* step, double probability) {
 }
 
 /// Moves the image by rows and columns; pixels from outside get the value `fill`.
-template <class T>
-void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff_t right, T fill) {
+template <class T> void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff_t right, T fill) {
   const auto height = static_cast<std::ptrdiff_t>(image.height), width = static_cast<std::ptrdiff_t>(image.width);
   const std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(right, 0, width);
   const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(width + right, 0, width);
@@ -58,8 +57,7 @@ void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff
 
 /// Rotates the image around its centre, counterclockwise by an angle in radians. Interpolates bilinearly; pixels
 /// outside of the image are 0.
-template <class T>
-void rotate_image(const sample_image<T>& image, double angle) {
+template <class T> void rotate_image(const sample_image<T>& image, double angle) {
   thread_local std::vector<T> before;  // grows once in each thread that makes samples
   const std::size_t height = image.height, width = image.width, pixels = height * width;
   const double cosine = std::cos(angle), sine = std::sin(angle);
@@ -90,15 +88,13 @@ void rotate_image(const sample_image<T>& image, double angle) {
 }  // namespace detail
 
 /// `(x - mean) / standard_deviation` with numbers for each channel, as torchvision's Normalize.
-template <std::size_t Channels>
-struct normalize_channels {
+template <std::size_t Channels> struct normalize_channels {
   std::array<double, Channels> mean{};                ///< of each channel
   std::array<double, Channels> standard_deviation{};  ///< of each channel, above 0
 
   /// Changes an image; lists the options; throws argument_error unless the options fit the images.
   ///@{
-  template <class T>
-  void operator()(const sample_image<T>& image, sample_random&) const {
+  template <class T> void operator()(const sample_image<T>& image, sample_random&) const {
     for (std::size_t channel = 0; channel != Channels; ++channel) {
       const T middle = static_cast<T>(mean[channel]), divisor = static_cast<T>(standard_deviation[channel]);
       T* const first = image.row(channel, 0);
@@ -130,8 +126,7 @@ struct random_crop {
 
   /// Changes an image; lists the options; throws argument_error unless the options fit the images.
   ///@{
-  template <class T>
-  void operator()(const sample_image<T>& image, sample_random& random) const {
+  template <class T> void operator()(const sample_image<T>& image, sample_random& random) const {
     const auto most = static_cast<std::ptrdiff_t>(padding);
     const auto down = most - static_cast<std::ptrdiff_t>(random.below(2 * padding + 1));
     const auto right = most - static_cast<std::ptrdiff_t>(random.below(2 * padding + 1));
@@ -153,8 +148,7 @@ struct horizontal_flip {
 
   /// Changes an image; lists the options; throws argument_error unless the options fit the images.
   ///@{
-  template <class T>
-  void operator()(const sample_image<T>& image, sample_random& random) const {
+  template <class T> void operator()(const sample_image<T>& image, sample_random& random) const {
     if (random.unit() >= probability) return;
     for (std::size_t row = 0; row != image.channels * image.height; ++row)
       std::reverse(image.data + row * image.width, image.data + (row + 1) * image.width);
@@ -171,8 +165,7 @@ struct random_rotation {
 
   /// Changes an image; lists the options; throws argument_error unless the options fit the images.
   ///@{
-  template <class T>
-  void operator()(const sample_image<T>& image, sample_random& random) const {
+  template <class T> void operator()(const sample_image<T>& image, sample_random& random) const {
     constexpr double radian = 3.14159265358979323846 / 180;
     detail::rotate_image(image, (2 * random.unit() - 1) * degrees * radian);
   }
@@ -193,8 +186,7 @@ struct cutout {
 
   /// Changes an image; lists the options; throws argument_error unless the options fit the images.
   ///@{
-  template <class T>
-  void operator()(const sample_image<T>& image, sample_random& random) const {
+  template <class T> void operator()(const sample_image<T>& image, sample_random& random) const {
     const std::size_t y = random.below(image.height), x = random.below(image.width), before = size / 2;
     const std::size_t top = y - std::min(y, before), left = x - std::min(x, before);
     const std::size_t bottom = std::min(image.height, y + size - before),

@@ -21,17 +21,17 @@ struct shuffle_seed : std::optional<seed> {
   shuffle_seed(const std::optional<seed>& chosen) : std::optional<seed>(chosen) {}
   ///@}
   /// Whether both give the same order. A template, so that it does not compete with std::optional's operators.
-  template <std::same_as<shuffle_seed> Shuffle>
-  friend bool operator==(const Shuffle& a, const Shuffle& b) {
+  template <std::same_as<shuffle_seed> Shuffle> friend bool operator==(const Shuffle& a, const Shuffle& b) {
     return static_cast<const std::optional<seed>&>(a) == static_cast<const std::optional<seed>&>(b);
   }
   /// Rejects numbers, and PyTorch's `true`.
   template <class Number>
-    requires std::is_arithmetic_v<Number> shuffle_seed(Number) {
-      static_assert(detail::accepted<Number>,
-                    "devplace: a random order is chosen by a seed, not by true or a number: seed{2}, as in {.shuffle = "
-                    "seed{2}}.");
-    }
+    requires std::is_arithmetic_v<Number>
+  shuffle_seed(Number) {
+    static_assert(detail::accepted<Number>,
+                  "devplace: a random order is chosen by a seed, not by true or a number: seed{2}, as in {.shuffle = "
+                  "seed{2}}.");
+  }
 };
 
 }  // namespace devplace

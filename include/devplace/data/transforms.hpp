@@ -26,9 +26,7 @@ namespace devplace {
 /// not fit the images; `static void for_each_option(auto& self, auto&& f)` calls f(name, self.member) for each option,
 /// which processes then compare. Users may write steps of their own.
 template <class Step>
-concept sample_step = std::is_invocable_v < const Step&,
-        const sample_image<float>
-&, sample_random& > ;
+concept sample_step = std::is_invocable_v<const Step&, const sample_image<float>&, sample_random&>;
 
 /// Steps that change samples, one after the other, as the third argument of a loader:
 /// ```
@@ -42,16 +40,14 @@ concept sample_step = std::is_invocable_v < const Step&,
 ///
 /// The constructor throws argument_error for options out of their ranges; making a sample of another size throws
 /// shape_error.
-template <extents_like Extents, class... Step>
-class transforms {
+template <extents_like Extents, class... Step> class transforms {
   static constexpr bool is_image = Extents::rank == 2 || Extents::rank == 3;
   static_assert(is_image,
                 "devplace: transforms: a sample is an image: give its extents, extents<28, 28> or with channels before "
                 "them, extents<3, 32, 32>, without the axis of samples.");
   static constexpr std::size_t count = sizeof...(Step);
-  template <class S>
-  static constexpr bool mixing = std::is_same_v<S, mixup>;
-  static constexpr bool known = ((sample_step<Step> || mixing<Step>)&&...);
+  template <class S> static constexpr bool mixing = std::is_same_v<S, mixup>;
+  static constexpr bool known = ((sample_step<Step> || mixing<Step>) && ...);
   static_assert(known,
                 "devplace: transforms: after the extents and the seed come steps, such as horizontal_flip{} and "
                 "random_crop{.padding = 4}; one of your own is called as step(sample_image<T>, sample_random&) const.");
@@ -75,8 +71,7 @@ class transforms {
   }
 
   /// Changes sample `index` of the data as in epoch `epoch`; loaders call it. Does not mix.
-  template <floating_element T>
-  void operator()(std::span<T> sample, std::size_t index, int epoch) const {
+  template <floating_element T> void operator()(std::span<T> sample, std::size_t index, int epoch) const {
     if (sample.size() != extents_.size())
       throw shape_error("transforms: a sample has " + std::to_string(sample.size()) +
                         " elements and the steps were made for " + detail::to_string(extents_) +
@@ -98,7 +93,9 @@ class transforms {
   }
 
   /// Returns the other sample of a sample's mix in an epoch, and the weight.
-  detail::sample_mix partner(std::size_t index, int epoch, std::size_t samples) const requires(mixes) {
+  detail::sample_mix partner(std::size_t index, int epoch, std::size_t samples) const
+    requires(mixes)
+  {
     sample_random random(seed_, epoch, index, count - 1);
     const auto [other, weight] = std::get<count - 1>(steps_).partner(samples, random);
     return {other, weight};
@@ -114,12 +111,10 @@ class transforms {
   std::size_t height() const { return extents_.extent(Extents::rank - 2); }
   std::size_t width() const { return extents_.extent(Extents::rank - 1); }
 
-  template <class F>
-  void each_step(const F& f) const {
+  template <class F> void each_step(const F& f) const {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       (f(std::get<K>(steps_), K), ...);
-    }
-    (std::make_index_sequence<count>{});
+    }(std::make_index_sequence<count>{});
   }
 
   [[no_unique_address]] Extents extents_;

@@ -56,8 +56,7 @@ class chart_text {
     for (const chart_panel& p : panels) {
       panel(p, y0);
       std::vector<std::string> names;
-      for (const chart_curve& c : p.curves)
-        names.push_back(c.name);
+      for (const chart_curve& c : p.curves) names.push_back(c.name);
       const bool has_names = std::any_of(names.begin(), names.end(), [](const auto& name) { return !name.empty(); });
       if (has_names && names != above) legend(p, y0);
       above = std::move(names);
@@ -93,8 +92,7 @@ class chart_text {
 
   static std::string escaped(const std::string& text) {
     std::string result;
-    for (const char c : text)
-      result += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+    for (const char c : text) result += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
     return result;
   }
   static double x_at(const chart_curve& c, std::size_t i) { return c.x.empty() ? static_cast<double>(i + 1) : c.x[i]; }
@@ -122,8 +120,7 @@ class chart_text {
     return {first, std::max(first + step, std::ceil(most / step) * step), step};
   }
 
-  template <class Text>
-  void text(double x, double y, const char* anchor, const Text& words, const char* more = "") {
+  template <class Text> void text(double x, double y, const char* anchor, const Text& words, const char* more = "") {
     out_ << "<text x='" << x << "' y='" << y << "' text-anchor='" << anchor << "' " << more << ">" << words
          << "</text>\n";
   }

@@ -37,8 +37,7 @@ struct dlpack_consumer {
 namespace detail {
 
 /// A tensor for a consumer, with the owner of its memory.
-template <class Managed, class Owner, std::size_t Rank>
-struct exported_dlpack {
+template <class Managed, class Owner, std::size_t Rank> struct exported_dlpack {
   Managed managed{};
   std::array<std::int64_t, Rank + 1> shape{},
       strides{};  // One element more than the rank, because even a scalar's arrays need an address.
@@ -52,8 +51,7 @@ inline namespace DEVPLACE_CONFIGURATION {
 
 /// Returns DLPack's device of a place. Memory of simulated devices is not CUDA's: other libraries would pass its
 /// addresses to the GPU's driver.
-template <class P>
-dlpack::device dlpack_device() {
+template <class P> dlpack::device dlpack_device() {
   using backend_type = backend_of_t<P>;
   if constexpr (std::is_same_v<backend_type, backend::cpu>) {
     return {dlpack::device_type::cpu, 0};
@@ -67,8 +65,7 @@ dlpack::device dlpack_device() {
   }
 }
 
-template <class P>
-inline constexpr bool works_apart_from_the_host = !in_host_memory<backend_of_t<P>>;
+template <class P> inline constexpr bool works_apart_from_the_host = !in_host_memory<backend_of_t<P>>;
 
 template <class Managed, class T, class Extents, class P, class Layout, class Owner>
 auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
@@ -127,8 +124,7 @@ std::unique_ptr<Managed, dlpack::give_back> export_dlpack(X&& x, [[maybe_unused]
 }
 
 /// The checked address, extents and strides of a tensor.
-template <class Extents>
-struct imported_dlpack {
+template <class Extents> struct imported_dlpack {
   void* data;
   Extents extents;
   std::array<std::size_t, Extents::rank> strides;
@@ -147,8 +143,7 @@ imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* opera
   }
   using value_type = std::remove_const_t<T>;
   std::array<std::size_t, rank> asked{}, sizes{}, strides{};
-  for (std::size_t axis = 0; axis != rank; ++axis)
-    asked[axis] = Extents::static_extent(axis);
+  for (std::size_t axis = 0; axis != rank; ++axis) asked[axis] = Extents::static_extent(axis);
   const dlpack_request request{operation,
                                dtype_of<value_type>,
                                dlpack_device<P>(),
@@ -164,15 +159,13 @@ imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* opera
       return Extents();
     else
       return Extents(sizes[Axis]...);
-  }
-  (std::make_index_sequence<rank>{});
+  }(std::make_index_sequence<rank>{});
   return {data, extents, strides};
 }
 
 /// Gives memory back to its producer after the device's pending work, which the producer does not know. Ignores errors,
 /// since the device may be gone at the end of the process.
-template <class P, class Managed>
-void give_back_dlpack(const block_record& block) noexcept {
+template <class P, class Managed> void give_back_dlpack(const block_record& block) noexcept {
   const std::unique_ptr<Managed, dlpack::give_back> handle(static_cast<Managed*>(block.owner));
   if constexpr (works_apart_from_the_host<P>) try {
       synchronize<backend_of_t<P>>(block.ordinal);
@@ -180,8 +173,7 @@ void give_back_dlpack(const block_record& block) noexcept {
     }
 }
 
-template <class T, class Extents, class P>
-constexpr bool may_be_imported() {
+template <class T, class Extents, class P> constexpr bool may_be_imported() {
   constexpr bool is_type = is_element<std::remove_const_t<T>>, is_shape = extents_like<Extents>;
   constexpr bool is_place = place<P> && !std::is_same_v<P, shared_memory>;
   static_assert(is_type && is_shape,
@@ -207,8 +199,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// work, so that the consumer may use any stream at once. When the consumer gives the tensor back, its memory is freed
 /// after the work enqueued on `consumer.stream` by then. Memory of simulated devices is DLPack's `kDLExtDev`, which
 /// other libraries refuse.
-template <class X>
-dlpack_handle to_dlpack(X&& x, dlpack_consumer consumer = {}) {
+template <class X> dlpack_handle to_dlpack(X&& x, dlpack_consumer consumer = {}) {
   return detail::export_dlpack<dlpack::managed_tensor_versioned>(std::forward<X>(x), consumer);
 }
 
@@ -222,8 +213,7 @@ dlpack_handle to_dlpack(const view<T, Extents, P, Layout>& x, Owner owner) {
 
 /// Like to_dlpack, for consumers from before DLPack 1.0, such as NumPy 1: in Python a capsule named `dltensor`.
 ///@{
-template <class X>
-dlpack_unversioned_handle to_dlpack_unversioned(X&& x, dlpack_consumer consumer = {}) {
+template <class X> dlpack_unversioned_handle to_dlpack_unversioned(X&& x, dlpack_consumer consumer = {}) {
   return detail::export_dlpack<dlpack::managed_tensor>(std::forward<X>(x), consumer);
 }
 template <class T, extents_like Extents, single_place P, view_layout Layout, class Owner>

@@ -25,8 +25,6 @@ inline std::string printable(std::string_view text) {
 }
 
 /// "1 byte", "12 bytes".
-inline std::string bytes_text(std::uint64_t count) {
-  return std::to_string(count) + (count == 1 ? " byte" : " bytes");
-}
+inline std::string bytes_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
 
 }  // namespace devplace::detail

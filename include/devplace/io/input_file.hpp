@@ -92,8 +92,7 @@ class input_file final : public byte_source {
 
  private:
   /// Calls `read_some(to, bytes left, bytes read)` until all bytes are read or the file ends.
-  template <class ReadSome>
-  std::size_t repeated(void* to, std::size_t bytes, ReadSome&& read_some) const {
+  template <class ReadSome> std::size_t repeated(void* to, std::size_t bytes, ReadSome&& read_some) const {
     std::size_t used = 0;
     while (used < bytes) {
       const ssize_t got = read_some(static_cast<char*>(to) + used, bytes - used, used);

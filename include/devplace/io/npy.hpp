@@ -45,8 +45,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// 1.0, 2.0 and 3.0 with headers of at most 64 KiB. Checks header and file size before it allocates memory. Otherwise,
 /// and for an unreadable, truncated or overlong file, throws file_error with what was found and what was expected.
 /// Pipes and devices are read only if all extents are static. Use `to<Where>` to bring the tensor to another place.
-template <class T = void, class Extents = void, class... Other>
-auto read_npy(const std::string& path) try {
+template <class T = void, class Extents = void, class... Other> auto read_npy(const std::string& path) try {
   constexpr bool is_type = detail::is_element<T>, is_shape = extents_like<Extents>, only = sizeof...(Other) == 0;
   static_assert(is_type && is_shape && only,
                 "devplace: read_npy: the file's element type and extents are the template arguments, as in "
@@ -67,15 +66,13 @@ auto read_npy(const std::string& path) try {
 /// or the new one, even after a power failure. The old file's mode is kept, and a symbolic link is followed. Throws
 /// file_error, leaving the old file unchanged, if the disk is full, if the folder is not writable, or if `path` is a
 /// folder, a pipe or a device. Copy a tensor on another place to the CPU first: `write_npy(path, to<on<cpu>>(x))`.
-template <tensor_like Source>
-void write_npy(const std::string& path, const Source& source) try {
+template <tensor_like Source> void write_npy(const std::string& path, const Source& source) try {
   using value_type = typename Source::value_type;
   static_assert(host_accessible<typename Source::placement_type>,
                 "devplace: write_npy: the tensor is not where the host can read it; write to<on<cpu>>(x) instead.");
   if constexpr (host_accessible<typename Source::placement_type>) {
     std::vector<std::size_t> extents(Source::rank);
-    for (std::size_t axis = 0; axis < extents.size(); ++axis)
-      extents[axis] = source.extent(axis);
+    for (std::size_t axis = 0; axis < extents.size(); ++axis) extents[axis] = source.extent(axis);
     const std::string header = detail::npy_header(*detail::npy_type_of<value_type>(), extents);
     detail::output_file file(path, "write_npy");
     file.write(header.data(), header.size());

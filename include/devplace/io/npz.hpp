@@ -35,8 +35,7 @@ class npz_file {
   explicit npz_file(const std::string& path) try
       : path_(path), file_(path, "npz_file", true), bytes_(bytes_of(file_, path_)) {
     entries_ = detail::zip_directory_reader(zip()).read();
-    for (const detail::zip_entry& entry : entries_)
-      names_.push_back(name_of(entry));
+    for (const detail::zip_entry& entry : entries_) names_.push_back(name_of(entry));
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the directory of npz_file");
   }
@@ -46,8 +45,7 @@ class npz_file {
 
   /// Reads the array of this name to the CPU, as read_npy does. Throws file_error, naming what was found, what was
   /// expected, and the file's names.
-  template <class T = void, class Extents = void>
-  auto read(std::string_view name) const try {
+  template <class T = void, class Extents = void> auto read(std::string_view name) const try {
     constexpr bool is_type = detail::is_element<T>, is_shape = extents_like<Extents>;
     static_assert(is_type && is_shape,
                   "devplace: npz_file: the array's element type and extents are the template arguments, as in "

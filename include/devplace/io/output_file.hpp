@@ -109,8 +109,7 @@ class output_file {
     folder_ = slash == std::string::npos ? "./" : path_.substr(0, slash + 1);
     if (name.size() > 220) name = std::to_string(std::hash<std::string_view>{}(name));  // names have at most 255 bytes
     const auto numbered = [&](int number) { return folder_ + name + ".devplace-unfinished-" + std::to_string(number); };
-    for (int number = 0; number < most_writers; ++number)
-      remove_left_over(numbered(number).c_str());
+    for (int number = 0; number < most_writers; ++number) remove_left_over(numbered(number).c_str());
     for (int number = 0; number < most_writers; ++number) {
       temporary_path_ = numbered(number);
       file_ = file_descriptor(::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));

@@ -54,15 +54,11 @@ struct kept_parameter {
   bool is_buffer;
   std::size_t at;  ///< offset in elements
 
-  template <class T>
-  T* in(T* parameters, T* buffers) const {
-    return (is_buffer ? buffers : parameters) + at;
-  }
+  template <class T> T* in(T* parameters, T* buffers) const { return (is_buffer ? buffers : parameters) + at; }
 };
 
 /// Lists a network's parameters, then its buffers, with elements of type T.
-template <class Net, class T>
-std::vector<kept_parameter> kept_parameters() {
+template <class Net, class T> std::vector<kept_parameter> kept_parameters() {
   std::vector<kept_parameter> result;
   bool is_buffer = false;
   const auto append = [&](const std::string& name, const auto& entry, std::size_t offset) {

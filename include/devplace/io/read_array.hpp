@@ -47,8 +47,7 @@ inline void check_elements(const stored_array& array, byte_source::remaining_byt
 inline std::size_t read_column_major(byte_source& source, const stored_array& array, unsigned char* to) {
   const std::size_t rank = array.extents.size(), width = array.type->bytes;
   std::vector<std::size_t> index(rank, 0), strides(rank, width);
-  for (std::size_t axis = rank - 1; axis != 0; --axis)
-    strides[axis - 1] = strides[axis] * array.extents[axis];
+  for (std::size_t axis = rank - 1; axis != 0; --axis) strides[axis - 1] = strides[axis] * array.extents[axis];
   unsigned char chunk[std::size_t{1} << 14];
   std::size_t got = 0, at = 0;
   for (std::size_t more = sizeof chunk; more == sizeof chunk; got += more) {

@@ -39,8 +39,7 @@ class renamed_tensors {
     std::vector<bool> used(renames.size());
     for (const safetensors_entry& entry : file.tensors()) {
       std::size_t i = 0;
-      while (i < renames.size() && !renames[i].applies_to(entry.name))
-        ++i;
+      while (i < renames.size() && !renames[i].applies_to(entry.name)) ++i;
       if (i < renames.size()) used[i] = true;
       tensors_.push_back({i < renames.size() ? renames[i].applied_to(entry.name) : entry.name, &entry});
     }
@@ -70,8 +69,7 @@ class renamed_tensors {
       append(described(tensors_[at]) + " is " + type_and_shape(found) + " instead of " + type_and_shape(wanted));
   }
   /// Reports all other tensors as not in the `owner`, except where `left_out(entry)`.
-  template <class LeftOut>
-  void refuse_others(const char* owner, const LeftOut& left_out) {
+  template <class LeftOut> void refuse_others(const char* owner, const LeftOut& left_out) {
     for (const tensor& t : tensors_)
       if (!t.wanted && !left_out(*t.entry)) append(described(t) + " is not in the " + owner);
   }

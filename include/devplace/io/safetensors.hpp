@@ -36,8 +36,7 @@ class safetensors_file {
   /// Opens a regular file and reads its header. Throws file_error, naming what was found and what was expected.
   explicit safetensors_file(const std::string& path) try
       : path_(path), file_(path, "safetensors_file", true), header_(read_header()) {
-    for (const safetensors_entry& entry : header_.tensors)
-      by_name_.push_back(&entry);
+    for (const safetensors_entry& entry : header_.tensors) by_name_.push_back(&entry);
     std::sort(by_name_.begin(), by_name_.end(), [](auto* a, auto* b) { return a->name < b->name; });
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the header of safetensors_file");
@@ -60,8 +59,7 @@ class safetensors_file {
   /// bf16, I32 int32, I64 int64, U8 uint8), its shape must have the rank and the static extents of `Extents`. Throws
   /// file_error, naming what was found and what was expected, before memory is allocated. Use `to<Where>` to bring the
   /// tensor to another place.
-  template <class T = void, class Extents = void>
-  auto read(std::string_view name) const try {
+  template <class T = void, class Extents = void> auto read(std::string_view name) const try {
     constexpr bool is_type = detail::is_element<T>, is_shape = extents_like<Extents>;
     static_assert(is_type && is_shape,
                   "devplace: safetensors_file: the tensor's element type and extents are the template arguments, as in "
@@ -126,8 +124,7 @@ class safetensors_file {
 class named_tensor {
  public:
   /// Refers to a tensor or view that the host can read and that must exist until the file is written.
-  template <tensor_like Source>
-  named_tensor(std::string name, const Source& source DEVPLACE_LIFETIMEBOUND) {
+  template <tensor_like Source> named_tensor(std::string name, const Source& source DEVPLACE_LIFETIMEBOUND) {
     using value_type = typename Source::value_type;
     static_assert(host_accessible<typename Source::placement_type>,
                   "devplace: write_safetensors: the tensor is not where the host can read it; write to<on<cpu>>(x) "
@@ -136,8 +133,7 @@ class named_tensor {
       safetensors_entry& entry = source_.entry;
       entry.name = std::move(name);
       entry.dtype = detail::dtype_of<value_type>->safetensors;
-      for (std::size_t axis = 0; axis < Source::rank; ++axis)
-        entry.extents.push_back(source.extent(axis));
+      for (std::size_t axis = 0; axis < Source::rank; ++axis) entry.extents.push_back(source.extent(axis));
       entry.bytes = source.size() * sizeof(value_type);
       source_.data = detail::as_view(source).data();
     }
@@ -160,8 +156,7 @@ class named_tensor {
 inline void write_safetensors(const std::string& path, const std::vector<named_tensor>& tensors,
                               const safetensors_metadata& metadata = {}) try {
   std::vector<detail::safetensors_source> sources;
-  for (const named_tensor& tensor : tensors)
-    sources.push_back(tensor.source());
+  for (const named_tensor& tensor : tensors) sources.push_back(tensor.source());
   detail::write_safetensors_file(path, "write_safetensors", sources, metadata);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the file of write_safetensors");

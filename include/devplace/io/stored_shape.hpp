@@ -45,8 +45,7 @@ inline std::optional<std::size_t> stored_bytes(std::span<const std::size_t> exte
 }
 
 /// Returns the name of the extents type in C++: `extents<dyn, 28, 28>`.
-template <extents_like Extents>
-std::string extents_text() {
+template <extents_like Extents> std::string extents_text() {
   std::string text = "extents<";
   for (std::size_t axis = 0; axis < Extents::rank; ++axis) {
     const std::size_t extent = Extents::static_extent(axis);
@@ -71,8 +70,7 @@ Extents checked_extents(std::span<const std::size_t> stored, std::string_view op
   } else {
     return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
       return Extents(stored[Axis]...);
-    }
-    (std::make_index_sequence<Extents::rank>{});
+    }(std::make_index_sequence<Extents::rank>{});
   }
 }
 

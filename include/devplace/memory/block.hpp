@@ -30,9 +30,7 @@ namespace devplace::detail {
 /// Alignment in bytes of every allocation and of every buffer inside an arena: one cache line, one AVX-512 vector.
 inline constexpr std::size_t alignment = 64;
 
-constexpr std::size_t aligned(std::size_t bytes) {
-  return padded_to(bytes, alignment);
-}
+constexpr std::size_t aligned(std::size_t bytes) { return padded_to(bytes, alignment); }
 
 /// A list of streams, other than the block's own, whose work uses the block.
 struct stream_use {
@@ -91,8 +89,7 @@ class memory_block {
 enum class copy_kind : unsigned char { in, out, within };
 
 /// A backend's memory functions; does not compile without the component.
-template <class Backend>
-constexpr auto memory_of() {
+template <class Backend> constexpr auto memory_of() {
   static_assert(computes<Backend> || provided<Backend, op::memory>,
                 "devplace: a tensor on pinned needs the component cuda, which allocates pinned memory; add "
                 "devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
@@ -134,42 +131,36 @@ DEVPLACE_CONFIGURED memory_block allocate_on(std::size_t bytes, memory_purpose p
 /// Enqueues a copy on the device's current stream. Memory of the host must be pinned. Until the copy has been executed,
 /// keep the source and the destination, and do not read the destination.
 ///@{
-template <class Backend>
-void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
+template <class Backend> void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().copy(copy_kind::in, ordinal, to, from, bytes);
 }
-template <class Backend>
-void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) {
+template <class Backend> void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().copy(copy_kind::out, ordinal, to, from, bytes);
 }
 ///@}
 
 /// Waits for the device before a blocking copy, because no timeout ends the wait of the copy itself.
-template <class Backend>
-void before_blocking_copy(int ordinal) {
+template <class Backend> void before_blocking_copy(int ordinal) {
   if constexpr (requires { memory_of<Backend>().before_blocking_copy(ordinal); })
     memory_of<Backend>().before_blocking_copy(ordinal);
 }
 
 /// Copies from host memory to a device; the source may be changed after the call.
-template <class Backend>
-void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
+template <class Backend> void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) before_blocking_copy<Backend>(ordinal);
   copy_in_async<Backend>(ordinal, to, from, bytes);
   if (bytes != 0) memory_of<Backend>().wait(ordinal);
 }
 
 /// Copies from a device to host memory, after all work enqueued on the device before.
-template <class Backend>
-void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
+template <class Backend> void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) before_blocking_copy<Backend>(ordinal);
   copy_out_async<Backend>(ordinal, to, from, bytes);
   if (bytes != 0) memory_of<Backend>().wait(ordinal);
 }
 
 /// Copies within a device, in the order of its current stream; the ranges may overlap.
-template <class Backend>
-void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
+template <class Backend> void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().copy(copy_kind::within, ordinal, to, from, bytes);
 }
 
@@ -207,18 +198,14 @@ void copy_bytes(int to_ordinal, void* to, int from_ordinal, const void* from, st
 }
 
 /// Waits for all work of the device; throws its failure.
-template <class Backend>
-void synchronize(int ordinal) {
-  memory_of<Backend>().synchronize(ordinal);
-}
+template <class Backend> void synchronize(int ordinal) { memory_of<Backend>().synchronize(ordinal); }
 
 }  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Waits for all work of place `P`; throws its failure.
-template <class P = void>
-void synchronize() {
+template <class P = void> void synchronize() {
   constexpr bool is_place = place<P>;
   static_assert(is_place, "devplace: synchronize: name the place to wait for, as in synchronize<cuda<0>>().");
   if constexpr (is_place) detail::synchronize<backend_of_t<P>>(place_traits<P>::ordinal);
@@ -226,8 +213,7 @@ void synchronize() {
 
 /// Frees memory that place `P` caches for later allocations, and returns the number of bytes: 0 for places without a
 /// cache (cpu, pinned). Memory in use is kept. Waits for the work of a cuda place.
-template <class P = void>
-std::size_t trim_memory() {
+template <class P = void> std::size_t trim_memory() {
   constexpr bool is_place = place<P>;
   static_assert(is_place, "devplace: trim_memory: name the place whose cache is freed, as in trim_memory<cuda<0>>().");
   if constexpr (is_place) return detail::memory_of<backend_of_t<P>>().trim(place_traits<P>::ordinal);

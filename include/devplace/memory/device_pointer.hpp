@@ -17,8 +17,7 @@ namespace devplace {
 /// the arithmetic and comparisons of a `T*`. The host can neither dereference it nor pass it as a `T*`, for example to
 /// std::memcpy. `get()` is the address for kernels and libraries. In code for every placement, use
 /// `std::to_address(x.data())`, the device's or the host's address.
-template <class T>
-class device_pointer {
+template <class T> class device_pointer {
  public:
   /// The types of an iterator, so that a standard algorithm gives only the error of operator*.
   ///@{
@@ -91,18 +90,14 @@ template <class T, class Where>
 using data_pointer = std::conditional_t<place<Where> && !host_accessible<Where>, device_pointer<T>, T*>;
 
 /// The address of a tensor's or view's elements, also in memory that the host cannot reach.
-template <class X>
-constexpr auto* raw_data(X&& x) {
-  return std::to_address(x.data());
-}
+template <class X> constexpr auto* raw_data(X&& x) { return std::to_address(x.data()); }
 
 }  // namespace detail
 }  // namespace devplace
 
 /// @cond Doxygen cannot resolve this specialisation.
 // `std::to_address(x.data())` is a `T*` on every placement.
-template <class T>
-struct std::pointer_traits<devplace::device_pointer<T>> {
+template <class T> struct std::pointer_traits<devplace::device_pointer<T>> {
   using pointer = devplace::device_pointer<T>;
   using element_type = T;
   using difference_type = std::ptrdiff_t;

@@ -26,8 +26,7 @@ namespace detail {
 using event_handle = device_handle<op::events>;
 
 /// A backend's event functions; does not compile without the component.
-template <class Backend>
-constexpr auto events_of() {
+template <class Backend> constexpr auto events_of() {
   constexpr bool available = !computes<Backend> || provided<Backend, op::events>;
   static_assert(available,
                 "devplace: an event of a cuda place needs the component cuda; add devplace::cuda (or "
@@ -37,57 +36,43 @@ constexpr auto events_of() {
 }
 
 /// Creates an event of a device, which counts as complete until it is recorded.
-template <class Backend>
-event_handle make_event(int ordinal) {
-  return events_of<Backend>().create(ordinal);
-}
+template <class Backend> event_handle make_event(int ordinal) { return events_of<Backend>().create(ordinal); }
 
 /// Records the event: it completes when all work enqueued on its device so far is done.
-template <class Backend>
-void record_event(const event_handle& e) {
+template <class Backend> void record_event(const event_handle& e) {
   events_of<Backend>().record(e.get_deleter().ordinal, e.get());
 }
 
 /// Orders future work of device `ordinal` after the event as last recorded. If the event's device failed before it,
 /// device `ordinal` fails too.
-template <class Backend>
-void follow_event(int ordinal, const event_handle& e) {
+template <class Backend> void follow_event(int ordinal, const event_handle& e) {
   events_of<Backend>().follow(ordinal, e.get());
 }
 
 /// Waits for all work of a device; returns and clears the failure that was not reported yet.
-template <class Backend>
-device_failure drain(int ordinal) {
-  return events_of<Backend>().drain(ordinal);
-}
+template <class Backend> device_failure drain(int ordinal) { return events_of<Backend>().drain(ordinal); }
 
 /// Number of failures of a device so far.
-template <class Backend>
-std::uint64_t failure_count(int ordinal) {
-  return events_of<Backend>().failures(ordinal);
-}
+template <class Backend> std::uint64_t failure_count(int ordinal) { return events_of<Backend>().failures(ordinal); }
 
 }  // namespace detail
 
 /// Not specialised: an event without a place does not compile.
-template <class P>
-class event {
+template <class P> class event {
   static constexpr bool names_place = sizeof(P*) == 0;
   static_assert(names_place, "devplace: event: name the place whose work it marks, as in event<cuda<0>>.");
 
  public:
   /// Declared so that no further error follows.
   ///@{
-  template <class... X>
-  void record(const X&...);
+  template <class... X> void record(const X&...);
   void wait() const;
   ///@}
 };
 
 /// A point in the work of place `P` for which other places and the host can wait, as torch.cuda.Event. Move-only.
 /// Several threads may wait for an event; no other thread may use it during record().
-template <place P>
-class event<P> {
+template <place P> class event<P> {
   static constexpr bool has_work = detail::computes<backend_of_t<P>>;
   static_assert(has_work,
                 "devplace: pinned is memory only and has no work of its own; use the event of the device that copies.");
@@ -100,8 +85,7 @@ class event<P> {
   DEVPLACE_CONFIGURED void record() { detail::record_event<backend_of_t<P>>(handle_); }
 
   /// Records the point after all work enqueued on stream `s` so far.
-  template <place Other>
-  DEVPLACE_CONFIGURED void record(const stream<Other>& s) {
+  template <place Other> DEVPLACE_CONFIGURED void record(const stream<Other>& s) {
     constexpr bool same_place = std::is_same_v<P, Other>;
     static_assert(same_place,
                   "devplace: event: the stream is of another device; record an event of that device, event<cuda<1>>.");
@@ -121,8 +105,7 @@ class event<P> {
 
   /// Orders future work of `Other`, a place of the same backend, after this event, without blocking the host. If `P`
   /// failed before the event, `Other` fails too.
-  template <place Other>
-  DEVPLACE_CONFIGURED void before() const {
+  template <place Other> DEVPLACE_CONFIGURED void before() const {
     static_assert(
         std::is_same_v<backend_of_t<P>, backend_of_t<Other>>,
         "devplace: event::before: a device can wait for devices of its own kind only; call wait() on the host "
@@ -132,8 +115,7 @@ class event<P> {
   }
 
   /// Orders future work of the stream `s` after this event, without blocking the host.
-  template <place Other>
-  DEVPLACE_CONFIGURED void before(const stream<Other>& s) const {
+  template <place Other> DEVPLACE_CONFIGURED void before(const stream<Other>& s) const {
     const stream_scope on(s);
     before<Other>();
   }

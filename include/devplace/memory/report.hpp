@@ -36,8 +36,7 @@ inline std::string memory_table_of(const std::vector<std::pair<std::string, memo
   std::vector<std::vector<std::string>> rows{{"place", "allocated", "reserved", "peak"}};
   std::array<bool, memory_purposes> shown{};
   for (std::size_t i = 0; i < memory_purposes; ++i) {
-    for (const auto& [place, usage] : places)
-      shown[i] = shown[i] || usage.by_purpose[i] != 0;
+    for (const auto& [place, usage] : places) shown[i] = shown[i] || usage.by_purpose[i] != 0;
     if (shown[i]) rows.front().emplace_back(memory_purpose_name(static_cast<memory_purpose>(i)));
   }
   for (const auto& [place, usage] : places) {

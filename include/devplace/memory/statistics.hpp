@@ -113,8 +113,7 @@ inline memory_usage usage_of(const memory_counters& c) {
 }  // namespace detail
 
 /// The memory that devplace holds on place `P` now. Thread-safe.
-template <class P = void>
-memory_usage memory_statistics() {
+template <class P = void> memory_usage memory_statistics() {
   constexpr bool is_place = place<P>;
   static_assert(is_place,
                 "devplace: memory_statistics: name the place, as in memory_statistics<cuda<0>>(); memory_table() is a "
@@ -124,8 +123,7 @@ memory_usage memory_statistics() {
 }
 
 /// Sets the peak of place `P` to the memory in use now.
-template <class P = void>
-void reset_peak_memory() {
+template <class P = void> void reset_peak_memory() {
   constexpr bool is_place = place<P>;
   static_assert(is_place, "devplace: reset_peak_memory: name the place, as in reset_peak_memory<cuda<0>>().");
   if constexpr (is_place) {

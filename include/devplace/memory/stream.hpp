@@ -27,8 +27,7 @@ namespace detail {
 using stream_handle = device_handle<op::streams>;
 
 /// A backend's stream functions; does not compile without the component.
-template <class Backend>
-constexpr auto streams_of() {
+template <class Backend> constexpr auto streams_of() {
   constexpr bool available = !computes<Backend> || provided<Backend, op::streams>;
   static_assert(available,
                 "devplace: a stream of a cuda place needs the component cuda; add devplace::cuda (or "
@@ -39,12 +38,10 @@ constexpr auto streams_of() {
 
 }  // namespace detail
 
-template <class P = void>
-class event;
+template <class P = void> class event;
 
 /// Not specialised: a stream without a place does not compile.
-template <class P = void>
-class stream {
+template <class P = void> class stream {
   static constexpr bool names_place = sizeof(P*) == 0;
   static_assert(names_place, "devplace: stream: name the place whose queue it is, as in stream<cuda<0>>.");
 
@@ -52,8 +49,7 @@ class stream {
   /// Declared so that no further error follows.
   ///@{
   void synchronize() const;
-  template <class X>
-  void wait(const X&) const;
+  template <class X> void wait(const X&) const;
   ///@}
 };
 
@@ -63,8 +59,7 @@ class stream {
 /// nothing, because work is complete when a call returns. A simulated device executes the work of all its streams in
 /// the order of the calls, one of the orders that a GPU may choose. Several threads may enqueue on one stream, in the
 /// order of their calls; moving a stream is not thread-safe.
-template <place P>
-class stream<P> {
+template <place P> class stream<P> {
   static constexpr bool has_work = detail::computes<backend_of_t<P>>;
   static_assert(has_work,
                 "devplace: pinned is memory only and has no work of its own; use a stream of the device that copies.");
@@ -111,8 +106,7 @@ class stream<P> {
   }
 
   /// Orders the stream's future work after an event of its place (memory/event.hpp), without blocking the host.
-  template <place Other>
-  DEVPLACE_CONFIGURED void wait(const event<Other>& e) const {
+  template <place Other> DEVPLACE_CONFIGURED void wait(const event<Other>& e) const {
     constexpr bool same_place = std::is_same_v<P, Other>;
     static_assert(same_place,
                   "devplace: stream: the event is of another device; call event.before<place>() to order a device "
@@ -136,8 +130,7 @@ class stream<P> {
 class stream_scope {
  public:
   /// Takes a stream in a variable. Affects neither other places nor other threads.
-  template <class Stream>
-  [[nodiscard]] explicit stream_scope(Stream&& s) : change_(detail::change_to<Stream>(s)) {}
+  template <class Stream> [[nodiscard]] explicit stream_scope(Stream&& s) : change_(detail::change_to<Stream>(s)) {}
 
  private:
   detail::current_stream_change change_;

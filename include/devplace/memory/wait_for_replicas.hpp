@@ -28,8 +28,7 @@ inline std::size_t replica_of(int ordinal, std::span<const int> ordinals, std::s
 /// Waits for all of these devices and clears their failures. Returns the first failure, in the order of the devices,
 /// that originated on its own device. If there is none, returns the first failure, with the replica where it originated
 /// if that is one of these devices.
-template <class Backend>
-replica_failure drain_replicas(std::span<const int> ordinals) {
+template <class Backend> replica_failure drain_replicas(std::span<const int> ordinals) {
   replica_failure result;
   bool at_origin = false;
   for (std::size_t k = 0; k < ordinals.size(); ++k) {
@@ -42,16 +41,14 @@ replica_failure drain_replicas(std::span<const int> ordinals) {
 }
 
 /// Throws a replica's failure, with the replica's name if there are several.
-template <class Backend>
-[[noreturn]] void throw_failure(const replica_failure& failed, std::span<const int> ordinals) {
+template <class Backend> [[noreturn]] void throw_failure(const replica_failure& failed, std::span<const int> ordinals) {
   if (ordinals.size() == 1) std::rethrow_exception(failed.failure.what);
   rethrow_for_replica(failed.failure.what, failed.replica, ordinals.size(),
                       place_name(Backend{}, ordinals[failed.replica]));
 }
 
 /// Waits for all of these devices and throws a failure of one of them.
-template <class Backend>
-void wait_for_replicas(std::span<const int> ordinals) {
+template <class Backend> void wait_for_replicas(std::span<const int> ordinals) {
   const replica_failure failed = drain_replicas<Backend>(ordinals);
   if (failed.failure) throw_failure<Backend>(failed, ordinals);
 }

@@ -8,7 +8,6 @@ namespace devplace::nn {
 
 /// The mean of each window of each channel of series, as torch.nn.AvgPool1d: `avg_pool1d<kernel<3>, stride<2>,
 /// padding<1>>` over samples [C, L]. Otherwise as avg_pool2d; options have one number.
-template <class... Options>
-struct avg_pool1d : detail::average_pooling<1, Options...> {};
+template <class... Options> struct avg_pool1d : detail::average_pooling<1, Options...> {};
 
 }  // namespace devplace::nn

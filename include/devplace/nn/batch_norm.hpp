@@ -96,13 +96,10 @@ struct batch_norm {
                 "nn::running_statistics_of_one, which is the default, or nn::refuse_one.");
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
-  template <class X>
-  using takes = detail::channels_fit<Channels, X>;
-  template <class X>
-  using output = typename takes<X>::type;
+  template <class X> using takes = detail::channels_fit<Channels, X>;
+  template <class X> using output = typename takes<X>::type;
   static constexpr keep keeps = keep::input;
-  template <class X>
-  static constexpr std::size_t statistics = numbers_of_statistics<float> + 5 * Channels;
+  template <class X> static constexpr std::size_t statistics = numbers_of_statistics<float> + 5 * Channels;
   static constexpr std::size_t meetings = joint ? 2 : 0;
   static constexpr std::size_t meeting_numbers = joint ? 2 * Channels : 0;
   static constexpr std::array parameters{parameter{"weight", {Channels}, init::ones()},
@@ -110,8 +107,7 @@ struct batch_norm {
   static constexpr std::array buffers{parameter{"running_mean", {Channels}, init::zeros()},
                                       parameter{"running_var", {Channels}, init::ones()}};
 
-  template <class Call>
-  static void forward(const Call& c) {
+  template <class Call> static void forward(const Call& c) {
     using T = typename Call::value_type;
     const auto shape = detail::shape_of_channels(c);
     const auto scales = scales_of(c);
@@ -130,8 +126,7 @@ struct batch_norm {
                                                                      c.template master_parameter<1>().data()});
   }
 
-  template <class Call>
-  static void backward(const Call& c) {
+  template <class Call> static void backward(const Call& c) {
     using T = typename Call::value_type;
     const auto shape = detail::shape_of_channels(c);
     if (!compute_gradients(c, shape) || !c.needs_input_gradient) return;
@@ -144,29 +139,23 @@ struct batch_norm {
   ///@}
 
  private:
-  template <class Call>
-  using statistic = typename Call::accumulator_type;
+  template <class Call> using statistic = typename Call::accumulator_type;
 
-  template <class Call>
-  static auto scales_of(const Call& c) {
+  template <class Call> static auto scales_of(const Call& c) {
     using F = statistic<Call>;
     return devplace::detail::channel_scales<F>::in(c.statistics() + numbers_of_statistics<F>, Channels);
   }
-  template <class Call>
-  static auto* means_of(const Call& c) {
+  template <class Call> static auto* means_of(const Call& c) {
     return c.statistics() + numbers_of_statistics<statistic<Call>> + 3 * Channels;
   }
-  template <class Call>
-  static std::int64_t* keys_of(const Call& c) {
+  template <class Call> static std::int64_t* keys_of(const Call& c) {
     return static_cast<std::int64_t*>(static_cast<void*>(c.statistics()));
   }
   /// The number of elements of each channel in the statistics.
-  template <class Call>
-  static std::size_t elements_of(const Call& c, const devplace::detail::channel_shape& shape) {
+  template <class Call> static std::size_t elements_of(const Call& c, const devplace::detail::channel_shape& shape) {
     return (joint ? c.samples() : shape.samples) * shape.extent;
   }
-  template <class Call, class F>
-  static void for_each_channel(const Call& c, const F& f) {
+  template <class Call, class F> static void for_each_channel(const Call& c, const F& f) {
     devplace::detail::for_each_index<typename Call::backend_type>(c.ordinal(), Channels, 4096, f);
   }
 
@@ -205,8 +194,7 @@ struct batch_norm {
 
   /// Computes the sums of backward, and the gradients of weight and bias. If joint, the first place's gradients are the
   /// sums over all places, and the others' are zeros. Returns false while a reduction over the places is pending.
-  template <class Call>
-  static bool compute_gradients(const Call& c, const devplace::detail::channel_shape& shape) {
+  template <class Call> static bool compute_gradients(const Call& c, const devplace::detail::channel_shape& shape) {
     using T = typename Call::value_type;
     using F = statistic<Call>;
     using G = typename Call::gradient_type;

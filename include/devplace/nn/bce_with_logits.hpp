@@ -17,8 +17,7 @@ namespace devplace::nn::detail {
 /// Formula of -(p t log s + (1 - t) log(1 - s)) with the weight p of positive targets and s = 1 / (1 + exp(-x)).
 /// Computes both logarithms from x, which avoids overflow and cancellation. All weights are 1 if `Weighted` is false or
 /// the pointer is null.
-template <class T, bool Weighted>
-struct binary_cross_entropy {
+template <class T, bool Weighted> struct binary_cross_entropy {
   const T* positive;
   const T* weights;
   std::size_t positive_stride;  // 0: one weight for all elements
@@ -74,8 +73,7 @@ struct bce_with_logits {
   }
 
   /// The loss on one place, with the weights in its memory.
-  template <class T>
-  struct bound {
+  template <class T> struct bound {
     detail::placed_weights<T> positive;  ///< weights of positive targets
     detail::placed_weights<T> weights;   ///< weights of all targets
 
@@ -108,8 +106,7 @@ struct bce_with_logits {
   };
 
   /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
-  template <class T, class Backend>
-  bound<T> bind(int ordinal) const {
+  template <class T, class Backend> bound<T> bind(int ordinal) const {
     detail::require_mean_or_sum("bce_with_logits", reduce);
     return {detail::place_weights<T, Backend>(ordinal, pos_weight),
             detail::place_weights<T, Backend>(ordinal, weights)};

@@ -17,14 +17,12 @@ namespace devplace::nn {
 /// default is 1, the channels or features; `concat_of<axis<2>, A, B>` names another. Branches are layers or networks
 /// whose outputs have the same extents along the other axes; nn::identity passes on the input itself. Parameters are
 /// named by branch, as in PyTorch's ModuleList: `0.weight`, `1.2.weight`.
-template <class... Branches>
-struct concat_of {};
+template <class... Branches> struct concat_of {};
 
 namespace detail {
 
 /// Rejects the axis of the batch. A function, so that clang prints no further error.
-template <std::size_t Axis>
-constexpr std::size_t axis_of_parts() {
+template <std::size_t Axis> constexpr std::size_t axis_of_parts() {
   static_assert(Axis > 0,
                 "devplace: concat_of joins the parts of each sample, and axis<0> is the batch; name axis<1> or a later "
                 "axis: concat_of<axis<1>, A, B>.");
@@ -32,13 +30,11 @@ constexpr std::size_t axis_of_parts() {
 }
 
 /// Combines results by concatenation along an axis of the batch, not 0.
-template <std::size_t Axis>
-struct join_by_concatenation {
+template <std::size_t Axis> struct join_by_concatenation {
   using rule = parts_of_one_size;
   static constexpr bool adds = false;
 
-  template <class First, class Other>
-  static constexpr bool fits() {
+  template <class First, class Other> static constexpr bool fits() {
     bool fit = First::rank == Other::rank && Axis <= First::rank;
     for (std::size_t i = 0; fit && i < First::rank; ++i)
       fit = i + 1 == Axis || First::static_extent(i) == Other::static_extent(i);
@@ -53,17 +49,14 @@ struct join_by_concatenation {
   using output = decltype(joined<First, (along<First> + ... + along<Others>)>(std::make_index_sequence<First::rank>{}));
 
   /// The number of contiguous parts of one sample in each result.
-  template <class Output>
-  static constexpr std::size_t rows() {
+  template <class Output> static constexpr std::size_t rows() {
     std::size_t product = 1;
-    for (std::size_t i = 0; i + 1 < Axis && i < Output::rank; ++i)
-      product *= Output::static_extent(i);
+    for (std::size_t i = 0; i + 1 < Axis && i < Output::rank; ++i) product *= Output::static_extent(i);
     return product;
   }
 };
 
-template <class... Branches>
-struct network_input<concat_of<Branches...>> : input_of_branches<Branches...> {};
+template <class... Branches> struct network_input<concat_of<Branches...>> : input_of_branches<Branches...> {};
 template <std::size_t Axis, class... Branches>
 struct network_input<concat_of<axis<Axis>, Branches...>> : input_of_branches<Branches...> {};
 template <class First, class... Rest, class Activation>

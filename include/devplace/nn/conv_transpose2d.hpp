@@ -18,8 +18,7 @@ namespace devplace::nn {
 /// (kernel - 1) + 1, and W' likewise. `weight` is [In, Out / groups, kernel rows, kernel columns] and `bias` [Out],
 /// both initialised uniformly in [-1, 1] / sqrt(Out / groups * kernel rows * kernel columns). The options are those of
 /// conv2d.
-template <std::size_t In, std::size_t Out, class... Options>
-struct conv_transpose2d {
+template <std::size_t In, std::size_t Out, class... Options> struct conv_transpose2d {
  private:
   using options = detail::window_options<false, Options...>;
   static_assert(detail::check_sizes<In, Out>());
@@ -43,8 +42,7 @@ struct conv_transpose2d {
       return std::array{weight};
   }
   /// The shape of the convolution from Out to In channels.
-  template <class X>
-  static constexpr devplace::detail::convolution_shape shape_for(std::size_t samples) {
+  template <class X> static constexpr devplace::detail::convolution_shape shape_for(std::size_t samples) {
     return {samples,
             groups,
             Out / groups,
@@ -56,31 +54,25 @@ struct conv_transpose2d {
  public:
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
-  template <class X>
-  using takes = detail::transposed_fit<options, In, X>;
-  template <class X>
-  using output = extents<Out, takes<X>::rows.in, takes<X>::columns.in>;
+  template <class X> using takes = detail::transposed_fit<options, In, X>;
+  template <class X> using output = extents<Out, takes<X>::rows.in, takes<X>::columns.in>;
   static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
   static constexpr auto parameters = table();
-  template <class X>
-  static constexpr std::size_t scratch = devplace::detail::convolution_scratch(shape_for<X>(1));
+  template <class X> static constexpr std::size_t scratch = devplace::detail::convolution_scratch(shape_for<X>(1));
   template <class X>
   static constexpr std::size_t sums = std::max(devplace::detail::convolution_sums(shape_for<X>(1)),
                                                devplace::detail::convolution_gradient_sums(shape_for<X>(1)));
   static constexpr bool has_sums = true, plans_ahead = true, gives_channels_first = true;
-  template <class X>
-  static constexpr std::size_t multiply_adds = fan* detail::sample_size<typename takes<X>::type>;
+  template <class X> static constexpr std::size_t multiply_adds = fan * detail::sample_size<typename takes<X>::type>;
 
-  template <class Call>
-  static void forward(const Call& c) {
+  template <class Call> static void forward(const Call& c) {
     devplace::detail::convolution_input_gradient_arguments<typename Call::value_type> g{
         shape_of(c),     c.input.data(), c.template parameter<0>().data(),      nullptr,
         c.output.data(), math<Call>,     {c.float_parameters(), c.float_sums()}};
     if constexpr (options::bias) g.bias = c.template parameter<1>().data();
     run<devplace::op::convolution_input_gradient>(c, g);
   }
-  template <class Call>
-  static void backward(const Call& c) {
+  template <class Call> static void backward(const Call& c) {
     using namespace devplace::detail;
     using T = typename Call::value_type;
     const convolution_shape shape = shape_of(c);
@@ -108,15 +100,13 @@ struct conv_transpose2d {
   ///@}
 
  private:
-  template <class Call>
-  static constexpr devplace::detail::convolution_shape shape_of(const Call& c) {
+  template <class Call> static constexpr devplace::detail::convolution_shape shape_of(const Call& c) {
     return shape_for<typename Call::sample>(c.batch());
   }
   template <class Call>
   static constexpr devplace::detail::product_math math = devplace::detail::math_of<typename Call::precision_type>;
 
-  template <class Op, class Call, class Arguments>
-  static void run(const Call& c, const Arguments& arguments) {
+  template <class Op, class Call, class Arguments> static void run(const Call& c, const Arguments& arguments) {
     devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments);
   }
 };

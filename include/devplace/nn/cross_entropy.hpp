@@ -39,8 +39,7 @@ struct cross_entropy {
   }
 
   /// The options on one place, with class weights in its memory.
-  template <class T>
-  struct bound {
+  template <class T> struct bound {
     static constexpr bool of_last_axis = true;  ///< each row of the logits has a loss
     cross_entropy_options<T> options;           ///< the options of the operation
     detail::placed_weights<T> weights;          ///< the class weights
@@ -67,8 +66,7 @@ struct cross_entropy {
   };
 
   /// Binds the loss to one place. Throws argument_error for options out of range.
-  template <class T, class Backend>
-  bound<T> bind(int ordinal) const {
+  template <class T, class Backend> bound<T> bind(int ordinal) const {
     detail::require_mean_or_sum("cross_entropy", reduce);
     devplace::detail::require_share(label_smoothing, "cross_entropy", "label_smoothing");
     bound<T> result{{}, detail::place_weights<T, Backend>(ordinal, class_weights)};

@@ -14,8 +14,7 @@ namespace devplace::nn {
 /// `dropout<std::ratio<1, 8>>` for 12.5 %, `dropout<>` for a half. In prediction, the identity. The dropped elements
 /// depend only on the model's seed, the step, the layer and the sample's index in the whole batch, so that one device
 /// and several replicas agree; backward draws the numbers again instead of storing a mask.
-template <class ProbabilityRatio = std::ratio<1, 2>>
-struct dropout {
+template <class ProbabilityRatio = std::ratio<1, 2>> struct dropout {
   /// The probability, a std::ratio.
   using probability = ProbabilityRatio;
   static_assert(
@@ -24,8 +23,7 @@ struct dropout {
       "for 10 %.");
   /// Members that layer_for requires.
   ///@{
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   static constexpr keep keeps = keep::nothing;
   static constexpr bool in_place = true;
 
@@ -34,8 +32,7 @@ struct dropout {
   ///@}
 
  private:
-  template <class Call>
-  static void apply(const Call& c, const auto& to, const auto& from) {
+  template <class Call> static void apply(const Call& c, const auto& to, const auto& from) {
     dropout_into(to, from, c.mode == mode::train ? detail::number_of<probability> : 0.0,
                  dropout_key{c.key.seed, c.key.layer, c.key.step}, c.key.first_sample);
   }

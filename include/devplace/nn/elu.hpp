@@ -11,8 +11,7 @@ namespace devplace::nn {
 
 /// x where x > 0 and `alpha` (exp(x) - 1) elsewhere, of each element: torch.nn.ELU. Alpha is a positive std::ratio:
 /// `elu<std::ratio<3, 2>>`; `elu<>` has PyTorch's default, 1.
-template <class AlphaRatio = std::ratio<1>>
-struct elu : detail::elementwise_layer<elu<AlphaRatio>> {
+template <class AlphaRatio = std::ratio<1>> struct elu : detail::elementwise_layer<elu<AlphaRatio>> {
   /// Alpha, a std::ratio.
   using alpha = AlphaRatio;
   static_assert(detail::is_ratio<alpha> && detail::number_of<alpha> > 0,

@@ -15,8 +15,7 @@
 namespace devplace::nn {
 
 /// An option of `embedding`: the row of this index starts as zeros and has no gradient, as PyTorch's padding_idx.
-template <std::size_t Index>
-struct padding_index {
+template <std::size_t Index> struct padding_index {
   /// The index.
   static constexpr std::size_t value = Index;
 };
@@ -24,15 +23,12 @@ struct padding_index {
 namespace detail {
 
 /// The row without gradient of a table of `Count` rows; Count if there is none.
-template <std::size_t Count, class... Options>
-inline constexpr std::size_t row_of_padding = Count;
+template <std::size_t Count, class... Options> inline constexpr std::size_t row_of_padding = Count;
 template <std::size_t Count, std::size_t Index>
 inline constexpr std::size_t row_of_padding<Count, padding_index<Index>> = Index;
 
-template <class... Options>
-inline constexpr bool are_embedding_options = sizeof...(Options) == 0;
-template <std::size_t Index>
-inline constexpr bool are_embedding_options<padding_index<Index>> = true;
+template <class... Options> inline constexpr bool are_embedding_options = sizeof...(Options) == 0;
+template <std::size_t Index> inline constexpr bool are_embedding_options<padding_index<Index>> = true;
 
 }  // namespace detail
 
@@ -44,8 +40,7 @@ inline constexpr bool are_embedding_options<padding_index<Index>> = true;
 /// An index below 0 or not below Count throws argument_error, on simulated devices from the next call that waits; on
 /// CUDA devices the row is NaN, and so is the loss. The gradient sums each row in the order of the batch, so that its
 /// bits do not depend on the number of threads.
-template <std::size_t Count, std::size_t Width, class... Options>
-struct embedding {
+template <std::size_t Count, std::size_t Width, class... Options> struct embedding {
   static_assert(detail::check_sizes<Count, Width>());
   static_assert(Count > 0 && Width > 0, "devplace: embedding<Count, Width> needs at least one row and one column.");
   static_assert(detail::are_embedding_options<Options...>,
@@ -56,8 +51,7 @@ struct embedding {
   /// Members that layer_for requires.
   ///@{
   using input_element = std::int32_t;
-  template <class In>
-  using output = typename detail::with_axis_behind<In, Width>::type;
+  template <class In> using output = typename detail::with_axis_behind<In, Width>::type;
   static constexpr keep keeps = keep::input;
   ///@}
 
@@ -74,8 +68,7 @@ struct embedding {
   static void forward(const auto& c) {
     take_rows_into(detail::rows(c.output), c.template parameter<0>(), detail::flat(c.input));
   }
-  template <class Call>
-  static void backward(const Call& c) {
+  template <class Call> static void backward(const Call& c) {
     using arguments = devplace::detail::embedding_gradient_arguments<typename Call::value_type,
                                                                      typename Call::gradient_type, input_element>;
     devplace::detail::dispatch<op::embedding_gradient, typename Call::backend_type>(

@@ -11,8 +11,7 @@ namespace devplace::nn {
 struct flatten {
   /// Members that layer_for requires.
   ///@{
-  template <class In>
-  using output = extents<detail::sample_size<In>>;
+  template <class In> using output = extents<detail::sample_size<In>>;
   static constexpr keep keeps = keep::nothing;
   static constexpr bool reshapes_only = true;
 

@@ -20,14 +20,12 @@ namespace devplace::nn {
 /// and do not count in clipping. Backward computes only the gradient of the input, and only if a layer in front is
 /// trained. Buffers and names of parameters do not change: a batch_norm still uses the batch's statistics and updates
 /// the running statistics.
-template <class Layer, class... More>
-struct frozen : detail::wrapper<Layer, More...> {};
+template <class Layer, class... More> struct frozen : detail::wrapper<Layer, More...> {};
 
 namespace detail {
 
 /// A layer with parameters that are not trained.
-template <class Layer>
-struct frozen_layer : Layer {
+template <class Layer> struct frozen_layer : Layer {
   static constexpr bool is_frozen = true;
   static constexpr keep keeps = [] {
     if constexpr (leaves_gradients_out<Layer>)
@@ -38,8 +36,7 @@ struct frozen_layer : Layer {
 };
 
 /// Freezes each layer of a network.
-template <class Layer>
-struct frozen_form {
+template <class Layer> struct frozen_form {
   using type = frozen_layer<Layer>;
 };
 template <class Layer>
@@ -47,39 +44,31 @@ template <class Layer>
 struct frozen_form<Layer> {
   using type = Layer;
 };
-template <class Layer>
-using frozen_t = typename frozen_form<Layer>::type;
+template <class Layer> using frozen_t = typename frozen_form<Layer>::type;
 template <class... Layer>
 struct frozen_form<frozen<Layer...>> : frozen_form<typename frozen<Layer...>::wrapped_layer> {};
 template <class Factor, class... Layer>
 struct frozen_form<learning_rate_times<Factor, Layer...>>
     : frozen_form<typename learning_rate_times<Factor, Layer...>::wrapped_layer> {};
-template <has_name Layer>
-struct frozen_form<Layer> {
+template <has_name Layer> struct frozen_form<Layer> {
   using type = named_layer<typename Layer::layer_name, frozen_t<typename Layer::wrapped_layer>>;
 };
-template <class... Layers>
-struct frozen_form<sequential<Layers...>> {
+template <class... Layers> struct frozen_form<sequential<Layers...>> {
   using type = sequential<frozen_t<Layers>...>;
 };
-template <class... Layers>
-struct frozen_form<residual<Layers...>> {
+template <class... Layers> struct frozen_form<residual<Layers...>> {
   using type = residual<frozen_t<Layers>...>;
 };
-template <class... Layers>
-struct frozen_form<projected_by<Layers...>> {
+template <class... Layers> struct frozen_form<projected_by<Layers...>> {
   using type = projected_by<frozen_t<Layers>...>;
 };
-template <class... Branches>
-struct frozen_form<sum_of<Branches...>> {
+template <class... Branches> struct frozen_form<sum_of<Branches...>> {
   using type = sum_of<frozen_t<Branches>...>;
 };
-template <class... Branches>
-struct frozen_form<concat_of<Branches...>> {
+template <class... Branches> struct frozen_form<concat_of<Branches...>> {
   using type = concat_of<frozen_t<Branches>...>;
 };
-template <std::size_t Axis>
-struct frozen_form<axis<Axis>> {
+template <std::size_t Axis> struct frozen_form<axis<Axis>> {
   using type = axis<Axis>;
 };
 

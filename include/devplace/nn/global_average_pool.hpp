@@ -18,22 +18,18 @@ namespace devplace::nn {
 struct global_average_pool {
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
-  template <class X>
-  using takes = detail::image_or_series_fit<X>;
-  template <class X>
-  using output = extents<takes<X>::type::static_extent(0)>;
+  template <class X> using takes = detail::image_or_series_fit<X>;
+  template <class X> using output = extents<takes<X>::type::static_extent(0)>;
   static constexpr keep keeps = keep::nothing;
 
-  template <class Call>
-  static void forward(const Call& c) {
+  template <class Call> static void forward(const Call& c) {
     using T = typename Call::value_type;
     using reducer = devplace::detail::mean_reducer<T>;
     devplace::detail::reduce<typename Call::backend_type>(
         c.ordinal(), devplace::detail::reduction_plan<devplace::detail::element_source<T>, reducer>{
                          c.output.size(), pixels<Call>, 1, {c.input.data()}, reducer{c.output.data(), pixels<Call>}});
   }
-  template <class Call>
-  static void backward(const Call& c) {
+  template <class Call> static void backward(const Call& c) {
     const std::size_t means = c.output_gradient.size();
     const auto each = c.output_gradient.reshape(extents<dyn, 1>{means});
     detail::assign_rounded(c.input_gradient.reshape(extents<dyn, dyn>{means, pixels<Call>}),

@@ -64,8 +64,7 @@ namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
 /// the CPU: for every parameter and every input of `samples` random samples, with a random gradient of the output.
 /// Tests layers of your own: a correct backward gives a `worst` of about 1e-8, unless a sample lies on a kink (relu at
 /// 0). Random layers draw equal numbers in every pass.
-template <class Net>
-gradient_check check_gradients(seed start, std::size_t samples = 3, double step = 1e-6) try {
+template <class Net> gradient_check check_gradients(seed start, std::size_t samples = 3, double step = 1e-6) try {
   using run = runtime::engine<Net, double, backend::cpu>;
   using plan = runtime::network_plan<Net>;
   static_assert(detail::is_layer<typename plan::wrong_layer>, DEVPLACE_DETAIL_NOT_A_LAYER);
@@ -93,8 +92,7 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
   const auto weighted_sum = [&](double& sum) {
     run::forward(p, x.data());
     sum = 0;
-    for (std::size_t i = 0; i < outputs; ++i)
-      sum += dy[i] * run::output_of(p)[i];
+    for (std::size_t i = 0; i < outputs; ++i) sum += dy[i] * run::output_of(p)[i];
   };
   detail::difference_check check{devplace::detail::function_view<double&>(weighted_sum), step};
   plan::visit_parameters([&](const std::string& name, const parameter& entry, std::size_t offset) {

@@ -16,8 +16,7 @@ namespace devplace::nn {
 /// w (x - mean) / sqrt(variance + epsilon) + b for `Channels` channels, a sample's first axis, with mean and variance
 /// over each of `Groups` groups of neighbouring channels of a sample: torch.nn.GroupNorm. `weight` w starts as ones and
 /// `bias` b as zeros, both [Channels]; epsilon is a std::ratio.
-template <std::size_t Groups, std::size_t Channels, class EpsilonRatio = std::ratio<1, 100000>>
-struct group_norm {
+template <std::size_t Groups, std::size_t Channels, class EpsilonRatio = std::ratio<1, 100000>> struct group_norm {
   static_assert(detail::check_sizes<Groups, Channels>());
   static_assert(Groups > 0 && Channels > 0 && Channels % (Groups == 0 ? 1 : Groups) == 0,
                 "devplace: group_norm<Groups, Channels> divides the channels into groups of one size; give a number of "
@@ -29,18 +28,14 @@ struct group_norm {
                 "1000>>.");
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
-  template <class X>
-  using takes = detail::channels_fit<Channels, X>;
-  template <class X>
-  using output = typename takes<X>::type;
+  template <class X> using takes = detail::channels_fit<Channels, X>;
+  template <class X> using output = typename takes<X>::type;
   static constexpr keep keeps = keep::input;
-  template <class X>
-  static constexpr std::size_t scratch = detail::sample_size<output<X>>;
+  template <class X> static constexpr std::size_t scratch = detail::sample_size<output<X>>;
   static constexpr std::array parameters{parameter{"weight", {Channels}, init::ones()},
                                          parameter{"bias", {Channels}, init::zeros()}};
 
-  template <class Call>
-  static void forward(const Call& c) {
+  template <class Call> static void forward(const Call& c) {
     using T = typename Call::accumulator_type;
     devplace::detail::for_each_group<typename Call::backend_type>(
         c.ordinal(), c.batch(),
@@ -49,8 +44,7 @@ struct group_norm {
             c.template master_parameter<1>().data(), detail::number_of<epsilon_ratio>});
   }
 
-  template <class Call>
-  static void backward(const Call& c) {
+  template <class Call> static void backward(const Call& c) {
     using T = typename Call::accumulator_type;
     T* const terms = c.scratch().data();
     devplace::detail::for_each_group<typename Call::backend_type>(
@@ -67,8 +61,7 @@ struct group_norm {
   ///@}
 
  private:
-  template <class Call>
-  static devplace::detail::group_shape groups(const Call& c) {
+  template <class Call> static devplace::detail::group_shape groups(const Call& c) {
     return {Groups, Channels / Groups, detail::shape_of_channels(c).extent};
   }
 };

@@ -9,8 +9,7 @@ namespace devplace::nn {
 /// Passes the input on, as a branch of sum_of or concat_of. Costs nothing inside a network.
 struct identity : flatten {
   /// Member that layer_for requires.
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
 };
 
 }  // namespace devplace::nn

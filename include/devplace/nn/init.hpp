@@ -30,8 +30,7 @@ namespace detail {
 constexpr double constant_sqrt(double x) {
   if (x == 0) return 0;
   double root = x < 1 ? 1 : x;
-  for (double next = (root + x / root) / 2; next < root; next = (root + x / root) / 2)
-    root = next;
+  for (double next = (root + x / root) / 2; next < root; next = (root + x / root) / 2) root = next;
   return root;
 }
 
@@ -41,26 +40,18 @@ constexpr double constant_sqrt(double x) {
 namespace init {
 
 /// Every element is `value`.
-constexpr initialization constant(double value) {
-  return {initialization::distribution::constant, value, 0};
-}
+constexpr initialization constant(double value) { return {initialization::distribution::constant, value, 0}; }
 /// Every element is 0.
-constexpr initialization zeros() {
-  return constant(0);
-}
+constexpr initialization zeros() { return constant(0); }
 /// Every element is 1.
-constexpr initialization ones() {
-  return constant(1);
-}
+constexpr initialization ones() { return constant(1); }
 
 /// Uniform from `low` to `high`, computed in double and rounded to the parameter's type: both bounds are possible.
 constexpr initialization uniform(double low, double high) {
   return {initialization::distribution::uniform, (low + high) / 2, (high - low) / 2};
 }
 /// Uniform from -bound to bound.
-constexpr initialization uniform(double bound) {
-  return uniform(-bound, bound);
-}
+constexpr initialization uniform(double bound) { return uniform(-bound, bound); }
 
 /// Normally distributed.
 constexpr initialization normal(double mean, double standard_deviation) {

@@ -10,13 +10,11 @@ namespace devplace::nn {
 
 /// Gives the extents of one sample if the first layer does not: `sequential<input<28, 28>, flatten, linear<784, 10>>`.
 /// Passes the input on.
-template <std::size_t... E>
-struct input : flatten {
+template <std::size_t... E> struct input : flatten {
   static_assert(detail::check_sizes<E...>());
   /// Members that layer_for requires.
   ///@{
-  template <class In>
-  using output = In;
+  template <class In> using output = In;
   using input_extents = extents<E...>;
   ///@}
 };

@@ -10,8 +10,7 @@
 namespace devplace::nn::detail {
 
 /// Formula of p (log p - x) for a target p, or for its logarithm; 0 if p is 0.
-template <class T>
-struct divergence {
+template <class T> struct divergence {
   bool log_target;
 
   DEVPLACE_HD T loss(T x, T t, std::size_t) const {
@@ -47,12 +46,10 @@ struct kl_div {
   }
 
   /// The loss on one place.
-  template <class T>
-  using bound = detail::bound_formula<T, detail::divergence<T>>;
+  template <class T> using bound = detail::bound_formula<T, detail::divergence<T>>;
 
   /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
-  template <class T, class Backend>
-  bound<T> bind(int) const {
+  template <class T, class Backend> bound<T> bind(int) const {
     detail::require_mean_or_sum("kl_div", reduce);
     return {{log_target}, !batchmean};
   }

@@ -9,8 +9,7 @@
 
 namespace devplace::nn::detail {
 
-template <class T>
-struct absolute_difference {
+template <class T> struct absolute_difference {
   DEVPLACE_HD T loss(T x, T t, std::size_t) const { return std::fabs(x - t); }
   DEVPLACE_HD T derivative(T x, T t, std::size_t) const { return sign(x - t); }
 };
@@ -27,12 +26,10 @@ struct l1 {
   static void for_each_option(auto& self, auto&& f) { f("reduce", self.reduce); }
 
   /// The loss on one place.
-  template <class T>
-  using bound = detail::bound_formula<T, detail::absolute_difference<T>>;
+  template <class T> using bound = detail::bound_formula<T, detail::absolute_difference<T>>;
 
   /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
-  template <class T, class Backend>
-  bound<T> bind(int) const {
+  template <class T, class Backend> bound<T> bind(int) const {
     detail::require_mean_or_sum("l1", reduce);
     return {};
   }

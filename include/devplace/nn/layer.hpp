@@ -62,9 +62,7 @@ using runtime::random_key;
 /// distinguishes training from prediction, `c.key` keys random numbers. No base class, no registration. docs/layers.md
 /// builds a layer step by step.
 template <class Layer, class In>
-concept layer_for = std::is_empty_v<Layer> && requires {
-  requires extents_like<typename Layer::template output<In>>;
-};
+concept layer_for = std::is_empty_v<Layer> && requires { requires extents_like<typename Layer::template output<In>>; };
 
 namespace detail {
 
@@ -76,8 +74,7 @@ using runtime::padded_bytes;
 using runtime::pass;
 using runtime::sample_size;
 
-template <class Layer>
-constexpr keep keeps_of() {
+template <class Layer> constexpr keep keeps_of() {
   if constexpr (requires { Layer::keeps; })
     return Layer::keeps;
   else
@@ -90,24 +87,15 @@ constexpr bool includes(keep kept, keep part) {
 
 /// A layer in nn::named.
 template <class Layer>
-concept has_name = requires {
-  typename Layer::layer_name;
-};
+concept has_name = requires { typename Layer::layer_name; };
 
 /// Whether a layer's parameters are not trained; nn::frozen makes such layers.
-template <class Layer>
-inline constexpr bool is_frozen = requires {
-  requires Layer::is_frozen;
-};
+template <class Layer> inline constexpr bool is_frozen = requires { requires Layer::is_frozen; };
 
 /// Whether backward leaves out parameter gradients that are not needed.
-template <class Layer>
-inline constexpr bool leaves_gradients_out = requires {
-  Layer::frozen_keeps;
-};
+template <class Layer> inline constexpr bool leaves_gradients_out = requires { Layer::frozen_keeps; };
 
-template <class Layer>
-constexpr bool in_place_of() {
+template <class Layer> constexpr bool in_place_of() {
   if constexpr (requires { Layer::in_place; })
     return Layer::in_place;
   else
@@ -115,16 +103,14 @@ constexpr bool in_place_of() {
 }
 
 /// Whether a layer only reshapes, so that its output can share its input's memory.
-template <class Layer>
-constexpr bool reshapes_only() {
+template <class Layer> constexpr bool reshapes_only() {
   if constexpr (requires { Layer::reshapes_only; })
     return Layer::reshapes_only;
   else
     return false;
 }
 
-template <class Layer>
-constexpr bool plans_ahead_of() {
+template <class Layer> constexpr bool plans_ahead_of() {
   if constexpr (requires { Layer::plans_ahead; })
     return Layer::plans_ahead;
   else
@@ -132,25 +118,19 @@ constexpr bool plans_ahead_of() {
 }
 
 template <class Layer>
-concept takes_own_elements = requires {
-  typename Layer::input_element;
-};
+concept takes_own_elements = requires { typename Layer::input_element; };
 
 /// The layer's input_element, or `Other` if it has none.
-template <class Layer, class Other>
-struct own_element {
+template <class Layer, class Other> struct own_element {
   using type = Other;
 };
-template <takes_own_elements Layer, class Other>
-struct own_element<Layer, Other> {
+template <takes_own_elements Layer, class Other> struct own_element<Layer, Other> {
   using type = typename Layer::input_element;
 };
-template <class Layer, class Other>
-using own_element_t = typename own_element<Layer, Other>::type;
+template <class Layer, class Other> using own_element_t = typename own_element<Layer, Other>::type;
 
 /// A layer's parameters or buffers.
-template <class Layer, bool Buffers>
-constexpr auto table_of() {
+template <class Layer, bool Buffers> constexpr auto table_of() {
   if constexpr (Buffers && requires { Layer::buffers; })
     return Layer::buffers;
   else if constexpr (!Buffers && requires { Layer::parameters; })
@@ -159,32 +139,28 @@ constexpr auto table_of() {
     return std::array<parameter, 0>{};
 }
 
-template <class Layer, class In>
-constexpr std::size_t saved_per_sample() {
+template <class Layer, class In> constexpr std::size_t saved_per_sample() {
   if constexpr (requires { Layer::template saved<In>; })
     return Layer::template saved<In>;
   else
     return 0;
 }
 
-template <class Layer, class In>
-constexpr std::size_t scratch_per_sample() {
+template <class Layer, class In> constexpr std::size_t scratch_per_sample() {
   if constexpr (requires { Layer::template scratch<In>; })
     return Layer::template scratch<In>;
   else
     return 0;
 }
 
-template <class Layer, class In>
-constexpr std::size_t statistics_per_pass() {
+template <class Layer, class In> constexpr std::size_t statistics_per_pass() {
   if constexpr (requires { Layer::template statistics<In>; })
     return Layer::template statistics<In>;
   else
     return 0;
 }
 
-template <class Layer, class In>
-constexpr std::size_t multiply_adds_of() {
+template <class Layer, class In> constexpr std::size_t multiply_adds_of() {
   if constexpr (requires { Layer::template multiply_adds<In>; })
     return Layer::template multiply_adds<In>;
   else
@@ -193,15 +169,13 @@ constexpr std::size_t multiply_adds_of() {
 
 /// The number of reductions over the places in a layer's pass, and the most integers of one.
 ///@{
-template <class Layer>
-constexpr std::size_t meetings_of() {
+template <class Layer> constexpr std::size_t meetings_of() {
   if constexpr (requires { Layer::meetings; })
     return Layer::meetings;
   else
     return 0;
 }
-template <class Layer>
-constexpr std::size_t meeting_numbers_of() {
+template <class Layer> constexpr std::size_t meeting_numbers_of() {
   if constexpr (requires { Layer::meeting_numbers; })
     return Layer::meeting_numbers;
   else
@@ -210,26 +184,22 @@ constexpr std::size_t meeting_numbers_of() {
 ///@}
 
 /// Offset of entry `index` of a table in an arena, with padding; by default the number of elements of all entries.
-template <std::size_t N>
-constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size_t index = N) {
+template <std::size_t N> constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size_t index = N) {
   std::size_t offset = 0;
-  for (std::size_t i = 0; i < index; ++i)
-    offset += padded(table[i].shape.size());
+  for (std::size_t i = 0; i < index; ++i) offset += padded(table[i].shape.size());
   return offset;
 }
 
 /// Bytes of float memory, besides scratch, that layers with a member `sums` get if activations have 16 bits: as many
 /// elements as the parameters, and `sums` elements for each sample.
 ///@{
-template <class Layer>
-constexpr std::size_t float_parameter_bytes(const element_sizes& e) {
+template <class Layer> constexpr std::size_t float_parameter_bytes(const element_sizes& e) {
   if constexpr (requires { requires Layer::has_sums; })
     return e.activation == e.accumulator ? 0 : padded_bytes(offset_of(table_of<Layer, false>()) * e.accumulator);
   else
     return 0;
 }
-template <class Layer, class In>
-constexpr std::size_t sums_bytes(std::size_t batch, const element_sizes& e) {
+template <class Layer, class In> constexpr std::size_t sums_bytes(std::size_t batch, const element_sizes& e) {
   if constexpr (requires { requires Layer::has_sums; })
     return e.activation == e.accumulator ? 0 : padded_bytes(Layer::template sums<In> * batch * e.accumulator);
   else
@@ -237,17 +207,14 @@ constexpr std::size_t sums_bytes(std::size_t batch, const element_sizes& e) {
 }
 ///@}
 
-template <std::size_t N>
-constexpr std::size_t scalar_count(const std::array<parameter, N>& table) {
+template <std::size_t N> constexpr std::size_t scalar_count(const std::array<parameter, N>& table) {
   std::size_t total = 0;
-  for (const parameter& p : table)
-    total += p.shape.size();
+  for (const parameter& p : table) total += p.shape.size();
   return total;
 }
 
 /// Entry `Index` of a layer's parameters or buffers, with its extents as a type.
-template <class Layer, std::size_t Index, bool Buffer>
-struct table_entry {
+template <class Layer, std::size_t Index, bool Buffer> struct table_entry {
   static constexpr auto table = table_of<Layer, Buffer>();
   static constexpr bool exists = Index < table.size();
   static constexpr parameter info = [] {

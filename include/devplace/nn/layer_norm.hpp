@@ -20,10 +20,7 @@ struct layer_norm : detail::row_normalization<layer_norm<Features, EpsilonRatio>
       "devplace: layer_norm takes epsilon as a ratio that is not negative: layer_norm<64, std::ratio<1, 1000>>.");
 
   /// Returns the number added to the variance.
-  template <class T>
-  static constexpr double epsilon() {
-    return detail::number_of<epsilon_ratio>;
-  }
+  template <class T> static constexpr double epsilon() { return detail::number_of<epsilon_ratio>; }
 };
 
 }  // namespace devplace::nn

@@ -50,8 +50,7 @@ inline std::string short_type_text(std::string text) {
 /// output, and attention over T positions of width W 8 * T * W * W for projections and 4 * T * T * W for scores and
 /// values. Biases, activations, normalizations and poolings do not count. Layers of a program count if they have
 /// `multiply_adds`.
-template <class Net>
-std::vector<layer_summary> layer_summaries() {
+template <class Net> std::vector<layer_summary> layer_summaries() {
   std::vector<layer_summary> layers;
   runtime::network_plan<Net>::for_each_layer([&]<class Plan>(const std::string& prefix, Plan) {
     layer_summary layer{prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1),

@@ -11,8 +11,7 @@ namespace devplace::nn {
 
 /// x where x > 0 and `slope` x elsewhere, of each element: torch.nn.LeakyReLU. The slope is a std::ratio that is not
 /// negative: `leaky_relu<std::ratio<1, 5>>`; `leaky_relu<>` has PyTorch's default, 1/100.
-template <class SlopeRatio = std::ratio<1, 100>>
-struct leaky_relu : detail::elementwise_layer<leaky_relu<SlopeRatio>> {
+template <class SlopeRatio = std::ratio<1, 100>> struct leaky_relu : detail::elementwise_layer<leaky_relu<SlopeRatio>> {
   /// The slope, a std::ratio.
   using slope = SlopeRatio;
   static_assert(

@@ -13,8 +13,7 @@ namespace devplace::nn {
 /// Multiplies the learning rate of a layer's or network's parameters by a factor, as a parameter group of torch.optim
 /// with lr = factor * lr: `learning_rate_times<std::ratio<1, 10>, linear<784, 256>>`. Nested factors multiply. The
 /// factor does not change the rule's weight_decay.
-template <class FactorRatio, class Layer, class... More>
-struct learning_rate_times : detail::wrapper<Layer, More...> {
+template <class FactorRatio, class Layer, class... More> struct learning_rate_times : detail::wrapper<Layer, More...> {
   static_assert(
       detail::is_ratio<FactorRatio> && detail::number_of<FactorRatio> > 0,
       "devplace: learning_rate_times: its first argument is a factor above 0, as in learning_rate_times<std::ratio<1, "
@@ -23,8 +22,7 @@ struct learning_rate_times : detail::wrapper<Layer, More...> {
 
 namespace detail {
 
-template <class Entry, class Factor>
-struct scaled_entry : Entry {
+template <class Entry, class Factor> struct scaled_entry : Entry {
   static constexpr double learning_rate = Entry::learning_rate * number_of<Factor>;
 };
 template <class Factor, class... Entries>

@@ -20,21 +20,17 @@ namespace devplace::nn {
 /// y = x W^T + b along the last axis of x, [batch, ..., In]: `weight` is [Out, In] and `bias` [Out], both initialised
 /// uniformly in [-1, 1] / sqrt(In), as in torch.nn.Linear. Both sizes are required; `linear<In, Out, false>` has no
 /// bias. A following relu is fused into the same pass.
-template <std::size_t In, std::size_t Out = 0, bool Bias = true>
-struct linear {
+template <std::size_t In, std::size_t Out = 0, bool Bias = true> struct linear {
   static_assert(detail::check_sizes<In, Out>());
   static_assert(In > 0, "devplace: linear<In, Out> needs at least one input and one output.");
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
   using input_extents = extents<In>;
-  template <class X>
-  using takes = detail::last_axis<X, In>;
-  template <class X>
-  using output = typename takes<X>::template with<Out>;
+  template <class X> using takes = detail::last_axis<X, In>;
+  template <class X> using output = typename takes<X>::template with<Out>;
   static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
   static constexpr bool plans_ahead = true, gives_channels_first = false, gives_any_numbers = true;
-  template <class X>
-  static constexpr std::size_t multiply_adds = In* detail::sample_size<output<X>>;
+  template <class X> static constexpr std::size_t multiply_adds = In * detail::sample_size<output<X>>;
   ///@}
 
  private:
@@ -54,17 +50,13 @@ struct linear {
 
   /// Fuses a relu: forward applies it to the product in registers or caches, backward in the pass that sums the bias
   /// gradient.
-  template <class Next>
-  static constexpr bool absorbs = std::same_as<Next, relu>;
+  template <class Next> static constexpr bool absorbs = std::same_as<Next, relu>;
 
   /// Members that layer_for requires, and their versions fused with the following relu: backward then reads the relu's
   /// output and writes the gradient between the two to `between`, which may alias the output's gradient.
   ///@{
   static void forward(const auto& c) { multiply(c, devplace::detail::epilogue::none); }
-  template <class Next>
-  static void forward_absorbing(const auto& c) {
-    multiply(c, devplace::detail::epilogue::relu);
-  }
+  template <class Next> static void forward_absorbing(const auto& c) { multiply(c, devplace::detail::epilogue::relu); }
 
   static void backward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
@@ -76,8 +68,7 @@ struct linear {
       weight_gradient(c, detail::rows(c.output_gradient));
     input_gradient(c, detail::rows(c.output_gradient));
   }
-  template <class Next>
-  static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
+  template <class Next> static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
     using call = std::remove_cvref_t<decltype(c)>;
     if constexpr (has_bias && call::needs_parameter_gradients)
       devplace::detail::relu_gradient_into(detail::rows(between), c.output_gradient, output,
@@ -91,25 +82,21 @@ struct linear {
   ///@}
 
  private:
-  template <class Call>
-  static void multiply(const Call& c, devplace::detail::epilogue then) {
+  template <class Call> static void multiply(const Call& c, devplace::detail::epilogue then) {
     matmul_options<typename Call::precision_type> options{.then = then};
     if constexpr (has_bias) options.bias = c.template parameter<1>().data();
     matmul_into(detail::rows(c.output), detail::rows(c.input), transposed(c.template parameter<0>()), options);
   }
 
   /// Factor of the existing parameter gradients.
-  template <class Call>
-  static typename Call::gradient_type factor_of_old(const Call& c) {
+  template <class Call> static typename Call::gradient_type factor_of_old(const Call& c) {
     return c.accumulate ? 1 : 0;
   }
-  template <class Call, class Dy>
-  static void weight_gradient(const Call& c, const Dy& dy) {
+  template <class Call, class Dy> static void weight_gradient(const Call& c, const Dy& dy) {
     matmul_into(c.template parameter_gradient<0>(), transposed(dy), detail::rows(c.input),
                 matmul_options<typename Call::precision_type>{.beta = factor_of_old(c)});
   }
-  template <class Call, class Dy>
-  static void input_gradient(const Call& c, const Dy& dy) {
+  template <class Call, class Dy> static void input_gradient(const Call& c, const Dy& dy) {
     if (c.needs_input_gradient)
       matmul_into(detail::rows(c.input_gradient), dy, c.template parameter<0>(),
                   matmul_options<typename Call::precision_type>{});
@@ -117,8 +104,7 @@ struct linear {
 };
 
 /// Not a layer, so that networks with `linear<10>` are rejected.
-template <std::size_t In, bool Bias>
-struct linear<In, 0, Bias> {
+template <std::size_t In, bool Bias> struct linear<In, 0, Bias> {
   /// The extents of one sample.
   using input_extents = extents<In>;
 };

@@ -47,8 +47,7 @@ concept loss = std::copyable<Loss> && requires(const Loss& l) {
 };
 
 /// Returns the number of losses in a batch of `samples` whose outputs have `rows` rows along the last axis.
-template <class Bound>
-constexpr std::size_t losses_of(std::size_t samples, std::size_t rows) {
+template <class Bound> constexpr std::size_t losses_of(std::size_t samples, std::size_t rows) {
   if constexpr (requires { requires Bound::of_last_axis; })
     return rows;
   else
@@ -69,12 +68,10 @@ namespace devplace::nn::detail {
 /// False for tensors of different ranks, and for tensors of one rank with different static extents; evaluate_loss
 /// checks the other requirements.
 ///@{
-template <class Output, class Target>
-inline constexpr bool same_ranks = true;
+template <class Output, class Target> inline constexpr bool same_ranks = true;
 template <tensor_like Output, tensor_like Target>
 inline constexpr bool same_ranks<Output, Target> = Output::rank == Target::rank;
-template <class Output, class Target>
-inline constexpr bool same_sizes = true;
+template <class Output, class Target> inline constexpr bool same_sizes = true;
 template <tensor_like Output, tensor_like Target>
   requires same_ranks<Output, Target>
 inline constexpr bool same_sizes<Output, Target> =
@@ -82,8 +79,7 @@ inline constexpr bool same_sizes<Output, Target> =
 ///@}
 
 /// Throws argument_error for other reductions. A template, so that it costs no compile time where unused.
-template <class Reduction>
-void require_mean_or_sum(const char* loss, Reduction how) {
+template <class Reduction> void require_mean_or_sum(const char* loss, Reduction how) {
   if (how != reduction::mean && how != reduction::sum)
     throw argument_error(std::string(loss) + ": reduce must be reduction::mean or reduction::sum.");
 }
@@ -101,28 +97,20 @@ rejected_loss no_loss();  // never called
   "const auto& sums, const auto& gradient, const auto& rows, const auto& output, const auto& targets) const`; " \
   "docs/losses.md builds a loss."
 
-template <class X>
-inline constexpr bool has_integers = false;
-template <tensor_like X>
-inline constexpr bool has_integers<X> = std::is_integral_v<typename X::value_type>;
+template <class X> inline constexpr bool has_integers = false;
+template <tensor_like X> inline constexpr bool has_integers<X> = std::is_integral_v<typename X::value_type>;
 
 }  // namespace devplace::nn::detail
 
 namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
 
 /// A float copy of a view whose elements have 16 bits; otherwise a stand-in for the view itself.
-template <class View, bool Short = !floating_element<typename View::value_type>>
-struct float_copy {
+template <class View, bool Short = !floating_element<typename View::value_type>> struct float_copy {
   explicit float_copy(const View&) {}
-  template <class Other>
-  static Other values(const Other& x) {
-    return x;
-  }
-  template <class Other>
-  static void round_to(const Other&) {}
+  template <class Other> static Other values(const Other& x) { return x; }
+  template <class Other> static void round_to(const Other&) {}
 };
-template <class View>
-struct float_copy<View, true> {
+template <class View> struct float_copy<View, true> {
   using backend_type = typename View::backend_type;
   devplace::detail::memory_block block;
 
@@ -133,12 +121,10 @@ struct float_copy<View, true> {
     runtime::round_elements<backend_type>(x.ordinal(), data(), packed.view.data(), x.size());
   }
   float* data() const { return static_cast<float*>(block.data()); }
-  template <class Other>
-  auto values(const Other& x) const {
+  template <class Other> auto values(const Other& x) const {
     return devplace::detail::view_at<backend_type>(x.ordinal(), data(), x.extents());
   }
-  template <class Other>
-  void round_to(const Other& gradient) const {
+  template <class Other> void round_to(const Other& gradient) const {
     runtime::round_elements<backend_type>(gradient.ordinal(), gradient.data(), data(), gradient.size());
   }
 };
@@ -204,8 +190,8 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
         copy(devplace::detail::local_part(copy_of_sums, k), to);
       }
       devplace::detail::wait_for_replicas<placement_backend_t<batch>>(devplace::detail::mesh_of<batch>::ordinals);
-      constexpr bool takes_scores = (
-          requires { requires Loss::takes_logits; } || requires { requires Loss::takes_log_probabilities; });
+      constexpr bool takes_scores =
+          (requires { requires Loss::takes_logits; } || requires { requires Loss::takes_log_probabilities; });
       return loss_result<T, extents_type, batch>{
           loss_value<T, batch>(std::move(sums), how.reduce),
           {std::move(gradient), std::move(copy_of_sums), how.reduce, outputs, takes_scores}};

@@ -21,8 +21,7 @@
 namespace devplace::nn::detail {
 
 /// The type of sums: float for bf16 and half, else the element type.
-template <class T>
-using sum_of_t = std::conditional_t<floating_element<T>, T, float>;
+template <class T> using sum_of_t = std::conditional_t<floating_element<T>, T, float>;
 
 /// Two sums on each place: of the weighted losses of the place's samples, and of the weights. Partial for a split
 /// batch, replicated for a replicated one.
@@ -32,8 +31,7 @@ using loss_sums_t =
            std::conditional_t<devplace::detail::rules_of<Batch>::split, gradient_placement_t<Batch>, Batch>>;
 
 /// The result of scaling the gradient of a loss; its use is an error.
-template <class X>
-struct scaled_gradient {
+template <class X> struct scaled_gradient {
   static_assert(devplace::detail::accepted<X>, "devplace: " DEVPLACE_DETAIL_UNDIVIDED);
 };
 
@@ -42,8 +40,7 @@ struct scaled_gradient {
 namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Returns the two sums of the whole batch; waits for the places that have them.
-template <class T, class Batch>
-std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
+template <class T, class Batch> std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
   std::array<double, 2> total{};
   constexpr std::size_t summands =
       devplace::detail::rules_of<Batch>::split ? local_place_count<Batch> : 1;  // every replica has the whole sums
@@ -51,8 +48,7 @@ std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
     const auto part = devplace::detail::local_part(sums, k);
     sum_of_t<T> here[2];
     devplace::detail::copy_out<typename decltype(part)::backend_type>(part.ordinal(), here, part.data(), sizeof here);
-    for (std::size_t i = 0; i < 2; ++i)
-      total[i] += static_cast<double>(here[i]);
+    for (std::size_t i = 0; i < 2; ++i) total[i] += static_cast<double>(here[i]);
   }
   return total;
 }
@@ -62,8 +58,7 @@ std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
 namespace devplace::nn {
 
 /// A loss that stays on the places that computed it until `item()` reads it. `Batch` is the batch's placement.
-template <class T, class Batch>
-class loss_value : public runtime::unread_loss<> {
+template <class T, class Batch> class loss_value : public runtime::unread_loss<> {
  public:
   /// Takes the sums on the batch's places.
   loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction how) : sums_(std::move(sums)), how_(how) {}
@@ -85,8 +80,7 @@ class loss_value : public runtime::unread_loss<> {
 
 /// The gradient of a loss with respect to the network's output, a sum over samples that is not yet divided. The
 /// optimizer gets the sum of the samples' weights and divides, so that uneven parts of a batch add up exactly.
-template <class T, extents_like Extents, class Batch>
-struct loss_gradient {
+template <class T, extents_like Extents, class Batch> struct loss_gradient {
   /// The placement of the batch.
   using batch_placement_type = Batch;
 
@@ -103,14 +97,10 @@ struct loss_gradient {
 
   /// Rejected: the optimizer divides the gradient of a mean.
   ///@{
-  template <class X>
-  detail::scaled_gradient<X> operator*(const X&) const;
-  template <class X>
-  detail::scaled_gradient<X> operator/(const X&) const;
-  template <class X>
-  detail::scaled_gradient<X> operator*=(const X&) const;
-  template <class X>
-  detail::scaled_gradient<X> operator/=(const X&) const;
+  template <class X> detail::scaled_gradient<X> operator*(const X&) const;
+  template <class X> detail::scaled_gradient<X> operator/(const X&) const;
+  template <class X> detail::scaled_gradient<X> operator*=(const X&) const;
+  template <class X> detail::scaled_gradient<X> operator/=(const X&) const;
   ///@}
 };
 
@@ -125,8 +115,7 @@ DEVPLACE_CONFIGURED loss_gradient<T, Extents, Batch> output_gradient(tensor<T, E
 }
 
 /// The result of a loss function: `auto [loss, gradient] = nn::cross_entropy{}(output, labels)`.
-template <class T, extents_like Extents, class Batch>
-struct [[nodiscard]] loss_result {
+template <class T, extents_like Extents, class Batch> struct [[nodiscard]] loss_result {
   loss_value<T, Batch> loss;                  ///< read by `item()`
   loss_gradient<T, Extents, Batch> gradient;  ///< argument of the model's backward
 
@@ -139,8 +128,7 @@ struct [[nodiscard]] loss_result {
 namespace devplace::nn::detail {
 
 /// Functor that multiplies elements by a number.
-template <class T, class Factor>
-struct scale_functor {
+template <class T, class Factor> struct scale_functor {
   T* data;
   Factor factor;
   DEVPLACE_HD void operator()(std::size_t i) const { data[i] = static_cast<T>(static_cast<Factor>(data[i]) * factor); }
@@ -168,8 +156,7 @@ void divide_by_weights(DX& dx, const loss_gradient<T, Extents, Batch>& loss) {
 /// @cond Doxygen does not find the primary template.
 namespace devplace::detail {
 
-template <class T, class Batch>
-inline constexpr bool not_printed<nn::loss_value<T, Batch>> = true;
+template <class T, class Batch> inline constexpr bool not_printed<nn::loss_value<T, Batch>> = true;
 
 }  // namespace devplace::detail
 /// @endcond

@@ -10,7 +10,6 @@ namespace devplace::nn {
 /// padding<1>>` over samples [C, H, W]. By default the stride is the window's extents; windows that do not fit are left
 /// out. Padding is never the largest element. The gradient goes to the first of equal elements; NaN is larger than any
 /// number.
-template <class... Options>
-struct max_pool2d : detail::max_pooling<2, Options...> {};
+template <class... Options> struct max_pool2d : detail::max_pooling<2, Options...> {};
 
 }  // namespace devplace::nn

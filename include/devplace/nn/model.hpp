@@ -29,8 +29,7 @@
 namespace devplace {
 
 /// Rejects template arguments that do not fit.
-template <class Net, class Where, class P>
-class model {
+template <class Net, class Where, class P> class model {
   static constexpr bool arguments_fit = std::is_class_v<Net> && placement<Where> && precision<P>;
   static_assert(arguments_fit,
                 "devplace: model: its arguments are a network, a placement and, if it is not float, a precision "
@@ -39,8 +38,7 @@ class model {
 
  public:
   /// Accepts any arguments, so that no further error follows.
-  template <class... Any>
-  explicit model(const Any&...) {}
+  template <class... Any> explicit model(const Any&...) {}
 };
 
 /// The parameters of `Net` on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is the precision:
@@ -49,7 +47,7 @@ class model {
 /// distributions of PyTorch's layers. Move-only. Several threads may call predict and read parameters of a const model
 /// concurrently. Trainers, forward, backward, optimizers and assign need exclusive use: concurrent calls throw.
 template <class Net, placement Where, precision P>
-  requires(std::is_class_v<Net>&& nn::detail::knows_input<Net>)
+  requires(std::is_class_v<Net> && nn::detail::knows_input<Net>)
 class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   using base = model_parameters<Net, Where, P>;
   using base::live;
@@ -113,8 +111,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// extents...] of input_type (the later axes may be flattened), on one place a view of any layout; the outputs have
   /// the batch's placement and split. On several places the batch is either split over the places, or replicated, and
   /// then every place computes all of it.
-  template <class Batch>
-  DEVPLACE_CONFIGURED [[nodiscard]] auto predict(const Batch& samples) const {
+  template <class Batch> DEVPLACE_CONFIGURED [[nodiscard]] auto predict(const Batch& samples) const {
     if constexpr (runtime::accepts_batch<model, Batch, true>()) {
       plan::template compile_layers<backend_type, typename plan::template first_element<P>, P, false>(
           typename plan::indices{});
@@ -126,8 +123,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
     }
   }
   /// Calls predict: `model(x)`.
-  template <class Batch>
-  DEVPLACE_CONFIGURED [[nodiscard]] auto operator()(const Batch& samples) const {
+  template <class Batch> DEVPLACE_CONFIGURED [[nodiscard]] auto operator()(const Batch& samples) const {
     return predict(samples);
   }
 
@@ -151,8 +147,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
 
   /// Returns the outputs for a batch, and the data for backward: `auto [out, saved] = model.forward(x)`. `saved` keeps
   /// a temporary batch; any other batch must exist unchanged until backward.
-  template <class Batch>
-  DEVPLACE_CONFIGURED auto forward(Batch&& batch) {
+  template <class Batch> DEVPLACE_CONFIGURED auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
     if constexpr (nn::detail::accepts_forward<model, batch_type>()) {
       using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
@@ -181,8 +176,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// Throws while another lease of this model's gradients exists, and argument_error if the loss was not computed of
   /// forward's output; gradients of `nn::output_gradient` are not checked. A split batch gives partial gradients, for
   /// `synchronize`; a replicated one gives whole gradients, bitwise equal on every place.
-  template <class Saved, class Loss>
-  DEVPLACE_CONFIGURED auto backward(Saved&& saved, const Loss& loss) {
+  template <class Saved, class Loss> DEVPLACE_CONFIGURED auto backward(Saved&& saved, const Loss& loss) {
     if constexpr (nn::detail::accepts_backward<model, Saved, Loss>()) {
       const runtime::sole_use use(*live());
       auto lease = nn::detail::leased_gradients<model, Saved>(state_, loss.how);
@@ -197,8 +191,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// model.backward_to_input(std::move(saved), gradient)`. dx is [n, input extents...], placed and split like the
   /// batch, in mixed precision of the 16-bit type. For the mean of losses dx is divided by the sum of the samples'
   /// weights; the call reads them from the places and therefore waits.
-  template <class Saved, class Loss>
-  DEVPLACE_CONFIGURED auto backward_to_input(Saved&& saved, const Loss& loss) {
+  template <class Saved, class Loss> DEVPLACE_CONFIGURED auto backward_to_input(Saved&& saved, const Loss& loss) {
     if constexpr (nn::detail::accepts_backward_to_input<model, Saved, Loss>()) {
       const runtime::sole_use use(*live());
       auto lease = nn::detail::leased_gradients<model, Saved>(state_, loss.how);
@@ -234,8 +227,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   explicit model(std::shared_ptr<typename base::state_type> state) : base(std::move(state)) {}
 
   /// Returns uninitialised outputs with the batch's placement and split.
-  template <class Batch>
-  DEVPLACE_CONFIGURED static auto output_for(const Batch& samples) {
+  template <class Batch> DEVPLACE_CONFIGURED static auto output_for(const Batch& samples) {
     return detail::make_like<output_type, typename Batch::placement_type>(
         runtime::batch_extents<output_extents>(samples.extent(0)), samples);
   }
@@ -243,8 +235,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
 
 namespace detail {
 
-template <class Net, class Where, class P>
-inline constexpr bool not_printed<model<Net, Where, P>> = true;
+template <class Net, class Where, class P> inline constexpr bool not_printed<model<Net, Where, P>> = true;
 
 }  // namespace detail
 }  // namespace devplace

@@ -31,8 +31,7 @@ inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 }  // namespace nn::detail
 
 /// Base of models: the parameters' memory on each place, their names and views.
-template <class Net, placement Where, precision P>
-class model_parameters {
+template <class Net, placement Where, precision P> class model_parameters {
   /// @cond Used by the model.
  protected:
   using roles = precision_traits<P>;
@@ -47,8 +46,7 @@ class model_parameters {
 
   /// Copies the parameters and buffers of a model on any placement (of the first replica) to every place of this model.
   /// This model's trainers and optimizers continue with them. Keeps seed and step count. Complete when it returns.
-  template <class From>
-  DEVPLACE_CONFIGURED void assign(const model<Net, From, P>& other) {
+  template <class From> DEVPLACE_CONFIGURED void assign(const model<Net, From, P>& other) {
     auto& state = *live();
     const runtime::sole_use use(state);
     runtime::copy_parameters<backend_type, placement_backend_t<From>>(state, other.state());
@@ -70,36 +68,29 @@ class model_parameters {
   /// and on several places, whose replicas must stay equal: `assign(other)` writes to all of them. In mixed precision,
   /// get the view again before writing after a pass: the next pass then rounds the parameters again.
   ///@{
-  template <std::size_t Index = nn::detail::no_index>
-  auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
+  template <std::size_t Index = nn::detail::no_index> auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
     if constexpr (single_place<Where>)
       return parameter_only_on<Index>(k);
     else
       return window<const T, Index>(k);
   }
-  template <std::size_t Index = nn::detail::no_index>
-  auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND {
+  template <std::size_t Index = nn::detail::no_index> auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND {
     return window<const T, Index>(k);
   }
   ///@}
   /// Returns a writable view also of one of several replicas: the caller must give the others the same elements.
-  template <std::size_t Index>
-  auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
+  template <std::size_t Index> auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
     live()->working_copies_are_old = true;
     return window<T, Index>(k);
   }
 
   /// Calls `f(name, view)` for every parameter on place k; views are writable as in `parameter`.
   ///@{
-  template <class F>
-  void for_each_parameter(F&& f, std::size_t k = 0) {
+  template <class F> void for_each_parameter(F&& f, std::size_t k = 0) {
     if constexpr (single_place<Where>) live()->working_copies_are_old = true;
     visit<std::conditional_t<single_place<Where>, T, const T>>(f, k);
   }
-  template <class F>
-  void for_each_parameter(F&& f, std::size_t k = 0) const {
-    visit<const T>(f, k);
-  }
+  template <class F> void for_each_parameter(F&& f, std::size_t k = 0) const { visit<const T>(f, k); }
   ///@}
 
   /// Return the model's arenas for optimizers, trainers and collectives, which share them beyond a move of the model.
@@ -111,8 +102,7 @@ class model_parameters {
   ///@}
 
   /// Throws unless this model issued the lease and the model is usable.
-  template <class Lease>
-  void check_lease(const Lease& lease) const {
+  template <class Lease> void check_lease(const Lease& lease) const {
     if (&lease.arena() != state_.get())
       throw error(
           "these gradients belong to another model; each model's optimizer takes the gradients that the "
@@ -144,8 +134,7 @@ class model_parameters {
  private:
   /// Returns a view typed with its place, which has element access on the CPU, or on several places with an erased
   /// place.
-  template <class Element, class Extents>
-  auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
+  template <class Element, class Extents> auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
     const auto& r = runtime::replica_at(*live(), k);
     Element* const data = r.parameter_data() + offset;
     if constexpr (single_place<Where>)
@@ -153,8 +142,7 @@ class model_parameters {
     else
       return detail::view_at<backend_type>(r.ordinal, data, e);
   }
-  template <class Element, std::size_t Index>
-  auto window(std::size_t k) const {
+  template <class Element, std::size_t Index> auto window(std::size_t k) const {
     constexpr bool is_constant = Index != nn::detail::no_index;
     static_assert(is_constant,
                   "devplace: parameter: the index is a template argument, because the view's type depends on it: "
@@ -162,8 +150,7 @@ class model_parameters {
     using entry = typename plan::template parameter_at<is_constant ? Index : 0>;
     return view_of<Element>(k, entry::offset, typename entry::extents{});
   }
-  template <class Element, class F>
-  void visit(F&& f, std::size_t k) const {
+  template <class Element, class F> void visit(F&& f, std::size_t k) const {
     detail::naming_bad_alloc("a parameter's name", [&] {
       plan::for_each_parameter([&](const std::string& name, auto entry, std::size_t offset) {
         f(name, view_of<Element>(k, offset, typename decltype(entry)::extents{}));

@@ -15,8 +15,7 @@ struct mse {
   static void for_each_option(auto& self, auto&& f) { f("reduce", self.reduce); }
 
   /// The loss on one place.
-  template <class T>
-  struct bound {
+  template <class T> struct bound {
     /// Computes losses, their sums and the gradient of one place's part of a batch; `rows` is workspace.
     template <class Sums, class Gradient, class Rows, class Output, class Target>
     DEVPLACE_CONFIGURED auto into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
@@ -26,8 +25,7 @@ struct mse {
   };
 
   /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
-  template <class T, class Backend>
-  bound<T> bind(int) const {
+  template <class T, class Backend> bound<T> bind(int) const {
     detail::require_mean_or_sum("mse", reduce);
     return {};
   }

@@ -32,8 +32,7 @@ namespace devplace::nn {
 /// length (ops/attention.hpp). Keeps queries, keys, values, results and one number for each head and position. In mixed
 /// precision the projections are products of 16 bits, rounded to 16 bits. Attention itself is computed in float or, on
 /// GPUs with component cudnn, by products of 16 bits with scores, probabilities and sums in float (docs/cuda.md).
-template <std::size_t Width, std::size_t Heads, class... Options>
-struct multi_head_attention {
+template <std::size_t Width, std::size_t Heads, class... Options> struct multi_head_attention {
  private:
   using options = detail::attention_options<Options...>;
   static_assert(detail::check_sizes<Width, Heads>());
@@ -50,18 +49,14 @@ struct multi_head_attention {
  public:
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
-  template <class X>
-  using takes = detail::sequence_fit<X, Width>;
-  template <class X>
-  using output = typename takes<X>::type;
+  template <class X> using takes = detail::sequence_fit<X, Width>;
+  template <class X> using output = typename takes<X>::type;
   static constexpr keep keeps = keep::input;
   static constexpr bool plans_ahead = true, gives_channels_first = false;
+  template <class X> static constexpr std::size_t saved = (4 * Width + Heads) * takes<X>::length;
+  template <class X> static constexpr std::size_t scratch = saved<X> + rounding_scratch * takes<X>::length;
   template <class X>
-  static constexpr std::size_t saved = (4 * Width + Heads) * takes<X>::length;
-  template <class X>
-  static constexpr std::size_t scratch = saved<X> + rounding_scratch* takes<X>::length;
-  template <class X>
-  static constexpr std::size_t multiply_adds = (4 * Width + 2 * takes<X>::length) * Width* takes<X>::length;
+  static constexpr std::size_t multiply_adds = (4 * Width + 2 * takes<X>::length) * Width * takes<X>::length;
   ///@}
   /// The parameters, with PyTorch's names.
   static constexpr std::array parameters{
@@ -72,8 +67,7 @@ struct multi_head_attention {
 
   /// Members that layer_for requires.
   ///@{
-  template <class Call>
-  static void forward(const Call& c) {
+  template <class Call> static void forward(const Call& c) {
     using T = typename Call::accumulator_type;
     const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
     const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
@@ -89,8 +83,7 @@ struct multi_head_attention {
                                                                    a.projections.data(), a.results.data(), a.sums});
     multiply(c, detail::rows(c.output), activations<Call>(a.results, d.rounded_results(c)), out_weight, out_bias);
   }
-  template <class Call>
-  static void backward(const Call& c) {
+  template <class Call> static void backward(const Call& c) {
     using T = typename Call::accumulator_type;
     using P = typename Call::precision_type;
     const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), rounding_scratch);
@@ -114,10 +107,8 @@ struct multi_head_attention {
   ///@}
 
  private:
-  template <class Call>
-  static constexpr std::size_t length = takes<typename Call::sample>::length;
-  template <class T>
-  static inline const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(head_width)));
+  template <class Call> static constexpr std::size_t length = takes<typename Call::sample>::length;
+  template <class T> static inline const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(head_width)));
   /// Whether activations have 16 bits. Intermediate results between the products are then in float.
   template <class Call>
   static constexpr bool is_mixed = !std::is_same_v<typename Call::value_type, typename Call::accumulator_type>;
@@ -125,8 +116,7 @@ struct multi_head_attention {
   /// The parts of `saved`, or their gradients in `scratch`: one row for each position, and a number for each of its
   /// heads. In mixed precision scratch has room for rounded projections or rounded results, not for both at a time:
   /// rounded projections start at the results, rounded results behind them.
-  template <class Call>
-  struct arrays {
+  template <class Call> struct arrays {
     using T = typename Call::accumulator_type;
     using short_type = typename Call::value_type;
     template <class Element, std::size_t Columns>
@@ -168,12 +158,10 @@ struct multi_head_attention {
     }
   }
 
-  template <class Call>
-  static devplace::detail::attention_shape shape_of(const Call& c) {
+  template <class Call> static devplace::detail::attention_shape shape_of(const Call& c) {
     return {c.batch(), length<Call>, Heads, head_width, options::is_causal};
   }
-  template <class Call>
-  static auto dropout_of(const Call& c) {
+  template <class Call> static auto dropout_of(const Call& c) {
     using T = typename Call::accumulator_type;
     devplace::detail::attention_dropout<T> result;
     if (options::probability == 0 || c.mode != mode::train) return result;
@@ -189,13 +177,11 @@ struct multi_head_attention {
   /// Compute attention of 16-bit elements by a library, if the backend has one for this shape, and return whether it
   /// has. Backward then reads forward's 16-bit results.
   ///@{
-  template <class Call>
-  using library = implementation<typename Call::backend_type, op::short_attention>;
+  template <class Call> using library = implementation<typename Call::backend_type, op::short_attention>;
   template <class Call>
   static constexpr bool may_have_library =
-      is_mixed<Call>&& devplace::detail::provided<typename Call::backend_type, op::short_attention>;
-  template <class Call>
-  static bool has_library(const Call& c) {
+      is_mixed<Call> && devplace::detail::provided<typename Call::backend_type, op::short_attention>;
+  template <class Call> static bool has_library(const Call& c) {
     const bool training = c.mode == mode::train;
     return (options::probability == 0 || !training) && library<Call>::template computes<typename Call::value_type>(
                                                            c.ordinal(), shape_of(c), scale<float>, training);
@@ -252,8 +238,7 @@ struct multi_head_attention {
     matmul_into(y, x, transposed(weight), matmul_options<P>{.bias = bias.data()});
   }
 
-  template <class Op, class Call, class Arguments>
-  static void run(const Call& c, const Arguments& arguments) {
+  template <class Op, class Call, class Arguments> static void run(const Call& c, const Arguments& arguments) {
     if (c.batch() != 0)
       devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments,
                                                                   devplace::detail::columns_of_head<columns>{});

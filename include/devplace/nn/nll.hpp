@@ -17,16 +17,14 @@
 
 namespace devplace::nn::detail {
 
-template <class Row>
-[[noreturn]] void throw_nll_label(Row row, std::int64_t label, std::size_t classes) {
+template <class Row> [[noreturn]] void throw_nll_label(Row row, std::int64_t label, std::size_t classes) {
   throw argument_error("nll: row " + std::to_string(row) + " has the label " + std::to_string(label) +
                        ", and the output has " + std::to_string(classes) +
                        " classes; labels are at least 0 and below that number, or the ignore_index.");
 }
 
 /// Functor of a row's loss and gradient, which may alias the output.
-template <class T, class Label>
-struct nll_row {
+template <class T, class Label> struct nll_row {
   T* gradient;
   const T* output;
   const Label* labels;
@@ -50,8 +48,7 @@ struct nll_row {
     const T loss = wrong     ? devplace::detail::not_a_number<T>
                    : ignored ? T{0}
                              : -w * output[row * n + static_cast<std::size_t>(label)];
-    for (std::size_t c = 0; c < n; ++c)
-      dx[c] = wrong ? devplace::detail::not_a_number<T> : T{0};
+    for (std::size_t c = 0; c < n; ++c) dx[c] = wrong ? devplace::detail::not_a_number<T> : T{0};
     if (!ignored && !wrong) dx[label] = -w;
     return loss;
   }
@@ -87,8 +84,7 @@ struct nll {
   }
 
   /// The loss on one place, with class weights in its memory.
-  template <class T>
-  struct bound {
+  template <class T> struct bound {
     static constexpr bool of_last_axis = true;  ///< each row of the output has a loss
     std::int64_t ignore_index;                  ///< label of rows that do not count
     detail::placed_weights<T> weights;          ///< weights of the classes
@@ -127,8 +123,7 @@ struct nll {
   };
 
   /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
-  template <class T, class Backend>
-  bound<T> bind(int ordinal) const {
+  template <class T, class Backend> bound<T> bind(int ordinal) const {
     detail::require_mean_or_sum("nll", reduce);
     return {ignore_index, detail::place_weights<T, Backend>(ordinal, class_weights)};
   }

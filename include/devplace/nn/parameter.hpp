@@ -19,15 +19,13 @@ struct parameter_shape {
 
   /// Takes at most max_parameter_rank extents: `{256, 784}`.
   constexpr parameter_shape(std::initializer_list<std::size_t> extents) {
-    for (const std::size_t e : extents)
-      extent[rank++] = e;
+    for (const std::size_t e : extents) extent[rank++] = e;
   }
 
   /// Number of elements.
   constexpr std::size_t size() const {
     std::size_t product = 1;
-    for (std::size_t axis = 0; axis < rank; ++axis)
-      product *= extent[axis];
+    for (std::size_t axis = 0; axis < rank; ++axis) product *= extent[axis];
     return product;
   }
 };

@@ -18,10 +18,8 @@ namespace devplace::nn {
 namespace detail {
 
 /// The input extents of a layer for samples of `Rank` axes: `X` if they fit, else a stand-in.
-template <class X, std::size_t Rank>
-struct samples_of_rank {
-  template <std::size_t... Axis>
-  static auto smallest(std::index_sequence<Axis...>) -> extents<(Axis * 0 + 1)...>;
+template <class X, std::size_t Rank> struct samples_of_rank {
+  template <std::size_t... Axis> static auto smallest(std::index_sequence<Axis...>) -> extents<(Axis * 0 + 1)...>;
   static constexpr bool fits = X::rank == Rank;
   using type = std::conditional_t<fits, X, decltype(smallest(std::make_index_sequence<Rank>{}))>;
   using expected = std::conditional_t<fits, X, at_least<type>>;
@@ -33,8 +31,7 @@ struct samples_of_rank {
 /// axis. `permute<1, 2, 0>` turns [batch, C, H, W] into [batch, H, W, C], as x.permute(0, 2, 3, 1) in PyTorch, and
 /// `permute<1, 0>` turns [batch, C, L] into [batch, L, C], with the channels last, where cross_entropy and nll read the
 /// classes. Copies the elements.
-template <std::size_t... Axes>
-struct permute {
+template <std::size_t... Axes> struct permute {
  private:
   static constexpr std::size_t rank = sizeof...(Axes);
   static constexpr bool is_order = devplace::detail::is_order_of_axes<rank, Axes...>;
@@ -45,10 +42,8 @@ struct permute {
  public:
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
-  template <class X>
-  using takes = detail::samples_of_rank<X, rank>;
-  template <class X>
-  using output = extents<takes<X>::type::static_extent(is_order ? Axes : 0)...>;
+  template <class X> using takes = detail::samples_of_rank<X, rank>;
+  template <class X> using output = extents<takes<X>::type::static_extent(is_order ? Axes : 0)...>;
   static constexpr keep keeps = keep::nothing;
   static constexpr bool gives_channels_first = false;
 
@@ -56,8 +51,7 @@ struct permute {
   static void backward(const auto& c) {
     [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
       write(c.input_gradient, c.output_gradient.permute(axis<0>{}, axis<position_of(Axis) + 1>{}...));
-    }
-    (std::make_index_sequence<rank>{});
+    }(std::make_index_sequence<rank>{});
   }
   ///@}
 

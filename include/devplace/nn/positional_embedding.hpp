@@ -15,16 +15,14 @@ namespace devplace::nn {
 
 /// x + w for samples [Length, Width], whose rows are the positions of a sequence: adds torch.nn.Embedding(Length,
 /// Width) of the positions. `weight` w is [Length, Width], drawn from the standard normal distribution.
-template <std::size_t Length, std::size_t Width>
-struct positional_embedding {
+template <std::size_t Length, std::size_t Width> struct positional_embedding {
   static_assert(detail::check_sizes<Length, Width>());
   static_assert(Length > 0 && Width > 0,
                 "devplace: positional_embedding<Length, Width> needs at least one position and one column.");
   /// Members that layer_for requires.
   ///@{
   using input_extents = extents<Length, Width>;
-  template <class>
-  using output = input_extents;
+  template <class> using output = input_extents;
   static constexpr keep keeps = keep::nothing;
   static constexpr bool in_place = true;
   ///@}

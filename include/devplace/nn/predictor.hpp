@@ -31,8 +31,7 @@ struct predictor_access;
 /// all places; `memory_plan<predictor<net, Where>, batch<N>>::bytes` is its size. predict_into then allocates nothing,
 /// for any number of samples, row-major or with strides. Concurrent calls, and calls on another stream than the one
 /// current at construction, get a workspace each, which the first such call allocates. Move-only.
-template <class Net, placement Where, precision P = float>
-class predictor {
+template <class Net, placement Where, precision P = float> class predictor {
   using backend_type = placement_backend_t<Where>;
   using access = nn::detail::model_access;
 
@@ -64,8 +63,7 @@ class predictor {
       : predictor(tile_of(largest), unshared(std::move(from))) {}
 
   /// Returns the outputs for a batch, as `model::predict`; allocates them.
-  template <class Batch>
-  DEVPLACE_CONFIGURED [[nodiscard]] auto predict(const Batch& samples) const {
+  template <class Batch> DEVPLACE_CONFIGURED [[nodiscard]] auto predict(const Batch& samples) const {
     if constexpr (runtime::accepts_batch<predictor, Batch, true>()) {
       auto outputs = detail::make_like<output_type, typename Batch::placement_type>(
           runtime::batch_extents<output_extents>(samples.extent(0)), samples);
@@ -77,8 +75,7 @@ class predictor {
     }
   }
   /// Calls predict: `predictor(x)`.
-  template <class Batch>
-  DEVPLACE_CONFIGURED [[nodiscard]] auto operator()(const Batch& samples) const {
+  template <class Batch> DEVPLACE_CONFIGURED [[nodiscard]] auto operator()(const Batch& samples) const {
     return predict(samples);
   }
   /// Writes the outputs to a tensor or view, as `model::predict_into`; allocates nothing.
@@ -89,10 +86,7 @@ class predictor {
 
   /// Copies the parameters and buffers of a model on any placement, for example after further training. Allocates
   /// nothing on the places. Complete when it returns; no predictions may run concurrently.
-  template <class From>
-  DEVPLACE_CONFIGURED void assign(const model<Net, From, P>& other) {
-    model_.assign(other);
-  }
+  template <class From> DEVPLACE_CONFIGURED void assign(const model<Net, From, P>& other) { model_.assign(other); }
 
   /// Returns the parameters as a model to read from: `save_parameters(p.as_model(), file)`, `to<Where>(p.as_model())`
   /// for a copy that can be trained. Predict with the predictor: the model's tiles may exceed the planned memory.
@@ -110,12 +104,10 @@ class predictor {
     });
   }
 
-  template <std::size_t Samples>
-  static constexpr std::size_t tile_of(batch<Samples> largest) {
+  template <std::size_t Samples> static constexpr std::size_t tile_of(batch<Samples> largest) {
     return runtime::rows_of_tile(largest, local_place_count<Where>);
   }
-  template <class... Other>
-  static constexpr std::size_t tile_of(const Other&...) {
+  template <class... Other> static constexpr std::size_t tile_of(const Other&...) {
     static_assert(detail::accepted<Other...>,
                   "devplace: predictor: give the model and the largest batch: predictor p{model, batch<256>{}}.");
     return 0;
@@ -125,13 +117,11 @@ class predictor {
     const auto state = from.shared_state();
     if (state.use_count() > 2) return to<Where>(std::as_const(from));  // owners besides `state` and the model
     runtime::wait_for_model<backend_type>(*state);
-    for (auto& r : state->replicas)
-      r.gradients = {};
+    for (auto& r : state->replicas) r.gradients = {};
     return std::move(from);
   }
   /// Returns a model whose parameters `fill` writes over zeros.
-  template <class Fill>
-  static model_type filled(const Fill& fill) {
+  template <class Fill> static model_type filled(const Fill& fill) {
     using mesh = detail::mesh_of<Where>;
     using plan = runtime::network_plan<Net>;
     auto own = detail::naming_bad_alloc("the predictor's parameters", [] {
@@ -153,8 +143,7 @@ predictor(const model<Net, Where, P>&, Largest...) -> predictor<Net, Where, P>;
 
 namespace detail {
 
-template <class Net, class Where, class P>
-inline constexpr bool not_printed<predictor<Net, Where, P>> = true;
+template <class Net, class Where, class P> inline constexpr bool not_printed<predictor<Net, Where, P>> = true;
 
 /// Makes predictors without a model.
 struct predictor_access {

@@ -13,8 +13,7 @@ namespace devplace::nn {
 namespace detail {
 
 /// `type` is `To`, which must have as many elements as the samples `In`.
-template <class In, class To>
-struct reshaped {
+template <class In, class To> struct reshaped {
   static constexpr bool has_as_many_elements = sample_size<In> == sample_size<To>;
   static_assert(has_as_many_elements,
                 "devplace: reshape changes the extents of a sample but not its number of elements, so the product of "
@@ -27,12 +26,10 @@ struct reshaped {
 /// Gives the elements of a sample other extents, in row-major order: `reshape<8, 4, 4>` makes [batch, 8, 4, 4] of
 /// [batch, 128], as torch.nn.Unflatten(1, (8, 4, 4)), and of all other samples of 128 elements. Another number of
 /// elements does not compile. Costs nothing inside a network.
-template <std::size_t... E>
-struct reshape : flatten {
+template <std::size_t... E> struct reshape : flatten {
   static_assert(detail::check_sizes<E...>());
   /// Member that layer_for requires.
-  template <class In>
-  using output = typename detail::reshaped<In, extents<E...>>::type;
+  template <class In> using output = typename detail::reshaped<In, extents<E...>>::type;
 };
 
 }  // namespace devplace::nn

@@ -19,21 +19,18 @@ namespace devplace::nn {
 /// `residual<projected_by<conv2d<8, 16, kernel<1>, stride<2>>>, conv2d<8, 16, kernel<3>, stride<2>, padding<1>>, relu,
 /// conv2d<16, 16, kernel<3>, padding<1>>>`. f and s must have outputs of the same extents. The parameters of s follow
 /// those of f: `1.shortcut.0.weight`.
-template <class... Layers>
-struct residual {
+template <class... Layers> struct residual {
   static_assert(sizeof...(Layers) > 0, "devplace: residual needs at least one layer.");
 };
 
 /// The layers of a residual's shortcut, in sequence. Stands in front of the residual's layers.
-template <class... Layers>
-struct projected_by {
+template <class... Layers> struct projected_by {
   static_assert(sizeof...(Layers) > 0, "devplace: projected_by needs at least one layer.");
 };
 
 namespace detail {
 
-template <class... Layers>
-struct network_input<residual<Layers...>> : network_input<sequential<Layers...>> {};
+template <class... Layers> struct network_input<residual<Layers...>> : network_input<sequential<Layers...>> {};
 template <class... Shortcut, class... Layers>
 struct network_input<residual<projected_by<Shortcut...>, Layers...>>
     : input_of_branches<sequential<Layers...>, sequential<Shortcut...>> {};
@@ -44,26 +41,22 @@ struct join_of_residual : join_by_sum {
 };
 
 /// The layers of a residual, whose positions follow the residual's in names and paths.
-template <class In, class... Layers>
-struct residual_layers : layer_plan<sequential<Layers...>, In> {
+template <class In, class... Layers> struct residual_layers : layer_plan<sequential<Layers...>, In> {
   static constexpr const char* own_name = "";
 };
 /// The input, which does not count as a layer.
-template <class In>
-struct residual_input : layer_plan<identity, In> {
+template <class In> struct residual_input : layer_plan<identity, In> {
   static constexpr std::string_view name{};
   static constexpr std::size_t layers = 0;
 };
 /// The layers of the shortcut; the name of a single named layer replaces `shortcut`.
-template <class In, class... Layers>
-struct residual_shortcut : layer_plan<sequential<Layers...>, In> {
+template <class In, class... Layers> struct residual_shortcut : layer_plan<sequential<Layers...>, In> {
   static constexpr bool is_named = sizeof...(Layers) == 1 && has_own_name(residual_shortcut::names[0]);
   static constexpr const char* own_name = is_named ? "" : "shortcut";
   static constexpr std::string_view name = is_named ? residual_shortcut::names[0] : own_name;
 };
 
-template <class In, class Main, class Shortcut>
-struct residual_plan : branches<join_of_residual, In, Main, Shortcut> {
+template <class In, class Main, class Shortcut> struct residual_plan : branches<join_of_residual, In, Main, Shortcut> {
   static constexpr bool names_differ = [] {
     bool differ = true;
     for (std::size_t i = 0; i < Main::names.size(); ++i)

@@ -24,8 +24,7 @@ struct rms_norm : detail::row_normalization<rms_norm<Features, EpsilonRatio>, Fe
                 "devplace: rms_norm takes epsilon as a ratio that is not negative: rms_norm<64, std::ratio<1, 1000>>.");
 
   /// Returns the number added to the mean of squares.
-  template <class T>
-  static constexpr double epsilon() {
+  template <class T> static constexpr double epsilon() {
     if constexpr (std::is_same_v<epsilon_ratio, epsilon_of_type>)
       return static_cast<double>(std::numeric_limits<T>::epsilon());
     else

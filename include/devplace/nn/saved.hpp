@@ -27,8 +27,7 @@ struct nothing {};
 
 /// The data that forward saves for backward: move-only, used once. The type names the network, its placement and
 /// precision, and the placement of the batch.
-template <class Net, placement Where, precision P, placement Batch, class Held>
-class [[nodiscard]] saved {
+template <class Net, placement Where, precision P, placement Batch, class Held> class [[nodiscard]] saved {
   using state_type = runtime::model_state<typename precision_traits<P>::storage>;
   static constexpr std::size_t places = local_place_count<Where>;
 
@@ -82,15 +81,13 @@ class [[nodiscard]] saved {
 };
 
 /// The result of `model.forward`.
-template <class Output, class Saved>
-struct [[nodiscard]] forward_result {
+template <class Output, class Saved> struct [[nodiscard]] forward_result {
   Output output;  ///< [batch, output extents...] on the batch's placement
   Saved saved;    ///< argument of backward
 };
 
 /// The result of `model.backward_to_input`.
-template <class Gradients, class Input>
-struct [[nodiscard]] backward_result {
+template <class Gradients, class Input> struct [[nodiscard]] backward_result {
   Gradients gradients;  ///< gradients of the parameters, as from backward
   Input input;          ///< gradient of the batch: [batch, input extents...] on the batch's placement
 };

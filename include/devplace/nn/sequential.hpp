@@ -19,22 +19,22 @@ namespace devplace::nn {
 /// Consecutive layers: `sequential<linear<784, 256>, relu, linear<256, 10>>`. A placement-free type; parameters are
 /// named by position, as in PyTorch: `0.weight`, `0.bias`, `2.weight`. Uses of the type check the sizes of all layers;
 /// the error message names the layer and both sizes.
-template <class... Layers>
-struct sequential {
+template <class... Layers> struct sequential {
   /// Whether there are layers; named in the error message.
   static constexpr bool has_layers = sizeof...(Layers) > 0;
   static_assert(has_layers, "devplace: sequential needs at least one layer.");
   /// Makes a network, which has no data.
   constexpr sequential() = default;
   /// Deduces the type from objects: a model of `sequential layers{...}` takes decltype(layers).
-  constexpr explicit sequential(const Layers&...) requires has_layers {}
+  constexpr explicit sequential(const Layers&...)
+    requires has_layers
+  {}
 };
 
 namespace detail {
 
 /// The layer itself, or the last layer of a network.
-template <class Layer>
-struct last_layer {
+template <class Layer> struct last_layer {
   using type = Layer;
 };
 template <class First, class... Rest>
@@ -49,22 +49,16 @@ struct last_layer<sequential<First, Rest...>>
 /// networks that give any numbers for losses with `takes_log_probabilities`.
 ///@{
 template <class Net>
-inline constexpr bool gives_probabilities = requires {
-  requires detail::last_layer<Net>::type::gives_probabilities;
-};
+inline constexpr bool gives_probabilities = requires { requires detail::last_layer<Net>::type::gives_probabilities; };
 template <class Net>
-inline constexpr bool gives_any_numbers = requires {
-  requires detail::last_layer<Net>::type::gives_any_numbers;
-};
+inline constexpr bool gives_any_numbers = requires { requires detail::last_layer<Net>::type::gives_any_numbers; };
 ///@}
 
 namespace detail {
 
 /// The plans of a chain of layers, each for the output of the previous one.
-template <std::size_t Index, class In, class Done, class... Layers>
-struct chain_plans;
-template <std::size_t Index, class In, class... Done>
-struct chain_plans<Index, In, std::tuple<Done...>> {
+template <std::size_t Index, class In, class Done, class... Layers> struct chain_plans;
+template <std::size_t Index, class In, class... Done> struct chain_plans<Index, In, std::tuple<Done...>> {
   using type = std::tuple<Done...>;
   using output = In;
   static constexpr bool whole = true;    ///< all are layers
@@ -82,18 +76,15 @@ struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {
 
 // The first wrong layer and the first misfit of a chain, void if there is none. The search starts only in chains with a
 // fault, because it costs nvcc's front end time exponential in the number of layers.
-template <bool Whole, class Plans>
-struct wrong_layer_in {
+template <bool Whole, class Plans> struct wrong_layer_in {
   using type = void;
 };
-template <class Plans>
-struct wrong_layer_in<false, Plans> {
+template <class Plans> struct wrong_layer_in<false, Plans> {
   using own = typename Plans::plan::wrong_layer;
   using type =
       std::conditional_t<is_layer<own>, typename wrong_layer_in<Plans::next::whole, typename Plans::next>::type, own>;
 };
-template <bool Fitting, class Plans>
-struct misfit_in {
+template <bool Fitting, class Plans> struct misfit_in {
   using type = void;
 };
 template <std::size_t Index, class In, class Done, class Layer, class... Rest>
@@ -115,19 +106,16 @@ struct layer_plan<sequential<Layers...>, In> : chain<In, typename chain_plans<0,
 };
 
 /// One sample's extents at a network's input, `type`, if its first layer determines them.
-template <class Net>
-struct network_input {};
+template <class Net> struct network_input {};
 template <class Net>
   requires fixes_input<Net>
 struct network_input<Net> {
   using type = typename Net::input_extents;
 };
-template <class First, class... Rest>
-struct network_input<sequential<First, Rest...>> : network_input<First> {};
+template <class First, class... Rest> struct network_input<sequential<First, Rest...>> : network_input<First> {};
 
 /// The element type of a network's input: the one that its first layer requires, or the activations' type.
-template <class Net, class Activation>
-struct input_element {
+template <class Net, class Activation> struct input_element {
   using type = own_element_t<Net, Activation>;
 };
 template <class First, class... Rest, class Activation>
@@ -138,25 +126,20 @@ struct input_element<sequential<First, Second, Rest...>, Activation>
     : input_element<sequential<Second, Rest...>, Activation> {};
 
 template <class Net>
-concept knows_input = requires {
-  typename network_input<Net>::type;
-};
+concept knows_input = requires { typename network_input<Net>::type; };
 
 #define DEVPLACE_DETAIL_UNKNOWN_INPUT                                                                                \
   "devplace: the network's input extents are unknown; put nn::input<28, 28> (one sample's extents) in front of its " \
   "layers."
 
-template <class Net>
-struct checked_input {
+template <class Net> struct checked_input {
   static_assert(knows_input<Net>, DEVPLACE_DETAIL_UNKNOWN_INPUT);
   using type = typename network_input<Net>::type;
 };
 
 /// Parameter `Index` of a list.
-template <std::size_t Index, class List>
-struct entry_at;
-template <std::size_t Index, class... Entries>
-struct entry_at<Index, entry_list<Entries...>> {
+template <std::size_t Index, class List> struct entry_at;
+template <std::size_t Index, class... Entries> struct entry_at<Index, entry_list<Entries...>> {
   static constexpr bool exists = Index < sizeof...(Entries);
   static_assert(exists, "devplace: the network has fewer parameters than this index; parameter_names() lists them.");
   using entries = numbered_types<std::make_index_sequence<sizeof...(Entries)>, Entries...>;
@@ -165,11 +148,9 @@ struct entry_at<Index, entry_list<Entries...>> {
 };
 
 /// Facts about the trained parameters of a list.
-template <class... Entries>
-struct entry_facts {
+template <class... Entries> struct entry_facts {
   static constexpr std::size_t trained = (std::size_t{0} + ... + (Entries::frozen ? 0 : 1));
-  template <class T>
-  static constexpr std::array<T, trained> of_trained(const std::array<T, sizeof...(Entries)>& all) {
+  template <class T> static constexpr std::array<T, trained> of_trained(const std::array<T, sizeof...(Entries)>& all) {
     const std::array<bool, sizeof...(Entries)> frozen{Entries::frozen...};
     std::array<T, trained> result{};
     for (std::size_t i = 0, next = 0; i < all.size(); ++i)
@@ -180,20 +161,15 @@ struct entry_facts {
   static constexpr auto ranks = of_trained<std::size_t>({Entries::extents::rank...});
   static constexpr auto learning_rates = of_trained<double>({Entries::learning_rate...});
 };
-template <class... Entries>
-constexpr std::size_t count_of(entry_list<Entries...>) {
-  return sizeof...(Entries);
-}
-template <class... Entries>
-auto facts_of(entry_list<Entries...>) -> entry_facts<Entries...>;
+template <class... Entries> constexpr std::size_t count_of(entry_list<Entries...>) { return sizeof...(Entries); }
+template <class... Entries> auto facts_of(entry_list<Entries...>) -> entry_facts<Entries...>;
 
 }  // namespace detail
 }  // namespace devplace::nn
 
 namespace devplace::runtime {
 
-template <class Net>
-struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_input<Net>::type> {
+template <class Net> struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_input<Net>::type> {
  private:
   static constexpr std::size_t trained = network_plan::parameter_elements;
   using list = typename network_plan::template entries<0, trained>;
@@ -221,34 +197,24 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
   template <class P>
   static constexpr bool rounds_input =
       !network_plan::own_input_elements && !std::is_same_v<input_element<P>, element_of_t<P>>;
-  template <class P>
-  using first_element = std::conditional_t<rounds_input<P>, element_of_t<P>, input_element<P>>;
+  template <class P> using first_element = std::conditional_t<rounds_input<P>, element_of_t<P>, input_element<P>>;
   ///@}
   /// Extents and offset of parameter `Index`.
-  template <std::size_t Index>
-  using parameter_at = typename nn::detail::entry_at<Index, list>::type;
+  template <std::size_t Index> using parameter_at = typename nn::detail::entry_at<Index, list>::type;
   /// Calls `f(name, entry, offset)` for every parameter.
-  template <class F>
-  static void for_each_parameter(F&& f) {
-    network_plan::for_each(prefix(), {0, trained}, f);
-  }
+  template <class F> static void for_each_parameter(F&& f) { network_plan::for_each(prefix(), {0, trained}, f); }
   /// Call `f(name, parameter, offset)` for every parameter, or for every buffer, with the entry of the layer's table.
   /// Generate less code than for_each_parameter, for functions that do not need extents as types.
   ///@{
-  template <class F>
-  static void visit_parameters(const F& f) {
+  template <class F> static void visit_parameters(const F& f) {
     network_plan::template visit<false>(prefix(), {0, trained}, nn::detail::entry_visitor(f));
   }
-  template <class F>
-  static void visit_buffers(const F& f) {
+  template <class F> static void visit_buffers(const F& f) {
     network_plan::template visit<true>(prefix(), {0, 0}, nn::detail::entry_visitor(f));
   }
   ///@}
   /// Calls `f(prefix, plan)` for every layer, where `prefix` begins the names of its parameters.
-  template <class F>
-  static void for_each_layer(F&& f) {
-    network_plan::visit_layers(prefix(), f);
-  }
+  template <class F> static void for_each_layer(F&& f) { network_plan::visit_layers(prefix(), f); }
   /// For each trained parameter: offset in the arena, number of axes, and factor of the optimizer's learning rate.
   ///@{
   static constexpr auto offsets = facts::offsets;
@@ -262,7 +228,6 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
 namespace devplace::nn {
 
 /// One sample's extents at the network's output.
-template <class Net>
-using network_output_t = typename runtime::network_plan<Net>::output;
+template <class Net> using network_output_t = typename runtime::network_plan<Net>::output;
 
 }  // namespace devplace::nn

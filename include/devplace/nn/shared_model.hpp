@@ -25,8 +25,7 @@ inline namespace DEVPLACE_CONFIGURATION {
 
 /// Copies a model out of shared memory. While other processes train the model, elements of the copy may stem from
 /// different updates. No other writes, by assign() or views of parameters, may run meanwhile.
-template <placement Where, class Net, precision P>
-[[nodiscard]] auto to(const model<Net, shared_memory, P>& source) {
+template <placement Where, class Net, precision P> [[nodiscard]] auto to(const model<Net, shared_memory, P>& source) {
   return detail::naming_bad_alloc("the copy of a model", [&] {
     static constexpr int ordinals[] = {0};
     using storage = typename precision_traits<P>::storage;
@@ -48,25 +47,22 @@ template <placement Where, class Net, precision P>
 namespace detail {
 
 /// The segment of a model: parameters, then buffers. Seed and number of passes take the place of a tensor's extents.
-template <class Net, class P>
-struct shared_form<model<Net, shared_memory, P>> {
+template <class Net, class P> struct shared_form<model<Net, shared_memory, P>> {
   using value_type = model<Net, shared_memory, P>;
   using state_type = typename value_type::state_type;
   using parameter = typename precision_traits<P>::parameter;
   using plan = runtime::network_plan<Net>;
 
   static value_type create(std::string_view name, seed start) { return created(name, model<Net, cpu, P>(start)); }
-  template <class From>
-  static value_type create(std::string_view name, const model<Net, From, P>& source) {
+  template <class From> static value_type create(std::string_view name, const model<Net, From, P>& source) {
     if constexpr (std::is_same_v<From, cpu>)
       return created(name, source);
     else
       return created(name, to<cpu>(source));
   }
   static value_type open(std::string_view name) {
-    return at(named_segment::open(texts_of_open, name, [](const named_segment&) {
-      return std::pair{text(), buffers_at + buffer_bytes};
-    }));
+    return at(named_segment::open(texts_of_open, name,
+                                  [](const named_segment&) { return std::pair{text(), buffers_at + buffer_bytes}; }));
   }
 
  private:

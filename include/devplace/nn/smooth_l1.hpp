@@ -11,8 +11,7 @@
 
 namespace devplace::nn::detail {
 
-template <class T>
-struct smooth_difference {
+template <class T> struct smooth_difference {
   T beta;
 
   DEVPLACE_HD T loss(T x, T t, std::size_t) const {
@@ -43,12 +42,10 @@ struct smooth_l1 {
   }
 
   /// The loss on one place.
-  template <class T>
-  using bound = detail::bound_formula<T, detail::smooth_difference<T>>;
+  template <class T> using bound = detail::bound_formula<T, detail::smooth_difference<T>>;
 
   /// Binds the loss to one place. Throws argument_error for options out of range.
-  template <class T, class Backend>
-  bound<T> bind(int) const {
+  template <class T, class Backend> bound<T> bind(int) const {
     detail::require_mean_or_sum("smooth_l1", reduce);
     constexpr double largest = -static_cast<double>(devplace::detail::lowest_number<T>);
     devplace::detail::require_option(devplace::detail::is_finite(beta) && beta >= 0 && beta <= largest, "smooth_l1",

@@ -10,21 +10,20 @@
 
 namespace devplace::nn::detail {
 
-template <class T, class Sample>
-struct loss_of_sample {
+template <class T, class Sample> struct loss_of_sample {
   static constexpr bool computes_much = requires { Sample::computes_much; };
 
   T* losses;
   Sample sample;
   DEVPLACE_HD void operator()(std::size_t i) const { losses[i] = static_cast<T>(sample(i)); }
-  void range(std::size_t begin, std::size_t end) const requires(computes_much) {
-    for (std::size_t i = begin; i != end; ++i)
-      (*this)(i);
+  void range(std::size_t begin, std::size_t end) const
+    requires(computes_much)
+  {
+    for (std::size_t i = begin; i != end; ++i) (*this)(i);
   }
 };
 
-template <class T, class Sample>
-struct term_of_sample {
+template <class T, class Sample> struct term_of_sample {
   const T* losses;
   Sample sample;
   DEVPLACE_HD devplace::detail::loss_term operator()(std::size_t i) const {

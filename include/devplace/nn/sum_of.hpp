@@ -13,13 +13,11 @@ namespace devplace::nn {
 /// Adds the outputs of branches, which take the same input, in order: `sum_of<linear<8, 4>, sequential<linear<8, 16>,
 /// relu, linear<16, 4>>>`. Branches are layers or networks with outputs of the same extents; nn::identity adds the
 /// input itself. Parameters are named by branch, as in PyTorch's ModuleList: `0.weight`, `1.2.weight`.
-template <class... Branches>
-struct sum_of {};
+template <class... Branches> struct sum_of {};
 
 namespace detail {
 
-template <class... Branches>
-struct network_input<sum_of<Branches...>> : input_of_branches<Branches...> {};
+template <class... Branches> struct network_input<sum_of<Branches...>> : input_of_branches<Branches...> {};
 template <class First, class... Rest, class Activation>
 struct input_element<sum_of<First, Rest...>, Activation> : input_element<First, Activation> {};
 
@@ -27,12 +25,8 @@ struct input_element<sum_of<First, Rest...>, Activation> : input_element<First, 
 struct join_by_sum {
   using rule = summands_of_one_size;
   static constexpr bool adds = true;
-  template <class First, class Other>
-  static constexpr bool fits() {
-    return std::is_same_v<First, Other>;
-  }
-  template <class First, class...>
-  using output = First;
+  template <class First, class Other> static constexpr bool fits() { return std::is_same_v<First, Other>; }
+  template <class First, class...> using output = First;
 };
 
 template <class... Branches, class In>

@@ -17,15 +17,12 @@
 namespace devplace::detail {
 
 /// Number of tensors in an expression.
-template <class X>
-inline constexpr std::size_t tensor_count = 0;
-template <class T, class E, class W, class L>
-inline constexpr std::size_t tensor_count<view_operand<T, E, W, L>> = 1;
-template <class T, class E, class W>
-inline constexpr std::size_t tensor_count<owned_operand<T, E, W>> = 1;
+template <class X> inline constexpr std::size_t tensor_count = 0;
+template <class T, class E, class W, class L> inline constexpr std::size_t tensor_count<view_operand<T, E, W, L>> = 1;
+template <class T, class E, class W> inline constexpr std::size_t tensor_count<owned_operand<T, E, W>> = 1;
 template <class Where, class F, class... Operands>
-inline constexpr std::size_t tensor_count<expression<Where, F, Operands...>> = (std::size_t{0} + ... +
-                                                                                tensor_count<Operands>);
+inline constexpr std::size_t tensor_count<expression<Where, F, Operands...>> =
+    (std::size_t{0} + ... + tensor_count<Operands>);
 
 /// Whether the types allow a tensor in the expression to need other strides than a row-major result of extents
 /// `Result`.
@@ -35,14 +32,12 @@ inline constexpr bool may_need_strides =
 template <class T, class E, class W, class L, class Result>
   requires(!std::is_same_v<L, row_major>)
 inline constexpr bool may_need_strides<view_operand<T, E, W, L>, Result> = !is_single<E>();
-template <class T, class Result>
-inline constexpr bool may_need_strides<scalar_operand<T>, Result> = false;
+template <class T, class Result> inline constexpr bool may_need_strides<scalar_operand<T>, Result> = false;
 template <class Result, class Where, class F, class... Operands>
 inline constexpr bool may_need_strides<expression<Where, F, Operands...>, Result> =
     (may_need_strides<Operands, Result> || ...);
 
-template <class Backend>
-[[noreturn]] void throw_operand_elsewhere(int operand, int destination) {
+template <class Backend> [[noreturn]] void throw_operand_elsewhere(int operand, int destination) {
   throw argument_error("elementwise: an operand lives on " + place_name(Backend{}, operand) +
                        " and the destination on " + place_name(Backend{}, destination) +
                        "; move one of them first with to<placement>(x).");
@@ -56,8 +51,7 @@ struct layout_reader {
   int ordinal;
   operand_layout* next;
 
-  template <class View>
-  void operator()(const View& x) {
+  template <class View> void operator()(const View& x) {
     if (x.ordinal() != ordinal) throw_operand_elsewhere<typename View::backend_type>(x.ordinal(), ordinal);
     *next++ = layout_of(x, result);
   }
@@ -67,8 +61,7 @@ struct layout_reader {
 
 /// Makes the leaves of an evaluation in which all operands have the result's layout and share one index.
 struct make_linear_leaf {
-  template <class View>
-  constexpr auto operator()(const View& x) const {
+  template <class View> constexpr auto operator()(const View& x) const {
     using value = typename View::value_type;
     if constexpr (is_single<typename View::extents_type>())
       return single_leaf<value>{raw_data(x)};
@@ -78,13 +71,11 @@ struct make_linear_leaf {
 };
 
 /// Makes the leaves of an evaluation with strides, along the innermost `rank` of `Rank` axes.
-template <std::size_t Rank>
-struct make_strided_leaf {
+template <std::size_t Rank> struct make_strided_leaf {
   const operand_layout* next;
   std::size_t rank;
 
-  template <class View>
-  constexpr auto operator()(const View& x) {
+  template <class View> constexpr auto operator()(const View& x) {
     using value = typename View::value_type;
     const operand_layout& operand = *next++;
     if constexpr (is_single<typename View::extents_type>()) {
@@ -99,8 +90,7 @@ struct make_strided_leaf {
 
 /// The parameters of an evaluation: the axes that remain after collapse(), and the layouts of the operands and then of
 /// the destination.
-template <std::size_t Count>
-struct evaluation {
+template <std::size_t Count> struct evaluation {
   shape axes;
   operand_layout layouts[Count + 1];
 
@@ -113,8 +103,7 @@ void run_strided(int ordinal, const Target& destination, const Expression& expre
   const auto tree = expression.tree(make);
   assign_strided<Target, std::remove_const_t<decltype(tree)>, Rank> body{
       destination, tree, {}, rows_are_linear(of.axes, of.layouts, Count + 1)};
-  for (std::size_t axis = 0; axis < Rank; ++axis)
-    body.extents[axis] = of.axes.aligned(axis, Rank);
+  for (std::size_t axis = 0; axis < Rank; ++axis) body.extents[axis] = of.axes.aligned(axis, Rank);
   for_each_index<Backend>(ordinal, of.destination().size, elementwise_grain, body);
 }
 

@@ -17,8 +17,7 @@ namespace devplace::detail {
 
 /// Maps elements of each channel to normalised values: (x - shift - rest) * scale. The mean is shift + rest, two
 /// numbers, so that a large mean is not rounded.
-template <class F>
-struct channel_scales {
+template <class F> struct channel_scales {
   F* shift;
   F* rest;
   F* scale;
@@ -31,8 +30,7 @@ struct channel_scales {
 
 /// Stores a channel's statistics and updates the running ones: (1 - momentum) running + momentum new. The running
 /// variance is unbiased.
-template <class F>
-struct statistics_of_batch {
+template <class F> struct statistics_of_batch {
   channel_scales<F> scales;
   F* running_mean;
   F* running_variance;
@@ -56,8 +54,7 @@ struct statistics_of_batch {
 
 /// The sums of x - shift and of its square, for channel_sums. The shift is the channel's first element, so that a large
 /// mean cancels no digits.
-template <class X, class F>
-struct moment_terms {
+template <class X, class F> struct moment_terms {
   using value_type = double;
   const X* x;
   std::size_t extent;
@@ -86,8 +83,7 @@ struct moment_terms {
 };
 
 /// Computes the scales for predictions from the running statistics.
-template <class F>
-struct running_scales_functor {
+template <class F> struct running_scales_functor {
   channel_scales<F> scales;
   const F* running_mean;
   const F* running_variance;
@@ -101,8 +97,7 @@ struct running_scales_functor {
 };
 
 /// y = w normalised x + b.
-template <class X, class F>
-struct scale_channels_functor {
+template <class X, class F> struct scale_channels_functor {
   channel_shape shape;
   X* y;
   const X* x;
@@ -140,8 +135,7 @@ struct scale_channels_functor {
 };
 
 /// Returns dy and dy times normalised x for each element of a channel.
-template <class X, class F>
-struct batch_norm_products {
+template <class X, class F> struct batch_norm_products {
   const X* x;
   const X* dy;
   F shift, rest, scale;
@@ -158,8 +152,7 @@ struct batch_norm_products {
 
 /// Stores a channel's sums of dy and of dy times normalised x as gradients of bias and weight, and their means for the
 /// gradient of x.
-template <class G, class F>
-struct gradients_of_batch {
+template <class G, class F> struct gradients_of_batch {
   G* weight_gradient;
   G* bias_gradient;
   bool accumulate;
@@ -182,8 +175,7 @@ struct gradients_of_batch {
 };
 
 /// Summands of gradients_of_batch, for channel_sums.
-template <class X, class G, class F>
-struct batch_norm_gradient_terms {
+template <class X, class G, class F> struct batch_norm_gradient_terms {
   using value_type = double;
   const X* x;
   const X* dy;
@@ -197,8 +189,7 @@ struct batch_norm_gradient_terms {
 };
 
 /// dx = w scale (dy - mean of dy - normalised x times the mean of dy times normalised x).
-template <class X, class F>
-struct batch_norm_gradient_functor {
+template <class X, class F> struct batch_norm_gradient_functor {
   channel_shape shape;
   X* dx;
   const X* x;

@@ -44,8 +44,7 @@ struct integer_sums {
 };
 
 /// The keys of a channel's largest x and -x.
-template <class X, class F>
-struct range_terms : largest_keys {
+template <class X, class F> struct range_terms : largest_keys {
   const X* x;
 
   struct summand {
@@ -61,8 +60,7 @@ struct range_terms : largest_keys {
 };
 
 /// The middle of a channel's range, from its keys, and the scale of the differences from the middle.
-template <class F>
-struct channel_range {
+template <class F> struct channel_range {
   F shift;
   exact_scale scale;
 
@@ -75,8 +73,7 @@ struct channel_range {
 };
 
 /// The sums of x - shift, normalised, and of its square.
-template <class X, class F>
-struct exact_moment_terms : integer_sums {
+template <class X, class F> struct exact_moment_terms : integer_sums {
   const X* x;
   const std::int64_t* keys;
   double unit;
@@ -99,8 +96,7 @@ struct exact_moment_terms : integer_sums {
 };
 
 /// Stores the statistics, from the reduced keys and sums.
-template <class F>
-struct exact_statistics_functor {
+template <class F> struct exact_statistics_functor {
   const std::int64_t* keys;
   const std::int64_t* sums;
   double unit, count;
@@ -115,8 +111,7 @@ struct exact_statistics_functor {
 };
 
 /// The keys of a channel's largest |dy| and |dy times normalised x|.
-template <class X, class F>
-struct gradient_range_terms : largest_keys {
+template <class X, class F> struct gradient_range_terms : largest_keys {
   const X* x;
   const X* dy;
   channel_scales<F> scales;
@@ -134,8 +129,7 @@ struct gradient_range_terms : largest_keys {
 };
 
 /// The normalised sums of dy and of dy times normalised x.
-template <class X, class F>
-struct exact_gradient_terms : integer_sums {
+template <class X, class F> struct exact_gradient_terms : integer_sums {
   const X* x;
   const X* dy;
   channel_scales<F> scales;
@@ -160,8 +154,7 @@ struct exact_gradient_terms : integer_sums {
 };
 
 /// Stores the gradients, from the reduced keys and sums.
-template <class G, class F>
-struct exact_gradients_functor {
+template <class G, class F> struct exact_gradients_functor {
   const std::int64_t* keys;
   const std::int64_t* sums;
   double unit, share;

@@ -27,13 +27,11 @@
 namespace devplace::detail {
 
 /// The extents type for the arguments of a function that makes a tensor: extents, or a number for each axis.
-template <class... Size>
-struct extents_of_sizes {
+template <class... Size> struct extents_of_sizes {
   static constexpr bool valid = sizeof...(Size) != 0 && (std::is_integral_v<Size> && ...);
   using type = dextents<sizeof...(Size)>;
 };
-template <extents_like Extents>
-struct extents_of_sizes<Extents> {
+template <extents_like Extents> struct extents_of_sizes<Extents> {
   static constexpr bool valid = true;
   using type = Extents;
 };
@@ -41,26 +39,21 @@ struct extents_of_sizes<Extents> {
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// Makes tensors.
-template <element T, extents_like Extents, placement Where>
-struct creation {
+template <element T, extents_like Extents, placement Where> struct creation {
   using type = tensor<T, Extents, Where>;
 
   /// Writes the same elements on every place: calls `write(view)` for each place's local tensor.
-  template <class Write>
-  static type everywhere(const Write& write, const Extents& extents) {
+  template <class Write> static type everywhere(const Write& write, const Extents& extents) {
     type result(extents);
-    for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-      write(local_part(result, k));
+    for (std::size_t k = 0; k < local_place_count<Where>; ++k) write(local_part(result, k));
     return result;
   }
-  template <class Write, std::integral... Size>
-  static type everywhere(const Write& write, Size... sizes) {
+  template <class Write, std::integral... Size> static type everywhere(const Write& write, Size... sizes) {
     return everywhere(write, Extents(sizes...));
   }
 
   /// Draws random elements: the same on every place, or the parts of one tensor, which the host draws.
-  template <class Write>
-  static type once(const Write& write, const Extents& extents) {
+  template <class Write> static type once(const Write& write, const Extents& extents) {
     constexpr form distribution = form_of<Where>;
     static_assert(is_floating_or_short<T>,
                   "devplace: random: random numbers are float, double, bf16 or half; convert them with cast<T>(x).");
@@ -82,8 +75,7 @@ struct creation {
 };
 
 /// Rejects filling a partial tensor, unless its operation (max, min) leaves equal summands unchanged.
-template <class Where>
-constexpr void require_equal_elements() {
+template <class Where> constexpr void require_equal_elements() {
   using kind = typename placement_traits<Where>::kind;
   constexpr bool one_value = form_of<Where> != form::summands || std::is_same_v<kind, summands<reduction::max>> ||
                              std::is_same_v<kind, summands<reduction::min>>;
@@ -93,8 +85,7 @@ constexpr void require_equal_elements() {
 }
 
 /// Checks the template arguments and sizes of functions that make tensors.
-template <class T, class Where, class... Size>
-constexpr bool can_create() {
+template <class T, class Where, class... Size> constexpr bool can_create() {
   constexpr bool of_elements = element<T>, placed = placement<Where>, sized = extents_of_sizes<Size...>::valid;
   static_assert(of_elements,
                 "devplace: the first template argument must be an element type, as in zeros<float, cpu>(3, 4): float, "
@@ -107,8 +98,7 @@ constexpr bool can_create() {
 }
 
 /// Checks the arguments of functions that make tensors of random numbers.
-template <class T, class Where, class Extents>
-constexpr bool can_draw() {
+template <class T, class Where, class Extents> constexpr bool can_draw() {
   constexpr bool shaped = extents_like<Extents>;
   static_assert(shaped,
                 "devplace: random numbers take extents and a seed, as in uniform<float, cpu>(extents(3, 4), seed{1}).");
@@ -126,8 +116,7 @@ using creation_of = creation<T, typename extents_of_sizes<Size...>::type, Where>
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// A tensor with all elements equal, on one or several places. Summands other than 0 are allowed for max and min only.
-template <class T, class Where, class Extents>
-auto full(const Extents& extents, detail::computed_t<T> value) {
+template <class T, class Where, class Extents> auto full(const Extents& extents, detail::computed_t<T> value) {
   if constexpr (detail::can_create<T, Where, Extents>()) {
     detail::require_equal_elements<Where>();
     return detail::creation_of<T, Where, Extents>::everywhere(
@@ -139,8 +128,7 @@ auto full(const Extents& extents, detail::computed_t<T> value) {
 
 /// A tensor of zeros, on one or several places: copies, parts or summands. Extents, or a number for each axis:
 /// `zeros<float, cpu>(3, 4)`.
-template <class T, class Where, class... Size>
-auto zeros(const Size&... sizes) {
+template <class T, class Where, class... Size> auto zeros(const Size&... sizes) {
   if constexpr (detail::can_create<T, Where, Size...>())
     return detail::creation_of<T, Where, Size...>::everywhere([](const auto& part) { fill(part, T{0}); }, sizes...);
   else
@@ -148,8 +136,7 @@ auto zeros(const Size&... sizes) {
 }
 
 /// A tensor of ones; see zeros, and full for several places.
-template <class T, class Where, class... Size>
-auto ones(const Size&... sizes) {
+template <class T, class Where, class... Size> auto ones(const Size&... sizes) {
   if constexpr (detail::can_create<T, Where, Size...>()) {
     detail::require_equal_elements<Where>();
     return detail::creation_of<T, Where, Size...>::everywhere([](const auto& part) { fill(part, T{1}); }, sizes...);
@@ -159,13 +146,11 @@ auto ones(const Size&... sizes) {
 }
 
 /// Zeros with the element type, extents, placement and split of a tensor or view.
-template <tensor_like X>
-auto zeros_like(const X& x) {
+template <tensor_like X> auto zeros_like(const X& x) {
   using T = typename X::value_type;
   if constexpr (detail::form_of_tensor<X> == detail::form::parts) {
     tensor<T, typename X::extents_type, typename X::placement_type> result(x.extents(), x.split_sizes());
-    for (std::size_t k = 0; k < X::places; ++k)
-      fill(result.only_on(k), T{0});
+    for (std::size_t k = 0; k < X::places; ++k) fill(result.only_on(k), T{0});
     return result;
   } else {
     return zeros<T, typename X::placement_type>(x.extents());
@@ -176,8 +161,7 @@ auto zeros_like(const X& x) {
 
 namespace devplace::detail {
 
-template <class T>
-struct arange_body {
+template <class T> struct arange_body {
   T* destination;
   computed_t<T> start, step;
 
@@ -190,8 +174,7 @@ struct arange_body {
 };
 
 /// Counts the steps from start that stay before stop.
-template <class T>
-std::size_t arange_size(T start, T stop, T step) {
+template <class T> std::size_t arange_size(T start, T stop, T step) {
   if constexpr (std::is_floating_point_v<T>) {
     const double count = std::ceil((double{stop} - double{start}) / double{step});
     if (!is_finite(count) || step == 0 || count >= 0x1p62)
@@ -234,10 +217,7 @@ auto arange(detail::computed_t<T> start, detail::computed_t<T> stop, detail::com
 }
 
 /// 0, 1, 2, ... up to but not including stop.
-template <class T, class Where = void>
-auto arange(detail::computed_t<T> stop) {
-  return arange<T, Where>(0, stop, 1);
-}
+template <class T, class Where = void> auto arange(detail::computed_t<T> stop) { return arange<T, Where>(0, stop, 1); }
 /// Uniformly distributed numbers in [low, high); see uniform_into. On several places, copies of the same numbers, or
 /// parts of the tensor that one place would have, made in host memory and copied.
 template <class T, class Where, class Extents>
@@ -262,8 +242,7 @@ auto normal(const Extents& extents, seed start, detail::computed_t<T> mean = 0,
 
 /// A random permutation of 0 to n-1; see permutation_into. Computed on the CPU and copied to `Where`; permutation.hpp
 /// has a version that the place computes itself.
-template <class Where = on<cpu>>
-auto permutation(std::size_t n, seed start) {
+template <class Where = on<cpu>> auto permutation(std::size_t n, seed start) {
   constexpr bool on_one_place = single_place<Where>;
   static_assert(on_one_place,
                 "devplace: permutation: the template argument must be one place, as in permutation<cpu>(10, seed{1}); "

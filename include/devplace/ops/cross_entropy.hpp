@@ -18,8 +18,7 @@
 namespace devplace {
 
 /// Options of PyTorch's cross_entropy, under the same names.
-template <floating_element T>
-struct cross_entropy_options {
+template <floating_element T> struct cross_entropy_options {
   std::int64_t ignore_index = -100;  ///< rows with this label are ignored
   T label_smoothing = 0;             ///< share of the target distribution spread evenly over all classes, 0 to 1
   const T* class_weights = nullptr;  ///< one weight per class, on the logits' place; null: all 1
@@ -37,8 +36,7 @@ namespace devplace::detail {
 }
 
 /// Row functor: computes the loss of a row, and its gradient unless `dlogits` is null.
-template <class T, class Label>
-struct cross_entropy_row {
+template <class T, class Label> struct cross_entropy_row {
   static constexpr bool computes_much = true;
 
   T* dlogits;  // may be `logits`
@@ -64,8 +62,7 @@ struct cross_entropy_row {
   DEVPLACE_HD void without_target(std::size_t row, T value) const {
     losses[row] = value;
     if (dlogits == nullptr) return;
-    for (std::size_t c = 0; c < n; ++c)
-      dlogits[row * n + c] = value;
+    for (std::size_t c = 0; c < n; ++c) dlogits[row * n + c] = value;
   }
 
   DEVPLACE_HD void with_target(std::size_t row, std::size_t label) const {
@@ -105,11 +102,9 @@ struct cross_entropy_row {
     if (dx == nullptr) return;
     const T scale =
         static_cast<T>((static_cast<double>(sharp * weight) + static_cast<double>(smooth) * all_weights) / sum);
-    for (std::size_t c = 0; c < n; ++c)
-      dx[c] *= scale;
+    for (std::size_t c = 0; c < n; ++c) dx[c] *= scale;
     if (smooth != 0) {
-      for (std::size_t c = 0; c < n; ++c)
-        dx[c] -= smooth * (w == nullptr ? T{1} : w[c]);
+      for (std::size_t c = 0; c < n; ++c) dx[c] -= smooth * (w == nullptr ? T{1} : w[c]);
     }
     dx[label] = static_cast<T>(static_cast<double>(smooth) *
                                (all_weights * static_cast<double>(share) / sum - static_cast<double>(weight))) -
@@ -118,8 +113,7 @@ struct cross_entropy_row {
 };
 
 /// The loss of a row and its weight in the mean.
-template <class T, class Label>
-struct cross_entropy_terms {
+template <class T, class Label> struct cross_entropy_terms {
   const T* losses;
   const Label* labels;
   const T* class_weights;

@@ -12,8 +12,7 @@
 namespace devplace {
 
 /// A distributed matrix with rows and columns exchanged, without copying. Made by transposed().
-template <class Tensor>
-struct distributed_transposed {
+template <class Tensor> struct distributed_transposed {
   /// Extents of the whole after transposition.
   using extents_type =
       devplace::extents<Tensor::extents_type::static_extent(1), Tensor::extents_type::static_extent(0)>;
@@ -37,15 +36,13 @@ auto transposed(X&& x) {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-template <class X>
-struct distributed_matrix_traits {
+template <class X> struct distributed_matrix_traits {
   using stored = X;
   using placement = typename X::placement_type;
   static const X& matrix(const X& x) { return x; }
   static auto part(const X& x, std::size_t k) { return x.only_on(k); }
 };
-template <class Tensor>
-struct distributed_matrix_traits<distributed_transposed<Tensor>> {
+template <class Tensor> struct distributed_matrix_traits<distributed_transposed<Tensor>> {
   using stored = Tensor;
   using placement = typename transposed_placement<typename Tensor::placement_type>::type;
   static const Tensor& matrix(const distributed_transposed<Tensor>& x) { return *x.matrix; }
@@ -54,10 +51,8 @@ struct distributed_matrix_traits<distributed_transposed<Tensor>> {
   }
 };
 
-template <class X>
-inline constexpr bool is_distributed_transposed = false;
-template <class Tensor>
-inline constexpr bool is_distributed_transposed<distributed_transposed<Tensor>> = true;
+template <class X> inline constexpr bool is_distributed_transposed = false;
+template <class Tensor> inline constexpr bool is_distributed_transposed<distributed_transposed<Tensor>> = true;
 
 /// A distributed tensor, possibly transposed().
 template <class X>
@@ -69,8 +64,7 @@ concept distributed_matrix_pair = (distributed_matrix<A> && (distributed_matrix<
                                   (matrix_operand<A> && distributed_matrix<B>);
 
 /// The operand that determines a product's split: the split operand, if there is one.
-template <class A, class B>
-const auto& split_operand(const A& a, const B& b) {
+template <class A, class B> const auto& split_operand(const A& a, const B& b) {
   if constexpr (rules_of<typename B::placement_type>::split) {
     static_cast<void>(a);
     return b;
@@ -81,14 +75,12 @@ const auto& split_operand(const A& a, const B& b) {
 }
 
 /// The placement of a product.
-template <class A, class B>
-struct distributed_product : refused<mismatch::places> {};
+template <class A, class B> struct distributed_product : refused<mismatch::places> {};
 template <distributed_matrix A, distributed_matrix B>
 struct distributed_product<A, B> : matmul_result<typename distributed_matrix_traits<A>::placement,
                                                  typename distributed_matrix_traits<B>::placement> {};
 
-template <class P, class A, class B>
-auto make_distributed_product(const A& a, const B& b) {
+template <class P, class A, class B> auto make_distributed_product(const A& a, const B& b) {
   using rule = distributed_product<A, B>;
   constexpr mismatch why = rule::why;
   constexpr bool one_placement = why != mismatch::places, one_axis = why != mismatch::split_axes,

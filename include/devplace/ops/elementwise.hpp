@@ -65,11 +65,8 @@ DEVPLACE_DETAIL_BINARY(pow, detail::binary<detail::elementary::power>);
 
 #undef DEVPLACE_DETAIL_BINARY
 
-#define DEVPLACE_DETAIL_UNARY(name, function) \
-  template <detail::operand_type X>           \
-  constexpr auto name(X&& x) {                \
-    return function(std::forward<X>(x));      \
-  }                                           \
+#define DEVPLACE_DETAIL_UNARY(name, function)                                                           \
+  template <detail::operand_type X> constexpr auto name(X&& x) { return function(std::forward<X>(x)); } \
   static_assert(true)
 
 /// Elements with the opposite sign.
@@ -99,8 +96,7 @@ DEVPLACE_DETAIL_UNARY(erf, detail::unary<detail::elementary::error_function>);
 
 /// Converts the elements to type T. From floating point to integers truncates towards zero, clamps to T's range and
 /// maps NaN to 0; integers that are too large keep their low bits.
-template <element T, detail::operand_type X>
-constexpr auto cast(X&& x) {
+template <element T, detail::operand_type X> constexpr auto cast(X&& x) {
   return detail::unary<detail::elementary::convert<T>>(std::forward<X>(x));
 }
 
@@ -123,7 +119,7 @@ namespace devplace::detail {
 /// Arguments of where(), at least one of them with elements; where() checks the rest.
 template <class Condition, class A, class B>
 concept choice = accepted_argument<Condition> && accepted_argument<A> && accepted_argument<B> &&
-    (operand_type<Condition> || operand_type<A> || operand_type<B>);
+                 (operand_type<Condition> || operand_type<A> || operand_type<B>);
 
 /// A user's functor that computes a new element from an element of each operand; devices get a bytewise copy.
 template <class F, class... X>
@@ -131,8 +127,7 @@ concept functor_of = std::is_trivially_copyable_v<F> && requires(const F& f, con
   requires is_element<std::remove_cvref_t<decltype(f(x...))>>;
 };
 
-template <class F, class... X>
-inline constexpr bool is_functor_of = false;
+template <class F, class... X> inline constexpr bool is_functor_of = false;
 template <class F, operand_type... X>
   requires(!operand_or_number<F> && functor_of<std::remove_cvref_t<F>, X...>)
 inline constexpr bool is_functor_of<F, X...> = true;
@@ -140,13 +135,12 @@ inline constexpr bool is_functor_of<F, X...> = true;
 template <class First, class... Rest>
 inline constexpr bool extents_fit = (broadcast_pair<extents_of_t<First>, extents_of_t<Rest>>::fits && ...);
 
-template <class First, class... Rest>
-inline constexpr bool all_on_one_place = (same_placements<First, Rest> && ...);
+template <class First, class... Rest> inline constexpr bool all_on_one_place = (same_placements<First, Rest> && ...);
 
 /// Targets of compound assignment: a tensor that is not a temporary, or a view.
 template <class X>
-concept assignable = is_view<std::remove_cvref_t<X>> ||
-    (std::is_lvalue_reference_v<X>&& is_tensor<std::remove_cvref_t<X>>);
+concept assignable =
+    is_view<std::remove_cvref_t<X>> || (std::is_lvalue_reference_v<X> && is_tensor<std::remove_cvref_t<X>>);
 
 }  // namespace devplace::detail
 
@@ -221,7 +215,7 @@ constexpr auto map(F&& functor, X&&... x) {
 #define DEVPLACE_DETAIL_COMPOUND(name, function)                     \
   template <class To, class X>                                       \
     requires(detail::assignable<To> && detail::accepted_argument<X>) \
-  To && name(To&& destination, X&& x) {                              \
+  To&& name(To&& destination, X&& x) {                               \
     function(destination, std::forward<X>(x));                       \
     return std::forward<To>(destination);                            \
   }                                                                  \

@@ -11,8 +11,7 @@ namespace devplace::detail {
 
 /// Adapts a functor of rows of `columns` elements to for_each. If F::computes_much, the CPU runs it with the
 /// processor's best instruction set, which costs compile time.
-template <class F>
-struct row_functor {
+template <class F> struct row_functor {
   static constexpr bool computes_much = requires { F::computes_much; };
 
   F f;
@@ -20,9 +19,10 @@ struct row_functor {
 
   void operator()(std::size_t row) const { f(row); }
 
-  void range(std::size_t begin, std::size_t end) const requires(computes_much) {
-    for (std::size_t row = begin; row != end; ++row)
-      f(row);
+  void range(std::size_t begin, std::size_t end) const
+    requires(computes_much)
+  {
+    for (std::size_t row = begin; row != end; ++row) f(row);
   }
 };
 

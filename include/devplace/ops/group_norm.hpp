@@ -21,8 +21,7 @@ struct group_shape {
 };
 
 /// `Element` is the type of x and y: T or, if T is float, a 16-bit type.
-template <class T, class Element = T>
-struct normalize_group {
+template <class T, class Element = T> struct normalize_group {
   static constexpr bool computes_much = true;
 
   group_shape shape;
@@ -48,8 +47,7 @@ struct normalize_group {
 
 /// terms = dy times normalised x, whose sums over a channel are the weight's gradient. Unless dx is null, dx = scale (g
 /// - mean of g - normalised x times the mean of g times normalised x) with g = w dy.
-template <class T, class Element = T>
-struct normalize_backward_group {
+template <class T, class Element = T> struct normalize_backward_group {
   static constexpr bool computes_much = true;
 
   group_shape shape;
@@ -93,8 +91,7 @@ struct normalize_backward_group {
 };
 
 /// The sums of terms and of dy over each channel, for channel_sums: the gradients of weight and bias.
-template <class T, class G, class Element = T>
-struct group_norm_gradient_terms {
+template <class T, class G, class Element = T> struct group_norm_gradient_terms {
   using value_type = double;
   const T* terms;
   const Element* dy;
@@ -130,8 +127,7 @@ struct group_norm_gradient_terms {
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Runs one of the row functors above for every group of `samples` samples.
-template <class Backend, class Row>
-void for_each_group(int ordinal, std::size_t samples, const Row& row) {
+template <class Backend, class Row> void for_each_group(int ordinal, std::size_t samples, const Row& row) {
   const std::size_t n = row.shape.row();
   for_each_row<Backend>(ordinal, samples * row.shape.groups, n, row_grain(n, 2), row);
 }

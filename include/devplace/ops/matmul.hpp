@@ -33,8 +33,7 @@ using detail::epilogue;
 
 /// c = then(alpha a b + beta c + bias) in precision P: the operands' element type (float, double; `mixed<T>` for bf16
 /// and half, whose products are summed in float), or `tf32` for float operands.
-template <precision P>
-struct matmul_options {
+template <precision P> struct matmul_options {
   /// The element type of the matrices.
   using value_type = element_of_t<P>;
   /// The type of the factors: float for bf16 and half.
@@ -54,8 +53,7 @@ concept matrix_operand = tensor_like<X> && !detail::distributed_tensor<X>;
 namespace devplace::detail {
 
 /// The element type of a product's operands.
-template <matrix_operand A>
-using matrix_element_t = operand_element_t<A>;
+template <matrix_operand A> using matrix_element_t = operand_element_t<A>;
 
 }  // namespace devplace::detail
 
@@ -73,8 +71,7 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> 
     const shape whole = axes;
     operand_layout layouts[] = {layout_of(a, whole), layout_of(b, whole), layout_of(c, whole)};
     axes.rank -= 2;
-    for (operand_layout& operand : layouts)
-      operand.single = false;
+    for (operand_layout& operand : layouts) operand.single = false;
     collapse(axes, layouts, 3);
     gemm_batch<T, Result> batch{g};
     if (axes.rank != 0) {
@@ -90,8 +87,7 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> 
       batch.count = 1;
     }
     std::size_t others = 1;
-    for (std::size_t axis = 0; axis != axes.rank; ++axis)
-      others *= axes.extents[axis];
+    for (std::size_t axis = 0; axis != axes.rank; ++axis) others *= axes.extents[axis];
     for (std::size_t which = 0; which != others; ++which) {
       gemm_batch<T, Result> products = batch;
       for (std::size_t axis = axes.rank, rest = which; axis-- != 0; rest /= axes.extents[axis]) {
@@ -189,7 +185,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// place; runs in the order of its current stream. Except for temporaries, allocates only at a thread's first product
 /// on the CPU, or at the first product of each size on a GPU. Different run-time extents throw shape_error.
 template <class C, class A, class B, precision P = typename detail::operand_precision<A>::type>
-  requires(detail::accepted_argument<const A&>&& detail::accepted_argument<const B&>)
+  requires(detail::accepted_argument<const A&> && detail::accepted_argument<const B&>)
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
   constexpr bool stored = tensor_like<C>;
   static_assert(stored, "devplace: matmul: the result, which is the first argument, must be a tensor or view.");

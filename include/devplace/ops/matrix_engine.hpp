@@ -25,8 +25,6 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// linked. The built-in engine uses the processor's highest instruction set; the environment variable DEVPLACE_CPU_ISA
 /// (generic, avx2, avx512, avx512_bf16 or amx) selects a lower one. Throws argument_error if that variable has another
 /// value or asks for more than the processor supports.
-inline matrix_engine_info matrix_engine() {
-  return {detail::default_engine::name()};
-}
+inline matrix_engine_info matrix_engine() { return {detail::default_engine::name()}; }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -14,8 +14,7 @@
 namespace devplace::detail {
 
 /// Row functor: computes a row's sum of squared differences, and its gradient unless `dy` is null.
-template <class T>
-struct mse_row {
+template <class T> struct mse_row {
   static constexpr bool computes_much = true;
 
   T* dy;  // may be `y`
@@ -38,8 +37,7 @@ struct mse_row {
 };
 
 /// The loss of a row, and its weight: the number of elements.
-template <class T>
-struct mse_terms {
+template <class T> struct mse_terms {
   const T* losses;
   double elements;
   DEVPLACE_HD loss_term operator()(std::size_t row) const { return {static_cast<double>(losses[row]), elements}; }
@@ -53,8 +51,7 @@ struct mse_terms {
 
 /// Whether the types allow mse; if not, an assertion fails.
 /// `auto`: instantiated where it is called, so that the compiler shows the user's line.
-template <class Sums, class DY, class RowLosses, class Y, class Target>
-constexpr auto check_mse_types() {
+template <class Sums, class DY, class RowLosses, class Y, class Target> constexpr auto check_mse_types() {
   using value = operand_element_t<Y>;
   using output = operand_extents_t<Y>;
   using wanted = operand_extents_t<Target>;

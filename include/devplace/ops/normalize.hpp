@@ -18,8 +18,7 @@ namespace devplace::detail {
 
 /// Maps an element of a row to its normalised value: (x - shift - rest) * scale. The mean is shift + rest, two numbers,
 /// so that a large mean is not rounded.
-template <class T, bool Centred>
-struct row_scale {
+template <class T, bool Centred> struct row_scale {
   T shift, rest, scale;
 
   DEVPLACE_HD row_scale(T shifted_by, double rest_of_mean, double variance, double epsilon)
@@ -47,8 +46,7 @@ DEVPLACE_HD row_scale<T, Centred> scale_of_row(const Element* x, std::size_t n, 
 }
 
 /// `Element` is the type of x and y: T or, if T is float, a 16-bit type.
-template <class T, bool Centred, class Element = T>
-struct normalize_row {
+template <class T, bool Centred, class Element = T> struct normalize_row {
   static constexpr bool computes_much = true;
 
   Element* y;
@@ -76,8 +74,7 @@ struct normalize_row {
 
 /// terms = dy times normalised x, whose column sums are the weight's gradient. Unless dx is null, with g = w dy, dx =
 /// scale (g - mean of g - normalised x times the mean of g times normalised x); if not Centred, without the first mean.
-template <class T, bool Centred, class Element = T>
-struct normalize_backward_row {
+template <class T, bool Centred, class Element = T> struct normalize_backward_row {
   static constexpr bool computes_much = true;
 
   Element* dx;
@@ -116,8 +113,7 @@ struct normalize_backward_row {
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Runs one of the row functors above for every row of `x` [rows, n], a view.
-template <class Row, class X>
-void for_normalized_rows(const X& x, const Row& row) {
+template <class Row, class X> void for_normalized_rows(const X& x, const Row& row) {
   for_each_row<typename X::backend_type>(x.ordinal(), x.extent(0), x.extent(1), row_grain(x.extent(1), 2), row);
 }
 

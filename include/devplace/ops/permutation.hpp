@@ -24,9 +24,7 @@ struct permutation {};
 namespace devplace::detail {
 
 /// Number of 64-bit words of scratch memory, enough for every backend: keys, and as many again to sort them.
-constexpr std::size_t permutation_workspace(std::size_t size) {
-  return 2 * size + 1;
-}
+constexpr std::size_t permutation_workspace(std::size_t size) { return 2 * size + 1; }
 
 /// Computes the order of 0 to size-1 by their random keys.
 struct permutation_plan {
@@ -44,8 +42,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// computes the permutation, in the order of its current stream, with the same result on every place. For stream 0 the
 /// result equals permutation(n, seed); for `sampler::stream(epoch)` it is the order of a sampler's epoch. Scratch
 /// memory is allocated on the place and counted as workspace.
-template <tensor_like Order>
-void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
+template <tensor_like Order> void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
   constexpr bool on_one_place = detail::none_distributed<Order>;
   static_assert(on_one_place,
                 "devplace: permutation: the numbers are drawn on one place; draw them there and broadcast or scatter "

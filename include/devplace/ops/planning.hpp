@@ -18,14 +18,10 @@ struct planning {};
 namespace detail {
 
 /// Whether a backend's operations make plans, at their first use or earlier in a planning_scope.
-template <class Backend>
-constexpr bool makes_plans() {
-  return provided<Backend, op::planning>;
-}
+template <class Backend> constexpr bool makes_plans() { return provided<Backend, op::planning>; }
 
 /// While a scope exists, operations only make plans. Scopes must not be nested.
-template <class Backend>
-using planning_scope = typename implementation<Backend, op::planning>::scope;
+template <class Backend> using planning_scope = typename implementation<Backend, op::planning>::scope;
 
 }  // namespace detail
 

@@ -17,19 +17,16 @@
 
 namespace devplace::detail {
 
-template <class T>
-inline constexpr T lowest_element = static_cast<T>(-infinity<computed_t<T>>);
+template <class T> inline constexpr T lowest_element = static_cast<T>(-infinity<computed_t<T>>);
 
 /// Whether `x` replaces `best` as the largest element so far: the first of equal elements stays, and the last NaN wins,
 /// as in PyTorch.
-template <class T>
-DEVPLACE_HD constexpr bool replaces(T x, T best) {
+template <class T> DEVPLACE_HD constexpr bool replaces(T x, T best) {
   return (static_cast<int>(x > best) | static_cast<int>(x != x)) != 0;
 }
 
 /// to [planes, rows.out, columns.out] = the largest elements of the windows of x [planes, rows.in, columns.in].
-template <class T>
-struct max_pool_functor {
+template <class T> struct max_pool_functor {
   pooling_shape s;
   const T* x;
   T* to;
@@ -48,8 +45,7 @@ struct max_pool_functor {
     for_each_line(s, from / s.windows(), until / s.windows(), [this](const window_line& line) {
       T buffer[window_line::most];
       T* const best = line.results(to, buffer);
-      for (std::size_t k = 0; k < line.count(); ++k)
-        best[k] = lowest_element<T>;
+      for (std::size_t k = 0; k < line.count(); ++k) best[k] = lowest_element<T>;
       for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
         const T* const taps = x + line.plane * s.plane() + at;
         for (std::size_t k = 0; k < n; ++k)
@@ -61,8 +57,7 @@ struct max_pool_functor {
 };
 
 /// dx = the gradient of max_pool's input: a window's gradient goes to its first largest element.
-template <class T>
-struct max_pool_gradient_functor {
+template <class T> struct max_pool_gradient_functor {
   pooling_shape s;
   const T* x;
   const T* dy;
@@ -79,9 +74,10 @@ struct max_pool_gradient_functor {
     dx[i] = static_cast<T>(sum);
   }
   /// Elements from..until - 1, whole planes.
-  void range(std::size_t from, std::size_t until) const requires floating_element<T> {
-    for (std::size_t i = from; i < until; ++i)
-      dx[i] = T{0};
+  void range(std::size_t from, std::size_t until) const
+    requires floating_element<T>
+  {
+    for (std::size_t i = from; i < until; ++i) dx[i] = T{0};
     for_each_line(s, from / s.plane(), until / s.plane(), [this](const window_line& line) { add_line(line); });
   }
 
@@ -103,8 +99,7 @@ struct max_pool_gradient_functor {
     const T* const image = x + line.plane * s.plane();
     T best[window_line::most];
     std::uint32_t found[window_line::most];
-    for (std::size_t k = 0; k < line.count(); ++k)
-      best[k] = lowest_element<T>, found[k] = none;
+    for (std::size_t k = 0; k < line.count(); ++k) best[k] = lowest_element<T>, found[k] = none;
     for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
       compare(image + at, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(n), apart, best + first,
               found + first);
@@ -126,8 +121,7 @@ struct max_pool_gradient_functor {
 };
 
 /// to = the means of the windows of x, in which padding counts as zeros.
-template <class T>
-struct average_pool_functor {
+template <class T> struct average_pool_functor {
   pooling_shape s;
   const T* x;
   T* to;
@@ -141,27 +135,25 @@ struct average_pool_functor {
     to[i] = static_cast<T>(sum / static_cast<computed_t<T>>(s.taps()));
   }
   /// Elements from..until - 1, whole planes.
-  void range(std::size_t from, std::size_t until) const requires floating_element<T> {
+  void range(std::size_t from, std::size_t until) const
+    requires floating_element<T>
+  {
     for_each_line(s, from / s.windows(), until / s.windows(), [this](const window_line& line) {
       T buffer[window_line::most];
       T* const sums = line.results(to, buffer);
-      for (std::size_t k = 0; k < line.count(); ++k)
-        sums[k] = T{0};
+      for (std::size_t k = 0; k < line.count(); ++k) sums[k] = T{0};
       for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
         const T* const taps = x + line.plane * s.plane() + at;
-        for (std::size_t k = 0; k < n; ++k)
-          sums[first + k] += taps[k * apart];
+        for (std::size_t k = 0; k < n; ++k) sums[first + k] += taps[k * apart];
       });
-      for (std::size_t k = 0; k < line.count(); ++k)
-        sums[k] /= static_cast<T>(s.taps());
+      for (std::size_t k = 0; k < line.count(); ++k) sums[k] /= static_cast<T>(s.taps());
       line.store(to, sums);
     });
   }
 };
 
 /// dx = the gradient of average_pool's input.
-template <class T>
-struct average_pool_gradient_functor {
+template <class T> struct average_pool_gradient_functor {
   pooling_shape s;
   const T* dy;
   T* dx;
@@ -175,17 +167,17 @@ struct average_pool_gradient_functor {
     dx[i] = static_cast<T>(sum);
   }
   /// Elements from..until - 1, whole planes.
-  void range(std::size_t from, std::size_t until) const requires floating_element<T> {
-    for (std::size_t i = from; i < until; ++i)
-      dx[i] = T{0};
+  void range(std::size_t from, std::size_t until) const
+    requires floating_element<T>
+  {
+    for (std::size_t i = from; i < until; ++i) dx[i] = T{0};
     for_each_line(s, from / s.plane(), until / s.plane(), [this](const window_line& line) {
       T shares[window_line::most];
       for (std::size_t k = 0; k < line.count(); ++k)
         shares[k] = dy[line.first + k * line.step] / static_cast<T>(s.taps());
       for_each_tap(s, line, [&](std::size_t first, std::size_t n, std::size_t at, auto apart) {
         T* const image = dx + line.plane * s.plane() + at;
-        for (std::size_t k = 0; k < n; ++k)
-          image[k * apart] += shares[first + k];
+        for (std::size_t k = 0; k < n; ++k) image[k * apart] += shares[first + k];
       });
     });
   }

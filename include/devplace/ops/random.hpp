@@ -35,8 +35,7 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// itself.
 inline constexpr std::uint64_t uniform_streams = 0x756e'6966'6f72'6d00, normal_streams = 0x6e6f'726d'616c'0000;
 
-template <tensor_like To>
-auto random_destination(To& destination) {
+template <tensor_like To> auto random_destination(To& destination) {
   const auto to = as_view(destination);
   using view_type = std::remove_const_t<decltype(to)>;
   static_assert(!std::is_const_v<typename view_type::element_type>,
@@ -47,8 +46,7 @@ auto random_destination(To& destination) {
   return to;
 }
 
-template <class View, class Body>
-void fill_randomly(const View& to, const Body& body) {
+template <class View, class Body> void fill_randomly(const View& to, const Body& body) {
   for_each_index<typename View::backend_type>(to.ordinal(), Body::indices(to.size()), Body::grain, body);
 }
 
@@ -56,8 +54,7 @@ template <class Destination>
 using computed_of_destination = computed_t<typename std::remove_cvref_t<Destination>::value_type>;
 
 /// The smallest number of type T that is not below x.
-template <class T>
-computed_t<T> rounded_up(computed_t<T> x) {
+template <class T> computed_t<T> rounded_up(computed_t<T> x) {
   const T nearest{x};
   if constexpr (storage_element<T>)
     if (nearest < x)  // the next bits are away from 0 for a positive number, towards 0 for a negative one

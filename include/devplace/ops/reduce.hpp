@@ -52,7 +52,7 @@ namespace devplace::detail {
 
 /// Arguments that reductions take or reject with an error message.
 template <class X, class... Axes>
-concept reduction_call = (reducible<X> && ((axis_argument<Axes> || accepted_argument<const Axes&>)&&...)) ||
+concept reduction_call = (reducible<X> && ((axis_argument<Axes> || accepted_argument<const Axes&>) && ...)) ||
                          (is_foreign_array<std::remove_cvref_t<X>> && (axis_argument<Axes> && ...));
 
 }  // namespace devplace::detail
@@ -60,8 +60,7 @@ concept reduction_call = (reducible<X> && ((axis_argument<Axes> || accepted_argu
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Returns the view of a tensor or view; evaluates an expression into a tensor.
-template <reducible X>
-auto evaluated(const X& x) {
+template <reducible X> auto evaluated(const X& x) {
   if constexpr (tensor_like<X>)
     return as_any_view(x);
   else
@@ -99,8 +98,7 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
 }
 
 /// Reduces on one place, into a new tensor.
-template <class Operation, class X, class... Axes>
-auto reduced_on_place(const X& operand, Axes... axes) {
+template <class Operation, class X, class... Axes> auto reduced_on_place(const X& operand, Axes... axes) {
   const auto x = evaluated(operand);
   const auto window = as_any_view(x);
   using view_type = std::remove_const_t<decltype(window)>;
@@ -132,48 +130,37 @@ inline void require_elements(const char* operation, std::size_t count) {
 
 struct sum_operation {
   static constexpr reducing kind = reducing::sum;
-  template <class T>
-  using result = sum_result_t<T>;
-  template <class T>
-  static auto reducer(sum_result_t<T>* result, std::size_t) {
+  template <class T> using result = sum_result_t<T>;
+  template <class T> static auto reducer(sum_result_t<T>* result, std::size_t) {
     return sum_reducer<T>{result, sum_result_t<T>(0)};
   }
 };
 struct mean_operation {
   static constexpr reducing kind = reducing::mean;
-  template <class T>
-  using result = T;
-  template <class T>
-  static auto reducer(T* result, std::size_t count) {
+  template <class T> using result = T;
+  template <class T> static auto reducer(T* result, std::size_t count) {
     return mean_reducer<T>{result, static_cast<double>(count)};
   }
 };
-template <bool Largest>
-struct extremum_operation {
+template <bool Largest> struct extremum_operation {
   static constexpr reducing kind = Largest ? reducing::max : reducing::min;
-  template <class T>
-  using result = T;
-  template <class T>
-  static auto reducer(T* result, std::size_t count) {
+  template <class T> using result = T;
+  template <class T> static auto reducer(T* result, std::size_t count) {
     require_elements(Largest ? "max" : "min", count);
     return extremum_reducer<T, Largest>{result};
   }
 };
-template <bool Largest>
-struct position_operation {
+template <bool Largest> struct position_operation {
   static constexpr reducing kind = reducing::position;
-  template <class T>
-  using result = std::int64_t;
-  template <class T>
-  static auto reducer(std::int64_t* result, std::size_t count) {
+  template <class T> using result = std::int64_t;
+  template <class T> static auto reducer(std::int64_t* result, std::size_t count) {
     require_elements(Largest ? "argmax" : "argmin", count);
     return extremum_position_reducer<T, Largest>{result};
   }
 };
 
 /// The extremum of no elements: the neutral element, which does not affect other places' results.
-template <class T, bool Largest>
-constexpr T extremum_of_nothing() {
+template <class T, bool Largest> constexpr T extremum_of_nothing() {
   if constexpr (std::is_integral_v<T>)
     return Largest ? lowest_number<T> : highest_number<T>;
   else
@@ -205,16 +192,14 @@ auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
 }
 
 /// Why the algebra of placements rejects a reduction; mismatch::none for axes given as numbers.
-template <class Operation, class Where, class... Axes>
-inline constexpr mismatch why_not_reduced = mismatch::none;
+template <class Operation, class Where, class... Axes> inline constexpr mismatch why_not_reduced = mismatch::none;
 template <class Operation, placement Where, std::size_t... N>
 inline constexpr mismatch why_not_reduced<Operation, Where, axis<N>...> =
     reduction_result<Operation::kind, Where, N...>::why;
 
 /// Asserts one call below the public functions, so that a compiler's message soon reaches the user's line. `X` is
 /// deduced from a forwarding reference.
-template <class Operation, class X, class... Axes>
-auto reduced(X&& x, const Axes&... axes) {
+template <class Operation, class X, class... Axes> auto reduced(X&& x, const Axes&... axes) {
   constexpr bool operand_and_axes = reducible<X> && (axis_argument<Axes> && ...);
   static_assert(operand_and_axes,
                 "devplace: a reduction takes one tensor, view or expression and the axes, as in sum(x, axis<0>{}); the "

@@ -17,9 +17,7 @@
 namespace devplace::detail {
 
 /// Number of chunks of floating-point sums.
-constexpr std::size_t scan_chunks(std::size_t size) {
-  return divided_up(size, scan_chunk);
-}
+constexpr std::size_t scan_chunks(std::size_t size) { return divided_up(size, scan_chunk); }
 
 /// Number of doubles for the sums of chunks on all levels.
 constexpr std::size_t scan_workspace(std::size_t size) {
@@ -45,8 +43,7 @@ void scan_in_chunks(int ordinal, const T* x, std::size_t n, T* y, double* worksp
 }
 
 /// Whether cumulative sums of X can be written to Y; if not, an assertion fails.
-template <class Y, class X>
-constexpr bool can_scan() {
+template <class Y, class X> constexpr bool can_scan() {
   if constexpr (takes_on_one_place<Y, X>()) {
     constexpr bool together = on_one_device<Y, X>, written = writable<Y>,
                    same = std::is_same_v<operand_element_t<Y>, sum_result_t<operand_element_t<X>>>,
@@ -79,7 +76,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Throws shape_error for different run-time extents, and for 2^31 or more integers on CUDA devices if the program is
 /// built with a CUDA Toolkit before 13.0.
 template <class Y, class X>
-  requires(detail::accepted_argument<Y>&& detail::accepted_argument<const X&>)
+  requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
 void cumsum_into(Y&& y, const X& x) {
   if constexpr (detail::can_scan<Y, X>()) {
     using value = detail::operand_element_t<X>;

@@ -22,8 +22,7 @@ namespace devplace::detail {
 // Row functors: one index is one row. Rows with NaN or +infinity, and rows of -infinity only, become NaN by IEEE
 // arithmetic, as in PyTorch. Elements of 16 bits are computed in float and rounded once.
 
-template <class T>
-struct softmax_row {
+template <class T> struct softmax_row {
   static constexpr bool computes_much = true;
 
   T* y;
@@ -47,8 +46,7 @@ struct softmax_row {
   }
 };
 
-template <class T>
-struct log_softmax_row {
+template <class T> struct log_softmax_row {
   static constexpr bool computes_much = true;
 
   T* y;
@@ -68,8 +66,7 @@ struct log_softmax_row {
   }
 };
 
-template <class T>
-struct softmax_backward_row {
+template <class T> struct softmax_backward_row {
   static constexpr bool computes_much = true;
 
   T* dx;
@@ -90,8 +87,7 @@ struct softmax_backward_row {
   }
 };
 
-template <class T>
-struct log_softmax_backward_row {
+template <class T> struct log_softmax_backward_row {
   static constexpr bool computes_much = true;
 
   T* dx;
@@ -153,8 +149,7 @@ auto for_rows_of(const char* operation, const Y& y, const X&... x) {
 }
 
 /// Applies `Row` to every row of x, into a new tensor that is distributed like x.
-template <template <class> class Row, class X>
-auto with_rows_of(const char* operation, const X& x) {
+template <template <class> class Row, class X> auto with_rows_of(const char* operation, const X& x) {
   constexpr bool stored = tensor_like<X>;
   static_assert(stored,
                 "devplace: softmax: the operand must be a tensor or view; store an expression in a tensor first, "
@@ -170,8 +165,7 @@ auto with_rows_of(const char* operation, const X& x) {
       using rule = row_function_result<extents_type::rank - 1, typename X::placement_type>;
       if constexpr (common_result<rule>::value && extents_type::rank > 0) {
         auto y = make_like<typename X::value_type, typename X::placement_type>(x.extents(), x);
-        for (std::size_t k = 0; k != x.places; ++k)
-          for_rows_of<Row>(operation, y.only_on(k), x.local(k));
+        for (std::size_t k = 0; k != x.places; ++k) for_rows_of<Row>(operation, y.only_on(k), x.local(k));
         return y;
       }
     } else {
@@ -192,20 +186,17 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Shapes: y and x the same, any rank above 0; y may be x. On one place, in the order of its current stream. Rows with
 /// NaN or +infinity, and rows of -infinity only, give NaN. Different run-time extents throw shape_error. Views with
 /// strides are processed through row-major temporaries.
-template <tensor_like Y, tensor_like X>
-void softmax_into(Y&& y, const X& x) {
+template <tensor_like Y, tensor_like X> void softmax_into(Y&& y, const X& x) {
   detail::for_rows_of<detail::softmax_row>("softmax", detail::as_any_view(y), detail::as_any_view(x));
 }
 
 /// y = log(softmax(x)) along the last axis, without cancellation. Otherwise as softmax_into.
-template <tensor_like Y, tensor_like X>
-void log_softmax_into(Y&& y, const X& x) {
+template <tensor_like Y, tensor_like X> void log_softmax_into(Y&& y, const X& x) {
   detail::for_rows_of<detail::log_softmax_row>("log_softmax", detail::as_any_view(y), detail::as_any_view(x));
 }
 
 /// dx = y * (dy - sum of dy * y) along the last axis: the gradient through y = softmax(x). dx may be dy or y.
-template <tensor_like DX, tensor_like Y, tensor_like DY>
-void softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
+template <tensor_like DX, tensor_like Y, tensor_like DY> void softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
   detail::for_rows_of<detail::softmax_backward_row>("softmax_backward", detail::as_any_view(dx), detail::as_any_view(y),
                                                     detail::as_any_view(dy));
 }

@@ -62,8 +62,7 @@ void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value
 
 /// Sorts the rows of x into y: the elements, or their positions.
 /// `auto`: instantiated where it is called, so that the compiler shows the user's line.
-template <bool Positions, class Y, class X>
-auto sort_into(const char* operation, Y& y, const X& x, sort_order order) {
+template <bool Positions, class Y, class X> auto sort_into(const char* operation, Y& y, const X& x, sort_order order) {
   if constexpr (takes_on_one_place<Y, X>()) {
     using result = std::conditional_t<Positions, std::int64_t, operand_element_t<X>>;
     constexpr bool together = on_one_device<Y, X>, written = writable<Y>,
@@ -98,7 +97,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// y = x with each row (along the last axis) sorted. Shapes: x and y equal, any rank above 0; y must not be x. In the
 /// order of the place's current stream. Different run-time extents throw shape_error.
 template <class Y, class X>
-  requires(detail::accepted_argument<Y>&& detail::accepted_argument<const X&>)
+  requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
 void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
   detail::sort_into<false>("sort", y, x, order);
 }
@@ -106,7 +105,7 @@ void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
 /// positions[i] = the position in the original row, counted from 0, of element i of the sorted row. int64, with x's
 /// extents. Equal elements keep their order, in descending sorts too.
 template <class Y, class X>
-  requires(detail::accepted_argument<Y>&& detail::accepted_argument<const X&>)
+  requires(detail::accepted_argument<Y> && detail::accepted_argument<const X&>)
 void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::ascending) {
   detail::sort_into<true>("argsort", positions, x, order);
 }

@@ -11,8 +11,7 @@ enum class sort_order : unsigned char {
 };
 
 /// The first elements of each sorted row and their positions in the original rows.
-template <class Values, class Positions>
-struct sorted_elements {
+template <class Values, class Positions> struct sorted_elements {
   Values values;        ///< of x's element type
   Positions positions;  ///< int64, counted from 0 in each row
 };

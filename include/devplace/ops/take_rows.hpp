@@ -15,8 +15,7 @@
 
 namespace devplace::detail {
 
-template <class X, class Indices>
-struct taken_rows {
+template <class X, class Indices> struct taken_rows {
   static constexpr bool has_rows = operand_extents_t<X>::rank > 0, one_axis = operand_extents_t<Indices>::rank == 1,
                         whole = std::is_integral_v<operand_element_t<Indices>>, together = on_one_device<X, Indices>;
   static constexpr bool allowed = has_rows && one_axis && whole && together;
@@ -85,7 +84,7 @@ void take_rows_into(Y&& y, const X& x, const Indices& indices) {
 
 /// The rows of x with the given indices, as a new tensor on x's place. See take_rows_into.
 template <class X, class Indices>
-  requires(detail::accepted_argument<const X&>&& detail::accepted_argument<const Indices&>)
+  requires(detail::accepted_argument<const X&> && detail::accepted_argument<const Indices&>)
 auto take_rows(const X& x, const Indices& indices) {
   constexpr bool stored = tensor_like<X> && tensor_like<Indices>;
   static_assert(stored,

@@ -14,8 +14,7 @@ namespace devplace::detail {
 
 /// to [planes, factor rows, factor columns] = x [planes, rows, columns] with each element repeated factor x factor
 /// times.
-template <class T>
-struct upsample_functor {
+template <class T> struct upsample_functor {
   std::size_t columns, factor;
   const T* x;
   T* to;
@@ -29,15 +28,13 @@ struct upsample_functor {
                        [this](std::size_t row, std::size_t, std::size_t begin, std::size_t end) {
                          const T* const source = x + row / factor * columns;
                          T* const out = to + row * columns * factor;
-                         for (std::size_t k = begin; k < end; ++k)
-                           out[k] = source[k / factor];
+                         for (std::size_t k = begin; k < end; ++k) out[k] = source[k / factor];
                        });
   }
 };
 
 /// dx = the gradient of upsample's input.
-template <class T>
-struct upsample_gradient_functor {
+template <class T> struct upsample_gradient_functor {
   std::size_t columns, factor;
   const T* dy;
   T* dx;
@@ -47,8 +44,7 @@ struct upsample_gradient_functor {
     const T* const first = dy + i / columns * factor * wide + i % columns * factor;
     computed_t<T> sum{0};
     for (std::size_t y = 0; y < factor; ++y)
-      for (std::size_t z = 0; z < factor; ++z)
-        sum += static_cast<computed_t<T>>(first[y * wide + z]);
+      for (std::size_t z = 0; z < factor; ++z) sum += static_cast<computed_t<T>>(first[y * wide + z]);
     dx[i] = static_cast<T>(sum);
   }
 };

@@ -18,8 +18,7 @@ namespace detail {
 
 /// Allocates the workspace of products and reductions on a backend's device, so that none of them allocates later.
 /// Freed at the end of the process only.
-template <class Backend>
-void prepare_workspaces([[maybe_unused]] int ordinal) {
+template <class Backend> void prepare_workspaces([[maybe_unused]] int ordinal) {
   if constexpr (provided<Backend, op::workspaces>) implementation<Backend, op::workspaces>::run(ordinal);
 }
 

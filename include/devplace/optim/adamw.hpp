@@ -32,8 +32,7 @@ struct adamw {
   static void for_each_option(auto& self, auto&& f) { detail::for_each_option_of_adam(self, f); }
 
   /// One update; see optimizer_rule.
-  template <class Backend, class Arguments>
-  void step(const Arguments& arguments) const {
+  template <class Backend, class Arguments> void step(const Arguments& arguments) const {
     const detail::adam_formula formula{learning_rate, beta1, beta2, epsilon, 0, weight_decay};
     detail::update_by_formula<state_arenas, Backend>(formula, arguments);
   }

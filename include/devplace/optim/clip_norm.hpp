@@ -20,8 +20,7 @@ struct clip_norm {
 };
 
 /// Arguments of clip_norm_into; all pointers are to memory of the device `ordinal`.
-template <class T>
-struct clip_arguments {
+template <class T> struct clip_arguments {
   int ordinal = 0;                        ///< the device
   std::size_t n = 0;                      ///< number of elements, including padding, whose gradients are 0
   const T* gradients = nullptr;           ///< sums over the samples, not yet divided
@@ -36,17 +35,14 @@ struct clip_arguments {
 };
 
 /// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.
-constexpr std::size_t clip_workspace_size(std::size_t n) {
-  return runtime::norm_lanes(n) + runtime::norm_groups(n);
-}
+constexpr std::size_t clip_workspace_size(std::size_t n) { return runtime::norm_lanes(n) + runtime::norm_groups(n); }
 
 /// Computes factor = min(1, max_norm / (norm + 1e-6)), where norm = |gradients / divisor| is the 2-norm, 0 if the
 /// divisor is 0. Asynchronous; does not allocate; one launch on a GPU. Sums in double, in an order that depends only on
 /// `n` and the backend. Non-finite gradients make the norm infinite or NaN, and the parameters NaN after the step, as
 /// in PyTorch by default. With a `scaler`, computes the norm of the unscaled gradients; the factor also undoes the
 /// scale, and a non-finite gradient or factor skips the step.
-template <class Backend, class T>
-void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
+template <class Backend, class T> void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
   const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor,   a.norm,
                                        a.scaler,  a.scaling,     a.unscaled, a.statistics};
   devplace::detail::dispatch<op::clip_factor, Backend>(a.ordinal,

@@ -9,8 +9,7 @@ namespace devplace::optim {
 /// Restricts a rule's weight decay to parameters with two axes or more: to weights, without biases and factors of
 /// normalisations. `trainer step{model, loss, optim::decay_of_matrices{optim::adamw{...}}}`. Inherits the rule's
 /// members: `step.optimizer().rule().learning_rate = x`.
-template <optimizer_rule Rule>
-struct decay_of_matrices : Rule {
+template <optimizer_rule Rule> struct decay_of_matrices : Rule {
   /// Whether the rule has a weight decay; named in the error message.
   static constexpr bool has_decay = requires(Rule rule) { rule.weight_decay = 0.1; };
   static_assert(has_decay, "devplace: decay_of_matrices: the rule has no weight_decay; use the rule itself.");

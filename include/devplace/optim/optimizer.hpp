@@ -42,8 +42,7 @@ struct on_every_place {};
 /// The first place, which alone holds the state.
 struct on_first_place {};
 /// Each place, for its share of the parameters, in `Parts` parts.
-template <std::size_t Parts>
-struct on_shares {};
+template <std::size_t Parts> struct on_shares {};
 
 ///@}
 
@@ -52,14 +51,10 @@ struct on_shares {};
 namespace optim::detail {
 
 /// The number of parts of each replica that an optimizer updates.
-template <class Who>
-inline constexpr std::size_t part_count = 1;
-template <std::size_t Parts>
-inline constexpr std::size_t part_count<on_shares<Parts>> = Parts;
-template <class Who>
-inline constexpr bool has_shares = false;
-template <std::size_t Parts>
-inline constexpr bool has_shares<on_shares<Parts>> = true;
+template <class Who> inline constexpr std::size_t part_count = 1;
+template <std::size_t Parts> inline constexpr std::size_t part_count<on_shares<Parts>> = Parts;
+template <class Who> inline constexpr bool has_shares = false;
+template <std::size_t Parts> inline constexpr bool has_shares<on_shares<Parts>> = true;
 
 }  // namespace optim::detail
 
@@ -67,21 +62,18 @@ inline constexpr bool has_shares<on_shares<Parts>> = true;
 /// `optimizer opt{model, optim::adam{...}}`. Every place holds the state of its own replica, unless `Who` says
 /// otherwise, as in a trainer with `collective::scatter_gather` or `collective::sharded_all_reduce`. Not thread-safe;
 /// concurrent steps of one model throw.
-template <class Rule, class Model, class Who = optim::on_every_place>
-class optimizer {
+template <class Rule, class Model, class Who = optim::on_every_place> class optimizer {
   static_assert(detail::accepted<Model>,
                 "devplace: optimizer: its arguments are a model (a predictor has no gradients) and a rule, in this "
                 "order: optimizer opt{model, optim::adam{}}.");
 
  public:
   /// Accepts any arguments, so that no further error follows.
-  template <class... Any>
-  explicit optimizer(const Any&...) {}
+  template <class... Any> explicit optimizer(const Any&...) {}
 };
 
 /// The optimizer of a `model<Net, Where, P>`.
-template <class Rule, class Net, class Where, class P, class Who>
-class optimizer<Rule, model<Net, Where, P>, Who> {
+template <class Rule, class Net, class Where, class P, class Who> class optimizer<Rule, model<Net, Where, P>, Who> {
   using roles = precision_traits<P>;
   using T = typename roles::parameter;
   using state_type = runtime::model_state<typename roles::storage>;
@@ -121,10 +113,9 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
 
   /// Initialises the state to zero on every place of the model. Throws argument_error for invalid hyperparameters.
   /// Waits for the places and throws their earlier failures.
-  DEVPLACE_CONFIGURED optimizer(const model_type& m, const Rule& rule) requires(!has_shares)
-      : optimizer(m, rule, [](std::size_t, std::size_t) {
-          return optim::detail::part{0, elements};
-        }) {}
+  DEVPLACE_CONFIGURED optimizer(const model_type& m, const Rule& rule)
+    requires(!has_shares)
+      : optimizer(m, rule, [](std::size_t, std::size_t) { return optim::detail::part{0, elements}; }) {}
   /// For shares: `part(k, i)` is the range, `first` and `count`, of elements that place k updates as its i-th part. If
   /// only the first place updates, a process without it updates nothing and has no state.
   template <class PartOf>
@@ -230,8 +221,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     optim::optimizer_state<Rule, T> whole{rule_, steps_, {}, memory, memory};
     whole.arenas.assign(Rule::state_arenas, std::vector<T>(elements));
     for (std::size_t k = 0; k < (has_shares ? places : 1); ++k)
-      for (const auto& part : states_[k])
-        optim::detail::read_part<backend_type>(mesh::ordinals[k], part, whole);
+      for (const auto& part : states_[k]) optim::detail::read_part<backend_type>(mesh::ordinals[k], part, whole);
     return whole;
   }
   /// Continues from a state that state() returned for an optimizer of this rule, network and precision on any
@@ -242,15 +232,13 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     constexpr std::size_t memory = options::count * optim::step_memory_bytes;
     bool fits =
         from.arenas.size() == Rule::state_arenas && from.step_memory.size() == memory && from.sent.size() == memory;
-    for (const auto& arena : from.arenas)
-      fits = fits && arena.size() == elements;
+    for (const auto& arena : from.arenas) fits = fits && arena.size() == elements;
     if (!fits)
       throw argument_error(
           "optimizer: the state belongs to an optimizer of another network; restore the state of an optimizer of this "
           "network.");
     for (std::size_t k = 0; k < updating_places; ++k)
-      for (auto& part : states_[k])
-        optim::detail::write_part<backend_type>(mesh::ordinals[k], part, from);
+      for (auto& part : states_[k]) optim::detail::write_part<backend_type>(mesh::ordinals[k], part, from);
     rule_ = from.rule;
     steps_ = from.steps;
   }
@@ -267,14 +255,12 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
 ///@{
 template <class Net, class Where, class P, class Rule>
 optimizer(const model<Net, Where, P>&, const Rule&) -> optimizer<Rule, model<Net, Where, P>>;
-template <class... Arguments>
-optimizer(const Arguments&...) -> optimizer<void, void>;
+template <class... Arguments> optimizer(const Arguments&...) -> optimizer<void, void>;
 ///@}
 
 namespace detail {
 
-template <class... Arguments>
-inline constexpr bool not_printed<optimizer<Arguments...>> = true;
+template <class... Arguments> inline constexpr bool not_printed<optimizer<Arguments...>> = true;
 
 }  // namespace detail
 }  // namespace devplace

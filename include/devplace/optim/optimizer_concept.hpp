@@ -19,8 +19,7 @@ inline constexpr std::size_t step_memory_bytes = 192;
 
 /// One step over one replica's arenas, which all have `n` elements with the same offsets. Pointers are to memory of the
 /// device `ordinal`; the step is enqueued on its current stream, and the memory must exist until it is executed.
-template <class T>
-struct step_arguments {
+template <class T> struct step_arguments {
   using value_type = T;       ///< the type of the arenas' elements
   using working_type = void;  ///< layers read the parameters themselves
 
@@ -48,8 +47,7 @@ struct option_factors {
 
 /// One step for groups of parameters with different options. `step_memory` and `sent` have step_memory_bytes for each
 /// group.
-template <class T>
-struct grouped_step_arguments : step_arguments<T> {
+template <class T> struct grouped_step_arguments : step_arguments<T> {
   const option_factors* factors = nullptr;  ///< factors of each group, on the host
   unsigned groups = 0;                      ///< number of groups
   const std::uint8_t* group_of = nullptr;   ///< group of each block of runtime::element_alignment elements of the model
@@ -59,8 +57,7 @@ struct grouped_step_arguments : step_arguments<T> {
 /// step_arguments or grouped_step_arguments for layers that read a rounded copy of the parameters, the working copy. A
 /// rule whose `step` is a template over the type of the arguments, like the library's, writes the copy in the same pass
 /// and sets `wrote_working`. After other rules the optimizer rounds the parameters.
-template <class Arguments, class Working>
-struct working_step_arguments : Arguments {
+template <class Arguments, class Working> struct working_step_arguments : Arguments {
   using working_type = Working;   ///< the type of the copy's elements
   Working* working = nullptr;     ///< the copy: `n` elements
   bool* wrote_working = nullptr;  ///< result, on the host: whether the update writes the copy
@@ -92,18 +89,15 @@ struct working_step_arguments : Arguments {
 /// optim/rmsprop.hpp is a complete example: a formula for one element, which runs on every backend, vectorised where
 /// the backend has vectors.
 template <class Rule>
-concept optimizer_rule = std::copyable<Rule> && Rule::state_arenas <=
-                         max_state_arenas&& requires(const Rule& rule, const step_arguments<float>& in_float,
-                                                     const step_arguments<double>& in_double) {
-  {std::bool_constant<(Rule::state_arenas, true)>{}};
-  rule.template step<backend::cpu>(in_float);
-  rule.template step<backend::cpu>(in_double);
-};
+concept optimizer_rule =
+    std::copyable<Rule> && Rule::state_arenas <= max_state_arenas &&
+    requires(const Rule& rule, const step_arguments<float>& in_float, const step_arguments<double>& in_double) {
+      { std::bool_constant<(Rule::state_arenas, true)>{} };
+      rule.template step<backend::cpu>(in_float);
+      rule.template step<backend::cpu>(in_double);
+    };
 
 /// Whether a rule takes groups of parameters with different options.
-template <class Rule>
-inline constexpr bool takes_groups = requires {
-  requires Rule::takes_groups;
-};
+template <class Rule> inline constexpr bool takes_groups = requires { requires Rule::takes_groups; };
 
 }  // namespace devplace::optim

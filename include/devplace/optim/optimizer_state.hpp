@@ -9,8 +9,7 @@
 namespace devplace::optim {
 
 /// The whole state of an optimizer on the host, independent of its distribution over places. Checkpoints keep it.
-template <class Rule, class T>
-struct optimizer_state {
+template <class Rule, class T> struct optimizer_state {
   Rule rule;                           ///< the hyperparameters
   std::int64_t steps = 0;              ///< number of steps so far
   std::vector<std::vector<T>> arenas;  ///< Rule::state_arenas, each with the layout of the trained parameters

@@ -16,16 +16,12 @@ namespace devplace::optim {
 
 /// Groups a network's parameters by the options that a rule applies to them: the factor of the learning rate, and
 /// whether weights decay.
-template <class Net, class Rule>
-struct option_groups {
+template <class Net, class Rule> struct option_groups {
  private:
   using plan = runtime::network_plan<Net>;
   static constexpr std::size_t parameters = plan::offsets.size();
   static constexpr option_factors factors_of(std::size_t parameter) {
-    const bool decays = !requires {
-      requires Rule::decays_matrices_alone;
-    }
-    || plan::ranks[parameter] > 1;
+    const bool decays = !requires { requires Rule::decays_matrices_alone; } || plan::ranks[parameter] > 1;
     return {plan::learning_rates[parameter], decays ? 1.0 : 0.0};
   }
   struct division {
@@ -37,8 +33,7 @@ struct option_groups {
     division d;
     for (std::size_t i = 0; i < parameters; ++i) {
       std::size_t& group = d.group[i];
-      while (group < d.count && !(d.factors[group] == factors_of(i)))
-        ++group;
+      while (group < d.count && !(d.factors[group] == factors_of(i))) ++group;
       if (group == d.count) d.factors[d.count++] = factors_of(i);
     }
     if (d.count == 0) d.count = 1;
@@ -59,8 +54,7 @@ struct option_groups {
   static constexpr std::size_t table_bytes = none ? 0 : plan::parameter_elements / runtime::element_alignment;
 
   /// Returns the table on a place: one byte, the group, for each element_alignment elements of the arena.
-  template <class Backend>
-  static devplace::detail::memory_block table(int ordinal) {
+  template <class Backend> static devplace::detail::memory_block table(int ordinal) {
     std::vector<std::uint8_t> groups;
     groups.reserve(table_bytes);
     for (std::size_t i = 0; i < parameters; ++i) {

@@ -49,8 +49,7 @@ inline constexpr number_range proportion{[](double x) { return x >= 0 && x <= 1;
 
 /// Throws argument_error for an option outside of its range, then calls the object's own `validate()`. Takes rules,
 /// schedules, and options of training such as clip_norm and loss_scaling.
-template <class Options>
-void validate(const Options& options) {
+template <class Options> void validate(const Options& options) {
   if constexpr (devplace::detail::has_options<const Options> && requires { Options::name; })
     Options::for_each_option(options, []([[maybe_unused]] const char* name, const auto& value, const auto&... range) {
       (range.require(value, Options::name, name), ...);

@@ -14,8 +14,7 @@ namespace devplace::optim {
 namespace detail {
 
 /// The factors of RMSprop, equal for all steps, and the formulas of a step with and without momentum.
-template <class T>
-struct rmsprop_factors {
+template <class T> struct rmsprop_factors {
   T kept, added;  ///< factors of the mean of squares, alpha, and of the new square, 1 - alpha
   T l2, momentum, epsilon, learning_rate;
 
@@ -78,8 +77,7 @@ struct rmsprop {
   }
 
   /// One update; see optimizer_rule.
-  template <class Backend, class Arguments>
-  void step(const Arguments& arguments) const {
+  template <class Backend, class Arguments> void step(const Arguments& arguments) const {
     if (momentum != 0)
       detail::update_by_formula<2, Backend>(*this, arguments);
     else
@@ -94,10 +92,8 @@ struct rmsprop {
 
   /// The factors of a step.
   ///@{
-  template <class T>
-  using factors = detail::rmsprop_factors<T>;
-  template <class T>
-  DEVPLACE_HD void set(detail::rmsprop_factors<T>& to, std::int64_t) const {
+  template <class T> using factors = detail::rmsprop_factors<T>;
+  template <class T> DEVPLACE_HD void set(detail::rmsprop_factors<T>& to, std::int64_t) const {
     to = {static_cast<T>(alpha),    static_cast<T>(1 - alpha), static_cast<T>(weight_decay),
           static_cast<T>(momentum), static_cast<T>(epsilon),   static_cast<T>(learning_rate)};
   }

@@ -36,8 +36,7 @@ concept rate_schedule = std::copyable<Schedule> && detail::has_rate<Schedule>;
 /// it also advances with skipped updates, as in a PyTorch program that calls scheduler.step() after each scaler.step().
 /// The host computes the rate and sends it to the places by a launch when it changes; a step does not wait for that.
 /// Inherits the rule's members; a change of `learning_rate`, or of `schedule`, takes effect in the next step.
-template <class Rule, class Schedule>
-struct scheduled : Rule {
+template <class Rule, class Schedule> struct scheduled : Rule {
   /// Conditions, named in error messages.
   ///@{
   static constexpr bool is_rule = optimizer_rule<Rule>;
@@ -75,12 +74,8 @@ struct scheduled : Rule {
   void validate() const {
     optim::validate(static_cast<const Rule&>(*this));
     optim::validate(schedule);
-    constexpr bool has_momentum = requires(Rule rule) {
-      rule.momentum = 0.9;
-    }
-    || requires(Rule rule) {
-      rule.beta1 = 0.9;
-    };
+    constexpr bool has_momentum =
+        requires(Rule rule) { rule.momentum = 0.9; } || requires(Rule rule) { rule.beta1 = 0.9; };
     if constexpr (!has_momentum)
       if (detail::needs_momentum(schedule))
         throw argument_error(
@@ -104,8 +99,7 @@ struct scheduled : Rule {
   }
 
   /// One update; see optimizer_rule.
-  template <class Backend, class Arguments>
-  void step(const Arguments& arguments) const {
+  template <class Backend, class Arguments> void step(const Arguments& arguments) const {
     at(arguments.step - 1).template step<Backend>(arguments);
   }
 

@@ -14,8 +14,7 @@
 
 namespace devplace::optim {
 
-template <class First, class Second>
-struct sequence;
+template <class First, class Second> struct sequence;
 
 /// Multiplies the rule's learning rate by a factor in the first `steps` steps: PyTorch's ConstantLR.
 struct constant {
@@ -25,8 +24,7 @@ struct constant {
   /// Returns the learning rate of a step.
   double rate(double base, std::int64_t step) const { return step < steps ? base * factor : base; }
   /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
-  template <class Next>
-  auto then(const Next& next) const;
+  template <class Next> auto then(const Next& next) const;
   static constexpr const char* name = "constant";  ///< begins messages about options
   /// Lists the options; see rate_schedule.
   static void for_each_option(auto& self, auto&& f) {
@@ -47,8 +45,7 @@ struct linear {
     return base * (from + (to - from) * static_cast<double>(std::min(step, steps)) / static_cast<double>(steps));
   }
   /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
-  template <class Next>
-  auto then(const Next& next) const;
+  template <class Next> auto then(const Next& next) const;
   static constexpr const char* name = "linear";  ///< begins messages about options
   /// Lists the options; see rate_schedule.
   static void for_each_option(auto& self, auto&& f) {
@@ -69,8 +66,7 @@ struct cosine {
     return minimum + (base - minimum) * detail::cosine_factor(static_cast<double>(step) / static_cast<double>(steps));
   }
   /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
-  template <class Next>
-  auto then(const Next& next) const;
+  template <class Next> auto then(const Next& next) const;
   static constexpr const char* name = "cosine";  ///< begins messages about options
   /// Lists the options; see rate_schedule.
   static void for_each_option(auto& self, auto&& f) {
@@ -125,8 +121,7 @@ struct one_cycle {
   /// Whether a rule must have a momentum.
   bool needs_momentum() const { return cycle_momentum; }
   /// Returns this schedule for its `steps`, followed by `next`, whose steps count from there.
-  template <class Next>
-  auto then(const Next& next) const;
+  template <class Next> auto then(const Next& next) const;
 
   static constexpr const char* name = "one_cycle";  ///< begins messages about options
   /// Lists the options; see rate_schedule.
@@ -160,8 +155,7 @@ struct one_cycle {
 
 /// Follows one schedule in the first `until` steps and then another one, whose steps count from there: PyTorch's
 /// SequentialLR. `optim::sequence{optim::cosine{.steps = 100}, 100, optim::constant{}}`.
-template <class First, class Second>
-struct sequence {
+template <class First, class Second> struct sequence {
   static constexpr bool has_schedules = detail::has_rate<First> && detail::has_rate<Second>;  ///< named in the message
   static_assert(
       has_schedules,
@@ -203,10 +197,8 @@ struct sequence {
   /// Returns this sequence until step `steps`, by default the end of its last part, followed by `next`, whose steps
   /// count from there.
   ///@{
-  template <class Next>
-  auto then(std::int64_t steps, const Next& next) const;
-  template <class Next>
-  auto then(const Next& next) const;
+  template <class Next> auto then(std::int64_t steps, const Next& next) const;
+  template <class Next> auto then(const Next& next) const;
   ///@}
 };
 
@@ -215,34 +207,18 @@ template <class First, class Second>
 sequence(const First&, std::int64_t, const Second&)
     -> sequence<detail::schedule_type<First>, detail::schedule_type<Second>>;
 
-template <class Next>
-auto constant::then(const Next& next) const {
-  return sequence{*this, steps, next};
-}
-template <class Next>
-auto linear::then(const Next& next) const {
-  return sequence{*this, steps, next};
-}
-template <class Next>
-auto cosine::then(const Next& next) const {
-  return sequence{*this, steps, next};
-}
-template <class Next>
-auto one_cycle::then(const Next& next) const {
-  return sequence{*this, steps, next};
-}
+template <class Next> auto constant::then(const Next& next) const { return sequence{*this, steps, next}; }
+template <class Next> auto linear::then(const Next& next) const { return sequence{*this, steps, next}; }
+template <class Next> auto cosine::then(const Next& next) const { return sequence{*this, steps, next}; }
+template <class Next> auto one_cycle::then(const Next& next) const { return sequence{*this, steps, next}; }
 template <class First, class Second>
 template <class Next>
 auto sequence<First, Second>::then(std::int64_t steps, const Next& next) const {
   using continued = sequence<sequence, detail::schedule_type<Next>>;  // nvcc does not deduce it here
   return continued{*this, steps, next};
 }
-template <class First, class Second>
-template <class Next>
-auto sequence<First, Second>::then(const Next& next) const {
-  constexpr bool ends = requires {
-    second.steps;
-  };
+template <class First, class Second> template <class Next> auto sequence<First, Second>::then(const Next& next) const {
+  constexpr bool ends = requires { second.steps; };
   static_assert(ends,
                 "devplace: sequence: its last part has no number of steps, after which the next schedule begins; give "
                 "the step, as in a.then(b).then(1000, c).");

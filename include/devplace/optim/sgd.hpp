@@ -15,8 +15,7 @@ namespace devplace::optim {
 namespace detail {
 
 /// The factors of one step of stochastic gradient descent, and the formulas with and without momentum.
-template <class T>
-struct sgd_factors {
+template <class T> struct sgd_factors {
   T l2;        ///< weight decay added to the gradient
   T kept;      ///< factor of the old momentum
   T added;     ///< factor of the gradient in the momentum: 1 - dampening; 1 in the first step with momentum
@@ -47,8 +46,7 @@ struct sgd_formula {
 
   friend bool operator==(const sgd_formula&, const sgd_formula&) = default;
 
-  template <class T>
-  using factors = sgd_factors<T>;
+  template <class T> using factors = sgd_factors<T>;
 
   void scale(const option_factors& by) {
     learning_rate *= by.learning_rate;
@@ -56,8 +54,7 @@ struct sgd_formula {
   }
 
   /// Sets the factors of step `t`; the first step with momentum has no old momentum.
-  template <class T>
-  DEVPLACE_HD void set(sgd_factors<T>& to, std::int64_t t) const {
+  template <class T> DEVPLACE_HD void set(sgd_factors<T>& to, std::int64_t t) const {
     to.l2 = static_cast<T>(weight_decay);
     to.kept = t <= first ? T{0} : static_cast<T>(momentum);
     to.added = t <= first ? T{1} : static_cast<T>(1 - dampening);
@@ -108,8 +105,7 @@ struct sgd {
   }
 
   /// One update; see optimizer_rule. Takes the first step with momentum from the rule last sent to the place.
-  template <class Backend, class Arguments>
-  void step(const Arguments& arguments) const {
+  template <class Backend, class Arguments> void step(const Arguments& arguments) const {
     const auto& last = *static_cast<const detail::sent_steps<detail::sgd_formula>*>(arguments.sent);
     const std::int64_t first = last.rule.first != 0 || momentum == 0 ? last.rule.first : arguments.step;
     const detail::sgd_formula formula{learning_rate, momentum, dampening, weight_decay, nesterov, first};

@@ -24,8 +24,7 @@ namespace devplace::parallel {
 /// The transport reads host memory directly; devices' buffers are copied through pinned memory. The calling thread
 /// waits for the devices and for the other processes. progress() advances started collectives, in order, without
 /// waiting; finish() completes them. There is no other thread.
-template <class Backend, summation Order>
-class across_processes : public detail::participants {
+template <class Backend, summation Order> class across_processes : public detail::participants {
  public:
   /// Connects these devices of this process with as many devices of each other process of the group.
   across_processes(std::span<const int> ordinals, const process_group& processes) try
@@ -42,16 +41,13 @@ class across_processes : public detail::participants {
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
-  template <class T>
-  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     complete([&] { start_all_reduce(buffers, count, op); });
   }
-  template <class T>
-  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+  template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     complete([&] { start_reduce(buffers, count, op, root); });
   }
-  template <class T>
-  void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+  template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check(buffers.size());
     check_root(root);
     in_windows<T>({"broadcast", count, sizeof(T)}, [&](std::size_t first, std::size_t last) {
@@ -69,8 +65,7 @@ class across_processes : public detail::participants {
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     complete([&] { start_reduce_scatter(buffers, begins, op); });
   }
-  template <class T>
-  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+  template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(buffers.size());
     check(begins);
     in_windows<T>({"all_gather", begins.back(), sizeof(T)}, [&](std::size_t first, std::size_t last) {
@@ -81,8 +76,7 @@ class across_processes : public detail::participants {
         work_.host.fetch(buffers, k, own.first, own.second, whole + (own.first - first) * sizeof(T));
       }
       distribute(whole, work_.parts.own_begin());
-      for (std::size_t k = 0; k != work_.parts.local(); ++k)
-        work_.host.put(buffers, k, first, whole, last - first);
+      for (std::size_t k = 0; k != work_.parts.local(); ++k) work_.host.put(buffers, k, first, whole, last - first);
     });
   }
   ///@}
@@ -90,13 +84,11 @@ class across_processes : public detail::participants {
   /// The members of an overlapping_communicator.
   ///@{
   void mark_ready(std::size_t k) { work_.host.mark(k); }
-  template <class T>
-  void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+  template <class T> void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     check(buffers.size());
     work_.template start<T>(buffers, {.what = kind::all_reduce, .count = count, .op = op});
   }
-  template <class T>
-  void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+  template <class T> void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check_root(root);
     check(buffers.size());
     work_.template start<T>(buffers, {.what = kind::reduce, .count = count, .op = op, .root = root});
@@ -134,11 +126,9 @@ class across_processes : public detail::participants {
   using kind = typename work::kind;
 
   /// Calls `start()`, which starts a collective after all earlier work of the devices, and finishes the collective.
-  template <class F>
-  void complete(const F& start) {
+  template <class F> void complete(const F& start) {
     finish();  // collectives started before; unused marks would be older than the devices' latest work
-    for (std::size_t k = 0; k != work_.parts.local(); ++k)
-      mark_ready(k);
+    for (std::size_t k = 0; k != work_.parts.local(); ++k) mark_ready(k);
     try {
       start();
       finish();
@@ -149,8 +139,7 @@ class across_processes : public detail::participants {
   }
 
   /// Calls `f(first, last)` for each window of a blocking collective.
-  template <class T, class F>
-  void in_windows(const collective_call& what, const F& f) {
+  template <class T, class F> void in_windows(const collective_call& what, const F& f) {
     complete([&] {
       work_.host.claim();
       work_.host.follow_mark();
@@ -174,10 +163,8 @@ class across_processes : public detail::participants {
 
 /// The communicators of `direct` and `ring` across processes.
 ///@{
-template <class Backend>
-using across_by_rank = across_processes<Backend, summation::by_rank>;
-template <class Backend>
-using across_by_ring = across_processes<Backend, summation::by_ring>;
+template <class Backend> using across_by_rank = across_processes<Backend, summation::by_rank>;
+template <class Backend> using across_by_ring = across_processes<Backend, summation::by_ring>;
 ///@}
 
 }  // namespace devplace::parallel

@@ -14,8 +14,7 @@
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// sharded -> replicated: concatenates the parts of a split tensor on each of its places: `all_gather(x)`.
-template <tensor_like From>
-auto all_gather(const From& source) {
+template <tensor_like From> auto all_gather(const From& source) {
   using detail::form;
   constexpr form from = detail::form_of_tensor<From>;
   constexpr bool over_several = from != form::one_place, not_copies = from != form::copies,
@@ -30,8 +29,7 @@ auto all_gather(const From& source) {
   if constexpr (from == form::parts) {
     using to = detail::with_kind_t<typename From::placement_type, copies>;
     tensor<typename From::value_type, typename From::extents_type, to> result(source.extents());
-    for (std::size_t k = 0; k < local_place_count<to>; ++k)
-      detail::copy_from_parts(result.only_on(k), source);
+    for (std::size_t k = 0; k < local_place_count<to>; ++k) detail::copy_from_parts(result.only_on(k), source);
     return result;
   } else {
     return detail::refusal{};

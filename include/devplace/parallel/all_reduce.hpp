@@ -19,8 +19,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// places, and gives every place the result: `all_reduce(std::move(x))`. Reduces a temporary in place, other arguments
 /// into a new tensor. A NaN in any summand gives NaN, also for max and min. Asynchronous, in the order of each place's
 /// current stream. A value on one place or in copies is whole and does not compile, because reducing would multiply it.
-template <tensor_like From>
-auto all_reduce(From&& source) {
+template <tensor_like From> auto all_reduce(From&& source) {
   using detail::form;
   using from_type = std::remove_cvref_t<From>;
   constexpr form from = detail::form_of_tensor<From>;

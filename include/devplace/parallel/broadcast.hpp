@@ -14,8 +14,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// on -> replicated: a full copy of a tensor or view on every place of `To`: `broadcast<replicated<0, 1>>(x)`. Complete
 /// when the call returns. The source may be on any place.
-template <class To = void, tensor_like From>
-auto broadcast(const From& source) {
+template <class To = void, tensor_like From> auto broadcast(const From& source) {
   constexpr bool to_copies = detail::form_of<To> == detail::form::copies;
   constexpr bool from_one = detail::form_of_tensor<From> == detail::form::one_place;
   static_assert(to_copies,
@@ -26,8 +25,7 @@ auto broadcast(const From& source) {
                 "x.local(cuda<0>{}), or use all_gather (of parts) or all_reduce (of summands).");
   if constexpr (to_copies && from_one) {
     tensor<typename From::value_type, typename From::extents_type, To> result(source.extents());
-    for (std::size_t k = 0; k < local_place_count<To>; ++k)
-      copy(result.only_on(k), detail::as_view(source).erased());
+    for (std::size_t k = 0; k < local_place_count<To>; ++k) copy(result.only_on(k), detail::as_view(source).erased());
     return result;
   } else {
     return detail::refusal{};

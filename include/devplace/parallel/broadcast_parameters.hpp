@@ -18,8 +18,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// 0's seed and number of passes, from which dropout draws. Complete when the call returns. Invalidates activations
 /// saved by forward; optimizers keep their state. Throws error if there is no process_scope, and failures of places and
 /// processes, after which some parameters may be new.
-template <class Net, placement Where, precision P>
-void broadcast_parameters(model<Net, Where, P>& m) {
+template <class Net, placement Where, precision P> void broadcast_parameters(model<Net, Where, P>& m) {
   using backend_type = placement_backend_t<Where>;
   auto& state = m.state();
   const runtime::sole_use use(state);

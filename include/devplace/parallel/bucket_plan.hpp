@@ -23,8 +23,7 @@ struct bucket {
 namespace detail {
 
 /// Divides `elements` elements into buckets, from the back; parameter i begins at `offsets[i]`.
-template <std::size_t Parameters>
-struct bucket_list {
+template <std::size_t Parameters> struct bucket_list {
   std::array<bucket, Parameters == 0 ? 1 : Parameters> buckets{};
   std::size_t count = 0;
 
@@ -42,8 +41,7 @@ struct bucket_list {
 };
 
 /// The buckets of a network's gradients that are reduced as elements of type T.
-template <class Net, class T, class Policy>
-struct network_buckets {
+template <class Net, class T, class Policy> struct network_buckets {
  private:
   using plan = runtime::network_plan<Net>;
   static constexpr bucket_list<plan::offsets.size()> list{
@@ -69,8 +67,7 @@ struct network_buckets {
 /// not rebuilt after the first step and processes need not agree on them. The sums of sample weights and losses follow
 /// the last parameter, in the first bucket. Independent of the placement. `size` is the number of buckets, `at(i)` the
 /// i-th bucket to be reduced, `largest` the number of elements of the largest one.
-template <class Model, class Policy>
-struct bucket_plan;
+template <class Model, class Policy> struct bucket_plan;
 
 /// The plan of a `model<Net, Where, P>`.
 template <class Net, class Where, class P, class Policy>
@@ -78,8 +75,7 @@ struct bucket_plan<model<Net, Where, P>, Policy>
     : parallel::detail::network_buckets<Net, typename precision_traits<P>::wire, Policy> {};
 
 /// The buckets in words, one per line: `bucket 0: 2.weight to 2.bias, 10304 bytes`.
-template <class Model, class Policy>
-std::string describe_buckets() {
+template <class Model, class Policy> std::string describe_buckets() {
   using plan = bucket_plan<Model, Policy>;
   std::vector<std::size_t> offsets;
   std::vector<std::string> names;

@@ -20,8 +20,8 @@ namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
 /// Whether a trainer overlaps the reduction of buckets, in elements of type T, with the backward pass: there are
 /// several buckets, so that some are complete before the pass ends, and the communicator supports it.
 template <class Net, class Policy, class T, class Communicator>
-inline constexpr bool reduces_during_backward = overlapping_communicator<Communicator, T> &&
-                                                (detail::network_buckets<Net, T, Policy>::size > 1);
+inline constexpr bool reduces_during_backward =
+    overlapping_communicator<Communicator, T> && (detail::network_buckets<Net, T, Policy>::size > 1);
 
 /// Reduces a network's buckets during the backward pass: starts each one when the pass has written its last gradient,
 /// from the last layer to the first. The results are those of reduce_gradients and reduce_shares.
@@ -29,8 +29,7 @@ inline constexpr bool reduces_during_backward = overlapping_communicator<Communi
 /// With one place in this process a bucket is started within the pass and advanced between its layers. With several
 /// places their passes are enqueued first, then the collectives; each collective waits only for the points of the
 /// passes at which its bucket was complete.
-template <class Net, class Policy, class Communicator, class S>
-class bucket_reduction {
+template <class Net, class Policy, class Communicator, class S> class bucket_reduction {
   using T = typename precision_traits<S>::gradient;
   static constexpr bool rounds = rounds_gradients<Communicator>;
   using plan = detail::network_buckets<Net, T, Policy>;
@@ -62,8 +61,7 @@ class bucket_reduction {
   /// reduce_shares. Call it after all passes.
   void finish() {
     if (!only_place())
-      for (std::size_t i = 0; i != plan::size; ++i)
-        start(i);
+      for (std::size_t i = 0; i != plan::size; ++i) start(i);
     communicator_.finish();
     open_ = false;
     if constexpr (rounds) {
@@ -101,8 +99,7 @@ class bucket_reduction {
       start(i, arenas.span(), b.count);
     }
   }
-  template <class Element>
-  void start(std::size_t i, std::span<Element* const> buffers, std::size_t count) {
+  template <class Element> void start(std::size_t i, std::span<Element* const> buffers, std::size_t count) {
     if constexpr (collective::updates_shares<Policy>)
       if (shares_ != nullptr) return communicator_.start_reduce_scatter(buffers, shares_of(i), reduction::sum);
     if constexpr (Policy::every_place_updates)

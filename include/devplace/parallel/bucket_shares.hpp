@@ -15,8 +15,7 @@ namespace devplace::parallel {
 /// The participants' shares of a network's buckets, for policies that update shares. Each bucket is divided among all
 /// participants. The tail behind the gradients (runtime::gradient_tail) is part of the first bucket, but of no
 /// parameter. `T` is the type of the reduced elements.
-template <class Net, class T, class Policy>
-class bucket_shares {
+template <class Net, class T, class Policy> class bucket_shares {
   using plan = detail::network_buckets<Net, T, Policy>;
   static constexpr std::size_t parameters = runtime::network_plan<Net>::parameter_elements;
 
@@ -33,8 +32,7 @@ class bucket_shares {
   /// The number of parameters in all shares of the first participant, which has the most.
   static constexpr std::size_t largest(std::size_t participants) {
     std::size_t elements = 0;
-    for (std::size_t i = 0; i != plan::size; ++i)
-      elements += part(i, participants, 0).count;
+    for (std::size_t i = 0; i != plan::size; ++i) elements += part(i, participants, 0).count;
     return elements;
   }
 
@@ -57,8 +55,7 @@ class bucket_shares {
   /// The participant whose share contains the tail: the last participant with an element of the first bucket.
   int owner_of_sums() const {
     std::size_t rank = row_ - 1;
-    while (begins_[rank - 1] == plan::at(0).count)
-      --rank;
+    while (begins_[rank - 1] == plan::at(0).count) --rank;
     return static_cast<int>(rank) - 1;
   }
 

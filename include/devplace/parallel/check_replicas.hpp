@@ -30,8 +30,7 @@ inline std::string index_text(std::size_t element, const nn::parameter_shape& sh
 }
 
 /// A number with all digits, and its bits, which tell different NaNs apart.
-template <class T>
-std::string value_text(T value) {
+template <class T> std::string value_text(T value) {
   using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   char text[64];
   char* const end = std::to_chars(text, text + sizeof text, value).ptr;
@@ -41,12 +40,10 @@ std::string value_text(T value) {
 }
 
 /// The first of `count` elements at which two arrays differ, or `count`.
-template <class T>
-std::size_t first_difference(const std::vector<T>& a, const std::vector<T>& b, std::size_t count) {
+template <class T> std::size_t first_difference(const std::vector<T>& a, const std::vector<T>& b, std::size_t count) {
   if (std::memcmp(a.data(), b.data(), count * sizeof(T)) == 0) return count;
   std::size_t i = 0;
-  while (std::memcmp(&a[i], &b[i], sizeof(T)) == 0)
-    ++i;
+  while (std::memcmp(&a[i], &b[i], sizeof(T)) == 0) ++i;
   return i;
 }
 
@@ -83,8 +80,7 @@ void check_entry(const runtime::model_state<S>& state, T* (runtime::replica<S>::
               "the first place's copy with to<Where>(to<on<cpu>>(model)).");
 }
 
-template <class Net, class Backend, class S>
-void check_replicas(const runtime::model_state<S>& state) {
+template <class Net, class Backend, class S> void check_replicas(const runtime::model_state<S>& state) {
   using plan = runtime::network_plan<Net>;
   using replica = runtime::replica<S>;
   devplace::detail::wait_for_replicas<Backend>(state.ordinals);
@@ -106,8 +102,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// if they differ; the message names the first such parameter (`0.weight`), both places, the element's index and both
 /// values. devplace's updates keep replicas equal; this function detects writes of the program to a single replica.
 /// Waits for all places and copies each replica to the host.
-template <class Net, placement Where, precision P>
-void check_replicas(const model<Net, Where, P>& m) {
+template <class Net, placement Where, precision P> void check_replicas(const model<Net, Where, P>& m) {
   detail::naming_bad_alloc("the comparison of replicas",
                            [&] { parallel::detail::check_replicas<Net, placement_backend_t<Where>>(m.state()); });
 }

@@ -64,31 +64,25 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
 /// - `abandon()`, noexcept, instead of finish() after an exception: cancels started collectives or orders them before
 ///   the devices' later work. A communicator across processes may be unusable afterwards.
 template <class C, class T = float>
-concept overlapping_communicator = communicator<C, T> &&
-    requires(C& c, std::span<T* const> buffers, std::span<const std::size_t> begins, std::size_t count, reduction op,
-             std::size_t k, int root) {
-  c.prepare(count, sizeof(T));
-  c.mark_ready(k);
-  c.start_all_reduce(buffers, count, op);
-  c.start_reduce(buffers, count, op, root);
-  c.start_reduce_scatter(buffers, begins, op);
-  c.progress();
-  c.finish();
-  { c.abandon() }
-  noexcept;
-};
+concept overlapping_communicator =
+    communicator<C, T> && requires(C& c, std::span<T* const> buffers, std::span<const std::size_t> begins,
+                                   std::size_t count, reduction op, std::size_t k, int root) {
+      c.prepare(count, sizeof(T));
+      c.mark_ready(k);
+      c.start_all_reduce(buffers, count, op);
+      c.start_reduce(buffers, count, op, root);
+      c.start_reduce_scatter(buffers, begins, op);
+      c.progress();
+      c.finish();
+      { c.abandon() } noexcept;
+    };
 
 /// Whether an engine itself knows several processes, whose participants its communicators connect: true if it has a
 /// member `static constexpr bool spans_processes = true`.
-template <class Engine>
-inline constexpr bool spans_processes = requires {
-  requires Engine::spans_processes;
-};
+template <class Engine> inline constexpr bool spans_processes = requires { requires Engine::spans_processes; };
 /// Whether an engine connects the processes of a process_scope: `connect_across<Backend>(ordinals, processes)`.
 template <class Engine, class Backend>
-inline constexpr bool connects_processes = requires {
-  typename Engine::template communicator_across<Backend>;
-};
+inline constexpr bool connects_processes = requires { typename Engine::template communicator_across<Backend>; };
 
 namespace detail {
 

@@ -27,8 +27,7 @@ namespace devplace::parallel {
 ///
 /// This is the two-shot all-reduce over shared memory; see Peng et al., "Optimizing MPI Collectives on Shared Memory
 /// Multi-Cores", SC'23.
-template <class Backend>
-class direct : public detail::streamed_collectives<direct<Backend>, Backend> {
+template <class Backend> class direct : public detail::streamed_collectives<direct<Backend>, Backend> {
   using base = detail::streamed_collectives<direct, Backend>;
 
  public:
@@ -41,17 +40,14 @@ class direct : public detail::streamed_collectives<direct<Backend>, Backend> {
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
-  template <class T>
-  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     reduce_parts(buffers, even_begins(count), op, everyone);
   }
-  template <class T>
-  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+  template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check_root(root);
     reduce_parts(buffers, even_begins(count), op, root);
   }
-  template <class T>
-  void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+  template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check_root(root);
     check(buffers.size());
     mark(root);
@@ -66,8 +62,7 @@ class direct : public detail::streamed_collectives<direct<Backend>, Backend> {
     check(begins);
     reduce_parts(buffers, begins, op, owner);
   }
-  template <class T>
-  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+  template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(begins);
     check(buffers.size());
     fence();
@@ -92,8 +87,7 @@ class direct : public detail::streamed_collectives<direct<Backend>, Backend> {
   static bool any_apart(std::span<const int> ordinals) {
     bool apart = false;
     for (const int a : ordinals)
-      for (const int b : ordinals)
-        apart = apart || !devplace::detail::memory_of<Backend>().why_apart(a, b).empty();
+      for (const int b : ordinals) apart = apart || !devplace::detail::memory_of<Backend>().why_apart(a, b).empty();
     return apart;
   }
 

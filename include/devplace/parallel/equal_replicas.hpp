@@ -16,8 +16,7 @@
 namespace devplace::parallel::detail {
 
 /// Reads the bits of elements.
-template <class T>
-struct bits_source {
+template <class T> struct bits_source {
   const T* data;
   DEVPLACE_HD std::uint64_t operator()(std::size_t i) const {
     return devplace::detail::same_bits<devplace::detail::bits_of<T>>(data[i]);

@@ -23,14 +23,12 @@ namespace devplace::parallel {
 /// A list of named values that must be equal in all processes before they work together: processes with different
 /// models or options would deadlock, or silently train different models. A template, so that only programs of several
 /// processes compile it.
-template <class Text = std::string>
-class basic_fingerprint {
+template <class Text = std::string> class basic_fingerprint {
  public:
   /// Adds a value. The message about a difference shows names and values.
   ///@{
   void add(std::string_view name, std::string_view value) { text_.append(name).append(": ").append(value) += '\n'; }
-  template <std::integral T>
-  void add(std::string_view name, T value) {
+  template <std::integral T> void add(std::string_view name, T value) {
     add(name, std::string_view(std::to_string(value)));
   }
   void add(std::string_view name, double value) {
@@ -39,7 +37,9 @@ class basic_fingerprint {
   }
   template <class T>
     requires std::is_enum_v<T>
-  void add(std::string_view name, T value) { add(name, static_cast<std::underlying_type_t<T>>(value)); }
+  void add(std::string_view name, T value) {
+    add(name, static_cast<std::underlying_type_t<T>>(value));
+  }
   void add(std::string_view name, const std::vector<double>& values) {
     add(name, "");
     for (std::size_t i = 0; i != values.size(); ++i)
@@ -48,8 +48,7 @@ class basic_fingerprint {
   void add(const basic_fingerprint& more) { text_ += more.text_; }
   ///@}
   /// Adds the options that a rule or a loss lists in for_each_option.
-  template <class Options>
-  void add_options(std::string_view prefix, const Options& options) {
+  template <class Options> void add_options(std::string_view prefix, const Options& options) {
     devplace::detail::for_each_option(
         options, [&](const char* name, const auto& value) { add(std::string(prefix).append(name), value); });
   }
@@ -59,8 +58,7 @@ class basic_fingerprint {
   void require_equal(const process_group& processes, std::string_view what) const {
     const std::vector<std::uint64_t> hashes = processes.all_gather(hash());
     int other = 0;
-    while (other != processes.size() && hashes[static_cast<std::size_t>(other)] == hashes[0])
-      ++other;
+    while (other != processes.size() && hashes[static_cast<std::size_t>(other)] == hashes[0]) ++other;
     if (other == processes.size()) return;
     const Text first = text_of(processes, 0), second = text_of(processes, other);
     const devplace::detail::first_difference<Text> differ(first, second);

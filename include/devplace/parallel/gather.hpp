@@ -13,8 +13,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// sharded -> on: concatenates the parts of a split tensor on any one place: `gather<on<cpu>>(x)`. Complete when
 /// the call returns.
-template <class To = void, tensor_like From>
-auto gather(const From& source) {
+template <class To = void, tensor_like From> auto gather(const From& source) {
   using detail::form;
   constexpr bool to_one = single_place<To>;
   constexpr form from = detail::form_of_tensor<From>;

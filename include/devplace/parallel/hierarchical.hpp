@@ -27,8 +27,7 @@ namespace parallel {
 /// With two places in each process a sum is (g0 + g1) + (g2 + g3): the bits depend on the number of places in each
 /// process, not on threads or buckets. With one place in each process they are those of `direct`. Buckets are reduced
 /// after the backward pass.
-template <class Backend>
-class hierarchical : public detail::participants {
+template <class Backend> class hierarchical : public detail::participants {
  public:
   /// Connects these devices of this process with as many devices of each other process of the group.
   hierarchical(std::span<const int> ordinals, const process_group& processes) try
@@ -48,21 +47,18 @@ class hierarchical : public detail::participants {
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
-  template <class T>
-  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     local_.reduce(buffers, count, op, 0);
     between_.all_reduce(buffers.first(1), count, op);
     local_.broadcast(buffers, count, 0);
   }
-  template <class T>
-  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+  template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check_root(root);
     local_.reduce(buffers, count, op, 0);
     between_.reduce(buffers.first(1), count, op, process_of(root));
     if (is_here(root) && root % local_count() != 0) local_.broadcast(buffers, count, 0);
   }
-  template <class T>
-  void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+  template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check_root(root);
     if (is_here(root)) local_.broadcast(buffers, count, root % local_count());
     between_.broadcast(buffers.first(1), count, process_of(root));
@@ -78,8 +74,7 @@ class hierarchical : public detail::participants {
     std::transform(buffers.begin(), buffers.end(), parts.begin(), [&](T* buffer) { return buffer + own.front(); });
     local_.broadcast(std::span<T* const>(parts.data(), buffers.size()), own.back() - own.front(), 0);
   }
-  template <class T>
-  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+  template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     divide(begins);
     local_.all_gather(buffers, begins.subspan(index(first_rank()), index(local_count()) + 1));
     between_.all_gather(buffers.first(1), std::span<const std::size_t>(process_begins_));
@@ -91,8 +86,7 @@ class hierarchical : public detail::participants {
   /// Checks the boundaries and sets those of the processes' parts.
   void divide(std::span<const std::size_t> begins) {
     check(begins);
-    for (std::size_t p = 0; p != process_begins_.size(); ++p)
-      process_begins_[p] = begins[p * index(local_count())];
+    for (std::size_t p = 0; p != process_begins_.size(); ++p) process_begins_[p] = begins[p * index(local_count())];
   }
 
   direct<Backend> local_;

@@ -40,8 +40,7 @@ namespace parallel {
 /// devices and for the other processes. On the CPU, collectives may be started; they advance during calls of progress()
 /// and of MPI. MPI cannot cancel them: after a failure it may still use the buffers, so the program must not continue
 /// to use MPI.
-template <class Backend>
-class mpi_collectives : public detail::participants {
+template <class Backend> class mpi_collectives : public detail::participants {
  public:
   /// Maximum number of elements of one call of MPI, whose counts are ints.
   static constexpr std::size_t most_elements = std::size_t{1} << 30;
@@ -64,8 +63,7 @@ class mpi_collectives : public detail::participants {
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
-  template <class T>
-  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     check<T>(buffers, op);
     if (size() == 1) return;
     const announced_call call(*via_, {"all_reduce", count, sizeof(T)});
@@ -78,8 +76,7 @@ class mpi_collectives : public detail::participants {
     });
     copy_to_others(buffers, 0, count);
   }
-  template <class T>
-  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+  template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check<T>(buffers, op);
     check_root(root);
     if (size() == 1) return;
@@ -94,8 +91,7 @@ class mpi_collectives : public detail::participants {
     });
     if (is_here(root)) copy_to_others(buffers, 0, count);
   }
-  template <class T>
-  void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+  template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check(buffers.size());
     check_root(root);
     if (size() == 1) return;
@@ -124,8 +120,7 @@ class mpi_collectives : public detail::participants {
     });
     copy_to_others(buffers, begins[index(first_rank())], begins[index(first_rank() + local_count())]);
   }
-  template <class T>
-  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+  template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(buffers.size());
     check(begins);
     if (size() == 1) return;
@@ -143,7 +138,9 @@ class mpi_collectives : public detail::participants {
 
   /// The members of an overlapping_communicator, on the CPU only. MPI's collectives advance when MPI is called.
   ///@{
-  void mark_ready(std::size_t) requires std::is_same_v<Backend, backend::cpu> {}  // the CPU has no pending work
+  void mark_ready(std::size_t)
+    requires std::is_same_v<Backend, backend::cpu>
+  {}  // the CPU has no pending work
   template <class T>
     requires std::is_same_v<Backend, backend::cpu>
   void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
@@ -188,14 +185,22 @@ class mpi_collectives : public detail::participants {
       unfinished_.add(buffers[0] + own.first, at, own.size(), op);
     });
   }
-  void progress() requires std::is_same_v<Backend, backend::cpu> { via_->progress_mpi(); }
-  void finish() requires std::is_same_v<Backend, backend::cpu> {
+  void progress()
+    requires std::is_same_v<Backend, backend::cpu>
+  {
+    via_->progress_mpi();
+  }
+  void finish()
+    requires std::is_same_v<Backend, backend::cpu>
+  {
     if (announced_ && via_->monitor() != nullptr) via_->monitor()->resume();
     via_->finish_mpi();
     unfinished_.finish(size());
     clear();
   }
-  void abandon() noexcept requires std::is_same_v<Backend, backend::cpu> {
+  void abandon() noexcept
+    requires std::is_same_v<Backend, backend::cpu>
+  {
     via_->abandon_mpi();
     clear();
   }
@@ -209,13 +214,11 @@ class mpi_collectives : public detail::participants {
   }
 
   /// Reduces over this process's places into the first buffer.
-  template <class T>
-  void reduce_here(std::span<T* const> buffers, std::size_t count, reduction op) {
+  template <class T> void reduce_here(std::span<T* const> buffers, std::size_t count, reduction op) {
     if (local_count() > 1) local_.reduce(buffers, count, op == reduction::mean ? reduction::sum : op, 0);
   }
   /// Copies the elements [`begin`, `end`) of the first buffer to the others.
-  template <class T>
-  void copy_to_others(std::span<T* const> buffers, std::size_t begin, std::size_t end) {
+  template <class T> void copy_to_others(std::span<T* const> buffers, std::size_t begin, std::size_t end) {
     if (local_count() == 1) return;
     std::array<T*, detail::max_ranks> parts;
     std::transform(buffers.begin(), buffers.end(), parts.begin(), [&](T* buffer) { return buffer + begin; });
@@ -234,8 +237,7 @@ class mpi_collectives : public detail::participants {
   }
 
   using participants::check;
-  template <class T>
-  void check(std::span<T* const> buffers, reduction op) const {
+  template <class T> void check(std::span<T* const> buffers, reduction op) const {
     check(buffers.size());
     detail::check_reduction<T>(op);
   }

@@ -39,8 +39,7 @@ namespace devplace::parallel {
 /// are not registered: NCCL's registration (ncclCommRegister, symmetric windows) is for memory of ncclMemAlloc or
 /// cuMemCreate; for memory of CUDA's stream-ordered pools, as devplace's arenas, it fails or has no effect. Copies to
 /// registered memory would cost each bucket another read and write.
-template <class Backend>
-class nccl_communicator : public detail::participants {
+template <class Backend> class nccl_communicator : public detail::participants {
   static constexpr bool of_cuda_devices = std::is_same_v<Backend, backend::cuda>;
   static_assert(of_cuda_devices,
                 "devplace: collective::nccl connects CUDA devices, and these places have none; use collective::direct "
@@ -59,16 +58,13 @@ class nccl_communicator : public detail::participants {
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
-  template <class T>
-  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     all_reduce(buffers, count, op, at_once);
   }
-  template <class T>
-  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+  template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     reduce(buffers, count, op, root, at_once);
   }
-  template <class T>
-  void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+  template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check(buffers.size());
     check_root(root);
     execute(at_once, count, "ncclBroadcast", {"broadcast", count, sizeof(T)}, [&](std::size_t k, auto... to) {
@@ -79,8 +75,7 @@ class nccl_communicator : public detail::participants {
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     reduce_scatter(buffers, begins, op, at_once);
   }
-  template <class T>
-  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+  template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(buffers.size());
     check(begins);
     const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
@@ -103,12 +98,10 @@ class nccl_communicator : public detail::participants {
     if (element_bytes == sizeof(bf16)) sums_->prepare(count);
   }
   void mark_ready(std::size_t k) { ranks().mark(k); }
-  template <class T>
-  void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+  template <class T> void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     all_reduce(buffers, count, op, started);
   }
-  template <class T>
-  void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+  template <class T> void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     reduce(buffers, count, op, root, started);
   }
   template <class T>
@@ -123,8 +116,7 @@ class nccl_communicator : public detail::participants {
  private:
   enum execution : bool { at_once, started };
 
-  template <class T>
-  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op, execution how) {
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op, execution how) {
     check(buffers.size());
     const ncclRedOp_t operation = detail::nccl_operation<T>(op);
     if constexpr (short_element<T>)
@@ -184,8 +176,7 @@ class nccl_communicator : public detail::participants {
     return begins[1] - begins[0];
   }
   /// Calls f(rank, first, count) for each part that is not empty, until one call fails.
-  template <class F>
-  static ncclResult_t for_each_part(std::span<const std::size_t> begins, const F& f) {
+  template <class F> static ncclResult_t for_each_part(std::span<const std::size_t> begins, const F& f) {
     for (std::size_t r = 0; r + 1 < begins.size(); ++r) {
       if (begins[r + 1] == begins[r]) continue;
       const ncclResult_t result = f(static_cast<int>(r), begins[r], begins[r + 1] - begins[r]);

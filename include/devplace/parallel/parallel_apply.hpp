@@ -30,8 +30,7 @@ inline constexpr bool on_one_place = std::is_same_v<typename std::remove_cvref_t
                                                     typename std::remove_cvref_t<Input>::placement_type>;
 
 /// Whether model number k lies on place k of the mesh.
-template <class Mesh, class... Models>
-inline constexpr bool are_on_mesh = false;
+template <class Mesh, class... Models> inline constexpr bool are_on_mesh = false;
 template <class... P, class... Models>
   requires(sizeof...(P) == sizeof...(Models))
 inline constexpr bool are_on_mesh<devices<P...>, Models...> =
@@ -41,7 +40,8 @@ inline constexpr bool are_on_mesh<devices<P...>, Models...> =
 template <class First, class... Models>
 inline constexpr bool have_equal_outputs =
     ((std::is_same_v<typename First::output_type, typename std::remove_cvref_t<Models>::output_type> &&
-      std::is_same_v<typename First::output_extents, typename std::remove_cvref_t<Models>::output_extents>)&&...);
+      std::is_same_v<typename First::output_extents, typename std::remove_cvref_t<Models>::output_extents>) &&
+     ...);
 
 }  // namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION
 
@@ -62,11 +62,11 @@ auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs
                   "devplace: parallel_apply: an input does not lie on the place of the model with the same position; "
                   "move it there with to<on<P>>(input).");
     // Braces guarantee the order of evaluation.
-    if constexpr (in_place) return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    if constexpr (in_place)
+      return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return std::tuple{parallel::detail::apply_one<I, sizeof...(I)>(
             std::get<I>(models), [&] { return std::get<I>(models).predict(std::get<I>(inputs)); })...};
-      }
-    (std::index_sequence_for<Models...>{});
+      }(std::index_sequence_for<Models...>{});
   }
 }
 
@@ -104,8 +104,7 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
 }
 
 /// Fails to compile with a message about valid arguments.
-template <class... X>
-auto parallel_apply(const X&...) {
+template <class... X> auto parallel_apply(const X&...) {
   static_assert(sizeof...(X) == 0 && sizeof...(X) != 0,
                 "devplace: parallel_apply: the models are a tuple, and the inputs a second tuple or one split tensor, "
                 "as in parallel_apply(std::tie(a, b), std::tie(x, y)).");

@@ -19,19 +19,15 @@ namespace devplace {
 namespace collective {
 
 /// The common part of devplace's engines: the communicators of a backend's devices, in one process and across several.
-template <template <class> class Communicator, template <class> class CommunicatorAcross>
-struct engine_base {
+template <template <class> class Communicator, template <class> class CommunicatorAcross> struct engine_base {
   /// The communicator of devices in one process.
-  template <class Backend>
-  using communicator = Communicator<Backend>;
+  template <class Backend> using communicator = Communicator<Backend>;
   /// The communicator of devices in several processes.
-  template <class Backend>
-  using communicator_across = CommunicatorAcross<Backend>;
+  template <class Backend> using communicator_across = CommunicatorAcross<Backend>;
   /// Bytes of workspace on each place for reducing `count` elements.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
   /// Connects the devices of one process; the first one is rank 0.
-  template <class Backend>
-  communicator<Backend> connect(std::span<const int> ordinals) const {
+  template <class Backend> communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals);
   }
   /// Connects the devices of a group's processes; ranks are ordered by process.
@@ -64,8 +60,7 @@ struct ring : engine_base<parallel::ring, parallel::across_by_ring> {
 /// Sizes of the buckets in which gradients are reduced: a bucket collects parameters from the last layer to the first
 /// and is closed when it has at least `First` (the first bucket) or `Others` bytes. The defaults are those of
 /// DistributedDataParallel; a model of less than 1 MiB is one bucket.
-template <std::size_t First = (1 << 20), std::size_t Others = (25 << 20)>
-struct buckets {
+template <std::size_t First = (1 << 20), std::size_t Others = (25 << 20)> struct buckets {
   static_assert(First > 0 && Others > 0, "devplace: a bucket holds at least one byte; give sizes above 0.");
   /// The sizes in bytes at which buckets are closed.
   ///@{
@@ -76,8 +71,7 @@ struct buckets {
 
 /// The scheme of DistributedDataParallel: every place gets the summed gradients and updates its own replica.
 /// `all_reduce<>`, the default policy, sums in a fixed order.
-template <class Engine = direct, class Buckets = buckets<>>
-struct all_reduce {
+template <class Engine = direct, class Buckets = buckets<>> struct all_reduce {
   /// The engine of the collectives, and their bucket sizes.
   ///@{
   using engine_type = Engine;
@@ -91,8 +85,7 @@ struct all_reduce {
 
 /// The scheme of nn.DataParallel: sums the gradients on the first place, which alone runs the optimizer and holds its
 /// state, and broadcasts the new parameters from there.
-template <class Engine = direct, class Buckets = buckets<>>
-struct reduce_and_broadcast {
+template <class Engine = direct, class Buckets = buckets<>> struct reduce_and_broadcast {
   /// The engine of the collectives, and their bucket sizes.
   ///@{
   using engine_type = Engine;
@@ -109,8 +102,7 @@ struct reduce_and_broadcast {
 /// `all_reduce` with the same engine, and as many bytes are moved. No place has the whole gradients afterwards, except
 /// in steps that clip, whose norm needs them. The optimizer's rule is called for each share, so it must be elementwise,
 /// as all of devplace's rules are.
-template <class Engine = direct, class Buckets = buckets<>>
-struct sharded_all_reduce {
+template <class Engine = direct, class Buckets = buckets<>> struct sharded_all_reduce {
   /// The engine of the collectives, and their bucket sizes.
   ///@{
   using engine_type = Engine;
@@ -125,19 +117,15 @@ struct sharded_all_reduce {
 };
 
 /// Bytes of one gradient element sent between places under a policy, for gradients of type T.
-template <class Policy, class T>
-inline constexpr std::size_t wire_bytes = sizeof(T);
+template <class Policy, class T> inline constexpr std::size_t wire_bytes = sizeof(T);
 /// For a policy that rounds gradients.
 template <class Policy, class T>
-  requires requires {
-    typename Policy::engine_type::wire_type;
-  }
+  requires requires { typename Policy::engine_type::wire_type; }
 inline constexpr std::size_t wire_bytes<Policy, T> = sizeof(typename Policy::engine_type::wire_type);
 
 /// Bytes of workspace on each place that a policy's engine allocates across processes for reducing `count` elements:
 /// none, unless the engine has a static member `workspace_bytes_across(count)`. Host memory is not included.
-template <class Policy>
-constexpr std::size_t workspace_bytes_across([[maybe_unused]] std::size_t count) {
+template <class Policy> constexpr std::size_t workspace_bytes_across([[maybe_unused]] std::size_t count) {
   using engine = typename Policy::engine_type;
   if constexpr (requires { engine::workspace_bytes_across(count); })
     return engine::workspace_bytes_across(count);
@@ -147,10 +135,7 @@ constexpr std::size_t workspace_bytes_across([[maybe_unused]] std::size_t count)
 
 /// Whether every place updates only its share of the parameters under a policy: true if it has a member
 /// `static constexpr bool updates_shares = true`.
-template <class Policy>
-inline constexpr bool updates_shares = requires {
-  requires Policy::updates_shares;
-};
+template <class Policy> inline constexpr bool updates_shares = requires { requires Policy::updates_shares; };
 
 /// `all_reduce` with the engine `ring`.
 using ring_all_reduce = all_reduce<ring>;

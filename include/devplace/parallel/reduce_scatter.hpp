@@ -34,8 +34,7 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
   const std::size_t per_index = of.outer * of.inner;
   using where = here<Backend>;
   std::vector<std::size_t> first(begins.begin(), begins.end());
-  for (std::size_t& position : first)
-    position *= per_index;
+  for (std::size_t& position : first) position *= per_index;
   std::vector<T*> buffers(writable.begin(), writable.end());
   std::vector<d::memory_block> packed(places);
   // The communicator overwrites the summands and needs contiguous parts.
@@ -95,8 +94,7 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
       using value_type = typename from_type::value_type;
       tensor<value_type, typename from_type::extents_type, To> result(source.extents(), how);
       std::array<std::size_t, from_type::places + 1> begins{};
-      for (std::size_t k = 0; k < begins.size(); ++k)
-        begins[k] = result.part_begin(k);
+      for (std::size_t k = 0; k < begins.size(); ++k) begins[k] = result.part_begin(k);
       std::span<value_type* const> writable;
       [[maybe_unused]] std::array<value_type*, from_type::places> own{};
       if constexpr (!std::is_lvalue_reference_v<From> && !std::is_const_v<From>) {

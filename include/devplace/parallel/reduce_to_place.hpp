@@ -20,8 +20,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// `reduce<on<cuda<0>>>(std::move(x))`. Asynchronous if `To` is one of the tensor's places; otherwise combines the
 /// summands on the first place, waits and copies the result. Reduces a temporary in place, other arguments through
 /// copies. NaN propagates, as in all_reduce. To reduce along axes use `sum` and the like (ops/reduce.hpp).
-template <class To = void, tensor_like From>
-auto reduce(From&& source) {
+template <class To = void, tensor_like From> auto reduce(From&& source) {
   using detail::form;
   using from_type = std::remove_cvref_t<From>;
   constexpr bool to_one = single_place<To>;

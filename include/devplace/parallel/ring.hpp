@@ -26,8 +26,7 @@ namespace devplace::parallel {
 /// ranks modulo n. The bits depend only on the numbers of ranks and elements; reduce_scatter with the parts of
 /// `share_begin` has the bits of all_reduce. The boundaries of chunks depend on the number of elements, so bucket sizes
 /// change the bits, unlike with `direct`.
-template <class Backend>
-class ring : public detail::streamed_collectives<ring<Backend>, Backend> {
+template <class Backend> class ring : public detail::streamed_collectives<ring<Backend>, Backend> {
   using base = detail::streamed_collectives<ring, Backend>;
 
  public:
@@ -41,14 +40,12 @@ class ring : public detail::streamed_collectives<ring<Backend>, Backend> {
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
-  template <class T>
-  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     const auto begins = even_begins(count);
     reduce_chunks(buffers, begins, op);
     gather_chunks(buffers, begins);
   }
-  template <class T>
-  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+  template <class T> void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check_root(root);
     const auto begins = even_begins(count);
     reduce_chunks(buffers, begins, op);
@@ -58,11 +55,9 @@ class ring : public detail::streamed_collectives<ring<Backend>, Backend> {
       if (rank != root) copy(root, rank, buffers, detail::part(begins, rank));
     }
     mark(root);
-    for (int rank = 0; rank != size(); ++rank)
-      follow(rank, root);
+    for (int rank = 0; rank != size(); ++rank) follow(rank, root);
   }
-  template <class T>
-  void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+  template <class T> void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check_root(root);
     check(buffers.size());
     const auto begins = even_begins(count);
@@ -70,8 +65,7 @@ class ring : public detail::streamed_collectives<ring<Backend>, Backend> {
     mark();
     // Chunk c reaches the rank at distance d from the root in step c + d - 1, so that all links are used concurrently.
     for (int step = 0; step < 2 * n - 2; ++step) {
-      for (int distance = 1; distance != n; ++distance)
-        follow(modulo(root + distance), modulo(root + distance - 1));
+      for (int distance = 1; distance != n; ++distance) follow(modulo(root + distance), modulo(root + distance - 1));
       for (int distance = 1; distance != n; ++distance) {
         const int chunk = step - distance + 1;
         const int rank = modulo(root + distance);
@@ -87,8 +81,7 @@ class ring : public detail::streamed_collectives<ring<Backend>, Backend> {
     reduce_chunks(buffers, begins, op);
     fence();  // a rank must not overwrite data that its right neighbour still reads
   }
-  template <class T>
-  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+  template <class T> void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(begins);
     gather_chunks(buffers, begins);
   }
@@ -111,12 +104,10 @@ class ring : public detail::streamed_collectives<ring<Backend>, Backend> {
 
   /// Runs n - 1 steps. In each step every rank calls `receive(step, rank, left)` to get a chunk from its left
   /// neighbour.
-  template <class Receive>
-  void circulate(const Receive& receive) {
+  template <class Receive> void circulate(const Receive& receive) {
     mark();
     for (int step = 0; step != size() - 1; ++step) {
-      for (int rank = 0; rank != size(); ++rank)
-        follow(rank, modulo(rank - 1));
+      for (int rank = 0; rank != size(); ++rank) follow(rank, modulo(rank - 1));
       for (int rank = 0; rank != size(); ++rank) {
         receive(step, rank, modulo(rank - 1));
         mark(rank);
@@ -144,8 +135,7 @@ class ring : public detail::streamed_collectives<ring<Backend>, Backend> {
   }
 
   /// Distributes complete chunks. At the start rank r has chunk r.
-  template <class T>
-  void gather_chunks(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+  template <class T> void gather_chunks(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(buffers.size());
     circulate([&](int step, int rank, int left) {
       copy(rank, left, buffers, detail::part(begins, modulo(rank - 1 - step)));

@@ -14,8 +14,7 @@
 
 namespace devplace::detail {
 
-template <class Split, class To>
-inline constexpr bool gives_sizes = false;
+template <class Split, class To> inline constexpr bool gives_sizes = false;
 template <std::size_t Places, placement To>
 inline constexpr bool gives_sizes<split::sizes<Places>, To> = Places == local_place_count<To>;
 

@@ -28,15 +28,13 @@ namespace devplace {
 /// All engines move the same amount. With `collective::wire` S is the size of 16-bit gradients; parameters are not
 /// rounded. Numbers are rounded to whole elements, as if n divided S. `step_traffic<Model, Policy>{}.bytes` is a
 /// constant in one process; across processes use `step_traffic<Model, Policy>{participants}`.
-template <class Model, class Policy>
-struct step_traffic {
+template <class Model, class Policy> struct step_traffic {
   /// Zeros, so that the failed assertion is the only error.
   ///@{
   std::size_t participants = 0, gradients = 0, parameters = 0, buffers = 0, statistics = 0, bytes = 0, clipping = 0;
   ///@}
   /// Fails: the first argument is not a model.
-  template <class... X>
-  explicit constexpr step_traffic(const X&...) {
+  template <class... X> explicit constexpr step_traffic(const X&...) {
     constexpr bool is_model = sizeof(Model*) == 0;
     static_assert(
         is_model,
@@ -48,8 +46,7 @@ struct step_traffic {
 };
 
 /// The traffic of a `model<Net, Where, P>`.
-template <class Net, class Where, class P, class Policy>
-struct step_traffic<model<Net, Where, P>, Policy> {
+template <class Net, class Where, class P, class Policy> struct step_traffic<model<Net, Where, P>, Policy> {
   std::size_t participants;  ///< number of participants
   std::size_t gradients;     ///< bytes of gradients between participants
   std::size_t parameters;    ///< bytes of updated parameters
@@ -59,7 +56,9 @@ struct step_traffic<model<Net, Where, P>, Policy> {
   std::size_t clipping;      ///< additional bytes if the trainer clips; 0 where gradients are whole anyway
 
   /// For the placement's participants.
-  constexpr step_traffic() requires(!spans_processes<Where>) : step_traffic(participant_count<Where>()) {}
+  constexpr step_traffic()
+    requires(!spans_processes<Where>)
+      : step_traffic(participant_count<Where>()) {}
   /// For the given number of participants.
   constexpr explicit step_traffic(std::size_t n) : participants(n) {
     using plan = runtime::network_plan<Net>;

@@ -18,14 +18,12 @@ namespace devplace::parallel::detail {
 
 /// Pointers to element `first` of one kind of arena on each place of a model; `data` is the replica's accessor:
 /// gradient_data, parameter_data or buffer_data.
-template <class T>
-class arena_pointers {
+template <class T> class arena_pointers {
  public:
   template <class S>
   arena_pointers(const runtime::model_state<S>& state, T* (runtime::replica<S>::*data)() const, std::size_t first = 0)
       : places_(state.replicas.size()) {
-    for (std::size_t k = 0; k != places_; ++k)
-      of_[k] = (state.replicas[k].*data)() + first;
+    for (std::size_t k = 0; k != places_; ++k) of_[k] = (state.replicas[k].*data)() + first;
   }
   std::span<T* const> span() const { return {of_, places_}; }
 
@@ -53,9 +51,7 @@ void broadcast_buffers(Communicator& communicator, const runtime::model_state<S>
 
 /// Whether a communicator sends gradients in fewer bits; see parallel/wire.hpp.
 template <class Communicator>
-inline constexpr bool rounds_gradients = requires {
-  typename Communicator::rounded_type;
-};
+inline constexpr bool rounds_gradients = requires { typename Communicator::rounded_type; };
 
 /// Copies the tail behind the gradients (runtime::gradient_tail) from participant `root` to the others.
 template <class Net, class Communicator, class S>
@@ -137,8 +133,7 @@ inline constexpr bool can_connect =
 /// Makes a policy's communicator for these devices. If `Across`, it connects the processes of this thread's
 /// process_scope, unless the engine itself knows the processes. Throws unless its participants match the model's
 /// placement.
-template <class Backend, bool Across, class Policy>
-auto connect(const Policy& policy, std::span<const int> ordinals) {
+template <class Backend, bool Across, class Policy> auto connect(const Policy& policy, std::span<const int> ordinals) {
   auto communicator = [&] {
     if constexpr (Across && !spans_processes<typename Policy::engine_type>)
       return policy.engine.template connect_across<Backend>(ordinals, current_processes("trainer"));
@@ -151,8 +146,7 @@ auto connect(const Policy& policy, std::span<const int> ordinals) {
 }
 
 /// Lets a communicator allocate its workspace before the first step.
-template <class Net, class Policy, class T, class Communicator>
-void prepare_reductions(Communicator& communicator) {
+template <class Net, class Policy, class T, class Communicator> void prepare_reductions(Communicator& communicator) {
   if constexpr (requires { communicator.prepare(std::size_t{}, sizeof(T)); })
     communicator.prepare(detail::network_buckets<Net, T, Policy>::largest, sizeof(T));
   if constexpr (rounds_gradients<Communicator>)  // all buckets, which may be in flight at the same time
@@ -221,8 +215,7 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
 }
 
 /// Fails to compile with a message about valid arguments. If it were deleted, compilers would list all overloads.
-template <class Policy = collective::all_reduce<>, class Other>
-auto synchronize(const Other&, const Policy& = {}) {
+template <class Policy = collective::all_reduce<>, class Other> auto synchronize(const Other&, const Policy& = {}) {
   static_assert(detail::accepted<Other>,
                 "devplace: synchronize consumes the gradients that backward returned: "
                 "synchronize(model.backward(std::move(saved), gradient)) or synchronize(std::move(gradients)); "

@@ -22,8 +22,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// `scatter<batch_placement_t<Where>>(x, split::even)` for several. Across processes, each has the whole source and
 /// copies the part of its participants in this thread's process_scope. Complete when the call returns. The source is on
 /// any one place.
-template <placement Where, tensor_like From>
-auto to_batch(From&& source) {
+template <placement Where, tensor_like From> auto to_batch(From&& source) {
   if constexpr (single_place<Where>) {
     return to<Where>(std::forward<From>(source));
   } else if constexpr (spans_processes<Where>) {
@@ -40,8 +39,7 @@ auto to_batch(From&& source) {
 /// Copies a whole tensor to the CPU, for generic code: `to<cpu>(x)` for one place, `gather<cpu>(x)` for the parts of
 /// several, and the first place's copy of a replicated tensor. Complete when the call returns. For summands use
 /// reduce<cpu>(x) or synchronize.
-template <tensor_like From>
-auto to_host(From&& source) {
+template <tensor_like From> auto to_host(From&& source) {
   using detail::form;
   constexpr form from = detail::form_of_tensor<From>;
   static_assert(from != form::summands,

@@ -24,8 +24,7 @@ namespace devplace {
 namespace parallel {
 
 /// A `Communicator` that can also reduce elements rounded to type `Short`, for gradients.
-template <class Backend, class Communicator, short_element Short>
-class rounding : public Communicator {
+template <class Backend, class Communicator, short_element Short> class rounding : public Communicator {
  public:
   /// The type of gradients between places.
   using rounded_type = Short;
@@ -65,12 +64,10 @@ class rounding : public Communicator {
   /// Rounds `count` elements of this process's participant `k` to its rounded elements from `first`, or converts the
   /// rounded elements back. Does nothing for a single participant.
   ///@{
-  template <class T>
-  void round(std::size_t k, const T* elements, std::size_t first, std::size_t count) {
+  template <class T> void round(std::size_t k, const T* elements, std::size_t first, std::size_t count) {
     if (this->size() != 1) runtime::round_elements<Backend>(ordinals_[k], rounded(first)[k], elements, count);
   }
-  template <class T>
-  void take(std::size_t k, T* elements, std::size_t first, std::size_t count) {
+  template <class T> void take(std::size_t k, T* elements, std::size_t first, std::size_t count) {
     if (this->size() == 1) return;
     const Short* const from = rounded(first)[k];
     runtime::round_elements<Backend>(ordinals_[k], elements, from, count);
@@ -79,8 +76,7 @@ class rounding : public Communicator {
 
   /// Sums the participants' buffers, on all participants or on the first: each participant rounds its own elements;
   /// sums are computed in float and rounded.
-  template <class T>
-  void reduce_rounded(std::span<T* const> buffers, std::size_t count, bool on_all) {
+  template <class T> void reduce_rounded(std::span<T* const> buffers, std::size_t count, bool on_all) {
     if (this->size() == 1) return;
     round_all(buffers, count);
     if (on_all)
@@ -91,13 +87,11 @@ class rounding : public Communicator {
       if (on_all || rank(k) == 0) take(k, buffers[k], 0, count);
   }
   /// Sums each participant's part [`begins[rank]`, `begins[rank + 1]`) on that participant.
-  template <class T>
-  void reduce_scatter_rounded(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+  template <class T> void reduce_scatter_rounded(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     if (this->size() == 1) return;
     round_all(buffers, begins.back());
     this->reduce_scatter(rounded(0), begins, reduction::sum);
-    for (std::size_t k = 0; k != buffers.size(); ++k)
-      take_part(k, buffers[k], 0, begins);
+    for (std::size_t k = 0; k != buffers.size(); ++k) take_part(k, buffers[k], 0, begins);
   }
   /// Converts back the part of this process's participant `k`; `elements[0]` is rounded element number `first`.
   template <class T>
@@ -109,11 +103,9 @@ class rounding : public Communicator {
  private:
   std::size_t rank(std::size_t k) const { return static_cast<std::size_t>(this->first_rank()) + k; }
 
-  template <class T>
-  void round_all(std::span<T* const> buffers, std::size_t count) {
+  template <class T> void round_all(std::span<T* const> buffers, std::size_t count) {
     prepare_rounded(count);
-    for (std::size_t k = 0; k != buffers.size(); ++k)
-      round(k, static_cast<const T*>(buffers[k]), 0, count);
+    for (std::size_t k = 0; k != buffers.size(); ++k) round(k, static_cast<const T*>(buffers[k]), 0, count);
   }
 
   std::vector<int> ordinals_;
@@ -131,8 +123,7 @@ namespace collective {
 /// the same bits, with both engines. Half overflows above 65504 and rounds numbers below 2^-14 with an error of up to
 /// 2^-25, about 3e-8; smaller numbers become 0. Gradients need half as many bytes as in float; sums of losses and
 /// weights, parameters and buffers are not rounded.
-template <class Short = bf16, class Engine = direct>
-struct wire {
+template <class Short = bf16, class Engine = direct> struct wire {
   /// Whether `Short` is one of the two types.
   static constexpr bool is_short = short_element<Short>;
   static_assert(is_short,
@@ -170,8 +161,7 @@ struct wire {
       parallel::rounding<Backend, typename Engine::template communicator_across<Backend>, wire_type>;
   ///@}
   /// Connects the devices of one process; the first one is rank 0.
-  template <class Backend>
-  communicator<Backend> connect(std::span<const int> ordinals) const {
+  template <class Backend> communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals);
   }
   /// Connects the devices of a group's processes; ranks are ordered by process.

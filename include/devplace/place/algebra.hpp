@@ -34,14 +34,12 @@ enum class mismatch : unsigned char {
 };
 
 /// The placement of a result.
-template <class Where>
-struct placed_on {
+template <class Where> struct placed_on {
   using type = Where;
   static constexpr mismatch why = mismatch::none;
 };
 /// No result, and the reason.
-template <mismatch Why>
-struct refused {
+template <mismatch Why> struct refused {
   using type = void;
   static constexpr mismatch why = Why;
 };
@@ -49,49 +47,40 @@ template <mismatch Why, class Where>
 using result_unless = std::conditional_t<Why == mismatch::none, placed_on<Where>, refused<Why>>;
 
 /// Properties of a kind of placement. Numbers and views at here<...> have the properties of whole values.
-template <class Kind>
-struct kind_rules {
+template <class Kind> struct kind_rules {
   static constexpr bool whole = true, split = false, partial = false, linear = false;
   static constexpr std::size_t axis = static_cast<std::size_t>(-1);
   static constexpr reduction op = reduction::sum;
 };
-template <std::size_t Axis>
-struct kind_rules<split_along<Axis>> : kind_rules<void> {
+template <std::size_t Axis> struct kind_rules<split_along<Axis>> : kind_rules<void> {
   static constexpr bool whole = false, split = true;
   static constexpr std::size_t axis = Axis;
 };
-template <reduction Op>
-struct kind_rules<summands<Op>> : kind_rules<void> {
+template <reduction Op> struct kind_rules<summands<Op>> : kind_rules<void> {
   static constexpr bool whole = false, partial = true, linear = Op == reduction::sum || Op == reduction::mean;
   static constexpr reduction op = Op;
 };
-template <class Where>
-using rules_of = kind_rules<typename placement_traits<Where>::kind>;
+template <class Where> using rules_of = kind_rules<typename placement_traits<Where>::kind>;
 
-template <class Where>
-struct operand_rules : kind_rules<void> {};
-template <placement Where>
-struct operand_rules<Where> : rules_of<Where> {};
+template <class Where> struct operand_rules : kind_rules<void> {};
+template <placement Where> struct operand_rules<Where> : rules_of<Where> {};
 
 /// Whether two placements have the same places. One place and a mesh of this one place differ.
-template <class A, class B>
-inline constexpr bool same_places = false;
+template <class A, class B> inline constexpr bool same_places = false;
 template <placement A, placement B>
 inline constexpr bool same_places<A, B> =
-    single_place<A> ==
-    single_place<B>&& std::is_same_v<typename placement_traits<A>::mesh, typename placement_traits<B>::mesh>;
+    single_place<A> == single_place<B> &&
+    std::is_same_v<typename placement_traits<A>::mesh, typename placement_traits<B>::mesh>;
 
 /// Why an operand and a number or a whole value have no common result; `flipped`: the operand is on the right.
-template <class X>
-constexpr mismatch why_not_with_whole(arithmetic op, X, bool flipped) {
+template <class X> constexpr mismatch why_not_with_whole(arithmetic op, X, bool flipped) {
   if (!X::partial) return mismatch::none;
   if (X::linear && (op == arithmetic::product || (op == arithmetic::quotient && !flipped))) return mismatch::none;
   return X::linear && op == arithmetic::additive ? mismatch::counted_repeatedly : mismatch::nonlinear;
 }
 
 /// Why two operands on the same places have no common result.
-template <class A, class B>
-constexpr mismatch why_not_elementwise(arithmetic op, A a, B b) {
+template <class A, class B> constexpr mismatch why_not_elementwise(arithmetic op, A a, B b) {
   if (B::whole) return why_not_with_whole(op, a, false);
   if (A::whole) return why_not_with_whole(op, b, true);
   if (A::partial != B::partial) return mismatch::partial_and_split;
@@ -104,8 +93,7 @@ constexpr mismatch why_not_elementwise(arithmetic op, A a, B b) {
 }
 
 /// The result of two operands; void stands for a number.
-template <arithmetic Op, class A, class B>
-constexpr auto elementwise_of_two() {
+template <arithmetic Op, class A, class B> constexpr auto elementwise_of_two() {
   using a = operand_rules<A>;
   using b = operand_rules<B>;
   constexpr bool apart = !std::is_void_v<A> && !std::is_void_v<B> && !same_places<A, B>;
@@ -114,8 +102,7 @@ constexpr auto elementwise_of_two() {
 }
 
 /// The placement of an elementwise operation's result: `type` and `why`.
-template <arithmetic Op, class... Where>
-struct elementwise_result;
+template <arithmetic Op, class... Where> struct elementwise_result;
 template <arithmetic Op, class A>
 struct elementwise_result<Op, A>
     : result_unless<!rules_of<A>::partial || (rules_of<A>::linear && Op == arithmetic::negation) ? mismatch::none
@@ -125,8 +112,7 @@ template <arithmetic Op, class A, class B>
 struct elementwise_result<Op, A, B> : decltype(elementwise_of_two<Op, A, B>()) {};
 
 // Folds more operands from the left. A partial operand is rejected in any position.
-template <arithmetic Op, class First, class... Rest>
-struct fold_elementwise;
+template <arithmetic Op, class First, class... Rest> struct fold_elementwise;
 template <arithmetic Op, class A, class B, class C, class... Rest>
 struct elementwise_result<Op, A, B, C, Rest...>
     : fold_elementwise<Op, decltype(elementwise_of_two<Op, A, B>()), C, Rest...> {};
@@ -136,8 +122,7 @@ template <arithmetic Op, class Where, class... Rest>
 struct fold_elementwise<Op, placed_on<Where>, Rest...> : elementwise_result<Op, Where, Rest...> {};
 
 /// The placement of a transposed matrix.
-template <class Where>
-struct transposed_placement {
+template <class Where> struct transposed_placement {
   using type = Where;
 };
 template <class Where>
@@ -147,16 +132,14 @@ struct transposed_placement<Where> {
 };
 
 /// Why two matrices on the same places have no product.
-template <class A, class B>
-constexpr mismatch why_no_product(A a, B b) {
+template <class A, class B> constexpr mismatch why_no_product(A a, B b) {
   if (A::partial && B::partial) return mismatch::partial_product;
   if (A::partial || B::partial) return why_not_elementwise(arithmetic::product, a, b);  // linear in each operand
   if ((A::axis == 1) != (B::axis == 0)) return mismatch::contraction;
   return A::split && B::split && A::axis != 1 ? mismatch::split_axes : mismatch::none;
 }
 
-template <class A, class B>
-constexpr auto matmul_of() {
+template <class A, class B> constexpr auto matmul_of() {
   using a = rules_of<A>;
   using b = rules_of<B>;
   if constexpr (!same_places<A, B>)
@@ -168,18 +151,16 @@ constexpr auto matmul_of() {
 }
 
 /// The placement of a matrix product; for a transposed matrix pass its transposed_placement.
-template <class A, class B>
-struct matmul_result : decltype(matmul_of<A, B>()) {};
+template <class A, class B> struct matmul_result : decltype(matmul_of<A, B>()) {};
 
-template <reducing Op, class Where, std::size_t... Axis>
-constexpr auto reduction_of() {
+template <reducing Op, class Where, std::size_t... Axis> constexpr auto reduction_of() {
   using rules = rules_of<Where>;
   constexpr bool split_axis_stays = sizeof...(Axis) != 0 && ((Axis != rules::axis) && ...);
   if constexpr (!rules::split) {
     constexpr bool defined = rules::whole || (rules::linear && (Op == reducing::sum || Op == reducing::mean)) ||
                              (rules::op == reduction::max && Op == reducing::max) ||
                              (rules::op == reduction::min && Op == reducing::min);
-    return result_unless < defined ? mismatch::none : mismatch::nonlinear, Where > {};
+    return result_unless<defined ? mismatch::none : mismatch::nonlinear, Where>{};
   } else if constexpr (split_axis_stays) {
     return placed_on<with_kind_t<Where, split_along<rules::axis - (std::size_t{0} + ... + (Axis < rules::axis))>>>{};
   } else {

@@ -12,8 +12,7 @@
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Why this machine lacks a place; empty if it has the place. Throws for invalid settings.
-template <class P>
-std::string why_place_unavailable() {
+template <class P> std::string why_place_unavailable() {
   // Devices allocate pinned memory.
   using asked = std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::device>;
   if constexpr (provided<asked, op::device_query>)
@@ -22,8 +21,7 @@ std::string why_place_unavailable() {
     return cuda_component_missing();
 }
 
-template <class Where>
-std::string why_unavailable() {
+template <class Where> std::string why_unavailable() {
   std::string reason;
   [&]<class... P>(devices<P...>) {
     static_cast<void>((((reason = why_place_unavailable<P>()).empty()) && ...));
@@ -31,8 +29,7 @@ std::string why_unavailable() {
   return reason;
 }
 
-template <class Backend, class... P>
-constexpr bool is_backend_in(devices<P...>) {
+template <class Backend, class... P> constexpr bool is_backend_in(devices<P...>) {
   return (std::is_same_v<backend_of_t<P>, Backend> || ...);
 }
 template <class Where, class... Backend>
@@ -41,15 +38,14 @@ inline constexpr bool uses = (is_backend_in<Backend>(typename mesh_of<Where>::lo
 /// Whether a candidate is skipped in this translation unit because no component for it is linked.
 template <class Where>
 inline constexpr bool skipped =
-    configuration::cuda == cuda_support::none&& uses<Where, backend::device, backend::pinned>;
+    configuration::cuda == cuda_support::none && uses<Where, backend::device, backend::pinned>;
 
 /// Whether a candidate would be usable if this file were compiled as CUDA.
 template <class Where>
-inline constexpr bool wrong_language = configuration::cuda == cuda_support::host_only&& uses<Where, backend::device>;
+inline constexpr bool wrong_language = configuration::cuda == cuda_support::host_only && uses<Where, backend::device>;
 
 /// Explains at compile time why `first_available` and `select` cannot choose; `usable` if they can.
-template <class... Where>
-struct candidates {
+template <class... Where> struct candidates {
   static constexpr bool named = sizeof...(Where) != 0;
   static constexpr bool in_wrong_language = (wrong_language<Where> || ...);
   static constexpr bool all_skipped = named && (skipped<Where> && ...);
@@ -72,22 +68,17 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Whether all places of `Where` exist on this machine and this program can use them. Also called as
 /// `available(where)`. Throws argument_error for an invalid setting (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES).
-template <placement Where>
-bool available(Where = {}) {
-  return detail::why_unavailable<Where>().empty();
-}
+template <placement Where> bool available(Where = {}) { return detail::why_unavailable<Where>().empty(); }
 
 /// Throws placement_unavailable, with the reason and the fix, unless `available<Where>()`. Call it early, before the
 /// program reads its data.
-template <placement Where>
-void require_available() {
+template <placement Where> void require_available() {
   const std::string reason = detail::why_unavailable<Where>();
   if (!reason.empty()) throw placement_unavailable(placement_name<Where>() + " cannot be used: " + reason + ".");
 }
 
 /// Information about one place. Throws placement_unavailable, with the reason, if the program cannot use it.
-template <place P>
-device_information device_information_of() {
+template <place P> device_information device_information_of() {
   return detail::naming_bad_alloc("the information", [] {
     require_available<on<P>>();
     return implementation<backend_of_t<P>, op::device_query>::describe(place_traits<P>::ordinal);

@@ -7,8 +7,7 @@
 namespace devplace {
 
 /// An axis of an array, counted from 0, as a type: `sum(x, axis<1>{})`, `sharded<axis<0>, 0, 1>`.
-template <std::size_t N>
-struct axis {
+template <std::size_t N> struct axis {
   /// The axis's number.
   static constexpr std::size_t index = N;
 };

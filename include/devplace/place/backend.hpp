@@ -10,20 +10,16 @@ namespace devplace {
 /// The implementation of operation `Op` on `Backend`: a static `run(int ordinal, arguments...)` with trivially copyable
 /// arguments (pointers, sizes, small structs), so that a device can execute it asynchronously, in the order of the
 /// calls. Defined in `backend/<backend>/<operation>`; users can specialise it for their own operations.
-template <class Backend, class Op>
-struct implementation;
+template <class Backend, class Op> struct implementation;
 
 namespace detail {
 
 template <class Backend, class Op>
-concept provided = requires {
-  sizeof(implementation<Backend, Op>);
-};
+concept provided = requires { sizeof(implementation<Backend, Op>); };
 
 /// Executes `Op` on a backend's device `ordinal`. All operations call this function; below it, the ordinal is a
 /// run-time value, so that nothing is instantiated per device.
-template <class Op, class Backend, class... Arguments>
-void dispatch(int ordinal, const Arguments&... arguments) {
+template <class Op, class Backend, class... Arguments> void dispatch(int ordinal, const Arguments&... arguments) {
   if constexpr (provided<Backend, Op>) {
     implementation<Backend, Op>::run(ordinal, arguments...);
   } else {

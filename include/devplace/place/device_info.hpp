@@ -75,8 +75,7 @@ inline std::string cuda_component_missing() {
 
 namespace devplace::detail {
 
-template <class Backend>
-void append_devices(std::vector<device_information>& found) {
+template <class Backend> void append_devices(std::vector<device_information>& found) {
   if constexpr (provided<Backend, op::device_query>) {
     using query = implementation<Backend, op::device_query>;
     for (int ordinal = 0; ordinal < query::count(); ++ordinal)
@@ -84,16 +83,14 @@ void append_devices(std::vector<device_information>& found) {
   }
 }
 
-template <class Backend>
-int count_devices() {
+template <class Backend> int count_devices() {
   if constexpr (provided<Backend, op::device_query>)
     return implementation<Backend, op::device_query>::count();
   else
     return 0;
 }
 
-template <class Backend>
-std::string support_description() {
+template <class Backend> std::string support_description() {
   if constexpr (provided<Backend, op::device_query>) {
     using query = implementation<Backend, op::device_query>;
     std::string text = query::support();
@@ -125,9 +122,7 @@ inline std::vector<device_information> list_devices() {
 
 /// Number of CUDA devices, real or simulated, that this program can use, as torch.cuda.device_count(); 0 if no
 /// component supports them. Freezes the device map.
-inline int device_count() {
-  return detail::count_devices<backend::device>();
-}
+inline int device_count() { return detail::count_devices<backend::device>(); }
 
 /// A sentence about this translation unit's support for cuda places: the component, the variables that number the
 /// devices (CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES) and, if there are none, why.

@@ -224,13 +224,9 @@ class device_map {
 /// worker and statistics, and copies between them are real copies. Call it before the first query of a cuda place or
 /// allocation there; later calls throw an error that names the first use. Throws argument_error if the map differs from
 /// the environment's. The first use reports a visible device that does not exist.
-inline void set_device_map(const std::vector<device_map_entry>& map) {
-  detail::device_map::of_process().set(map);
-}
+inline void set_device_map(const std::vector<device_map_entry>& map) { detail::device_map::of_process().set(map); }
 
 /// The bindings of this process's logical ordinals and their origin, for logs.
-inline std::string device_map_description() {
-  return detail::device_map::of_process().description();
-}
+inline std::string device_map_description() { return detail::device_map::of_process().description(); }
 
 }  // namespace devplace

@@ -13,8 +13,7 @@
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The type that `F` returns for the first candidate that is not skipped.
-template <class F, class First, class... Rest>
-constexpr auto result_of_candidates() {
+template <class F, class First, class... Rest> constexpr auto result_of_candidates() {
   if constexpr (skipped<First>)
     return result_of_candidates<F, Rest...>();
   else
@@ -23,8 +22,7 @@ constexpr auto result_of_candidates() {
 template <class F, class... Where>
 using result_of_candidates_t = typename decltype(result_of_candidates<F, Where...>())::type;
 
-template <class Result, class F, class Where>
-constexpr bool returns() {
+template <class Result, class F, class Where> constexpr bool returns() {
   if constexpr (skipped<Where>)
     return true;
   else
@@ -32,16 +30,14 @@ constexpr bool returns() {
 }
 
 /// Whether `F` returns one type for all candidates that are not skipped, if it is callable with them.
-template <class F, bool Callable, class... Where>
-constexpr bool returns_one_type() {
+template <class F, bool Callable, class... Where> constexpr bool returns_one_type() {
   if constexpr (Callable)
     return (returns<result_of_candidates_t<F, Where...>, F, Where>() && ...);
   else
     return true;
 }
 
-template <class F, class Where>
-constexpr bool takes() {
+template <class F, class Where> constexpr bool takes() {
   if constexpr (skipped<Where>)
     return true;
   else
@@ -49,10 +45,8 @@ constexpr bool takes() {
 }
 
 /// Explains at compile time why a function cannot be called with a list of candidates; `valid` if it can.
-template <class F, class List>
-struct candidate_call;
-template <class F, class... Where>
-struct candidate_call<F, candidate_list<Where...>> : candidates<Where...> {
+template <class F, class List> struct candidate_call;
+template <class F, class... Where> struct candidate_call<F, candidate_list<Where...>> : candidates<Where...> {
   using candidates<Where...>::usable;
   static constexpr bool takes_placement = !usable || (takes<F, Where>() && ...);
   static_assert(takes_placement,
@@ -67,8 +61,7 @@ struct candidate_call<F, candidate_list<Where...>> : candidates<Where...> {
 };
 
 /// Calls `f` with the first available candidate; `reasons` lists why the previous candidates are not available.
-template <class Result, class Where, class... Rest, class F>
-Result attempt_candidates(F& f, std::string reasons) {
+template <class Result, class Where, class... Rest, class F> Result attempt_candidates(F& f, std::string reasons) {
   std::string reason = why_unavailable<Where>();
   if constexpr (!skipped<Where>) {
     if (reason.empty()) return f(Where{});
@@ -89,8 +82,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// `f` for it, and at run time if the machine lacks the device. Does not compile if devplace::cuda is linked but the
 /// file is compiled as C++, because the next placement would be chosen silently. Throws placement_unavailable, with the
 /// reason for each placement, if none is usable.
-template <detail::placement_candidate... Candidate, class F>
-decltype(auto) first_available(F&& f) {
+template <detail::placement_candidate... Candidate, class F> decltype(auto) first_available(F&& f) {
   using list = detail::expanded_t<Candidate...>;
   if constexpr (detail::candidate_call<F, list>::valid)
     return [&]<class... Where>(detail::candidate_list<Where...>) -> decltype(auto) {

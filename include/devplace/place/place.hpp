@@ -14,8 +14,7 @@ namespace devplace {
 struct cpu {};
 
 /// The logical GPU with ordinal `I` among those assigned to this process (not the machine's numbering).
-template <int I>
-struct cuda {
+template <int I> struct cuda {
   /// Whether the ordinal is valid.
   static constexpr bool counts_from_0 = I >= 0;
   static_assert(counts_from_0,
@@ -31,8 +30,7 @@ struct pinned {};
 struct shared_memory {};
 
 /// Alternative names for code that also includes CUDA's headers, which define a global namespace `cuda`.
-template <int I>
-using gpu = cuda<I>;
+template <int I> using gpu = cuda<I>;
 
 namespace detail {
 
@@ -63,8 +61,7 @@ namespace detail {
 /// Distinguishes shared memory from the CPU's own, which has ordinal 0 of the same backend.
 inline constexpr int shared_memory_ordinal = 1;
 
-template <class Backend, int Ordinal, bool HostAccessible>
-struct traits_of_place {
+template <class Backend, int Ordinal, bool HostAccessible> struct traits_of_place {
   using backend_type = Backend;
   static constexpr int ordinal = Ordinal;
   static constexpr bool host_accessible = HostAccessible;
@@ -73,17 +70,13 @@ struct traits_of_place {
 }  // namespace detail
 
 /// Compile-time properties of a place `P`: `backend_type`, `ordinal`, and whether the host can access its memory.
-template <class P>
-struct place_traits;
+template <class P> struct place_traits;
 
-template <>
-struct place_traits<cpu> : detail::traits_of_place<backend::cpu, 0, true> {};
-template <int I>
-struct place_traits<cuda<I>> : detail::traits_of_place<backend::cuda, I, false> {};
+template <> struct place_traits<cpu> : detail::traits_of_place<backend::cpu, 0, true> {};
+template <int I> struct place_traits<cuda<I>> : detail::traits_of_place<backend::cuda, I, false> {};
 template <>
 struct place_traits<shared_memory> : detail::traits_of_place<backend::cpu, detail::shared_memory_ordinal, true> {};
-template <>
-struct place_traits<pinned> : detail::traits_of_place<backend::pinned, 0, true> {};
+template <> struct place_traits<pinned> : detail::traits_of_place<backend::pinned, 0, true> {};
 
 /// One memory together with the processor that works on it, `cpu`, `cuda<I>` or `shared_memory`, or a memory alone,
 /// `pinned`.
@@ -94,14 +87,12 @@ concept place = requires {
 };
 
 /// The backend of place `P`.
-template <place P>
-using backend_of_t = typename place_traits<P>::backend_type;
+template <place P> using backend_of_t = typename place_traits<P>::backend_type;
 
 namespace detail {
 
 /// Whether operations can run on the backend.
-template <class Backend>
-inline constexpr bool computes = !std::same_as<Backend, backend::pinned>;
+template <class Backend> inline constexpr bool computes = !std::same_as<Backend, backend::pinned>;
 
 /// Whether the backend's memory is host memory, which the host copies itself.
 template <class Backend>
@@ -110,25 +101,15 @@ inline constexpr bool in_host_memory = std::same_as<Backend, backend::cpu> || st
 inline std::string place_name(cpu_backend, int ordinal) {
   return ordinal == shared_memory_ordinal ? "shared_memory" : "cpu";
 }
-inline std::string place_name(pinned_backend, int) {
-  return "pinned";
-}
-inline std::string place_name(cuda_backend, int ordinal) {
-  return "cuda:" + std::to_string(ordinal);
-}
+inline std::string place_name(pinned_backend, int) { return "pinned"; }
+inline std::string place_name(cuda_backend, int ordinal) { return "cuda:" + std::to_string(ordinal); }
 
 }  // namespace detail
 
 /// The place's name as in PyTorch: `cpu`, `cuda:1`; also `pinned` and `shared_memory`.
-template <place P>
-std::string place_name() {
-  return detail::place_name(backend_of_t<P>{}, place_traits<P>::ordinal);
-}
+template <place P> std::string place_name() { return detail::place_name(backend_of_t<P>{}, place_traits<P>::ordinal); }
 
 /// Prints place_name().
-template <place P>
-std::ostream& operator<<(std::ostream& out, P) {
-  return out << place_name<P>();
-}
+template <place P> std::ostream& operator<<(std::ostream& out, P) { return out << place_name<P>(); }
 
 }  // namespace devplace

@@ -17,22 +17,18 @@ namespace devplace {
 enum class reduction : unsigned char { sum, mean, max, min };
 
 /// A placement on one place: the place itself. `model<net, on<cpu>>` and `model<net, cpu>` are one type.
-template <class Place>
-using on = Place;
+template <class Place> using on = Place;
 
 /// A kind of processor with the ordinal erased, for layers and kernels: the ordinal is a run-time value.
-template <class Backend>
-struct here {};
+template <class Backend> struct here {};
 
 namespace detail {
 
-template <class... P>
-inline constexpr bool all_distinct = true;
+template <class... P> inline constexpr bool all_distinct = true;
 template <class First, class... Rest>
 inline constexpr bool all_distinct<First, Rest...> = (!std::same_as<First, Rest> && ...) && all_distinct<Rest...>;
 
-template <class... P>
-struct checked_mesh {
+template <class... P> struct checked_mesh {
   static_assert(sizeof...(P) > 0, "devplace: a placement needs at least one place, as in replicated<0, 1>.");
   static_assert(all_distinct<P...>,
                 "devplace: this placement names one place twice; name each place once, as in replicated<0, 1, 2>.");
@@ -41,58 +37,46 @@ struct checked_mesh {
 }  // namespace detail
 
 /// A full copy on each place.
-template <place... P>
-struct replicated_on : private detail::checked_mesh<P...> {};
+template <place... P> struct replicated_on : private detail::checked_mesh<P...> {};
 
 /// A full copy on each of these CUDA devices: `replicated<0, 1, 2>`.
-template <int... I>
-using replicated = replicated_on<cuda<I>...>;
+template <int... I> using replicated = replicated_on<cuda<I>...>;
 
 /// Split along an axis over the places, in their order: `sharded_on<axis<0>, cuda<0>, cuda<1>>`.
-template <class Axis, place... P>
-struct sharded_on : private detail::checked_mesh<P...> {};
+template <class Axis, place... P> struct sharded_on : private detail::checked_mesh<P...> {};
 
 /// Split along an axis over these CUDA devices: `sharded<axis<0>, 0, 1>`.
-template <class Axis, int... I>
-using sharded = sharded_on<Axis, cuda<I>...>;
+template <class Axis, int... I> using sharded = sharded_on<Axis, cuda<I>...>;
 
 /// Every place holds a summand; the value is `Op` over the places. Collectives compute it.
-template <reduction Op, place... P>
-struct partial_on : private detail::checked_mesh<P...> {};
+template <reduction Op, place... P> struct partial_on : private detail::checked_mesh<P...> {};
 
 /// Each of these CUDA devices holds a summand.
-template <reduction Op, int... I>
-using partial = partial_on<Op, cuda<I>...>;
+template <reduction Op, int... I> using partial = partial_on<Op, cuda<I>...>;
 
 /// Each of several processes has `Local`, a placement on its own places: `across<on<cuda<0>>>`, `across<replicated<0,
 /// 1>>`. The number of processes is known at run time only.
-template <class Local>
-struct across {};
+template <class Local> struct across {};
 
 /// The mesh of a placement in one process: its places, in order.
-template <class... P>
-struct devices {
+template <class... P> struct devices {
   /// Number of places.
   static constexpr std::size_t size = sizeof...(P);
 };
 
 /// The mesh of a placement across processes; each process has the places of `Local`.
-template <class Local>
-struct processes_times {};
+template <class Local> struct processes_times {};
 
 /// Kind of a placement (`placement_traits<Where>::kind`): every place has the whole value.
 struct copies {};
 /// Kind of a placement: every place has a part along `Axis`.
-template <std::size_t Axis>
-struct split_along {};
+template <std::size_t Axis> struct split_along {};
 /// Kind of a placement: the value is `Op` over the places' summands.
-template <reduction Op>
-struct summands {};
+template <reduction Op> struct summands {};
 
 namespace detail {
 
-template <class Kind, class Mesh>
-struct kind_on_mesh {
+template <class Kind, class Mesh> struct kind_on_mesh {
   using kind = Kind;
   using mesh = Mesh;
 };
@@ -100,13 +84,10 @@ struct kind_on_mesh {
 }  // namespace detail
 
 /// Properties of a placement, for generic code: `kind` and `mesh`.
-template <class Where>
-struct placement_traits;
+template <class Where> struct placement_traits;
 
-template <place P>
-struct placement_traits<P> : placement_traits<replicated_on<P>> {};
-template <class... P>
-struct placement_traits<replicated_on<P...>> : detail::kind_on_mesh<copies, devices<P...>> {};
+template <place P> struct placement_traits<P> : placement_traits<replicated_on<P>> {};
+template <class... P> struct placement_traits<replicated_on<P...>> : detail::kind_on_mesh<copies, devices<P...>> {};
 template <std::size_t Axis, class... P>
 struct placement_traits<sharded_on<axis<Axis>, P...>> : detail::kind_on_mesh<split_along<Axis>, devices<P...>> {};
 template <reduction Op, class... P>
@@ -115,12 +96,10 @@ template <class Local>
 struct placement_traits<across<Local>> : detail::kind_on_mesh<typename placement_traits<Local>::kind,
                                                               processes_times<typename placement_traits<Local>::mesh>> {
 };
-template <class P>
-struct placement_traits<across<replicated_on<P>>> {
+template <class P> struct placement_traits<across<replicated_on<P>>> {
   static_assert(sizeof(P) == 0, "devplace: write across<on<P>> for a copy on one place of each process.");
 };
-template <class Local>
-struct placement_traits<across<across<Local>>> {
+template <class Local> struct placement_traits<across<across<Local>>> {
   static_assert(sizeof(Local) == 0, "devplace: across<Local> takes a placement in one process; write across once.");
 };
 
@@ -139,10 +118,8 @@ namespace detail {
   "across; write on<shared_memory>, or name places with memory of their own, as in replicated<0, 1>, across<on<cpu>>."
 
 /// Properties of a mesh: its places in this process, and whether it has places in other processes.
-template <class Mesh>
-struct mesh_traits;
-template <class First, class... Rest>
-struct mesh_traits<devices<First, Rest...>> {
+template <class Mesh> struct mesh_traits;
+template <class First, class... Rest> struct mesh_traits<devices<First, Rest...>> {
   using local = devices<First, Rest...>;
   using primary = First;
   using backend_type = backend_of_t<First>;
@@ -152,26 +129,20 @@ struct mesh_traits<devices<First, Rest...>> {
       sizeof...(Rest) == 0 || !(std::same_as<First, shared_memory> || ... || std::same_as<Rest, shared_memory>);
   static constexpr int ordinals[1 + sizeof...(Rest)] = {place_traits<First>::ordinal, place_traits<Rest>::ordinal...};
 };
-template <class Local>
-struct mesh_traits<processes_times<Local>> : mesh_traits<Local> {
+template <class Local> struct mesh_traits<processes_times<Local>> : mesh_traits<Local> {
   static constexpr bool spans_processes = true;
   static constexpr bool in_own_memory =
       mesh_traits<Local>::in_own_memory && !std::same_as<typename mesh_traits<Local>::primary, shared_memory>;
 };
-template <class Where>
-using mesh_of = mesh_traits<typename placement_traits<Where>::mesh>;
+template <class Where> using mesh_of = mesh_traits<typename placement_traits<Where>::mesh>;
 
 /// The placement of a kind on a mesh.
-template <class... P>
-replicated_on<P...> placement_on(copies, devices<P...>);
-template <std::size_t Axis, class... P>
-sharded_on<axis<Axis>, P...> placement_on(split_along<Axis>, devices<P...>);
-template <reduction Op, class... P>
-partial_on<Op, P...> placement_on(summands<Op>, devices<P...>);
+template <class... P> replicated_on<P...> placement_on(copies, devices<P...>);
+template <std::size_t Axis, class... P> sharded_on<axis<Axis>, P...> placement_on(split_along<Axis>, devices<P...>);
+template <reduction Op, class... P> partial_on<Op, P...> placement_on(summands<Op>, devices<P...>);
 template <class Kind, class Mesh>
 auto placement_on(Kind kind, processes_times<Mesh>) -> across<decltype(placement_on(kind, Mesh{}))>;
-template <class P>
-across<P> placement_on(copies, processes_times<devices<P>>);
+template <class P> across<P> placement_on(copies, processes_times<devices<P>>);
 /// The placement of kind `Kind` on the places of `Where`.
 template <class Where, class Kind>
 using with_kind_t = decltype(placement_on(Kind{}, typename placement_traits<Where>::mesh{}));
@@ -183,16 +154,13 @@ template <class Where>
 concept single_place = placement<Where> && place<Where>;
 
 /// The first place of a placement: where results are gathered and where `scatter_gather` reduces.
-template <placement Where>
-using primary_place_t = typename detail::mesh_of<Where>::primary;
+template <placement Where> using primary_place_t = typename detail::mesh_of<Where>::primary;
 
 /// Number of places of a placement in this process.
-template <placement Where>
-inline constexpr std::size_t local_place_count = detail::mesh_of<Where>::local::size;
+template <placement Where> inline constexpr std::size_t local_place_count = detail::mesh_of<Where>::local::size;
 
 /// Whether a placement has places in several processes, so that the number of its participants is known at run time.
-template <placement Where>
-inline constexpr bool spans_processes = detail::mesh_of<Where>::spans_processes;
+template <placement Where> inline constexpr bool spans_processes = detail::mesh_of<Where>::spans_processes;
 
 /// Number of participants of a placement, that is of its places in all processes. A constant in one process; for
 /// `across<Local>`, a function of the number of processes.
@@ -219,15 +187,12 @@ struct participants {
 };
 
 /// The backend of all places of a placement.
-template <placement Where>
-using placement_backend_t = typename detail::mesh_of<Where>::backend_type;
+template <placement Where> using placement_backend_t = typename detail::mesh_of<Where>::backend_type;
 
 /// Whether the host can access elements: true for one place whose memory the host can access.
 ///@{
-template <class Where>
-inline constexpr bool host_accessible = false;
-template <place P>
-inline constexpr bool host_accessible<P> = place_traits<P>::host_accessible;
+template <class Where> inline constexpr bool host_accessible = false;
+template <place P> inline constexpr bool host_accessible<P> = place_traits<P>::host_accessible;
 ///@}
 
 /// The placement of a batch for a model on `Where`, and of a `loader<Where>`'s batches: `on<P>` itself, otherwise split
@@ -249,45 +214,31 @@ inline std::string reduction_name(reduction op) {
   return names[static_cast<std::size_t>(op)];
 }
 
-inline std::string kind_name(copies) {
-  return "replicated<";
-}
-template <std::size_t Axis>
-std::string kind_name(split_along<Axis>) {
+inline std::string kind_name(copies) { return "replicated<"; }
+template <std::size_t Axis> std::string kind_name(split_along<Axis>) {
   return "sharded<axis<" + std::to_string(Axis) + ">, ";
 }
-template <reduction Op>
-std::string kind_name(summands<Op>) {
-  return "partial<" + reduction_name(Op) + "; ";
-}
+template <reduction Op> std::string kind_name(summands<Op>) { return "partial<" + reduction_name(Op) + "; "; }
 
-template <class... P>
-std::string mesh_name(devices<P...>) {
+template <class... P> std::string mesh_name(devices<P...>) {
   std::string names;
   (names.append(names.empty() ? "" : ", ").append(devplace::place_name<P>()), ...);
   return names;
 }
 
-template <class Where>
-std::string placement_name(Where) {
+template <class Where> std::string placement_name(Where) {
   if constexpr (place<Where>)
     return mesh_name(typename placement_traits<Where>::mesh{});
   else
     return kind_name(typename placement_traits<Where>::kind{}) + mesh_name(typename placement_traits<Where>::mesh{}) +
            ">";
 }
-template <class Local>
-std::string placement_name(across<Local>) {
-  return "across<" + placement_name(Local{}) + ">";
-}
+template <class Local> std::string placement_name(across<Local>) { return "across<" + placement_name(Local{}) + ">"; }
 
 }  // namespace detail
 
 /// The placement's name: `cpu`, `cuda:1`, `replicated<cuda:0, cuda:1>`.
-template <placement Where>
-std::string placement_name() {
-  return detail::placement_name(Where{});
-}
+template <placement Where> std::string placement_name() { return detail::placement_name(Where{}); }
 
 /// Prints placement_name().
 template <placement Where>

@@ -25,8 +25,7 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
 }
 
 /// Throws an exception with this message, of the first of these types that matches `e`.
-template <class... Error>
-[[noreturn]] void throw_as(const error& e, const std::string& message) {
+template <class... Error> [[noreturn]] void throw_as(const error& e, const std::string& message) {
   ((dynamic_cast<const Error*>(&e) != nullptr ? throw Error(message) : void()), ...);
   throw error(message);
 }
@@ -62,12 +61,10 @@ inline void run_for_replica(std::size_t index, std::size_t count, std::string (*
     rethrow_for_replica(std::current_exception(), index, count, name(ordinal));
   }
 }
-template <class Backend>
-std::string name_of_replica(int ordinal) {
+template <class Backend> std::string name_of_replica(int ordinal) {
   return std::string(place_name(Backend{}, ordinal));
 }
-template <class Backend, class F>
-void on_behalf_of_replica(std::size_t index, std::size_t count, int ordinal, F&& f) {
+template <class Backend, class F> void on_behalf_of_replica(std::size_t index, std::size_t count, int ordinal, F&& f) {
   run_for_replica(index, count, &name_of_replica<Backend>, ordinal, function_view<>(f));
 }
 

@@ -11,15 +11,13 @@ namespace devplace {
 
 /// As many GPUs as there are, at most N; a candidate of first_available and select. Stands for `replicated<0, ..., N -
 /// 1>`, `replicated<0, ..., N - 2>` and so on to `on<cuda<0>>`. The function is compiled for each of them.
-template <int N>
-struct up_to {};
+template <int N> struct up_to {};
 
 }  // namespace devplace
 
 namespace devplace::detail {
 
-template <class... Where>
-struct candidate_list {};
+template <class... Where> struct candidate_list {};
 
 template <class... A, class... B>
 constexpr candidate_list<A..., B...> operator+(candidate_list<A...>, candidate_list<B...>) {
@@ -27,18 +25,15 @@ constexpr candidate_list<A..., B...> operator+(candidate_list<A...>, candidate_l
 }
 
 /// The placement on the first GPUs.
-template <int... I>
-constexpr auto first_gpus(std::integer_sequence<int, I...>) {
+template <int... I> constexpr auto first_gpus(std::integer_sequence<int, I...>) {
   return std::conditional_t<sizeof...(I) == 1, on<cuda<0>>, replicated<I...>>{};
 }
 
 /// The placements that a candidate stands for.
-template <class Candidate>
-struct expansion {
+template <class Candidate> struct expansion {
   using type = candidate_list<Candidate>;
 };
-template <int N>
-struct expansion<up_to<N>> {
+template <int N> struct expansion<up_to<N>> {
   static_assert(N > 0, "devplace: up_to<N> stands for N GPUs or fewer; N is at least 1.");
 
   template <int... Fewer>
@@ -47,10 +42,8 @@ struct expansion<up_to<N>> {
   using type = decltype(all_counts(std::make_integer_sequence<int, N>{}));
 };
 
-template <class Candidate>
-inline constexpr bool is_up_to = false;
-template <int N>
-inline constexpr bool is_up_to<up_to<N>> = true;
+template <class Candidate> inline constexpr bool is_up_to = false;
+template <int N> inline constexpr bool is_up_to<up_to<N>> = true;
 
 /// The placements of a list of candidates.
 template <class... Candidate>

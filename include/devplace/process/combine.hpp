@@ -15,8 +15,7 @@ namespace devplace::parallel::detail {
 inline constexpr std::size_t max_ranks = 64;
 
 /// One step of a reduction. Means are summed until finish() divides.
-template <class T, reduction Op>
-struct combine {
+template <class T, reduction Op> struct combine {
   DEVPLACE_HD static T both(T a, T b) {
     // NaN propagates, as in maximum and minimum.
     if constexpr (Op == reduction::max)
@@ -36,15 +35,13 @@ struct combine {
 
 /// Throws if elements of type T cannot be reduced by this operation. Call it before work is enqueued: the program may
 /// free the buffers as soon as a collective has thrown.
-template <class T>
-void check_reduction(reduction op) {
+template <class T> void check_reduction(reduction op) {
   if (op == reduction::mean && !std::is_floating_point_v<T>)
     throw argument_error("collective: a mean over places is defined for float and double elements; use the sum.");
 }
 
 /// Calls `f.template operator()<Op>()` for a run-time operation that check_reduction() accepts.
-template <class T, class F>
-void with_reduction(reduction op, F&& f) {
+template <class T, class F> void with_reduction(reduction op, F&& f) {
   switch (op) {
     case reduction::sum:
       return f.template operator()<reduction::sum>();

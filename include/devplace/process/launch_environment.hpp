@@ -28,8 +28,7 @@ class launch_environment {
   }
 
   /// Reads other variables: `lookup(name)` is a C string, null if the variable is not set.
-  template <class Lookup>
-  static launch_environment read(const Lookup& lookup) {
+  template <class Lookup> static launch_environment read(const Lookup& lookup) {
     return launch_environment(parallel::detail::read_launch(parallel::detail::launch_variables(lookup)));
   }
 

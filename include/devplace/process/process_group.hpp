@@ -20,12 +20,9 @@
 namespace devplace::parallel::detail {
 
 /// Whether an object can be sent as bytes: it contains no addresses, which have no meaning in another process.
-template <class T>
-inline constexpr bool is_value = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
-template <class T, std::size_t N>
-inline constexpr bool is_value<std::span<T, N>> = false;
-template <class T>
-inline constexpr bool is_value<std::basic_string_view<T>> = false;
+template <class T> inline constexpr bool is_value = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
+template <class T, std::size_t N> inline constexpr bool is_value<std::span<T, N>> = false;
+template <class T> inline constexpr bool is_value<std::basic_string_view<T>> = false;
 
 }  // namespace devplace::parallel::detail
 
@@ -68,8 +65,7 @@ class process_group {
   }
 
   /// Gathers the values of all processes, in the order of their ranks.
-  template <class T>
-  std::vector<T> all_gather(const T& value) const {
+  template <class T> std::vector<T> all_gather(const T& value) const {
     constexpr bool is_number_or_struct = parallel::detail::is_value<T>;
     static_assert(
         is_number_or_struct,
@@ -78,14 +74,12 @@ class process_group {
     const auto processes = static_cast<std::size_t>(size());
     std::vector<T> all(processes, value);
     if (processes * sizeof(T) > via().portion()) {
-      for (int r = 0; r != size(); ++r)
-        all[static_cast<std::size_t>(r)] = broadcast(value, r);
+      for (int r = 0; r != size(); ++r) all[static_cast<std::size_t>(r)] = broadcast(value, r);
       return all;
     }
     std::vector<std::byte> bytes(processes * sizeof(T));  // std::vector<bool> has no addressable elements
     std::vector<std::size_t> begins(processes + 1);
-    for (std::size_t r = 0; r <= processes; ++r)
-      begins[r] = r * sizeof(T);
+    for (std::size_t r = 0; r <= processes; ++r) begins[r] = r * sizeof(T);
     std::byte* const to = bytes.data();
     const parallel::announced_call call(via(), {"all_gather", 1, sizeof(T)});
     via().distribute(reinterpret_cast<const std::byte*>(&value), std::span(&to, 1), begins);
@@ -98,8 +92,7 @@ class process_group {
   }
 
   /// Reduces the numbers of all processes in the order of their ranks; every process gets the result.
-  template <class T>
-  T all_reduce(T value, reduction op = reduction::sum) const {
+  template <class T> T all_reduce(T value, reduction op = reduction::sum) const {
     static_assert(std::is_arithmetic_v<T>,
                   "devplace: process_group: all_reduce combines one number of each process; tensors on across<...> are "
                   "combined by synchronize and trainers.");
@@ -108,8 +101,7 @@ class process_group {
     parallel::detail::with_reduction<T>(op, [&]<reduction Op>() {
       using combine = parallel::detail::combine<T, Op>;
       value = all[0];
-      for (std::size_t r = 1; r < all.size(); ++r)
-        value = combine::both(value, all[r]);
+      for (std::size_t r = 1; r < all.size(); ++r) value = combine::both(value, all[r]);
       value = combine::finish(value, size());
     });
     return value;
@@ -117,8 +109,7 @@ class process_group {
 
   /// The value of process `root`.
   ///@{
-  template <class T>
-  T broadcast(T value, int root = 0) const {
+  template <class T> T broadcast(T value, int root = 0) const {
     constexpr bool is_number_or_struct = parallel::detail::is_value<T>;
     static_assert(
         is_number_or_struct,
@@ -128,8 +119,7 @@ class process_group {
     return value;
   }
   /// Overwrites `values` by those of process `root`; all processes pass the same number of values.
-  template <class T, std::size_t N>
-  void broadcast(std::span<T, N> values, int root = 0) const {
+  template <class T, std::size_t N> void broadcast(std::span<T, N> values, int root = 0) const {
     constexpr bool can_be_overwritten = parallel::detail::is_value<T> && !std::is_const_v<T>;
     static_assert(
         can_be_overwritten,
@@ -143,8 +133,7 @@ class process_group {
     std::vector<std::size_t> begins(static_cast<std::size_t>(size()) + 1);
     for (std::size_t left = values.size_bytes(); left != 0;) {
       const std::size_t now = left < via().portion() ? left : via().portion();
-      for (std::size_t r = 0; r != begins.size(); ++r)
-        begins[r] = r > static_cast<std::size_t>(root) ? now : 0;
+      for (std::size_t r = 0; r != begins.size(); ++r) begins[r] = r > static_cast<std::size_t>(root) ? now : 0;
       via().distribute(bytes, std::span(&bytes, 1), begins);
       bytes += now;
       left -= now;
@@ -220,8 +209,7 @@ inline process_group current_processes(const char* what) {
 }
 
 /// This process's participants of a placement across the processes of the scope.
-template <placement Where>
-participants current_participants(const char* what) {
+template <placement Where> participants current_participants(const char* what) {
   const process_group processes = current_processes(what);
   return {static_cast<std::size_t>(processes.rank()) * local_place_count<Where>,
           participant_count<Where>(static_cast<std::size_t>(processes.size()))};

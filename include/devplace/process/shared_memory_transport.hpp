@@ -169,8 +169,7 @@ class shared_memory_transport final : public transport {
                              " ascending boundaries that begin with 0, and at most " + std::to_string(portion_) +
                              " bytes of all buffers.");
       call_.bytes = begins.back();
-      for (const std::size_t begin : begins)
-        devplace::detail::add_to_hash(call_.boundaries, begin);
+      for (const std::size_t begin : begins) devplace::detail::add_to_hash(call_.boundaries, begin);
     }
     ++number_;
     arrival(rank()).calls[number_ % 2] = call_;
@@ -226,8 +225,7 @@ class shared_memory_transport final : public transport {
   void publish_collect(std::span<std::byte* const> buffers, std::size_t first, std::size_t at, std::size_t bytes) {
     summands_.resize(processes() * buffers.size());  // may throw, so before the call is announced
     arrive();
-    for (std::size_t b = 0; b != buffers.size(); ++b)
-      summands_[rank() * buffers.size() + b] = buffers[b] + first;
+    for (std::size_t b = 0; b != buffers.size(); ++b) summands_[rank() * buffers.size() + b] = buffers[b] + first;
     result_ = buffers[0] + first;
     at_ = at;
     bytes_ = bytes;
@@ -238,8 +236,7 @@ class shared_memory_transport final : public transport {
                           std::span<std::byte* const> buffers, std::span<const std::size_t> begins) {
     enter(kind, buffers.size(), begins);
     std::size_t largest = 0;
-    for (std::size_t q = 0; q != processes(); ++q)
-      largest = std::max(largest, begins[q + 1] - begins[q]);
+    for (std::size_t q = 0; q != processes(); ++q) largest = std::max(largest, begins[q + 1] - begins[q]);
     at_ = offsets_.take(largest);
     const std::size_t bytes = begins[rank() + 1] - begins[rank()];
     writer_.copy(memory_of(rank()) + at_, part, bytes);
@@ -263,8 +260,7 @@ class shared_memory_transport final : public transport {
   /// Gathers a message of every process.
   void exchange(const void* own, std::size_t bytes, void* all) {
     std::vector<std::size_t> begins(processes() + 1);
-    for (std::size_t r = 0; r != begins.size(); ++r)
-      begins[r] = r * bytes;
+    for (std::size_t r = 0; r != begins.size(); ++r) begins[r] = r * bytes;
     std::byte* const to = static_cast<std::byte*>(all);
     publish_distribute(detail::shared_call::split, static_cast<const std::byte*>(own), std::span(&to, 1), begins);
     wait();

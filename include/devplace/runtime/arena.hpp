@@ -19,13 +19,11 @@ inline constexpr std::size_t gradient_tail = element_alignment;
 /// Bytes of the sums of a replica's last loss and weights, and of a flag for differing processes: a cache line.
 inline constexpr std::size_t loss_sums_bytes = devplace::detail::alignment;
 
-template <class T>
-struct zero_functor {
+template <class T> struct zero_functor {
   T* data;
   DEVPLACE_HD void operator()(std::size_t i) const { data[i] = T{0}; }
 };
-template <class Backend, class T>
-void set_to_zero(int ordinal, T* data, std::size_t elements) {
+template <class Backend, class T> void set_to_zero(int ordinal, T* data, std::size_t elements) {
   devplace::detail::for_each_index<Backend>(ordinal, elements, 4096, zero_functor<T>{data});
 }
 
@@ -43,8 +41,7 @@ void copy_arena(const devplace::detail::memory_block& to, int ordinal, const dev
 }
 
 /// Stores a loss's sums after the gradients, the sum of weights first, or adds them if `add`.
-template <class Gradient, class Sum>
-struct tail_functor {
+template <class Gradient, class Sum> struct tail_functor {
   Gradient* tail;
   const Sum* sums;
   bool add;
@@ -55,8 +52,7 @@ struct tail_functor {
 };
 
 /// Computes a loss from its sums of losses and of weights. NaN has no sign.
-template <class T>
-T loss_from(double sum, double weights, reduction how) {
+template <class T> T loss_from(double sum, double weights, reduction how) {
   return devplace::detail::without_sign_of_nan(static_cast<T>(how == reduction::mean ? sum / weights : sum));
 }
 

@@ -14,8 +14,7 @@
 namespace devplace {
 
 /// Number of samples in a batch, over all places.
-template <std::size_t Samples>
-struct batch {
+template <std::size_t Samples> struct batch {
   static_assert(static_cast<std::ptrdiff_t>(Samples) >= 0,
                 "devplace: batch<N>: the size of the largest batch is a static number, not dyn: batch<256>.");
   static constexpr std::size_t samples = Samples;
@@ -25,19 +24,16 @@ struct batch {
 
 namespace devplace::runtime {
 
-template <class Sample>
-constexpr auto batch_extents(std::size_t samples) {
+template <class Sample> constexpr auto batch_extents(std::size_t samples) {
   return devplace::detail::prepend_t<dyn, Sample>{samples};
 }
 
-template <class Extents>
-constexpr bool static_sample = false;
+template <class Extents> constexpr bool static_sample = false;
 template <std::size_t First, std::size_t... Rest>
 constexpr bool static_sample<extents<First, Rest...>> = ((Rest != dyn) && ...);
 
 /// Whether a batch of these extents can consist of samples of extents `Sample`: equal numbers of elements, if known.
-template <class Extents, class Sample>
-constexpr bool can_be_batch() {
+template <class Extents, class Sample> constexpr bool can_be_batch() {
   if constexpr (Extents::rank == 0)
     return false;
   else if constexpr (static_sample<Extents>)
@@ -50,8 +46,7 @@ constexpr bool can_be_batch() {
 enum class batch_fault : unsigned char { none, no_tensor, placement, elements, own_elements, sample };
 
 /// Returns the first error in the type `Batch`. `Whole` also permits a batch that is replicated over the places.
-template <class Model, class Batch, bool Whole>
-constexpr batch_fault fault_of_batch() {
+template <class Model, class Batch, bool Whole> constexpr batch_fault fault_of_batch() {
   if constexpr (!tensor_like<Batch>) {
     return batch_fault::no_tensor;
   } else {
@@ -71,8 +66,7 @@ constexpr batch_fault fault_of_batch() {
 
 /// Returns whether a model takes the batch; fails to compile where it does not. Callers do nothing if this is false, so
 /// that compilers print one error, which names the caller's line.
-template <class Model, class Batch, bool Whole>
-constexpr bool accepts_batch() {
+template <class Model, class Batch, bool Whole> constexpr bool accepts_batch() {
   constexpr batch_fault fault = fault_of_batch<Model, Batch, Whole>();
   // Named, because clang explains comparisons in three more lines.
   constexpr bool is_tensor = fault != batch_fault::no_tensor;
@@ -105,12 +99,10 @@ constexpr bool accepts_batch() {
 }
 
 /// Declared for functions whose arguments were rejected, to avoid further errors; never called.
-template <class Result>
-Result rejected();
+template <class Result> Result rejected();
 
 /// Returns the number of samples in a local batch. Throws shape_error if a run-time sample size is not the network's.
-template <class Sample, class Part>
-std::size_t checked_rows(const Part& x) {
+template <class Sample, class Part> std::size_t checked_rows(const Part& x) {
   const std::size_t rows = x.extent(0);
   if (x.size() != rows * Sample{}.size())
     throw shape_error("the batch is " + devplace::detail::to_string(x.extents()) +
@@ -121,8 +113,7 @@ std::size_t checked_rows(const Part& x) {
 
 /// Returns the random key for place k's part of a batch. Samples are numbered within the whole batch; the parts of a
 /// replicated batch all start at sample 0, so that random layers draw the same numbers on every place.
-template <class Batch>
-random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
+template <class Batch> random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
   if constexpr (requires { batch.first_row(k); })
     key.first_sample = batch.first_row(k);
   else

@@ -24,17 +24,12 @@ namespace runtime {
 
 /// Numbers of lanes, and of groups of lanes, that hold partial sums of the CPU's sum of squares in a workspace.
 ///@{
-constexpr std::size_t norm_groups(std::size_t n) {
-  return n < (std::size_t{1} << 22) ? 64 : 256;
-}
-constexpr std::size_t norm_lanes(std::size_t n) {
-  return norm_groups(n) * norm_groups(n);
-}
+constexpr std::size_t norm_groups(std::size_t n) { return n < (std::size_t{1} << 22) ? 64 : 256; }
+constexpr std::size_t norm_lanes(std::size_t n) { return norm_groups(n) * norm_groups(n); }
 ///@}
 
 /// Computes the results of clipping from the sum of squares.
-template <class T>
-struct clip_result {
+template <class T> struct clip_result {
   const T* divisor;
   double max_norm;
   T* factor;
@@ -61,8 +56,7 @@ struct clip_result {
 };
 
 /// The sum of squares as a reducer that finally stores the results of clipping.
-template <class T>
-struct clip_reducer {
+template <class T> struct clip_reducer {
   using squares = devplace::detail::square_sum_reducer<T>;
   using accumulator = typename squares::accumulator;
   static constexpr bool reduces_all = true;
@@ -74,8 +68,7 @@ struct clip_reducer {
   DEVPLACE_HD void store(std::size_t, accumulator sum) const { finish(sum); }
 };
 
-template <class T>
-struct clip_numbers {
+template <class T> struct clip_numbers {
   std::size_t n;
   const T* gradients;
   clip_result<T> result;

@@ -15,8 +15,7 @@
 namespace devplace::runtime {
 
 /// Types and sizes of a pass through `Net` in precision `P` on any backend.
-template <class Net, class P>
-struct pass_layout {
+template <class Net, class P> struct pass_layout {
   using roles = precision_traits<P>;
   using plan = network_plan<Net>;
   using input_extents = typename plan::input;
@@ -44,8 +43,7 @@ struct pass_layout {
 
 /// The computations of one replica of `Net` in precision `P`. One instance serves all devices of a backend: the ordinal
 /// is a value.
-template <class Net, class P, class Backend>
-struct engine : pass_layout<Net, P> {
+template <class Net, class P, class Backend> struct engine : pass_layout<Net, P> {
   using layout = pass_layout<Net, P>;
   using typename layout::first_element;
   using typename layout::input_element;
@@ -111,14 +109,12 @@ struct engine : pass_layout<Net, P> {
                                                       add);
   }
 
-  template <class F>
-  static void for_each_phase(const pass<P>& p, const F& f) {
+  template <class F> static void for_each_phase(const pass<P>& p, const F& f) {
     if constexpr (plan::meetings == 0) {
       f(p);
     } else {
       pass<P> q = p;
-      for (; q.phase <= plan::meetings; ++q.phase)
-        f(q);
+      for (; q.phase <= plan::meetings; ++q.phase) f(q);
     }
   }
 

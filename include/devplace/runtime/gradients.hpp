@@ -36,8 +36,7 @@ struct gradient_access;
 /// `replicated` for a replicated batch, for which every place computes the whole gradient. Gradients are sums over the
 /// samples; the optimizer divides by the sum of the samples' weights, which follows the gradients in the arena. One
 /// thread at a time.
-template <class Net, placement Where, precision P>
-class [[nodiscard]] gradients : public runtime::undivided {
+template <class Net, placement Where, precision P> class [[nodiscard]] gradients : public runtime::undivided {
   using T = typename precision_traits<P>::gradient;
 
  public:
@@ -67,15 +66,13 @@ class [[nodiscard]] gradients : public runtime::undivided {
   /// over samples, not yet divided. Before `synchronize` the result is a summand_view, since other places have the
   /// rest; over several places it is read-only.
   ///@{
-  template <std::size_t Index>
-  auto local(std::size_t k = 0) {
+  template <std::size_t Index> auto local(std::size_t k = 0) {
     if constexpr (single_place<Where>)
       return window<T, Index>(k);
     else
       return std::as_const(*this).template local<Index>(k);
   }
-  template <std::size_t Index>
-  auto local(std::size_t k = 0) const {
+  template <std::size_t Index> auto local(std::size_t k = 0) const {
     if constexpr (detail::rules_of<Where>::partial)
       return summand_view(window<const T, Index>(k));
     else
@@ -86,14 +83,8 @@ class [[nodiscard]] gradients : public runtime::undivided {
   /// Returns gradient `Index` on place `k` as an ordinary view, even of a summand or of one of several replicas, for a
   /// program's own collectives.
   ///@{
-  template <std::size_t Index>
-  auto only_on(std::size_t k) {
-    return window<T, Index>(k);
-  }
-  template <std::size_t Index>
-  auto only_on(std::size_t k) const {
-    return window<const T, Index>(k);
-  }
+  template <std::size_t Index> auto only_on(std::size_t k) { return window<T, Index>(k); }
+  template <std::size_t Index> auto only_on(std::size_t k) const { return window<const T, Index>(k); }
   ///@}
 
   /// The model's arenas; throws if the lease was moved from.
@@ -110,8 +101,7 @@ class [[nodiscard]] gradients : public runtime::undivided {
     state_->gradients_out = true;
   }
 
-  template <class Element, std::size_t Index>
-  auto window(std::size_t k) const {
+  template <class Element, std::size_t Index> auto window(std::size_t k) const {
     using entry = typename runtime::network_plan<Net>::template parameter_at<Index>;
     constexpr bool trained = !entry::frozen;
     static_assert(trained, "devplace: gradients: this parameter is frozen, and has no gradient.");

@@ -26,8 +26,7 @@ class kept_workspaces {
 
  public:
   /// A workspace for the current stream of a device; returned when the lease ends.
-  template <class Backend>
-  class lease {
+  template <class Backend> class lease {
    public:
     lease(kept_workspaces& owner, int ordinal) : owner_(owner), held_(owner.take(ordinal, stream_of(ordinal))) {}
     lease(const lease&) = delete;
@@ -57,8 +56,7 @@ class kept_workspaces {
 
   /// Allocates a workspace of at least `bytes` for the current stream of a device, so that sequential calls there do
   /// not allocate.
-  template <class Backend>
-  void prepare(int ordinal, std::size_t bytes) {
+  template <class Backend> void prepare(int ordinal, std::size_t bytes) {
     lease<Backend>(*this, ordinal).at_least(bytes);
     const std::lock_guard lock(mutex_);
     idle_.reserve(idle_.size() + 1);  // as in take()

@@ -23,8 +23,7 @@ struct arena_sizes {
   std::size_t frozen = 0;
 };
 
-template <class S, class Backend>
-replica<S> make_replica(int ordinal, const arena_sizes& sizes) {
+template <class S, class Backend> replica<S> make_replica(int ordinal, const arena_sizes& sizes) {
   using roles = precision_traits<S>;
   using parameter = typename roles::parameter;
   using accumulator = typename roles::accumulator;
@@ -49,16 +48,14 @@ std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const
   state->trained_elements = sizes.parameters;
   state->replicas.reserve(ordinals.size());
   state->ordinals.assign(ordinals.begin(), ordinals.end());
-  for (const int ordinal : ordinals)
-    state->replicas.push_back(make_replica<S, Backend>(ordinal, sizes));
+  for (const int ordinal : ordinals) state->replicas.push_back(make_replica<S, Backend>(ordinal, sizes));
   state->check_failures = &check_failures<Backend, S>;
   return state;
 }
 
 /// Allocates the gradients at the first use in training, because a model that only predicts needs none; waits for the
 /// places then.
-template <class Backend, class S>
-void require_gradients(model_state<S>& state) {
+template <class Backend, class S> void require_gradients(model_state<S>& state) {
   bool more = false;
   for (replica<S>& r : state.replicas) {
     if (r.gradients.data() != nullptr) continue;

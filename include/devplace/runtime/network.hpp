@@ -8,12 +8,9 @@
 namespace devplace {
 
 // Defined in nn/model.hpp, nn/predictor.hpp and runtime/gradients.hpp; code below nn needs only their names.
-template <class Net, class Where = void, class P = float>
-class model;
-template <class Net, placement Where, precision P>
-class predictor;
-template <class Net, placement Where, precision P>
-class gradients;
+template <class Net, class Where = void, class P = float> class model;
+template <class Net, placement Where, precision P> class predictor;
+template <class Net, placement Where, precision P> class gradients;
 
 namespace runtime {
 
@@ -24,8 +21,7 @@ namespace runtime {
 ///   `learning_rates` (factors of the optimizer's);
 /// - `for_each_parameter` with names; `visit_parameters` and `visit_buffers` with values in place of types;
 /// - `input` and `output` of one sample, the sizes of a pass, and the passes.
-template <class Net>
-struct network_plan;
+template <class Net> struct network_plan;
 
 }  // namespace runtime
 }  // namespace devplace

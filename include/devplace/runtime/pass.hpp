@@ -26,14 +26,10 @@ struct random_key {
 /// Offsets of parameters, the same for all roles, are multiples of this number of elements: 64 bytes of float.
 inline constexpr std::size_t element_alignment = 16;
 
-constexpr std::size_t padded(std::size_t elements) {
-  return devplace::detail::padded_to(elements, element_alignment);
-}
+constexpr std::size_t padded(std::size_t elements) { return devplace::detail::padded_to(elements, element_alignment); }
 
 /// Rounds the size of a buffer in a workspace up: each buffer begins at a multiple of 64 bytes.
-constexpr std::size_t padded_bytes(std::size_t bytes) {
-  return devplace::detail::padded_to(bytes, 64);
-}
+constexpr std::size_t padded_bytes(std::size_t bytes) { return devplace::detail::padded_to(bytes, 64); }
 
 /// Bytes of one element of the first layer's input, of activations, and of other data that layers save and compute.
 struct element_sizes {
@@ -43,8 +39,7 @@ struct element_sizes {
 };
 
 /// Number of elements of one sample of these extents.
-template <class Extents>
-inline constexpr std::size_t sample_size = Extents{}.size();
+template <class Extents> inline constexpr std::size_t sample_size = Extents{}.size();
 
 /// The numbers that the passes of all places reduce at a synchronisation point: `count` numbers of each place at this
 /// address are replaced by their reduction `op` over the places. Integers, so that the results do not depend on the
@@ -62,8 +57,7 @@ struct reduction_request {
 /// Forward, or backward, is called once for each phase; between two phases the places synchronise and reduce the
 /// numbers in `reduced`. Places without samples take part. A pass on one place has all phases, too, and reduces
 /// nothing.
-template <class P>
-struct pass {
+template <class P> struct pass {
   using roles = precision_traits<P>;
   std::size_t batch = 0;
   int ordinal = 0;

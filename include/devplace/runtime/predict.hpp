@@ -27,24 +27,20 @@
 namespace devplace::runtime {
 
 /// Default number of rows in a tile on each place.
-template <class Backend>
-inline constexpr std::size_t tile_rows = std::is_same_v<Backend, backend::cpu> ? 1024 : 16384;
+template <class Backend> inline constexpr std::size_t tile_rows = std::is_same_v<Backend, backend::cpu> ? 1024 : 16384;
 
 /// Returns the number of rows on each of `places` in a tile of `Samples` samples.
-template <std::size_t Samples>
-constexpr std::size_t rows_of_tile(batch<Samples>, std::size_t places) {
+template <std::size_t Samples> constexpr std::size_t rows_of_tile(batch<Samples>, std::size_t places) {
   static_assert(Samples > 0, "devplace: predict_into: a tile has at least one sample; give a batch<N> with N above 0.");
   return devplace::detail::divided_up(Samples, places);
 }
 
-template <class Net, class P>
-constexpr std::size_t tile_bytes(std::size_t rows) {
+template <class Net, class P> constexpr std::size_t tile_bytes(std::size_t rows) {
   return pass_layout<Net, P>::workspace_bytes(rows, mode::predict);
 }
 
 /// Bytes in front of the workspace for the samples of a tile, where the batch is a view with strides.
-template <class Net, class P>
-constexpr std::size_t packed_tile_bytes(std::size_t rows) {
+template <class Net, class P> constexpr std::size_t packed_tile_bytes(std::size_t rows) {
   using layout = pass_layout<Net, P>;
   return padded_bytes(rows * sample_size<typename layout::input_extents> * sizeof(typename layout::input_element));
 }
@@ -116,8 +112,7 @@ void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r
 }
 
 /// Throws shape_error, or fails to compile, unless the outputs of `Model` for `samples` fit into `output`.
-template <class Model, class Output, class Batch>
-void check_output(Output& output, const Batch& samples) {
+template <class Model, class Output, class Batch> void check_output(Output& output, const Batch& samples) {
   using extents_type = devplace::detail::prepend_t<dyn, typename Model::output_extents>;
   static_assert(std::is_same_v<typename Output::placement_type, typename Batch::placement_type>,
                 "devplace: predict_into: the result and the batch lie on different placements; make the result where "

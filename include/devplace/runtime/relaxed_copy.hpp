@@ -12,8 +12,7 @@ namespace devplace::runtime {
 
 /// Reads elements that other processes or threads may change concurrently, each by a relaxed atomic load: elements are
 /// not torn, but may come from different updates.
-template <class T>
-struct relaxed_load_functor {
+template <class T> struct relaxed_load_functor {
   T* to;
   T* from;
   void operator()(std::size_t i) const { to[i] = std::atomic_ref<T>(from[i]).load(std::memory_order_relaxed); }

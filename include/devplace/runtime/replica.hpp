@@ -24,8 +24,7 @@ namespace devplace::runtime {
 /// One replica's arenas: parameters, their working copy, which layers read, gradients (followed by two sums), buffers,
 /// and the sums of the last loss. Each is one block, with equal constexpr offsets on every place. `S` is the
 /// storage of a precision (precision_traits), which names the types.
-template <class S>
-struct replica {
+template <class S> struct replica {
   using roles = precision_traits<S>;
   using parameter = typename roles::parameter;
   using working = typename roles::working;
@@ -52,8 +51,7 @@ struct replica {
 };
 
 /// The state of a model: shared with leases and saved activations, so that they detect misuse.
-template <class S>
-struct model_state {
+template <class S> struct model_state {
   std::vector<replica<S>> replicas;
   std::vector<int> ordinals;         ///< ordinals of the replicas' devices
   std::size_t trained_elements = 0;  ///< elements of an arena of parameters, without frozen ones
@@ -76,8 +74,7 @@ struct model_state {
 /// read parameters, such as predict, do not lock.
 class sole_use {
  public:
-  template <class S>
-  explicit sole_use(model_state<S>& state) : in_use_(state.in_use) {
+  template <class S> explicit sole_use(model_state<S>& state) : in_use_(state.in_use) {
     if (in_use_.exchange(true, std::memory_order_acquire))
       throw error(
           "two threads train one model at the same time: a model and its trainers belong to one thread at a time. Give "
@@ -93,8 +90,7 @@ class sole_use {
 };
 
 /// Returns replica k. Throws argument_error if it does not exist.
-template <class S>
-const replica<S>& replica_at(const model_state<S>& state, std::size_t k) {
+template <class S> const replica<S>& replica_at(const model_state<S>& state, std::size_t k) {
   if (k >= state.replicas.size())
     throw argument_error("there is no replica number " + std::to_string(k) + " among " +
                          std::to_string(state.replicas.size()) + ", counted from 0.");
@@ -126,8 +122,7 @@ inline constexpr const char* partial_update_text =
     "and make new trainers and optimizers for it.";
 
 /// Throws if a failure has made the model unusable.
-template <class S>
-void require_usable(const model_state<S>& state) {
+template <class S> void require_usable(const model_state<S>& state) {
   if (const char* const why = state.unusable.load(std::memory_order_acquire))
     throw error(std::string("this model cannot be used any more: ") + why);
 }

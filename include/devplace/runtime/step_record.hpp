@@ -14,16 +14,14 @@ namespace devplace::runtime {
 
 /// Elements on a place that change a step: a factor of the gradients, and whether the step is skipped; null for no
 /// change.
-template <class T>
-struct step_factors {
+template <class T> struct step_factors {
   const T* factor = nullptr;
   const std::uint32_t* skip = nullptr;
 };
 
 /// Scales gradients before the update. If the divisor is 0, all samples of the batch are ignored: gradients are 0,
 /// where a division would give NaN.
-template <class T>
-struct gradient_source {
+template <class T> struct gradient_source {
   const T* gradients;
   const T* divisor;
   const T* gradient_factor;
@@ -40,8 +38,7 @@ struct gradient_source {
 /// A place's record of its optimizer's steps, in the memory that step_arguments provides to a rule. An update reads its
 /// factors here and stores the factors of the next step, so that one launch can be repeated. `Rule` has the
 /// hyperparameters in double; its `set(factors, t)` computes the factors of step t.
-template <class Rule, class T>
-struct step_record {
+template <class Rule, class T> struct step_record {
   using factors = typename Rule::template factors<T>;
 
   Rule rule;
@@ -72,32 +69,26 @@ struct step_record {
 
 /// The first argument of a formula for one element: the factor of its gradient, and square roots. For vectors of
 /// elements, backends pass a vector arithmetic.
-template <class T>
-struct element_arithmetic {
+template <class T> struct element_arithmetic {
   T factor;
 
   DEVPLACE_HD static void take_root(T& x) { x = std::sqrt(x); }
 };
 
 /// Destination of the rounded parameters that layers read: elements of another type, or none (void).
-template <class Working>
-struct working_parameters {
+template <class Working> struct working_parameters {
   Working* data;
-  template <class T>
-  DEVPLACE_HD void store(std::size_t i, T parameter) const {
+  template <class T> DEVPLACE_HD void store(std::size_t i, T parameter) const {
     data[i] = static_cast<Working>(parameter);
   }
 };
-template <>
-struct working_parameters<void> {
-  template <class T>
-  DEVPLACE_HD void store(std::size_t, T) const {}
+template <> struct working_parameters<void> {
+  template <class T> DEVPLACE_HD void store(std::size_t, T) const {}
 };
 
 /// An enqueued update. Calls the factors in `steps` as a formula for each element, `factors(arithmetic, gradient,
 /// parameter, state...)`, which changes the parameter and the state.
-template <class Rule, class T, std::size_t Arrays, class Working = void>
-struct update {
+template <class Rule, class T, std::size_t Arrays, class Working = void> struct update {
   using value_type = T;
   using working_type = Working;
   using factors = typename Rule::template factors<T>;
@@ -119,10 +110,7 @@ struct update {
   };
   DEVPLACE_HD formulas_type formulas() const { return {steps->next}; }
   /// Calls f(update, begin, end) for each range of elements with one formula.
-  template <class F>
-  void for_each_group(std::size_t begin, std::size_t end, F&& f) const {
-    f(*this, begin, end);
-  }
+  template <class F> void for_each_group(std::size_t begin, std::size_t end, F&& f) const { f(*this, begin, end); }
   /// Prepares the next step.
   DEVPLACE_HD void advance() const { steps->advance(); }
 
@@ -152,8 +140,7 @@ struct grouped_update : update<Rule, T, Arrays, Working> {
     DEVPLACE_HD const factors& at(std::size_t i) const { return steps[group_of[(first + i) / element_alignment]].next; }
   };
   DEVPLACE_HD formulas_type formulas() const { return {this->steps, group_of, first}; }
-  template <class F>
-  void for_each_group(std::size_t begin, std::size_t end, F&& f) const {
+  template <class F> void for_each_group(std::size_t begin, std::size_t end, F&& f) const {
     while (begin < end) {
       const std::uint8_t group = group_of[(first + begin) / element_alignment];
       std::size_t stop = begin;
@@ -167,8 +154,7 @@ struct grouped_update : update<Rule, T, Arrays, Working> {
     }
   }
   DEVPLACE_HD void advance() const {
-    for (unsigned group = 0; group < groups; ++group)
-      this->steps[group].advance();
+    for (unsigned group = 0; group < groups; ++group) this->steps[group].advance();
   }
 };
 

@@ -13,30 +13,17 @@
 namespace devplace::runtime {
 
 /// Fails to compile: the optimizer divides the gradient of a mean.
-template <class X>
-devplace::detail::refusal reject_scaling() {
+template <class X> devplace::detail::refusal reject_scaling() {
   static_assert(devplace::detail::accepted<X>, "devplace: " DEVPLACE_DETAIL_UNDIVIDED);
   return {};
 }
 
 /// Base of gradients, whose operators reject scaling. Without them compilers list all operators of the library.
 struct undivided {
-  template <class X>
-  auto operator*(const X&) const {
-    return reject_scaling<X>();
-  }
-  template <class X>
-  auto operator/(const X&) const {
-    return reject_scaling<X>();
-  }
-  template <class X>
-  auto operator*=(const X&) const {
-    return reject_scaling<X>();
-  }
-  template <class X>
-  auto operator/=(const X&) const {
-    return reject_scaling<X>();
-  }
+  template <class X> auto operator*(const X&) const { return reject_scaling<X>(); }
+  template <class X> auto operator/(const X&) const { return reject_scaling<X>(); }
+  template <class X> auto operator*=(const X&) const { return reject_scaling<X>(); }
+  template <class X> auto operator/=(const X&) const { return reject_scaling<X>(); }
 };
 
 }  // namespace devplace::runtime

@@ -19,8 +19,7 @@ struct update {};
 
 namespace runtime {
 
-template <class Backend, class Update>
-void run_update(int ordinal, std::size_t n, const Update& update) {
+template <class Backend, class Update> void run_update(int ordinal, std::size_t n, const Update& update) {
   if (n != 0) devplace::detail::dispatch<op::update, Backend>(ordinal, n, update);
 }
 

@@ -12,8 +12,7 @@
 namespace devplace::runtime {
 
 /// Rounds a replica's first `elements` parameters into its working copy. Asynchronous.
-template <class Backend, class S>
-void round_working_copy(const replica<S>& r, std::size_t elements) {
+template <class Backend, class S> void round_working_copy(const replica<S>& r, std::size_t elements) {
   round_elements<Backend>(r.ordinal, r.working_data(),
                           static_cast<const typename replica<S>::parameter*>(r.parameter_data()), elements);
 }
@@ -21,8 +20,7 @@ void round_working_copy(const replica<S>& r, std::size_t elements) {
 /// Updates the working copies if the parameters may have changed. Every pass calls it before its first layer. Code that
 /// changes parameters (initialisation, a user's view) only marks the copies as old; optimizers update them. Threads may
 /// call it concurrently. Asynchronous unless `Wait`, which passes on several streams need.
-template <class Backend, bool Wait = false, class S>
-void renew_working_copies(model_state<S>& state) {
+template <class Backend, bool Wait = false, class S> void renew_working_copies(model_state<S>& state) {
   if constexpr (replica<S>::has_working_copy) {
     const std::lock_guard lock(state.renewal);
     if (!state.working_copies_are_old) return;

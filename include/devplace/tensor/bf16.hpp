@@ -57,6 +57,5 @@ class bf16 {
 }  // namespace devplace
 
 /// \cond
-template <>
-struct std::numeric_limits<devplace::bf16> : devplace::detail::short_limits<devplace::bf16, 8, 7> {};
+template <> struct std::numeric_limits<devplace::bf16> : devplace::detail::short_limits<devplace::bf16, 8, 7> {};
 /// \endcond

@@ -72,8 +72,7 @@ auto to(From&& source, const Other&...) {
 }
 
 /// Rejects a number in place of a placement.
-template <int Ordinal, class From>
-detail::refusal to(const From&) {
+template <int Ordinal, class From> detail::refusal to(const From&) {
   static_assert(detail::accepted<From>, "devplace: to: a number is not a place; write to<cuda<0>>(x).");
   return {};
 }
@@ -82,12 +81,8 @@ detail::refusal to(const From&) {
 
 namespace devplace::detail {
 
-template <class Where>
-struct mover {
-  template <class From>
-  static auto move(From&& x) {
-    return devplace::to<Where>(std::forward<From>(x));
-  }
+template <class Where> struct mover {
+  template <class From> static auto move(From&& x) { return devplace::to<Where>(std::forward<From>(x)); }
 };
 
 }  // namespace devplace::detail

@@ -18,8 +18,7 @@
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Takes the memory of a temporary source; returns an empty block for other sources, which their owners keep alive.
-template <class From>
-memory_block kept_source(From&& source) {
+template <class From> memory_block kept_source(From&& source) {
   if constexpr (is_tensor<From>)  // no reference: a temporary
     return block_access::take(std::move(source));
   else
@@ -27,8 +26,7 @@ memory_block kept_source(From&& source) {
 }
 
 /// Enqueues the copy between two views on this thread's current stream of the device.
-template <class To, class From>
-void start_copy(const To& to, const From& from) {
+template <class To, class From> void start_copy(const To& to, const From& from) {
   const std::size_t bytes = to.size() * sizeof(typename To::value_type);
   if constexpr (in_host_memory<typename From::backend_type>)
     copy_in_async<typename To::backend_type>(to.ordinal(), raw_data(to), raw_data(from), bytes);
@@ -45,8 +43,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// the work that wrote the source and used the destination (stream::wait). A temporary source tensor is kept alive; the
 /// destination and other sources must exist until the program has waited for the result.
 ///@{
-template <tensor_like To, tensor_like From>
-auto copy_async(To&& destination, From&& source) {
+template <tensor_like To, tensor_like From> auto copy_async(To&& destination, From&& source) {
   constexpr bool kept = !detail::is_tensor<To>;
   static_assert(kept,
                 "devplace: copy_async: the destination is a temporary tensor, whose elements nobody could read; use "
@@ -78,8 +75,7 @@ auto copy_async(To&& destination, From&& source, const stream<P>& s) {
 /// of the result gives access to the tensor. A source on the device is read after the work enqueued so far on this
 /// thread's current stream. A temporary source tensor is kept alive; other sources must exist unchanged until then.
 ///@{
-template <class Where = void, tensor_like From>
-auto to_async(From&& source) {
+template <class Where = void, tensor_like From> auto to_async(From&& source) {
   using source_type = std::remove_cvref_t<From>;
   constexpr bool names_place = single_place<Where>;
   static_assert(names_place, "devplace: to_async: name the place in angle brackets, as in to_async<cuda<0>>(x).");
@@ -96,8 +92,7 @@ auto to_async(From&& source) {
                                         [&](result_type& to) { detail::start_copy(to.view(), from); });
   }
 }
-template <class Where = void, tensor_like From, place P>
-auto to_async(From&& source, const stream<P>& s) {
+template <class Where = void, tensor_like From, place P> auto to_async(From&& source, const stream<P>& s) {
   using source_type = std::remove_cvref_t<From>;
   if constexpr (detail::check_stream<P, Where, detail::placement_of_t<From>>()) {
     if constexpr (std::is_same_v<P, typename source_type::placement_type>) {

@@ -61,9 +61,10 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
                                                     std::type_identity<Extents>>::type;
 
   /// Zeros; every dynamic extent is 0.
-  DEVPLACE_CONFIGURED tensor() requires(!divided || !mesh::spans_processes) : tensor(Extents{}) {
-    for (std::size_t k = 0; k != places; ++k)
-      fill(only_on(k), T{});
+  DEVPLACE_CONFIGURED tensor()
+    requires(!divided || !mesh::spans_processes)
+      : tensor(Extents{}) {
+    for (std::size_t k = 0; k != places; ++k) fill(only_on(k), T{});
   }
 
   /// Uninitialised elements; a split axis is divided evenly.
@@ -82,14 +83,16 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
 
   /// Uninitialised elements of a tensor split across processes. `extents` are the whole's; allocates only the parts of
   /// `of`, this process's participants. Throws argument_error if `of` has too few participants.
-  DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule rule,
-                             const devplace::participants& of) requires(divided&& mesh::spans_processes)
+  DEVPLACE_CONFIGURED tensor(const Extents& extents, split::rule rule, const devplace::participants& of)
+    requires(divided && mesh::spans_processes)
       : tensor(extents, divided_by(extents, rule, of)) {}
 
   /// Rejects lists, values and other tensors.
   template <class... Value>
     requires(detail::list_of_values<Extents, Value...> && (!detail::is_distributed_expression<Value> && ...))
-  explicit(!detail::converts_to_tensor<Value...>) tensor(const Value&...) { detail::reject_elements<Value...>(); }
+  explicit(!detail::converts_to_tensor<Value...>) tensor(const Value&...) {
+    detail::reject_elements<Value...>();
+  }
 
   /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into this tensor's elements.
   ///@{
@@ -112,8 +115,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     requires(!detail::is_distributed_expression<Number>)
   DEVPLACE_CONFIGURED tensor& operator=(const Number& value) {
     if constexpr (detail::check_assigned_number<Number, Where>())
-      for (std::size_t k = 0; k != places; ++k)
-        only_on(k) = value;
+      for (std::size_t k = 0; k != places; ++k) only_on(k) = value;
     return *this;
   }
 
@@ -127,8 +129,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
 
   /// A new tensor with the same elements, places and split.
   DEVPLACE_CONFIGURED tensor clone() const {
-    for (std::size_t k = 0; k != places; ++k)
-      static_cast<void>(memory(k));  // throws for a moved-from tensor
+    for (std::size_t k = 0; k != places; ++k) static_cast<void>(memory(k));  // throws for a moved-from tensor
     tensor result(extents_, division_);
     detail::copy_parts<backend_type>(result.blocks_, blocks_, mesh::ordinals, part_bytes());
     return result;
@@ -157,19 +158,14 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   DEVPLACE_CONFIGURED auto local(std::size_t k) const& DEVPLACE_LIFETIMEBOUND {
     return detail::local_view<rules::partial>(part<const T>(k));
   }
-  template <place P>
-  auto local(P = {}) & DEVPLACE_LIFETIMEBOUND {
+  template <place P> auto local(P = {}) & DEVPLACE_LIFETIMEBOUND {
     return detail::local_view<rules::partial>(part_of<local_element, P>());
   }
-  template <place P>
-  auto local(P = {}) const& DEVPLACE_LIFETIMEBOUND {
+  template <place P> auto local(P = {}) const& DEVPLACE_LIFETIMEBOUND {
     return detail::local_view<rules::partial>(part_of<const T, P>());
   }
   detail::refusal local(std::size_t) const&& { return detail::view_of_temporary<T>(); }
-  template <place P>
-  detail::refusal local(P = {}) const&& {
-    return detail::view_of_temporary<P>();
-  }
+  template <place P> detail::refusal local(P = {}) const&& { return detail::view_of_temporary<P>(); }
   ///@}
 
   /// Returns the elements on one place as an ordinary view, for collectives of your own. The caller must keep copies
@@ -177,30 +173,30 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   ///@{
   DEVPLACE_CONFIGURED auto only_on(std::size_t k) & DEVPLACE_LIFETIMEBOUND { return part<T>(k); }
   DEVPLACE_CONFIGURED auto only_on(std::size_t k) const& DEVPLACE_LIFETIMEBOUND { return part<const T>(k); }
-  template <place P>
-  auto only_on(P = {}) & DEVPLACE_LIFETIMEBOUND {
-    return part_of<T, P>();
-  }
-  template <place P>
-  auto only_on(P = {}) const& DEVPLACE_LIFETIMEBOUND {
-    return part_of<const T, P>();
-  }
+  template <place P> auto only_on(P = {}) & DEVPLACE_LIFETIMEBOUND { return part_of<T, P>(); }
+  template <place P> auto only_on(P = {}) const& DEVPLACE_LIFETIMEBOUND { return part_of<const T, P>(); }
   detail::refusal only_on(std::size_t) const&& { return detail::view_of_temporary<T>(); }
-  template <place P>
-  detail::refusal only_on(P = {}) const&& {
-    return detail::view_of_temporary<P>();
-  }
+  template <place P> detail::refusal only_on(P = {}) const&& { return detail::view_of_temporary<P>(); }
   ///@}
 
   /// This process's participants, and the number of all participants that share the axis.
-  const devplace::participants& participants() const requires(divided) { return division_.of; }
+  const devplace::participants& participants() const
+    requires(divided)
+  {
+    return division_.of;
+  }
   /// The first index along the split axis of the k-th place's part; for `k` == places, the end of the last part.
-  std::size_t part_begin(std::size_t k) const requires(divided) { return division_.begins[k]; }
+  std::size_t part_begin(std::size_t k) const
+    requires(divided)
+  {
+    return division_.begins[k];
+  }
   /// The current sizes of the parts: `scatter<Where>(y, x.split_sizes())` splits y like x.
-  split::sizes<places> split_sizes() const requires(divided) {
+  split::sizes<places> split_sizes() const
+    requires(divided)
+  {
     std::array<std::size_t, places> result{};
-    for (std::size_t k = 0; k < places; ++k)
-      result[k] = division_.begins[k + 1] - division_.begins[k];
+    for (std::size_t k = 0; k < places; ++k) result[k] = division_.begins[k + 1] - division_.begins[k];
     return split::sizes<places>(result);
   }
   /// The first row (index of axis 0) of the k-th place, counted in the whole.
@@ -236,8 +232,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
 
   std::array<std::size_t, places> part_bytes() const {
     std::array<std::size_t, places> bytes{};
-    for (std::size_t k = 0; k < places; ++k)
-      bytes[k] = part_extents(k).size() * sizeof(T);
+    for (std::size_t k = 0; k < places; ++k) bytes[k] = part_extents(k).size() * sizeof(T);
     return bytes;
   }
 
@@ -247,12 +242,10 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     else
       return extents_;
   }
-  template <class Element>
-  DEVPLACE_CONFIGURED auto part(std::size_t k) const {
+  template <class Element> DEVPLACE_CONFIGURED auto part(std::size_t k) const {
     return detail::view_at<backend_type, Element>(mesh::ordinals[k], memory(k), part_extents(k));
   }
-  template <class Element, class P>
-  auto part_of() const {
+  template <class Element, class P> auto part_of() const {
     constexpr std::size_t position = detail::position_in<P, typename mesh::local>, k = position < places ? position : 0;
     constexpr bool found = position < places;
     static_assert(found, "devplace: local: the tensor has no part on this place; name a place of its placement.");

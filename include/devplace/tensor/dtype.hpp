@@ -23,17 +23,12 @@ concept floating_element = std::same_as<T, float> || std::same_as<T, double>;
 namespace detail {
 
 // As bool, as is_element.
-template <class T>
-inline constexpr bool is_short = short_element<T>;
-template <class T>
-inline constexpr bool is_floating = floating_element<T>;
+template <class T> inline constexpr bool is_short = short_element<T>;
+template <class T> inline constexpr bool is_floating = floating_element<T>;
 
 }  // namespace detail
 
 /// The element type's name without namespace: `float`, `int64`.
-template <element T>
-constexpr const char* dtype_name() {
-  return detail::dtype_of<T>->name;
-}
+template <element T> constexpr const char* dtype_name() { return detail::dtype_of<T>->name; }
 
 }  // namespace devplace

@@ -20,12 +20,10 @@ inline constexpr std::size_t dyn = static_cast<std::size_t>(-1);
 
 namespace detail {
 
-template <std::size_t Count>
-struct dynamic_extents {
+template <std::size_t Count> struct dynamic_extents {
   std::size_t values[Count]{};
 };
-template <>
-struct dynamic_extents<0> {};
+template <> struct dynamic_extents<0> {};
 
 // Functions outside of the template build messages, to keep the code instantiated per extents type small.
 
@@ -61,15 +59,14 @@ constexpr bool addressable(std::span<const std::size_t> sizes) {
   return bits < 60;
 }
 template <std::size_t... E>
-inline constexpr bool addressable_if_static = addressable(std::array{(E == dyn ? std::size_t{1} : E)...,
-                                                                     std::size_t{1}});
+inline constexpr bool addressable_if_static =
+    addressable(std::array{(E == dyn ? std::size_t{1} : E)..., std::size_t{1}});
 
 }  // namespace detail
 
 /// The sizes of a tensor's axes, slowest first, each static or `dyn`: `extents<dyn, 28, 28>`. Static extents need no
 /// storage. `extents<>` is a scalar.
-template <std::size_t... E>
-class extents {
+template <std::size_t... E> class extents {
   static_assert(detail::addressable_if_static<E...>,
                 "devplace: extents: an array of this shape has more elements than a machine can address; look for an "
                 "overflow in the computation of the extents.");
@@ -114,8 +111,7 @@ class extents {
   template <std::size_t... Other>
     requires(sizeof...(Other) == rank && ((Other == E || Other == dyn || E == dyn) && ...))
   constexpr explicit((... || (Other == dyn && E != dyn))) extents(const extents<Other...>& other) {
-    for (std::size_t axis = 0; axis != rank; ++axis)
-      set(axis, other.extent(axis));
+    for (std::size_t axis = 0; axis != rank; ++axis) set(axis, other.extent(axis));
     require_addressable();
   }
 
@@ -133,28 +129,24 @@ class extents {
   /// Number of elements: the product of all extents, 1 for a scalar.
   DEVPLACE_HD constexpr std::size_t size() const {
     std::size_t product = 1;
-    for (std::size_t axis = 0; axis != rank; ++axis)
-      product *= extent(axis);
+    for (std::size_t axis = 0; axis != rank; ++axis) product *= extent(axis);
     return product;
   }
 
   /// Number of elements between neighbours along an axis in row-major order.
   DEVPLACE_HD constexpr std::size_t stride(std::size_t axis) const {
     std::size_t product = 1;
-    for (std::size_t next = axis + 1; next < rank; ++next)
-      product *= extent(next);
+    for (std::size_t next = axis + 1; next < rank; ++next) product *= extent(next);
     return product;
   }
 
   /// Compares ranks and sizes, static or not.
-  template <std::size_t... Other>
-  friend constexpr bool operator==(const extents& a, const extents<Other...>& b) {
+  template <std::size_t... Other> friend constexpr bool operator==(const extents& a, const extents<Other...>& b) {
     if constexpr (sizeof...(Other) != rank) {
       return false;
     } else {
       bool equal = true;
-      for (std::size_t axis = 0; axis != rank; ++axis)
-        equal = equal && a.extent(axis) == b.extent(axis);
+      for (std::size_t axis = 0; axis != rank; ++axis) equal = equal && a.extent(axis) == b.extent(axis);
       return equal;
     }
   }
@@ -176,8 +168,7 @@ class extents {
     }
     if constexpr (dynamic_count > 0) {
       std::size_t index = 0;
-      for (std::size_t before = 0; before < axis; ++before)
-        index += statics[before] == dyn ? 1u : 0u;
+      for (std::size_t before = 0; before < axis; ++before) index += statics[before] == dyn ? 1u : 0u;
       dynamic_.values[index] = value;
     }
   }
@@ -185,8 +176,7 @@ class extents {
   constexpr void require_addressable() const {
     if constexpr (dynamic_count > 0) {
       std::size_t sizes[rank];
-      for (std::size_t axis = 0; axis != rank; ++axis)
-        sizes[axis] = extent(axis);
+      for (std::size_t axis = 0; axis != rank; ++axis) sizes[axis] = extent(axis);
       if (!detail::addressable(sizes)) detail::throw_too_many_elements(sizes);
     }
   }
@@ -196,49 +186,35 @@ class extents {
 
 namespace detail {
 
-template <class E>
-inline constexpr bool is_extents = false;
-template <std::size_t... E>
-inline constexpr bool is_extents<extents<E...>> = true;
+template <class E> inline constexpr bool is_extents = false;
+template <std::size_t... E> inline constexpr bool is_extents<extents<E...>> = true;
 
-template <class E>
-struct drop_first;
-template <std::size_t First, std::size_t... Rest>
-struct drop_first<extents<First, Rest...>> {
+template <class E> struct drop_first;
+template <std::size_t First, std::size_t... Rest> struct drop_first<extents<First, Rest...>> {
   using type = extents<Rest...>;
 };
 /// Extents without the first axis: one sample of a batch, one row of a matrix.
-template <class E>
-using drop_first_t = typename drop_first<E>::type;
+template <class E> using drop_first_t = typename drop_first<E>::type;
 
-template <std::size_t First, class E>
-struct prepend;
-template <std::size_t First, std::size_t... Rest>
-struct prepend<First, extents<Rest...>> {
+template <std::size_t First, class E> struct prepend;
+template <std::size_t First, std::size_t... Rest> struct prepend<First, extents<Rest...>> {
   using type = extents<First, Rest...>;
 };
 /// Extents with an additional first axis: a batch of samples.
-template <std::size_t First, class E>
-using prepend_t = typename prepend<First, E>::type;
+template <std::size_t First, class E> using prepend_t = typename prepend<First, E>::type;
 
 /// The sizes of all axes, static or not.
-template <std::size_t... E>
-constexpr std::array<std::size_t, sizeof...(E)> sizes_of(const extents<E...>& e) {
+template <std::size_t... E> constexpr std::array<std::size_t, sizeof...(E)> sizes_of(const extents<E...>& e) {
   std::array<std::size_t, sizeof...(E)> sizes{};
-  for (std::size_t axis = 0; axis != sizeof...(E); ++axis)
-    sizes[axis] = e.extent(axis);
+  for (std::size_t axis = 0; axis != sizeof...(E); ++axis) sizes[axis] = e.extent(axis);
   return sizes;
 }
 
 /// `1797x8x8`, for messages and printing.
-template <std::size_t... E>
-std::string to_string(const extents<E...>& e) {
-  return sizes_text(sizes_of(e));
-}
+template <std::size_t... E> std::string to_string(const extents<E...>& e) { return sizes_text(sizes_of(e)); }
 
 /// Whether extents of two types can be equal; dynamic extents are compared at run time.
-template <class A, class B>
-inline constexpr bool compatible = false;
+template <class A, class B> inline constexpr bool compatible = false;
 template <std::size_t... A, std::size_t... B>
   requires(sizeof...(A) == sizeof...(B))
 inline constexpr bool compatible<extents<A...>, extents<B...>> = ((A == B || A == dyn || B == dyn) && ...);
@@ -250,18 +226,14 @@ template <class E>
 concept extents_like = detail::is_extents<E>;
 
 /// `Rank` dynamic extents.
-template <std::size_t Rank>
-struct dynamic_rank : detail::prepend<dyn, typename dynamic_rank<Rank - 1>::type> {};
-template <>
-struct dynamic_rank<0> {
+template <std::size_t Rank> struct dynamic_rank : detail::prepend<dyn, typename dynamic_rank<Rank - 1>::type> {};
+template <> struct dynamic_rank<0> {
   using type = extents<>;
 };
 /// Extents of `Rank` axes, all known only at run time.
-template <std::size_t Rank>
-using dextents = typename dynamic_rank<Rank>::type;
+template <std::size_t Rank> using dextents = typename dynamic_rank<Rank>::type;
 
 /// `extents(3, n)`: the sizes of axes as run-time extents.
-template <std::integral... Size>
-extents(Size...) -> extents<(static_cast<void>(sizeof(Size)), dyn)...>;
+template <std::integral... Size> extents(Size...) -> extents<(static_cast<void>(sizeof(Size)), dyn)...>;
 
 }  // namespace devplace

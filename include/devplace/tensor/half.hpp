@@ -49,6 +49,5 @@ class half {
 }  // namespace devplace
 
 /// \cond
-template <>
-struct std::numeric_limits<devplace::half> : devplace::detail::short_limits<devplace::half, 5, 10> {};
+template <> struct std::numeric_limits<devplace::half> : devplace::detail::short_limits<devplace::half, 5, 10> {};
 /// \endcond

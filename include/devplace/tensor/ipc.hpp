@@ -23,8 +23,7 @@ namespace devplace {
 
 /// Bytes with which another process of this host opens a tensor of a cuda place. Made by exported::handle(); send them
 /// by a pipe or by process_group::broadcast.
-template <element T, extents_like Extents>
-struct ipc_handle {
+template <element T, extents_like Extents> struct ipc_handle {
   char name[24];  ///< of the segment through which the processes communicate; ends with 0
 };
 
@@ -38,8 +37,7 @@ inline constexpr segment_error_texts texts_of_open_ipc{
     "Open it on the same GPU, as a tensor of the exported type, with the same version of the program."};
 
 /// The functions of a cuda place; other places do not compile.
-template <class P>
-constexpr auto ipc_of() {
+template <class P> constexpr auto ipc_of() {
   constexpr bool on_gpu = std::is_same_v<backend_of_t<P>, backend::device>;
   constexpr bool implemented = provided<backend_of_t<P>, op::ipc>;
   static_assert(on_gpu,
@@ -51,8 +49,7 @@ constexpr auto ipc_of() {
   if constexpr (implemented) return implementation<backend_of_t<P>, op::ipc>{};
 }
 
-template <class P, class T, class Extents>
-std::string exported_text(const Extents& extents) {
+template <class P, class T, class Extents> std::string exported_text(const Extents& extents) {
   return tensor_text<T>("tensor of a GPU", extents)
       .append("device: ")
       .append(decltype(ipc_of<P>())::device(place_traits<P>::ordinal))
@@ -62,14 +59,12 @@ std::string exported_text(const Extents& extents) {
 }  // namespace detail
 
 /// A tensor on a cuda place that other processes of this user on this host can open: `exported out{std::move(x)}`.
-template <class Tensor>
-class exported;
+template <class Tensor> class exported;
 
 /// Owns the elements in separate memory, in whole pages of 2 MiB, because other processes cannot open memory of pools.
 /// The destructor frees it after every process that opened the tensor has destroyed it or has ended. If this process
 /// ends without the destructor, other processes must no longer use their tensors.
-template <element T, extents_like Extents, single_place P>
-class exported<tensor<T, Extents, P>> {
+template <element T, extents_like Extents, single_place P> class exported<tensor<T, Extents, P>> {
  public:
   /// The types of tensor and handle.
   ///@{
@@ -128,8 +123,7 @@ class exported<tensor<T, Extents, P>> {
 };
 
 /// `exported out{std::move(x)}`.
-template <class T, class Extents, class P>
-exported(tensor<T, Extents, P>) -> exported<tensor<T, Extents, P>>;
+template <class T, class Extents, class P> exported(tensor<T, Extents, P>) -> exported<tensor<T, Extents, P>>;
 
 /// Opens a tensor that another process exported, on P: `auto x = open_ipc<cuda<0>>(handle)`. It can be read and
 /// written, and keeps the exporter from freeing the memory; its destructor waits for this place's work. Work on the

@@ -15,8 +15,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Returns the only element of a tensor or view, read by the host after all earlier work of its place. Static extents
 /// of more or fewer elements do not compile; run-time extents throw shape_error. From a tensor over several places read
 /// one copy, `item(x.local(cuda<0>{}))`, or the result of a collective on one place.
-template <class X>
-auto item(const X& x) {
+template <class X> auto item(const X& x) {
   if constexpr (detail::check_operands<X>() && detail::check_item<X>()) {
     const auto source = detail::as_any_view(x);
     using source_type = std::remove_const_t<decltype(source)>;

@@ -20,17 +20,14 @@ namespace devplace {
 namespace detail {
 
 /// The device of a view: part of the type if `Where` is a place, a stored ordinal for `here<Backend>`.
-template <class Where>
-struct device_of;
+template <class Where> struct device_of;
 
-template <place P>
-struct device_of<P> {
+template <place P> struct device_of<P> {
   using backend_type = backend_of_t<P>;
   static constexpr int ordinal() { return place_traits<P>::ordinal; }
 };
 
-template <class Backend>
-struct device_of<here<Backend>> {
+template <class Backend> struct device_of<here<Backend>> {
   using backend_type = Backend;
   constexpr device_of() = default;
   constexpr explicit device_of(int ordinal) : ordinal_(ordinal) {}
@@ -44,9 +41,7 @@ struct device_of<here<Backend>> {
 
 /// Placements of views: one place, or a backend's device by its ordinal.
 template <class Where>
-concept view_placement = requires {
-  typename detail::device_of<Where>::backend_type;
-};
+concept view_placement = requires { typename detail::device_of<Where>::backend_type; };
 
 /// Layout of views with contiguous elements in row-major order, like a tensor's.
 struct row_major {};
@@ -62,42 +57,34 @@ concept view_layout = std::same_as<L, row_major> || std::same_as<L, column_major
 namespace detail {
 
 /// The strides that a view stores; empty for layouts without strides.
-template <class Layout, std::size_t Rank>
-struct layout_strides {};
-template <std::size_t Rank>
-struct layout_strides<strided, Rank> {
+template <class Layout, std::size_t Rank> struct layout_strides {};
+template <std::size_t Rank> struct layout_strides<strided, Rank> {
   std::array<std::size_t, Rank> values{};
 };
 
 /// The axes of an array of rank `Rank` except those in `Left`, in ascending order, as an index sequence.
-template <std::size_t Rank, std::size_t... Left>
-struct axes_without {
+template <std::size_t Rank, std::size_t... Left> struct axes_without {
   static_assert(((Left < Rank) && ...), "devplace: the array has no such axis; axes count from 0 to rank - 1.");
   static constexpr bool leaves(std::size_t axis) { return (... || (axis == Left)); }
   static constexpr std::size_t count() {
     std::size_t kept = 0;
-    for (std::size_t axis = 0; axis != Rank; ++axis)
-      kept += leaves(axis) ? 0u : 1u;
+    for (std::size_t axis = 0; axis != Rank; ++axis) kept += leaves(axis) ? 0u : 1u;
     return kept;
   }
   static constexpr std::size_t axis(std::size_t k) {
     std::size_t which = 0;
-    while (leaves(which) || k-- != 0)
-      ++which;
+    while (leaves(which) || k-- != 0) ++which;
     return which;
   }
-  template <std::size_t... K>
-  static constexpr auto sequence(std::index_sequence<K...>) {
+  template <std::size_t... K> static constexpr auto sequence(std::index_sequence<K...>) {
     return std::index_sequence<axis(K)...>{};
   }
   using type = decltype(sequence(std::make_index_sequence<count()>{}));
 };
-template <std::size_t Rank, std::size_t... Left>
-using axes_without_t = typename axes_without<Rank, Left...>::type;
+template <std::size_t Rank, std::size_t... Left> using axes_without_t = typename axes_without<Rank, Left...>::type;
 
 /// Whether all numbers differ.
-template <std::size_t... Axis>
-constexpr bool all_different() {
+template <std::size_t... Axis> constexpr bool all_different() {
   const std::size_t list[] = {Axis..., 0};
   for (std::size_t a = 0; a != sizeof...(Axis); ++a)
     for (std::size_t b = 0; b != a; ++b)
@@ -158,8 +145,7 @@ constexpr bool reshape_strides(std::span<const std::size_t> extents, std::span<c
   // Goes from the last axis to the first: `left` elements, `step` apart, remain for axes of the new shape.
   std::size_t axis = extents.size(), left = 1, step = 1;
   bool empty = false;
-  for (const std::size_t extent : extents)
-    empty = empty || extent == 0;
+  for (const std::size_t extent : extents) empty = empty || extent == 0;
   for (std::size_t k = shape.size(); k-- != 0;) {
     for (; left == 1 && axis != 0 && shape[k] != 1 && !empty; --axis)
       left = extents[axis - 1], step = strides[axis - 1];

@@ -20,8 +20,7 @@ namespace detail {
 
 /// A copy in progress on device `P`. Owns the memory of a temporary source and frees it after the copy. Stores its wait
 /// function, so that the destructor is the same in every translation unit.
-template <place P>
-class copy_in_flight {
+template <place P> class copy_in_flight {
  public:
   /// Calls `copy()`, which enqueues the copy on this thread's current stream of `P`.
   template <class Copy>
@@ -76,10 +75,8 @@ class copy_in_flight {
 /// The value of a pending copy into an existing tensor, which returns no tensor.
 struct no_value {};
 
-template <class Value, class P>
-inline constexpr bool is_on_place = false;
-template <class T, class Extents, class P>
-inline constexpr bool is_on_place<tensor<T, Extents, P>, P> = true;
+template <class Value, class P> inline constexpr bool is_on_place = false;
+template <class T, class Extents, class P> inline constexpr bool is_on_place<tensor<T, Extents, P>, P> = true;
 
 }  // namespace detail
 
@@ -87,8 +84,7 @@ inline constexpr bool is_on_place<tensor<T, Extents, P>, P> = true;
 /// copy_async copies to an existing tensor, as pending<void, P>; do not access the tensor until the program has waited.
 /// Move-only. Keeps a temporary source alive; any other source must exist unchanged until wait() or the destructor. The
 /// destructor waits for the copy. One thread at a time.
-template <class Value, place P>
-class [[nodiscard]] pending {
+template <class Value, place P> class [[nodiscard]] pending {
   static constexpr bool on_device = detail::is_on_place<Value, P>;
   using held = std::conditional_t<std::is_void_v<Value>, detail::no_value, Value>;
 
@@ -120,11 +116,15 @@ class [[nodiscard]] pending {
 
   /// Waits on the host and returns the tensor, by value from an rvalue (std::move), otherwise by reference.
   ///@{
-  held get() && requires(!std::is_void_v<Value>) {
+  held get() &&
+    requires(!std::is_void_v<Value>)
+  {
     wait();
     return std::move(value_);
   }
-  held& get() & requires(!std::is_void_v<Value>) {
+  held& get() &
+    requires(!std::is_void_v<Value>)
+  {
     wait();
     return value_;
   }
@@ -134,8 +134,7 @@ class [[nodiscard]] pending {
   /// Returns a reference to a tensor on the device, for use on that stream; its memory is then freed in the stream's
   /// order. Returns nothing for a tensor in pinned memory, which the host could read too early.
   ///@{
-  template <place Other>
-  DEVPLACE_CONFIGURED decltype(auto) after(const stream<Other>& s) & {
+  template <place Other> DEVPLACE_CONFIGURED decltype(auto) after(const stream<Other>& s) & {
     constexpr bool same_place = std::is_same_v<P, Other>;
     static_assert(same_place, "devplace: after: the stream is of another device than the copy.");
     const stream_scope on(s);
@@ -175,8 +174,7 @@ class [[nodiscard]] pending {
 };
 
 namespace detail {
-template <class Value, class P>
-inline constexpr rejection rejection_of<pending<Value, P>> = rejection::pending;
+template <class Value, class P> inline constexpr rejection rejection_of<pending<Value, P>> = rejection::pending;
 }  // namespace detail
 
 }  // namespace devplace

@@ -18,18 +18,15 @@ struct tf32 {};
 /// are `Storage`; parameters, gradients and the optimizer's state are float.
 template <class Storage>
   requires detail::is_short<Storage>
-struct mixed {
-};
+struct mixed {};
 
 /// The element type of each role in a precision. Parameters, gradients and state have one type, because the optimizer's
 /// update combines them; no other code assumes equal types.
-template <class P>
-struct precision_traits;
+template <class P> struct precision_traits;
 
 namespace detail {
 
-template <class T>
-struct uniform_roles {
+template <class T> struct uniform_roles {
   using input = T;       ///< samples at a network's input; the model rounds them to activations
   using parameter = T;   ///< parameters, which optimizers update, and buffers
   using working = T;     ///< the copy of the parameters that layers read; no copy if it is `parameter`
@@ -44,12 +41,9 @@ struct uniform_roles {
 
 }  // namespace detail
 
-template <floating_element T>
-struct precision_traits<T> : detail::uniform_roles<T> {};
-template <>
-struct precision_traits<tf32> : detail::uniform_roles<float> {};
-template <class Storage>
-struct precision_traits<mixed<Storage>> : detail::uniform_roles<float> {
+template <floating_element T> struct precision_traits<T> : detail::uniform_roles<T> {};
+template <> struct precision_traits<tf32> : detail::uniform_roles<float> {};
+template <class Storage> struct precision_traits<mixed<Storage>> : detail::uniform_roles<float> {
   using working = Storage;
   using activation = Storage;
   using storage = mixed<Storage>;
@@ -57,17 +51,13 @@ struct precision_traits<mixed<Storage>> : detail::uniform_roles<float> {
 
 /// A precision of models: `float`, `double`, `tf32`, `mixed<bf16>`, `mixed<half>`.
 template <class P>
-concept precision = requires {
-  typename precision_traits<P>::parameter;
-};
+concept precision = requires { typename precision_traits<P>::parameter; };
 
 /// Whether trainers scale losses in a precision whose gradients may underflow: in mixed<half>.
-template <class P>
-inline constexpr bool scales_losses = std::is_same_v<P, mixed<half>>;
+template <class P> inline constexpr bool scales_losses = std::is_same_v<P, mixed<half>>;
 
 /// The element type of computations in a precision: float for `tf32`, bf16 for `mixed<bf16>`, half for `mixed<half>`,
 /// otherwise the precision itself.
-template <class P>
-using element_of_t = typename precision_traits<P>::activation;
+template <class P> using element_of_t = typename precision_traits<P>::activation;
 
 }  // namespace devplace

@@ -24,8 +24,7 @@
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// A view's elements, copied to host memory.
-template <class View>
-auto elements_of(const View& x) {
+template <class View> auto elements_of(const View& x) {
   using value_type = typename View::value_type;
   std::vector<value_type> elements(x.size());
   const auto in_order = packed(x);
@@ -35,19 +34,16 @@ auto elements_of(const View& x) {
 }
 
 /// Formats elements in host memory as numpy does.
-template <class T>
-std::string printed(const std::vector<T>& elements, std::span<const std::size_t> extents) {
+template <class T> std::string printed(const std::vector<T>& elements, std::span<const std::size_t> extents) {
   if (extents.empty()) return format_number(elements[0]);
   if (elements.empty()) return "[]";
   const array_layout layout({extents.begin(), extents.end()});
   std::vector<T> shown;
-  for (const std::size_t offset : layout.shown())
-    shown.push_back(elements[offset]);
+  for (const std::size_t offset : layout.shown()) shown.push_back(elements[offset]);
   return layout.text(format_numbers(shown));
 }
 
-template <class View>
-void print(std::ostream& out, const std::string& kind, const View& x) {
+template <class View> void print(std::ostream& out, const std::string& kind, const View& x) {
   out << kind << dtype_name<typename View::value_type>() << ", " << to_string(x.extents()) << "> on "
       << place_name(typename View::backend_type{}, x.ordinal()) << '\n'
       << printed(elements_of(x), sizes_of(x.extents()));
@@ -56,8 +52,7 @@ void print(std::ostream& out, const std::string& kind, const View& x) {
 /// A place's part in numpy's notation: ` has [:, 3:6]`.
 inline std::string printed_slice(std::size_t axis, std::size_t begin, std::size_t end) {
   std::string text = " has [";
-  for (std::size_t before = 0; before != axis; ++before)
-    text.append(":, ");
+  for (std::size_t before = 0; before != axis; ++before) text.append(":, ");
   return text.append(std::to_string(begin)).append(":").append(std::to_string(end)).append("]");
 }
 
@@ -83,8 +78,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// format are numpy's defaults (8 digits, lines of 75 columns, `...` for the middle of more than 1000 elements),
 /// regardless of the stream's format and locale. Waits for the tensor's place and copies all elements to host memory;
 /// no other operation copies from a device implicitly.
-template <class T, class Extents, place P>
-std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, P>& x) {
+template <class T, class Extents, place P> std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, P>& x) {
   detail::print(out, "tensor<", x.view());
   return out;
 }
@@ -99,8 +93,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
   using backend_type = typename tensor<T, Extents, Where>::backend_type;
   out << "tensor<" << dtype_name<T>() << ", " << detail::to_string(x.extents()) << "> on " << placement_name<Where>();
   std::vector<std::vector<T>> parts;
-  for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-    parts.push_back(detail::elements_of(x.only_on(k)));
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k) parts.push_back(detail::elements_of(x.only_on(k)));
   if constexpr (std::is_same_v<kind, copies>) {
     bool equal = true;
     for (const std::vector<T>& part : parts)
@@ -122,9 +115,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
 
 /// Computes an expression and prints it as a tensor.
 template <class Expression>
-  requires requires {
-    std::remove_cvref_t<Expression>::is_lazy;
-  }
+  requires requires { std::remove_cvref_t<Expression>::is_lazy; }
 std::ostream& operator<<(std::ostream& out, Expression&& x) {
   using type = std::remove_cvref_t<Expression>;
   constexpr bool stored = detail::no_named_expressions<Expression>;
@@ -136,8 +127,7 @@ std::ostream& operator<<(std::ostream& out, Expression&& x) {
 }
 
 /// Prints sizes as `2x3`.
-template <std::size_t... E>
-std::ostream& operator<<(std::ostream& out, const extents<E...>& x) {
+template <std::size_t... E> std::ostream& operator<<(std::ostream& out, const extents<E...>& x) {
   return out << detail::to_string(x);
 }
 
@@ -149,8 +139,7 @@ std::ostream& operator<<(std::ostream& out, const view<T, Extents, Where, Layout
 }
 
 /// Prints a summand, below a head line such as `summand<float, 2x3> on cuda:0`.
-template <class View>
-std::ostream& operator<<(std::ostream& out, const summand_view<View>& x) {
+template <class View> std::ostream& operator<<(std::ostream& out, const summand_view<View>& x) {
   detail::print(out, "summand<", detail::distributed_access::elements(x));
   return out;
 }

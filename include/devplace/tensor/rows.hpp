@@ -13,8 +13,7 @@ namespace devplace {
 namespace detail {
 
 /// A position along the first axis of a view.
-template <class View>
-class row_position {
+template <class View> class row_position {
  public:
   constexpr row_position(const View& x, std::size_t index) : x_(x), index_(index) {}
 
@@ -37,8 +36,7 @@ class row_position {
 };
 
 /// Views, and tensors on one place.
-template <class X>
-inline constexpr bool has_rows = is_view<X> || single_place<typename X::placement_type>;
+template <class X> inline constexpr bool has_rows = is_view<X> || single_place<typename X::placement_type>;
 
 }  // namespace detail
 

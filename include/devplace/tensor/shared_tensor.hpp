@@ -30,8 +30,7 @@ inline constexpr segment_error_texts texts_of_open{
 
 /// Returns the static extents of the type, and the segment's extents for dynamic ones. Throws argument_error for more
 /// elements than a machine can address.
-template <class Extents>
-Extents stored_extents(const named_segment& segment) {
+template <class Extents> Extents stored_extents(const named_segment& segment) {
   if constexpr (Extents::is_static) {
     return Extents();
   } else {
@@ -44,8 +43,7 @@ Extents stored_extents(const named_segment& segment) {
 }
 
 /// The description of a tensor's type in a segment.
-template <class T, class Extents>
-std::string tensor_text(const char* kind, const Extents& extents) {
+template <class T, class Extents> std::string tensor_text(const char* kind, const Extents& extents) {
   static_assert(Extents::rank <= named_segment::most_extents,
                 "devplace: memory that processes share has tensors of at most 8 axes; reshape it to fewer.");
   return shared_version_text(kind)
@@ -57,17 +55,14 @@ std::string tensor_text(const char* kind, const Extents& extents) {
 }
 
 /// Creates and opens values in named segments. Has members for tensors and models (nn/shared_model.hpp) only.
-template <class Value>
-struct shared_form {};
+template <class Value> struct shared_form {};
 
-template <class T, class Extents>
-struct shared_form<tensor<T, Extents, shared_memory>> {
+template <class T, class Extents> struct shared_form<tensor<T, Extents, shared_memory>> {
   using value_type = tensor<T, Extents, shared_memory>;
   static value_type create(std::string_view name, const Extents& extents = {}) {
     return create(name, extents, [](value_type&) {});
   }
-  template <tensor_like From>
-  static value_type create(std::string_view name, const From& from) {
+  template <tensor_like From> static value_type create(std::string_view name, const From& from) {
     return create(name, Extents(from.extents()), [&](value_type& made) { copy(made, from); });
   }
   static value_type open(std::string_view name) {
@@ -80,8 +75,7 @@ struct shared_form<tensor<T, Extents, shared_memory>> {
   }
 
  private:
-  template <class Fill>
-  static value_type create(std::string_view name, const Extents& extents, const Fill& fill) {
+  template <class Fill> static value_type create(std::string_view name, const Extents& extents, const Fill& fill) {
     const auto segment =
         named_segment::create(texts_of_create, name, text(extents), sizes_of(extents), extents.size() * sizeof(T));
     value_type made = at(segment, extents);
@@ -97,14 +91,10 @@ struct shared_form<tensor<T, Extents, shared_memory>> {
 };
 
 /// The result for a rejected type, which avoids follow-up errors; never called.
-template <class Value>
-Value not_shared();
+template <class Value> Value not_shared();
 
-template <class Value>
-constexpr bool can_be_shared() {
-  constexpr bool shared = requires {
-    &shared_form<Value>::open;
-  };
+template <class Value> constexpr bool can_be_shared() {
+  constexpr bool shared = requires { &shared_form<Value>::open; };
   static_assert(shared,
                 "devplace: create_shared, open_shared: name a tensor or a model on shared memory, as in "
                 "open_shared<tensor<float, extents<3>, on<shared_memory>>>(\"weights\").");
@@ -132,8 +122,7 @@ template <class Value, class... Arguments>
 /// has it. Compares static extents of a tensor; run-time extents are read from the segment. Throws argument_error if no
 /// process has it; if the type, the extents, the network or the version of devplace differ, with the first difference;
 /// if the header does not fit the file; and if the file is another user's or locked exclusively for two seconds.
-template <class Value>
-[[nodiscard]] Value open_shared(std::string_view name) {
+template <class Value> [[nodiscard]] Value open_shared(std::string_view name) {
   if constexpr (detail::can_be_shared<Value>())
     return detail::shared_form<Value>::open(name);
   else

@@ -27,8 +27,7 @@ inline constexpr rule even = rule::even;
 inline constexpr rule torch = rule::torch;
 
 /// A size for each place: `split::sizes{3, 3, 1}`. They must add up to the axis's extent.
-template <std::size_t Places>
-struct sizes {
+template <std::size_t Places> struct sizes {
   /// The sizes in the order of the places.
   std::array<std::size_t, Places> values{};
 
@@ -40,8 +39,7 @@ struct sizes {
   constexpr explicit sizes(const std::array<std::size_t, Places>& array) : values(array) {}
 
  private:
-  template <class Size>
-  static constexpr std::size_t checked(Size size) {
+  template <class Size> static constexpr std::size_t checked(Size size) {
     if constexpr (std::is_signed_v<Size>) {
       if (size < 0) throw argument_error("split::sizes: " + std::to_string(size) + " is negative; sizes count from 0.");
     }
@@ -49,17 +47,14 @@ struct sizes {
   }
 };
 /// `split::sizes{3, 3, 1}` is for three places.
-template <std::integral... Size>
-sizes(Size...) -> sizes<sizeof...(Size)>;
+template <std::integral... Size> sizes(Size...) -> sizes<sizeof...(Size)>;
 
 }  // namespace split
 
 namespace detail {
 
-template <class Split>
-inline constexpr bool is_split_sizes = false;
-template <std::size_t Places>
-inline constexpr bool is_split_sizes<split::sizes<Places>> = true;
+template <class Split> inline constexpr bool is_split_sizes = false;
+template <std::size_t Places> inline constexpr bool is_split_sizes<split::sizes<Places>> = true;
 
 }  // namespace detail
 
@@ -70,8 +65,7 @@ concept split_rule = std::same_as<Split, split::rule> || detail::is_split_sizes<
 namespace detail {
 
 /// The first index of each part along an axis, followed by the end of the last one.
-template <std::size_t Places>
-using part_begins = std::array<std::size_t, Places + 1>;
+template <std::size_t Places> using part_begins = std::array<std::size_t, Places + 1>;
 
 /// First index of part `part` if `size` indices are divided among `parts`; `size` for `part` == `parts`.
 constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_t parts, std::size_t part) {
@@ -90,8 +84,7 @@ constexpr part_begins<Places> divide(std::size_t size, split::rule rule, const p
                          " on, and there are only " + std::to_string(of.count) +
                          " participants in total; give the first rank of this process and the total number.");
   part_begins<Places> begins{};
-  for (std::size_t part = 0; part <= Places; ++part)
-    begins[part] = split_begin(rule, size, of.count, of.first + part);
+  for (std::size_t part = 0; part <= Places; ++part) begins[part] = split_begin(rule, size, of.count, of.first + part);
   return begins;
 }
 
@@ -111,8 +104,7 @@ constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>
   }
   if (!fits || left != 0) {
     std::string given;
-    for (const std::size_t part : sizes.values)
-      given.append(given.empty() ? "" : " + ").append(std::to_string(part));
+    for (const std::size_t part : sizes.values) given.append(given.empty() ? "" : " + ").append(std::to_string(part));
     throw argument_error("split::sizes: " + given + " is not " + std::to_string(size) +
                          ", the extent of the axis that is split; give sizes that add up to it.");
   }
@@ -120,13 +112,8 @@ constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>
 }
 
 /// The rule that a tensor keeps for later extents: given sizes apply to one extent only, so `even` divides later ones.
-constexpr split::rule rule_of(split::rule rule) {
-  return rule;
-}
-template <std::size_t Places>
-constexpr split::rule rule_of(const split::sizes<Places>&) {
-  return split::even;
-}
+constexpr split::rule rule_of(split::rule rule) { return rule; }
+template <std::size_t Places> constexpr split::rule rule_of(const split::sizes<Places>&) { return split::even; }
 
 }  // namespace detail
 }  // namespace devplace

@@ -15,8 +15,7 @@ struct distributed_access;
 
 /// One place's summand of a partial tensor, or of gradients that were not reduced. The host can print it, and read it
 /// in memory that the host reaches; operations reject it. Must not outlive the memory.
-template <class View>
-class summand_view {
+template <class View> class summand_view {
  public:
   /// The properties given by the type: element type, extents, backend.
   ///@{
@@ -34,8 +33,7 @@ class summand_view {
   /// Number of elements.
   constexpr std::size_t size() const { return elements_.size(); }
   /// Element access, if the host can access the memory; checked like a view's.
-  template <class... Index>
-  constexpr value_type operator()(Index... indices) const {
+  template <class... Index> constexpr value_type operator()(Index... indices) const {
     constexpr bool reachable = host_accessible<typename View::placement_type>;
     static_assert(reachable,
                   "devplace: the host cannot reach this summand's elements; print it, or copy it there with "
@@ -51,12 +49,10 @@ class summand_view {
 };
 
 namespace detail {
-template <class View>
-inline constexpr rejection rejection_of<summand_view<View>> = rejection::summand;
+template <class View> inline constexpr rejection rejection_of<summand_view<View>> = rejection::summand;
 
 /// Returns the elements of one place, as a summand_view if the placement has summands.
-template <bool Summand, class View>
-constexpr auto local_view(const View& part) {
+template <bool Summand, class View> constexpr auto local_view(const View& part) {
   if constexpr (Summand)
     return summand_view<View>(part);
   else

@@ -15,8 +15,7 @@
 
 namespace devplace {
 
-template <class P>
-class stream;
+template <class P> class stream;
 
 namespace detail {
 
@@ -27,8 +26,7 @@ struct block_access;
 }  // namespace detail
 
 /// A tensor on one place.
-template <element T, extents_like Extents, single_place P>
-class DEVPLACE_NODISCARD tensor<T, Extents, P> {
+template <element T, extents_like Extents, single_place P> class DEVPLACE_NODISCARD tensor<T, Extents, P> {
  public:
   /// The properties given by the type: element type, extents, placement, backend.
   ///@{
@@ -46,7 +44,11 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   static constexpr std::size_t rank = Extents::rank;
 
   /// Zeros, on places that compute; every dynamic extent is 0.
-  DEVPLACE_CONFIGURED tensor() requires(detail::computes<backend_type>) : tensor(Extents{}) { fill(*this, T{}); }
+  DEVPLACE_CONFIGURED tensor()
+    requires(detail::computes<backend_type>)
+      : tensor(Extents{}) {
+    fill(*this, T{});
+  }
 
   /// Uninitialised elements; for initialised ones see ops/creation.hpp (`zeros`, `full`, `uniform`, ...).
   DEVPLACE_CONFIGURED explicit tensor(const Extents& extents)
@@ -54,8 +56,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
 
   /// From a list: `tensor<float, extents<3>, on<cpu>> a{1, 2, 3}`.
   template <class... Value>
-  requires detail::list_of_values<Extents, Value...> DEVPLACE_CONFIGURED explicit(!detail::converts_to_tensor<Value...>)
-      tensor(const Value&... values)
+    requires detail::list_of_values<Extents, Value...>
+  DEVPLACE_CONFIGURED explicit(!detail::converts_to_tensor<Value...>) tensor(const Value&... values)
       : tensor(Extents{}) {
     if constexpr (detail::check_list<T, Extents, Value...>()) {
       const T list[] = {static_cast<T>(values)...};
@@ -157,10 +159,14 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   ///@{
   template <class U, class Other, class Layout>
     requires std::is_convertible_v<view_type, devplace::view<U, Other, P, Layout>>
-  operator devplace::view<U, Other, P, Layout>() & DEVPLACE_LIFETIMEBOUND { return view(); }
+  operator devplace::view<U, Other, P, Layout>() & DEVPLACE_LIFETIMEBOUND {
+    return view();
+  }
   template <class U, class Other, class Layout>
     requires std::is_convertible_v<const_view_type, devplace::view<U, Other, P, Layout>>
-  operator devplace::view<U, Other, P, Layout>() const& DEVPLACE_LIFETIMEBOUND { return view(); }
+  operator devplace::view<U, Other, P, Layout>() const& DEVPLACE_LIFETIMEBOUND {
+    return view();
+  }
   template <class U, class Other, class Layout>
     requires std::is_convertible_v<const_view_type, devplace::view<U, Other, P, Layout>>
   operator devplace::view<U, Other, P, Layout>() const&& = delete;
@@ -168,14 +174,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
 
   /// A tensor with the same elements on another place, as `to<Where>(x)`; moves a temporary that is there already.
   ///@{
-  template <class Where>
-  auto to() const& {
-    return detail::mover<Where>::move(*this);
-  }
-  template <class Where>
-  auto to() && {
-    return detail::mover<Where>::move(std::move(*this));
-  }
+  template <class Where> auto to() const& { return detail::mover<Where>::move(*this); }
+  template <class Where> auto to() && { return detail::mover<Where>::move(std::move(*this)); }
   ///@}
 
   /// Element access, as view::operator().
@@ -198,18 +198,15 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   auto operator[](std::size_t index) & DEVPLACE_LIFETIMEBOUND { return view()[index]; }
   auto operator[](std::size_t index) const& DEVPLACE_LIFETIMEBOUND { return view()[index]; }
   void operator[](std::size_t) const&& = delete;  // would outlive the temporary's memory; keep the tensor in a variable
-#define DEVPLACE_DETAIL_VIEW_OF_TENSOR(name)                        \
-  template <class... X>                                             \
-  auto name(const X&... arguments)& DEVPLACE_LIFETIMEBOUND {        \
-    return view().name(detail::as_index(arguments)...);             \
-  }                                                                 \
-  template <class... X>                                             \
-  auto name(const X&... arguments) const& DEVPLACE_LIFETIMEBOUND {  \
-    return view().name(detail::as_index(arguments)...);             \
-  }                                                                 \
-  /* would outlive the temporary's memory; keep it in a variable */ \
-  template <class... X>                                             \
-  void name(const X&...) const&& = delete
+#define DEVPLACE_DETAIL_VIEW_OF_TENSOR(name)                                             \
+  template <class... X> auto name(const X&... arguments) & DEVPLACE_LIFETIMEBOUND {      \
+    return view().name(detail::as_index(arguments)...);                                  \
+  }                                                                                      \
+  template <class... X> auto name(const X&... arguments) const& DEVPLACE_LIFETIMEBOUND { \
+    return view().name(detail::as_index(arguments)...);                                  \
+  }                                                                                      \
+  /* would outlive the temporary's memory; keep it in a variable */                      \
+  template <class... X> void name(const X&...) const&& = delete
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(select);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(slice);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(permute);
@@ -218,8 +215,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
 #undef DEVPLACE_DETAIL_VIEW_OF_TENSOR
   ///@}
   /// Reshapes a temporary into a tensor that takes over its memory.
-  template <class Other>
-  auto reshape(const Other& shape) && {
+  template <class Other> auto reshape(const Other& shape) && {
     [[maybe_unused]] const auto reshaped = view().reshape(shape);  // throws if the sizes differ
     if constexpr (detail::may_be_reshaped<Extents, Other>)
       return tensor<T, Other, P>(std::move(block_), shape);
@@ -230,8 +226,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, like torch's record_stream: frees its memory
   /// after all work that was enqueued on `s` before the tensor's destruction. Call it once for each such stream, except
   /// the stream on which the tensor was made, before the tensor is destroyed.
-  template <place Other>
-  void record_stream(const stream<Other>& s) const {
+  template <place Other> void record_stream(const stream<Other>& s) const {
     static_assert(std::is_same_v<P, Other>,
                   "devplace: record_stream: the stream is of another place than the tensor; use a stream of its place, "
                   "or bring the tensor to the stream's place with to<...>.");
@@ -239,8 +234,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   }
 
  private:
-  template <class, class, class>
-  friend class tensor;
+  template <class, class, class> friend class tensor;
   friend struct detail::leading_extent;
   friend struct detail::distributed_access;
   friend struct detail::block_access;
@@ -248,8 +242,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   tensor(detail::memory_block&& block, const Extents& extents) : block_(std::move(block)), extents_(extents) {}
 
   /// The elements; if checked, throws error for a moved-from tensor.
-  template <bool Checked>
-  T* memory() const {
+  template <bool Checked> T* memory() const {
     T* const first = static_cast<T*>(block_.data());
     if constexpr (Checked)
       if (first == nullptr && extents_.size() != 0) detail::throw_moved_from();

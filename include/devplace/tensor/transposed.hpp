@@ -14,15 +14,14 @@ namespace detail {
 
 /// A matrix or an array of matrices.
 template <class X>
-concept transposable = tensor_like<X> &&(std::remove_cvref_t<X>::rank >= 2);
+concept transposable = tensor_like<X> && (std::remove_cvref_t<X>::rank >= 2);
 
 }  // namespace detail
 
 /// Returns a view of x with the last two axes exchanged: the transpose of a matrix, or of each matrix in an array of
 /// matrices. Column-major if x is row-major and vice versa, otherwise strided. Copies nothing, so x must outlive the
 /// view; matmul reads such views without a copy.
-template <class X>
-constexpr auto transposed(X&& x) {
+template <class X> constexpr auto transposed(X&& x) {
   constexpr bool is_matrix = detail::transposable<X>, kept = !detail::is_tensor<X>;
   static_assert(is_matrix,
                 "devplace: transposed: only matrices and arrays of them, tensors or views of rank 2 or more, can be "
@@ -34,9 +33,8 @@ constexpr auto transposed(X&& x) {
     constexpr std::size_t rank = std::remove_const_t<decltype(window)>::rank;
     using window_type = std::remove_const_t<decltype(window)>;
     const auto exchanged = [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
-      return window.permute(axis < Axis + 2 < rank ? Axis : 2 * rank - 3 - Axis > {}...);
-    }
-    (std::make_index_sequence<rank>{});
+      return window.permute(axis<Axis + 2 < rank ? Axis : 2 * rank - 3 - Axis>{}...);
+    }(std::make_index_sequence<rank>{});
     if constexpr (window_type::is_strided)
       return exchanged;
     else

@@ -48,15 +48,16 @@ class DEVPLACE_NODISCARD view {
 
   /// From memory that the view does not own (see wrap()); `device` is for `here<Backend>` only.
   ///@{
-  constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {}) requires(!is_strided)
+  constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {})
+    requires(!is_strided)
       : data_(data), extents_(extents), device_(device) {}
   constexpr view(T* data, const Extents& extents, const std::array<std::size_t, rank>& strides,
-                 detail::device_of<Where> device = {}) requires(is_strided)
+                 detail::device_of<Where> device = {})
+    requires(is_strided)
       : data_(data), extents_(extents), strides_{strides}, device_(device) {}
   ///@}
   /// Fails to compile for a shape in braces.
-  template <std::size_t Count>
-  constexpr view(T* data, const std::size_t (&)[Count]) : data_(data) {
+  template <std::size_t Count> constexpr view(T* data, const std::size_t (&)[Count]) : data_(data) {
     static_assert(Count == 0, "devplace: view: give the shape as extents, extents(2, 3), not in braces.");
   }
   /// Copies the reference.
@@ -125,8 +126,7 @@ class DEVPLACE_NODISCARD view {
   /// The strides of all axes.
   constexpr std::array<std::size_t, rank> strides() const {
     std::array<std::size_t, rank> result{};
-    for (std::size_t axis = 0; axis != rank; ++axis)
-      result[axis] = stride(axis);
+    for (std::size_t axis = 0; axis != rank; ++axis) result[axis] = stride(axis);
     return result;
   }
   /// Whether the elements are contiguous in row-major order; true for some strided views too.
@@ -166,8 +166,7 @@ class DEVPLACE_NODISCARD view {
   /// Throws argument_error for an index out of range. Along the first axis of a row-major view the result is row-major,
   /// otherwise strided.
   ///@{
-  template <class Axis>
-  constexpr auto select(Axis, std::size_t index) const {
+  template <class Axis> constexpr auto select(Axis, std::size_t index) const {
     constexpr bool has_axis = detail::axis_number<Axis> < rank;
     static_assert(has_axis, DEVPLACE_DETAIL_SELECT);
     if constexpr (has_axis) {
@@ -179,15 +178,18 @@ class DEVPLACE_NODISCARD view {
       return detail::refusal{};
     }
   }
-  constexpr auto operator[](std::size_t index) const requires(rank > 0) { return select(axis<0>{}, index); }
+  constexpr auto operator[](std::size_t index) const
+    requires(rank > 0)
+  {
+    return select(axis<0>{}, index);
+  }
   ///@}
 
   /// Selects indices `first` to `last` (exclusive) of an axis, or every `step`-th of them: `x.slice(axis<1>{}, 0, 2)`.
   /// Without an axis, slices the first one. Throws argument_error for indices out of range. Along the first axis and
   /// without a step the result has the view's layout, otherwise it is strided.
   ///@{
-  template <class Axis>
-  constexpr auto slice(Axis, std::size_t first, std::size_t last, std::size_t step) const {
+  template <class Axis> constexpr auto slice(Axis, std::size_t first, std::size_t last, std::size_t step) const {
     constexpr bool has_axis = detail::axis_number<Axis> < rank;
     static_assert(has_axis, DEVPLACE_DETAIL_SLICE);
     if constexpr (has_axis)
@@ -195,8 +197,7 @@ class DEVPLACE_NODISCARD view {
     else
       return detail::refusal{};
   }
-  template <class Axis>
-  constexpr auto slice(Axis, std::size_t first, std::size_t last) const {
+  template <class Axis> constexpr auto slice(Axis, std::size_t first, std::size_t last) const {
     constexpr bool has_axis = detail::axis_number<Axis> < rank;
     static_assert(has_axis, DEVPLACE_DETAIL_SLICE);
     if constexpr (has_axis)
@@ -204,15 +205,16 @@ class DEVPLACE_NODISCARD view {
     else
       return detail::refusal{};
   }
-  constexpr auto slice(std::size_t first, std::size_t last) const requires(rank > 0) {
+  constexpr auto slice(std::size_t first, std::size_t last) const
+    requires(rank > 0)
+  {
     return slice(axis<0>{}, first, last);
   }
   ///@}
 
   /// Returns the axes in another order: axis k of the result is the k-th argument. `x.permute(axis<2>{}, axis<0>{},
   /// axis<1>{})` of 2x3x4 is 4x2x3. Strided. transposed() (tensor/transposed.hpp) exchanges the last two.
-  template <class... Axis>
-  constexpr auto permute(Axis...) const {
+  template <class... Axis> constexpr auto permute(Axis...) const {
     constexpr bool every_axis_once = detail::is_order_of_axes<rank, detail::axis_number<Axis>...>;
     static_assert(every_axis_once, DEVPLACE_DETAIL_PERMUTE);
     if constexpr (every_axis_once)
@@ -224,8 +226,7 @@ class DEVPLACE_NODISCARD view {
   /// Broadcasts the elements to another shape, as numpy.broadcast_to: extents are aligned at the last axis; a missing
   /// axis, or one of extent 1, is repeated with stride 0. Strided and read-only, because several positions are the same
   /// element. Throws shape_error if run-time extents cannot be broadcast.
-  template <class Shape, class... Other>
-  constexpr auto broadcast_to(const Shape& shape, const Other&...) const {
+  template <class Shape, class... Other> constexpr auto broadcast_to(const Shape& shape, const Other&...) const {
     constexpr bool has_axes = detail::has_axes<Shape, rank> && sizeof...(Other) == 0;
     static_assert(has_axes, DEVPLACE_DETAIL_BROADCAST_TO);
     if constexpr (has_axes) {
@@ -242,8 +243,7 @@ class DEVPLACE_NODISCARD view {
   /// otherwise strided. Static extents of other sizes do not compile. Throws shape_error if run-time sizes differ, and
   /// if no strides exist for the shape, as for some permuted views. Make a row-major copy of such views first, with
   /// to<on<...>>(x).
-  template <class Shape, class... Other>
-  constexpr auto reshape(const Shape& shape, const Other&...) const {
+  template <class Shape, class... Other> constexpr auto reshape(const Shape& shape, const Other&...) const {
     constexpr bool fits = detail::may_be_reshaped<Extents, Shape> && sizeof...(Other) == 0;
     static_assert(fits, DEVPLACE_DETAIL_RESHAPE);
     if constexpr (!fits) {
@@ -271,8 +271,7 @@ class DEVPLACE_NODISCARD view {
       : data_(data), extents_(extents), strides_(strides), device_(device) {}
 
   /// The layout after an axis is cut or removed.
-  template <std::size_t N>
-  using along = std::conditional_t<N == 0 && is_row_major, row_major, strided>;
+  template <std::size_t N> using along = std::conditional_t<N == 0 && is_row_major, row_major, strided>;
 
   /// Another view on the same memory.
   template <class L, class Element = T, class Placement = Where, class Other>
@@ -283,16 +282,14 @@ class DEVPLACE_NODISCARD view {
   }
 
   /// Returns a view of some of the axes, starting at an element.
-  template <class L, std::size_t... Axis>
-  constexpr auto of_axes(T* first, std::index_sequence<Axis...> axes) const {
+  template <class L, std::size_t... Axis> constexpr auto of_axes(T* first, std::index_sequence<Axis...> axes) const {
     detail::layout_strides<L, sizeof...(Axis)> by;
     if constexpr (std::is_same_v<L, strided>) by.values = {stride(Axis)...};
     return window<L>(first, detail::extents_of_axes(extents_, axes), by, device_);
   }
 
   /// Returns a view of every `step`-th index of an axis from `first` on.
-  template <std::size_t N, class L>
-  constexpr auto cut(std::size_t first, std::size_t last, std::size_t step) const {
+  template <std::size_t N, class L> constexpr auto cut(std::size_t first, std::size_t last, std::size_t step) const {
     const std::size_t count = detail::extent_of_slice(first, last, step, N, extents_.extent(N));
     const auto of = detail::with_dynamic_axis<Extents, N>::with(count, extents_);
     detail::layout_strides<L, rank> by{};
@@ -310,8 +307,7 @@ class DEVPLACE_NODISCARD view {
   /// Keeps null, because a view without elements may have no memory.
   constexpr T* at_offset(std::size_t elements) const { return data_ == nullptr ? data_ : data_ + elements; }
 
-  template <class... Index>
-  constexpr std::size_t offset(Index... indices) const {
+  template <class... Index> constexpr std::size_t offset(Index... indices) const {
     std::size_t result = 0, axis = 0;
     if constexpr (is_row_major)
       ((result = result * extents_.extent(axis) + indices, ++axis), ...);

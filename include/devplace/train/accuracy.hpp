@@ -26,8 +26,7 @@ namespace devplace::detail {
 
 /// Returns 1 for a class before its row's label in the order of top_k, and for every class if the label is invalid or
 /// ignored. The sum along a row is the label's rank.
-template <class T, class Label>
-struct classes_before_label {
+template <class T, class Label> struct classes_before_label {
   const T* logits;
   const Label* labels;
   std::size_t classes;
@@ -46,8 +45,7 @@ struct classes_before_label {
 };
 
 /// Returns 1 for labels that are not ignored, else 0.
-template <class Label>
-struct counted_label_source {
+template <class Label> struct counted_label_source {
   const Label* labels;
   std::int64_t ignored;
   static constexpr bool has_only_runs = true;
@@ -89,8 +87,7 @@ void add_right(std::int64_t* right, const Logits& logits, const Labels& labels, 
 }
 
 /// Adds to `count` the number of labels that are not `ignored`.
-template <class Labels>
-void add_counted(std::int64_t* count, const Labels& labels, std::int64_t ignored) {
+template <class Labels> void add_counted(std::int64_t* count, const Labels& labels, std::int64_t ignored) {
   using source = counted_label_source<typename Labels::value_type>;
   using reducer = sum_reducer<std::int64_t>;
   reduce<typename Labels::backend_type>(
@@ -99,8 +96,7 @@ void add_counted(std::int64_t* count, const Labels& labels, std::int64_t ignored
 }
 
 /// On each place of Where: the number of right labels of its batches, and of labels that count.
-template <class Where>
-class label_counts {
+template <class Where> class label_counts {
   using backend_type = placement_backend_t<Where>;
   using numbers = std::array<std::int64_t, 2>;
 
@@ -119,8 +115,7 @@ class label_counts {
     for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
       numbers here;
       copy_out<backend_type>(numbers_on(k).ordinal(), here.data(), numbers_on(k).data(), sizeof here);
-      for (std::size_t i = 0; i < here.size(); ++i)
-        result[i] += here[i];
+      for (std::size_t i = 0; i < here.size(); ++i) result[i] += here[i];
     }
     return result;
   }
@@ -140,11 +135,9 @@ inline void require_group_of_batches(const participants& of_batches, const parti
 }
 
 /// Throws shape_error unless labels are [n, ...] for logits [n, ..., classes].
-template <class Logits, class Labels>
-void require_label_of_each_row(const Logits& logits, const Labels& labels) {
+template <class Logits, class Labels> void require_label_of_each_row(const Logits& logits, const Labels& labels) {
   bool fit = true;
-  for (std::size_t axis = 0; axis < Labels::rank; ++axis)
-    fit &= labels.extent(axis) == logits.extent(axis);
+  for (std::size_t axis = 0; axis < Labels::rank; ++axis) fit &= labels.extent(axis) == logits.extent(axis);
   if (!fit)
     throw shape_error("accuracy: the output is " + to_string(logits.extents()) + " and labels are " +
                       to_string(labels.extents()) +
@@ -163,20 +156,15 @@ inline void check_top(std::size_t top, std::size_t classes) {
 namespace devplace::detail {
 
 /// Whether X is a model or a predictor.
-template <class X>
-inline constexpr bool is_model = false;
-template <class Net, class Where, class P>
-inline constexpr bool is_model<model<Net, Where, P>> = true;
-template <class Net, class Where, class P>
-inline constexpr bool is_model<predictor<Net, Where, P>> = true;
+template <class X> inline constexpr bool is_model = false;
+template <class Net, class Where, class P> inline constexpr bool is_model<model<Net, Where, P>> = true;
+template <class Net, class Where, class P> inline constexpr bool is_model<predictor<Net, Where, P>> = true;
 
 template <class X>
 concept model_like = is_model<X>;
 
 template <class X>
-concept epoch_like = requires(std::remove_cvref_t<X>& batches) {
-  batches.begin();
-};
+concept epoch_like = requires(std::remove_cvref_t<X>& batches) { batches.begin(); };
 
 /// Overload for the argument `{}`, which converts better to this type than to the option structs.
 enum empty_braces : unsigned char {};
@@ -277,8 +265,7 @@ double accuracy(const Model& m, const image_set& data, const accuracy_options& h
   return accuracy(m, data, loader_options{.batch = 256}, how);
 }
 /// Takes `{}` for the default options.
-template <detail::model_like Model>
-double accuracy(const Model& m, const image_set& data, detail::empty_braces) {
+template <detail::model_like Model> double accuracy(const Model& m, const image_set& data, detail::empty_braces) {
   return accuracy(m, data);
 }
 

@@ -47,11 +47,8 @@ namespace devplace::train::detail {
 inline constexpr const char* checkpoint_version = "1";
 
 /// Whether X has checkpoints; fails to compile if not.
-template <class X>
-consteval bool has_checkpoints() {
-  constexpr bool is_trainer = requires {
-    typename X::model_type::placement_type;
-  };
+template <class X> consteval bool has_checkpoints() {
+  constexpr bool is_trainer = requires { typename X::model_type::placement_type; };
   static_assert(is_trainer,
                 "devplace: checkpoint: checkpoints are made of a trainer and loaded into one: save_checkpoint(step, "
                 "{epoch, batch}, path); for the parameters alone use save_parameters(model, path) and "
@@ -67,8 +64,7 @@ consteval bool has_checkpoints() {
 }
 
 /// Returns a training's state of the right sizes, to be filled.
-template <class Net, class Rule, class T>
-training_state<Rule, T> empty_training(const Rule& rule) {
+template <class Net, class Rule, class T> training_state<Rule, T> empty_training(const Rule& rule) {
   using plan = runtime::network_plan<Net>;
   const std::vector<std::byte> memory(optim::option_groups<Net, Rule>::count * optim::step_memory_bytes);
   training_state<Rule, T> whole{0, 0, {}, {}, {rule, 0, {}, memory, memory}, {}, {}, {}};
@@ -80,8 +76,7 @@ training_state<Rule, T> empty_training(const Rule& rule) {
 
 /// Lists the tensors of a checkpoint: parameters and buffers with save_parameters' names, and the optimizer's state,
 /// `optimizer/0/fc1.weight`.
-template <class Net, class Rule, class T>
-std::vector<checkpoint_tensor> tensors_of(training_state<Rule, T>& whole) {
+template <class Net, class Rule, class T> std::vector<checkpoint_tensor> tensors_of(training_state<Rule, T>& whole) {
   std::vector<checkpoint_tensor> result;
   const auto kept = devplace::detail::kept_parameters<Net, T>();
   for (const devplace::detail::kept_parameter& of : kept)
@@ -108,8 +103,7 @@ inline std::string checksum_of(const safetensors_metadata& metadata, const std::
     sum.add(key);
     sum.add(value);
   }
-  for (const auto& [entry, data] : tensors)
-    sum.add(data, entry.bytes);
+  for (const auto& [entry, data] : tensors) sum.add(data, entry.bytes);
   return sum.text();
 }
 
@@ -126,8 +120,7 @@ safetensors_metadata metadata_of(const training_state<Rule, T>& whole, const tra
                               {"optimizer.steps", exact_text(whole.optimizer.steps)}};
   add_options(result, "optimizer.", whole.optimizer.rule);
   std::string losses;
-  for (const double sum : whole.losses)
-    losses.append(losses.empty() ? "" : " ").append(exact_text(sum));
+  for (const double sum : whole.losses) losses.append(losses.empty() ? "" : " ").append(exact_text(sum));
   result.emplace_back("losses", losses);
   if constexpr (scales_losses<P>) {
     result.emplace_back("scaler.scale", exact_text(whole.scaler.scale));
@@ -173,8 +166,7 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
   };
   compare("precision", devplace::detail::type_text<P>());
   compare("optimizer", devplace::detail::type_text<Rule>());
-  for (const checkpoint_tensor& tensor : wanted)
-    tensors.require(tensor.entry);
+  for (const checkpoint_tensor& tensor : wanted) tensors.require(tensor.entry);
   tensors.refuse_others("training", [](const safetensors_entry&) { return false; });
   if (!tensors.differences().empty())
     throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path) +
@@ -201,8 +193,7 @@ DEVPLACE_CONFIGURED void save_checkpoint(const trainer<model<Net, Where, P>, Los
   (more.save(extras, tensors, metadata), ...);
   metadata.emplace_back("checksum", train::detail::checksum_of(metadata, tensors));
   std::vector<detail::safetensors_source> sources;
-  for (const auto& [entry, data] : tensors)
-    sources.push_back({entry, data});
+  for (const auto& [entry, data] : tensors) sources.push_back({entry, data});
   detail::write_safetensors_file(path, "save_checkpoint", sources, metadata);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the checkpoint");
@@ -252,8 +243,7 @@ load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Bat
   [[maybe_unused]] train::detail::checkpoint_extras more;
   (more.expect(extras, tensors), ...);
   train::detail::check_fit<P, Rule>(file, texts, tensors, path);
-  for (const auto& [entry, data] : tensors)
-    file.read_elements(*file.find(entry.name), data);
+  for (const auto& [entry, data] : tensors) file.read_elements(*file.find(entry.name), data);
   if (train::detail::checksum_of(file.metadata(), tensors) != texts.text("checksum"))
     texts.fail("does not have the contents that were written");
   const training_position at = train::detail::read_numbers<P>(whole, texts);

@@ -45,8 +45,7 @@ struct early_stopping_state {
 /// the end `stopping.restore(model)`. NaN is no improvement. The copy of the best parameters and buffers lies on the
 /// model's places; a call that improves the metric makes the copy and waits. All processes must pass the same metrics.
 /// One thread at a time.
-template <class Model>
-class early_stopping {
+template <class Model> class early_stopping {
   static constexpr bool in_own_memory = !std::is_same_v<typename Model::placement_type, shared_memory>;
   static_assert(in_own_memory,
                 "devplace: early_stopping: the model is in shared memory, where other processes change it meanwhile; "
@@ -81,8 +80,7 @@ class early_stopping {
   /// The best metric, its number, and the number of metrics.
   const early_stopping_state& state() const { return state_; }
   /// Restores a saved state and model, to resume a training.
-  template <class From>
-  DEVPLACE_CONFIGURED void assign(const From& best, const early_stopping_state& state) {
+  template <class From> DEVPLACE_CONFIGURED void assign(const From& best, const early_stopping_state& state) {
     best_.assign(best);
     state_ = state;
   }
@@ -120,10 +118,8 @@ class early_stopping<Other> {
   /// Avoid further errors.
   ///@{
   explicit early_stopping(const Other&, const early_stopping_options& = {}) {}
-  template <class... Any>
-  detail::refusal operator()(const Any&...);
-  template <class... Any>
-  detail::refusal restore(Any&&...) const;
+  template <class... Any> detail::refusal operator()(const Any&...);
+  template <class... Any> detail::refusal restore(Any&&...) const;
   ///@}
 };
 
@@ -133,8 +129,7 @@ early_stopping(const model<Net, Where, P>&, const early_stopping_options& = {}) 
 
 namespace detail {
 
-template <class Model>
-inline constexpr bool not_printed<early_stopping<Model>> = true;
+template <class Model> inline constexpr bool not_printed<early_stopping<Model>> = true;
 
 }  // namespace detail
 }  // namespace devplace

@@ -32,8 +32,7 @@ struct gradient_norms {
 namespace train::detail {
 
 /// A place's statistics, and the host's memory for copies of them.
-template <place P>
-class norms_on_place {
+template <place P> class norms_on_place {
   using backend_type = backend_of_t<P>;
   using host = std::conditional_t<devplace::detail::in_host_memory<backend_type>, P, pinned>;
   static constexpr std::size_t bytes = sizeof(runtime::gradient_norm_statistics);
@@ -83,8 +82,7 @@ class norms_on_place {
 /// The norms of gradients up to the trainer's call of gradient_norms(). item() waits only for the updates before that
 /// call, while the place continues with later steps. On several places reads the first place's norms, which equal the
 /// others. Valid until the trainer's next gradient_norms(). One thread at a time.
-template <place P>
-class [[nodiscard]] unread_gradient_norms {
+template <place P> class [[nodiscard]] unread_gradient_norms {
  public:
   /// Enqueues the copy of the place's statistics.
   DEVPLACE_CONFIGURED explicit unread_gradient_norms(std::shared_ptr<train::detail::norms_on_place<P>> norms)
@@ -111,8 +109,7 @@ class [[nodiscard]] unread_gradient_norms {
 
 namespace detail {
 
-template <class P>
-inline constexpr bool not_printed<unread_gradient_norms<P>> = true;
+template <class P> inline constexpr bool not_printed<unread_gradient_norms<P>> = true;
 
 }  // namespace detail
 }  // namespace devplace

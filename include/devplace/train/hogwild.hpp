@@ -21,8 +21,7 @@ namespace train::detail {
 
 /// Adds a step's changes to elements that others change concurrently, without locks: by a relaxed atomic load and store
 /// each, which compile to ordinary instructions. An element unchanged since it was read becomes exactly `after`.
-template <class T>
-struct hogwild_functor {
+template <class T> struct hogwild_functor {
   T* shared;
   const T* before;
   const T* after;
@@ -35,8 +34,7 @@ struct hogwild_functor {
 };
 
 /// A copy of the parameters and buffers of a model in shared memory, and their values when they were read.
-template <class Net, class P>
-class hogwild_copies {
+template <class Net, class P> class hogwild_copies {
   using block = devplace::detail::memory_block;
   using parameter = typename precision_traits<P>::parameter;
   using shared_model = model<Net, shared_memory, P>;

@@ -28,15 +28,9 @@ namespace literals {
 
 /// 2^10, 2^20 and 2^30 bytes.
 ///@{
-constexpr std::size_t operator""_KiB(unsigned long long n) {
-  return static_cast<std::size_t>(n) << 10;
-}
-constexpr std::size_t operator""_MiB(unsigned long long n) {
-  return static_cast<std::size_t>(n) << 20;
-}
-constexpr std::size_t operator""_GiB(unsigned long long n) {
-  return static_cast<std::size_t>(n) << 30;
-}
+constexpr std::size_t operator""_KiB(unsigned long long n) { return static_cast<std::size_t>(n) << 10; }
+constexpr std::size_t operator""_MiB(unsigned long long n) { return static_cast<std::size_t>(n) << 20; }
+constexpr std::size_t operator""_GiB(unsigned long long n) { return static_cast<std::size_t>(n) << 30; }
 ///@}
 
 }  // namespace literals
@@ -44,8 +38,7 @@ constexpr std::size_t operator""_GiB(unsigned long long n) {
 namespace train::detail {
 
 /// Bytes of a trainer on a place besides model and optimizer.
-template <class Net, class P>
-struct step_layout {
+template <class Net, class P> struct step_layout {
   using run = runtime::pass_layout<Net, P>;
   using roles = precision_traits<P>;
 
@@ -88,8 +81,7 @@ inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (st
 }  // namespace train::detail
 
 /// The number of processes that memory_plan assumes for a model on `across<...>`: `processes<4>`.
-template <std::size_t Count>
-struct processes {};
+template <std::size_t Count> struct processes {};
 
 /// Bytes that training needs on the place with the largest demand, known at compile time:
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts all allocations of model,
@@ -120,14 +112,11 @@ struct memory_plan {
 namespace train::detail {
 
 /// Number of processes that share a batch; `Processes` is void for one.
-template <class Processes>
-inline constexpr std::size_t process_count = 1;
-template <std::size_t Count>
-inline constexpr std::size_t process_count<processes<Count>> = Count;
+template <class Processes> inline constexpr std::size_t process_count = 1;
+template <std::size_t Count> inline constexpr std::size_t process_count<processes<Count>> = Count;
 
 /// Bytes that a model allocates on each place, and the place's number of samples.
-template <class Net, class Where, class P, std::size_t Samples, class Processes>
-struct model_layout {
+template <class Net, class Where, class P, std::size_t Samples, class Processes> struct model_layout {
  protected:
   using roles = precision_traits<P>;
   using storage = runtime::replica<typename roles::storage>;
@@ -239,9 +228,7 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   /// gradients in 16 bits for `collective::wire`. Across processes `direct` and `ring` use host memory instead.
   static constexpr std::size_t reduction_buffer = [] {
     using engine = typename policy_type::engine_type;
-    constexpr bool rounds = requires {
-      typename engine::wire_type;
-    };
+    constexpr bool rounds = requires { typename engine::wire_type; };
     constexpr std::size_t largest = bucket_plan<model<Net, Where, P>, policy_type>::largest;
     constexpr std::size_t bucket = rounds ? plan::parameter_elements : largest;
     constexpr std::size_t reduced_integers = rounds ? 0 : plan::meeting_numbers;

@@ -30,8 +30,7 @@ struct moving_average_options {
 namespace train::detail {
 
 /// Moves an average towards a value as torch.lerp does. With share 1 copies the value, even if the average is NaN.
-template <class T>
-struct average_functor {
+template <class T> struct average_functor {
   T* average;
   const T* value;
   T share;  ///< weight of the value
@@ -54,8 +53,7 @@ struct average_functor {
 /// (`use_buffers=False`) or averaged. The average is a model on the same places, with its own parameters and buffers.
 /// An update is one launch on each place for the parameters and one for the buffers; it neither waits nor allocates.
 /// One thread at a time.
-template <class Model>
-class moving_average {
+template <class Model> class moving_average {
   using where = typename Model::placement_type;
   using backend_type = placement_backend_t<where>;
   using T = typename Model::value_type;
@@ -98,8 +96,7 @@ class moving_average {
   std::int64_t updates() const { return updates_; }
 
   /// Restores a saved average and its number of updates, to resume a training.
-  template <class From>
-  DEVPLACE_CONFIGURED void assign(const From& saved, std::int64_t updates) {
+  template <class From> DEVPLACE_CONFIGURED void assign(const From& saved, std::int64_t updates) {
     model_.assign(saved);
     updates_ = updates;
   }
@@ -138,8 +135,7 @@ class moving_average<Other> {
   /// Avoid further errors.
   ///@{
   explicit moving_average(const Other&, const moving_average_options& = {}) {}
-  template <class... Any>
-  detail::refusal update(const Any&...);
+  template <class... Any> detail::refusal update(const Any&...);
   detail::refusal model() const;
   ///@}
 };
@@ -150,8 +146,7 @@ moving_average(const model<Net, Where, P>&, const moving_average_options& = {}) 
 
 namespace detail {
 
-template <class Model>
-inline constexpr bool not_printed<moving_average<Model>> = true;
+template <class Model> inline constexpr bool not_printed<moving_average<Model>> = true;
 
 }  // namespace detail
 }  // namespace devplace

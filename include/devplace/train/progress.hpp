@@ -64,8 +64,7 @@ class progress {
 
   /// Reports that `samples` more samples of epoch `epoch`, counted from 0, were passed to the step. `loss()` is called
   /// when a line is due; its exceptions propagate.
-  template <class Loss>
-  void update(int epoch, std::size_t samples, Loss&& loss) {
+  template <class Loss> void update(int epoch, std::size_t samples, Loss&& loss) {
     static_assert(std::is_invocable_r_v<double, Loss&>,
                   "devplace: progress takes a function that reads the loss, so that not every batch reads it; write "
                   "[&] { return step.mean_loss(); }.");
@@ -83,11 +82,8 @@ class progress {
   }
 
  private:
-  template <class Batches>
-  static std::size_t samples_of([[maybe_unused]] const Batches& batches) {
-    constexpr bool has_samples = requires {
-      batches.samples();
-    };
+  template <class Batches> static std::size_t samples_of([[maybe_unused]] const Batches& batches) {
+    constexpr bool has_samples = requires { batches.samples(); };
     static_assert(has_samples,
                   "devplace: progress: give the number of epochs and the loader, or the samples of an epoch by name: "
                   "progress{5, batches}, progress{5, {.samples = 60'000}}.");

@@ -21,8 +21,7 @@ namespace devplace {
 
 /// The loss of one call of a trainer, which stays on the places until `item()` reads it. Valid until the next call.
 /// Only one thread at a time may read it, and not during the next step.
-template <class S, placement Where>
-class step_loss : public runtime::unread_loss<> {
+template <class S, placement Where> class step_loss : public runtime::unread_loss<> {
  public:
   /// Refers to the sums on the model's first `replicas` replicas: of the whole batch, or of their parts.
   step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction how, std::size_t replicas)
@@ -60,8 +59,7 @@ class step_loss : public runtime::unread_loss<> {
 
 namespace detail {
 
-template <class S, class Where>
-inline constexpr bool not_printed<step_loss<S, Where>> = true;
+template <class S, class Where> inline constexpr bool not_printed<step_loss<S, Where>> = true;
 
 }  // namespace detail
 }  // namespace devplace

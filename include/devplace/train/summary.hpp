@@ -30,8 +30,7 @@ inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers)
   std::size_t parameters = 0, flops = 0, frozen = 0, buffers = 0;
   for (const nn::layer_summary& layer : layers) {
     std::string output;
-    for (const std::size_t extent : layer.output)
-      output += (output.empty() ? "" : "x") + std::to_string(extent);
+    for (const std::size_t extent : layer.output) output += (output.empty() ? "" : "x") + std::to_string(extent);
     rows.push_back({layer.name, layer.type, output, std::to_string(layer.parameters), std::to_string(layer.flops)});
     parameters += layer.parameters, flops += layer.flops, frozen += layer.frozen, buffers += layer.buffers;
   }
@@ -43,8 +42,7 @@ inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers)
 }
 
 /// Returns the bytes of a network in a precision: parameters with buffers, working copy, predictor, training.
-template <class Net, class P, class Batch, class Rule>
-std::vector<std::size_t> bytes_of_network() {
+template <class Net, class P, class Batch, class Rule> std::vector<std::size_t> bytes_of_network() {
   using where = on<cpu>;
   using training = memory_plan<model<Net, where, P>, Batch, Rule>;
   return {training::parameters + training::buffers, training::working_copy,
@@ -60,12 +58,10 @@ inline std::string table_of_bytes(std::size_t samples, const std::vector<std::si
   return devplace::detail::aligned_rows(rows, 1);
 }
 
-template <class X>
-struct network_of {
+template <class X> struct network_of {
   using type = X;
 };
-template <class Net, class Where, class P>
-struct network_of<model<Net, Where, P>> {
+template <class Net, class Where, class P> struct network_of<model<Net, Where, P>> {
   using type = Net;
 };
 

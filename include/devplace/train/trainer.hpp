@@ -225,8 +225,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
       // Across processes the sums of pending batches are reduced with their update.
       const bool more = !spans_processes<Where> && (memory_[k].counts || accumulation_.batches != 0);
       const auto totals = train::detail::read_losses<backend_type>(replica(k).ordinal, memory_[k], more);
-      for (std::size_t i = 0; i < 2; ++i)
-        sum[i] += totals[i];
+      for (std::size_t i = 0; i < 2; ++i) sum[i] += totals[i];
     }
     return runtime::loss_from<double>(sum[0], sum[1], reduction::mean);
   }
@@ -278,8 +277,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>
 
 namespace detail {
 
-template <class... Arguments>
-inline constexpr bool not_printed<trainer<Arguments...>> = true;
+template <class... Arguments> inline constexpr bool not_printed<trainer<Arguments...>> = true;
 
 }  // namespace detail
 }  // namespace devplace

@@ -80,8 +80,7 @@ class training_log {
   /// which is then not in the file.
   ///@{
   void append(std::initializer_list<log_value> values) { append_row(std::span(values.begin(), values.size())); }
-  template <class... Row>
-  void append(const Row&... row) {
+  template <class... Row> void append(const Row&... row) {
     constexpr bool named = sizeof...(Row) == 1 && (std::convertible_to<const Row&, std::span<const log_value>> && ...);
     static_assert(
         named, "devplace: training_log: a row has the columns' names: log.append({{\"step\", 100}, {\"loss\", 0.5}}).");

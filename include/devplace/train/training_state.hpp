@@ -11,8 +11,7 @@
 namespace devplace::train {
 
 /// The whole state of a training on the host, for checkpoints (train/checkpoint.hpp).
-template <class Rule, class T>
-struct training_state {
+template <class Rule, class T> struct training_state {
   std::uint64_t seed = 0;                     ///< the model's seed
   std::uint64_t passes = 0;                   ///< the model's passes so far, which key random layers
   std::vector<T> parameters;                  ///< the first replica's arena

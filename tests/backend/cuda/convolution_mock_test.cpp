@@ -18,15 +18,13 @@ namespace {
 
 /// Runs kernels in the emulator, with fewer blocks than on a GPU.
 struct emulated {
-  template <class Kernel>
-  void operator()(std::size_t blocks, const Kernel& kernel) const {
+  template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
     dp::test::simt::launch(static_cast<unsigned>(blocks < 3 ? blocks : 3), kernel, 1);
   }
 };
 
 /// Small integers, whose products and sums are exact, in the mock's memory.
-template <class T = float>
-struct device_array {
+template <class T = float> struct device_array {
   dp::detail::memory_block block;
   std::size_t size;
 
@@ -52,12 +50,10 @@ TEMPLATE_TEST_CASE("convolutions on CUDA devices are right for every shape, howe
     const device_array<T> y(dy.size, 6), dx(x.size, 6);
     const device_array<float> dw(weight.size, 6);
     auto expected_y = y.values(), expected_dx = dx.values(), expected_dw = dw.values();
-    for (std::size_t i = 0; i < y.size; ++i)
-      expected_y[i] = static_cast<float>(bias.data()[i / s.pixels() % outputs]);
+    for (std::size_t i = 0; i < y.size; ++i) expected_y[i] = static_cast<float>(bias.data()[i / s.pixels() % outputs]);
     for (std::size_t i = 0; i < x.size; ++i)
       expected_dx[i] = static_cast<float>(into_x.data()[i / s.plane() % channels]);
-    for (std::size_t i = 0; i < dw.size; ++i)
-      expected_dw[i] *= 2;
+    for (std::size_t i = 0; i < dw.size; ++i) expected_dw[i] *= 2;
     dp::test::for_each_product(s, [&](std::size_t to, std::size_t from, std::size_t by) {
       expected_y[to] += x.data()[from] * weight.data()[by];
       expected_dx[from] += dy.data()[to] * weight.data()[by];

@@ -26,9 +26,7 @@ using values = std::vector<float>;
 
 namespace {
 
-auto counted() {
-  return dp::to<pinned>(support::counted<float>(list{}));
-}
+auto counted() { return dp::to<pinned>(support::counted<float>(list{})); }
 
 /// Returns a stream whose work is recorded with "on <name>".
 dp::stream<dp::cuda<0>> named_stream(const std::string& name) {

@@ -26,29 +26,22 @@ namespace {
 constexpr attention_shape attention_shapes[] = {{2, 70, 5, 8, true},   {2, 1, 2, 16, false},   {3, 100, 2, 40, false},
                                                 {2, 129, 3, 64, true}, {1, 1000, 2, 96, true}, {2, 64, 2, 256, true}};
 
-template <class T>
-using on_host = dp::tensor<T, dp::extents<dp::dyn>, dp::on<dp::cpu>>;
-template <class T>
-using on_gpu = dp::tensor<T, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>>;
+template <class T> using on_host = dp::tensor<T, dp::extents<dp::dyn>, dp::on<dp::cpu>>;
+template <class T> using on_gpu = dp::tensor<T, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>>;
 
-template <class T>
-on_gpu<T> values_on_gpu(const std::vector<double>& values) {
+template <class T> on_gpu<T> values_on_gpu(const std::vector<double>& values) {
   on_host<T> here(dp::extents<dp::dyn>{values.size()});
-  for (std::size_t i = 0; i < values.size(); ++i)
-    here.data()[i] = T(static_cast<float>(values[i]));
+  for (std::size_t i = 0; i < values.size(); ++i) here.data()[i] = T(static_cast<float>(values[i]));
   return dp::to<dp::on<dp::cuda<0>>>(here);
 }
-template <class T>
-std::vector<double> values_of_gpu(const on_gpu<T>& x) {
+template <class T> std::vector<double> values_of_gpu(const on_gpu<T>& x) {
   const auto here = dp::to<dp::on<dp::cpu>>(x);
   std::vector<double> result(here.size());
-  for (std::size_t i = 0; i < result.size(); ++i)
-    result[i] = static_cast<double>(here.data()[i]);
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<double>(here.data()[i]);
   return result;
 }
 
-template <class T>
-void compare_attention(const attention_shape& s, double tolerance) {
+template <class T> void compare_attention(const attention_shape& s, double tolerance) {
   const dp::test::attention_loops expected(s, 0);
   const auto queries = values_on_gpu<T>(expected.queries), dresults = values_on_gpu<T>(expected.dresults);
   on_gpu<T> results(dresults.extents()), dqueries(queries.extents()), again(queries.extents());
@@ -63,10 +56,8 @@ void compare_attention(const attention_shape& s, double tolerance) {
                                                                       to->data().get(), products.data().get()});
   const auto require = [tolerance](const std::vector<double>& found, const std::vector<double>& wanted) {
     double largest = 1;
-    for (const double x : wanted)
-      largest = std::max(largest, std::abs(x));
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      REQUIRE(std::abs(found[i] - wanted[i]) <= tolerance * largest);
+    for (const double x : wanted) largest = std::max(largest, std::abs(x));
+    for (std::size_t i = 0; i < wanted.size(); ++i) REQUIRE(std::abs(found[i] - wanted[i]) <= tolerance * largest);
   };
   require(values_of_gpu(results), expected.results);
   require(values_of_gpu(log_sums), expected.log_sums);
@@ -93,8 +84,7 @@ TEST_CASE("cuDNN has engines for attention and its gradient on an H100, tested w
       REQUIRE_FALSE(workspaces.empty());
       // Score gradients are stored, so they are not added by atomic operations; samples_at_once() counts their bytes.
       const std::size_t padded = (s.length + 127) / 128 * 128, matrices = s.samples * s.heads * padded * padded * 2;
-      for (const std::size_t bytes : workspaces)
-        CHECK(bytes <= (gradient ? matrices : 0) + 4096);
+      for (const std::size_t bytes : workspaces) CHECK(bytes <= (gradient ? matrices : 0) + 4096);
       if (gradient) CHECK(workspaces.front() >= s.samples * s.heads * s.length * s.length * 2);
     }
 }

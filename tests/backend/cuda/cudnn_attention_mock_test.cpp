@@ -21,8 +21,7 @@ using dp::detail::attention_shape;
 namespace {
 
 /// Inputs of the loops rounded to 16 bits, in the mock's memory, and results with one extra element.
-template <class T>
-struct short_attention_problem {
+template <class T> struct short_attention_problem {
   dp::test::attention_loops expected;
   dp::detail::memory_block block;
   T *queries, *dresults, *results, *dqueries;
@@ -57,8 +56,7 @@ struct short_attention_problem {
   void require_agreement(double tolerance) const {
     const auto require = [tolerance](const auto* found, const std::vector<double>& wanted) {
       double largest = 1;
-      for (const double x : wanted)
-        largest = std::max(largest, std::abs(x));
+      for (const double x : wanted) largest = std::max(largest, std::abs(x));
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         INFO(i);
         REQUIRE(std::abs(static_cast<double>(found[i]) - wanted[i]) <= tolerance * largest);
@@ -74,8 +72,7 @@ struct short_attention_problem {
  private:
   static T* fill(std::byte* to, const std::vector<double>& values) {
     auto* const result = reinterpret_cast<T*>(to);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      result[i] = T(static_cast<float>(values[i]));
+    for (std::size_t i = 0; i < values.size(); ++i) result[i] = T(static_cast<float>(values[i]));
     return result;
   }
 };
@@ -132,12 +129,8 @@ TEST_CASE("later steps of attention make no descriptor and allocate nothing", "[
 TEST_CASE("devplace's kernels compute attention if cuDNN has no engine with equal bits in every run",
           "[backend][cudnn]") {
   const short_attention_problem<dp::bf16> p(causal_for_cudnn);
-  SECTION("none") {
-    mock::offer(CUDNN_HEUR_MODE_A, {});
-  }
-  SECTION("other bits") {
-    mock::offer(CUDNN_HEUR_MODE_A, {{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, 0, true}});
-  }
+  SECTION("none") { mock::offer(CUDNN_HEUR_MODE_A, {}); }
+  SECTION("other bits") { mock::offer(CUDNN_HEUR_MODE_A, {{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, 0, true}}); }
   SECTION("too much memory") {
     constexpr auto limit = static_cast<std::int64_t>(dp::detail::cuda_cudnn_workspace::bytes);
     mock::offer(CUDNN_HEUR_MODE_A, {{{}, limit + 1, true}});

@@ -31,11 +31,9 @@ using here = dp::on<dp::cpu>;
 using gpu = dp::on<dp::cuda<0>>;
 
 /// Returns small integers, whose products and sums are exact in float. 16-bit sums are rounded, once or more.
-template <class T>
-dp::tensor<T, dp::extents<dp::dyn>, here> small_integers(std::size_t n, std::size_t seed) {
+template <class T> dp::tensor<T, dp::extents<dp::dyn>, here> small_integers(std::size_t n, std::size_t seed) {
   dp::tensor<T, dp::extents<dp::dyn>, here> result(dp::extents<dp::dyn>{n});
-  for (std::size_t i = 0; i < n; ++i)
-    result.data()[i] = T(static_cast<float>((i * 37 + seed * 11 + i / 7) % 9) - 4);
+  for (std::size_t i = 0; i < n; ++i) result.data()[i] = T(static_cast<float>((i * 37 + seed * 11 + i / 7) % 9) - 4);
   return result;
 }
 
@@ -47,8 +45,7 @@ void compare(const dp::tensor<T, dp::extents<dp::dyn>, gpu>& found, const std::v
             (rounded ? std::abs(expected[i]) / 64 + 1 : Sum{0}));
 }
 
-template <class T>
-void compare_with_loops(const dp::detail::convolution_shape& s) {
+template <class T> void compare_with_loops(const dp::detail::convolution_shape& s) {
   using sum = dp::detail::computed_t<T>;
   const std::size_t outputs = s.groups * s.outputs;
   const auto x = small_integers<T>(s.samples * s.groups * s.channels * s.plane(), 1);
@@ -60,15 +57,13 @@ void compare_with_loops(const dp::detail::convolution_shape& s) {
   auto dw = on_gpu(small_integers<sum>(s.weights(), 2));
   std::vector<sum> expected_y(dy.size()), expected_dx(x.size());
   std::vector<sum> expected_dw(weight.data(), weight.data() + weight.size());
-  for (std::size_t i = 0; i < dy.size(); ++i)
-    expected_y[i] = sum(bias.data()[i / s.pixels() % outputs]);
+  for (std::size_t i = 0; i < dy.size(); ++i) expected_y[i] = sum(bias.data()[i / s.pixels() % outputs]);
   dp::test::for_each_product(s, [&](std::size_t to, std::size_t from, std::size_t by) {
     expected_y[to] += sum(x.data()[from]) * sum(weight.data()[by]);
     expected_dx[from] += sum(dy.data()[to]) * sum(weight.data()[by]);
     expected_dw[by] += sum(dy.data()[to]) * sum(x.data()[from]);
   });
-  for (sum& value : expected_y)
-    value = value < 0 ? 0 : value;
+  for (sum& value : expected_y) value = value < 0 ? 0 : value;
   using dp::backend::cuda;
   dp::detail::dispatch<dp::op::convolution, cuda>(
       0, dp::detail::convolution_arguments<T>{s, x_there.data().get(), weight_there.data().get(),

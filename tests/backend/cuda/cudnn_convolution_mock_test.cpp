@@ -26,22 +26,19 @@ using dp::detail::convolution_shape;
 namespace {
 
 struct emulated_after_cudnn {
-  template <class Kernel>
-  void operator()(std::size_t blocks, const Kernel& kernel) const {
+  template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
     dp::test::simt::launch(static_cast<unsigned>(blocks < 3 ? blocks : 3), kernel, 1);
   }
 };
 
 /// Small integers, whose products and sums are exact, in the mock's memory, with one element more than is written.
-template <class T>
-struct integers_for_cudnn {
+template <class T> struct integers_for_cudnn {
   dp::detail::memory_block block;
   std::size_t size;
 
   integers_for_cudnn(std::size_t n, std::size_t seed)
       : block(dp::detail::allocate<dp::backend::cuda>(0, (n + 1) * sizeof(T))), size(n) {
-    for (std::size_t i = 0; i <= n; ++i)
-      data()[i] = T(static_cast<float>((i * 37 + seed * 11 + i / 7) % 9) - 4);
+    for (std::size_t i = 0; i <= n; ++i) data()[i] = T(static_cast<float>((i * 37 + seed * 11 + i / 7) % 9) - 4);
   }
   T* data() const { return static_cast<T*>(block.data()); }
   std::vector<dp::detail::computed_t<T>> values() const { return {data(), data() + size + 1}; }
@@ -49,8 +46,7 @@ struct integers_for_cudnn {
 
 /// A convolution with a bias and a relu, its gradients, and the results of the loops, whose sums are exact. 16-bit
 /// results are rounded, and once more with a bias.
-template <class T>
-struct cudnn_problem {
+template <class T> struct cudnn_problem {
   using sum = dp::detail::computed_t<T>;
 
   convolution_shape s;
@@ -82,8 +78,7 @@ struct cudnn_problem {
       expected_y[i] = std::max(rounded(rounded(sums_y[i]) + sum(bias.data()[i / s.pixels() % bias.size])), sum{0});
     for (std::size_t i = 0; i < x.size; ++i)
       expected_dx[i] = rounded(rounded(sums_dx[i]) + sum(into_x.data()[i / s.plane() % into_x.size]));
-    for (std::size_t i = 0; i < dw.size; ++i)
-      expected_dw[i] = rounded(sums_dw[i]) + 2 * expected_dw[i];
+    for (std::size_t i = 0; i < dw.size; ++i) expected_dw[i] = rounded(sums_dw[i]) + 2 * expected_dw[i];
   }
 
   bool forward(dp::detail::product_math math = dp::detail::product_math::strict) const {
@@ -106,9 +101,7 @@ struct cudnn_problem {
 };
 
 /// Returns a small convolution with all options.
-convolution_shape shape_for_cudnn() {
-  return {2, 3, 2, 5, {10, 5, 3, 2, 1, 1}, {9, 7, 3, 1, 1, 2}};
-}
+convolution_shape shape_for_cudnn() { return {2, 3, 2, 5, {10, 5, 3, 2, 1, 1}, {9, 7, 3, 1, 1, 2}}; }
 
 /// Returns which engine of a mode computed the last convolution.
 int last_cudnn_engine(cudnnBackendHeurMode_t mode) {
@@ -121,8 +114,7 @@ std::size_t cudnn_calls_of(const std::string& function) {
   return static_cast<std::size_t>(std::count(mock::calls().begin(), mock::calls().end(), function));
 }
 
-template <class T>
-void require_right_cudnn_results() {
+template <class T> void require_right_cudnn_results() {
   for (const convolution_shape& s : dp::test::convolution_shapes()) {
     INFO(s.samples << " samples, " << s.groups << " groups of " << s.channels << " to " << s.outputs << ", "
                    << s.rows.in << "x" << s.columns.in);
@@ -360,8 +352,7 @@ TEST_CASE("descriptors of addresses and plans that are no longer used are replac
   };
   REQUIRE(run(1));
   const std::size_t of_plan = mock::live_descriptors() - 1;
-  for (std::size_t k = 2; k < packs + 3; ++k)
-    REQUIRE(run(k));
+  for (std::size_t k = 2; k < packs + 3; ++k) REQUIRE(run(k));
   CHECK(mock::live_descriptors() == of_plan + packs);
   mock::clear_calls();
   REQUIRE(run(packs + 2));  // still cached

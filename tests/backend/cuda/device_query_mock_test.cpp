@@ -81,8 +81,7 @@ TEST_CASE("the variables that number CUDA's devices are shown", "[backend]") {
   CHECK_THAT(dp::cuda_support_description(),
              ContainsSubstring("; devices are numbered by CUDA_DEVICE_ORDER=FASTEST_FIRST, CUDA's default, among all "
                                "(CUDA_VISIBLE_DEVICES is not set)"));
-  for (const auto& device : dp::list_devices())
-    CHECK(device.device.empty());
+  for (const auto& device : dp::list_devices()) CHECK(device.device.empty());
 }
 
 TEST_CASE("if the environment renumbers devices, each is shown with its PCI address", "[backend]") {

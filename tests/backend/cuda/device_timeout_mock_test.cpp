@@ -80,8 +80,7 @@ TEST_CASE("a copy to the host first waits with the timeout", "[backend][timeout]
   pretend_endless_kernel();
   mock::clear_calls();
   CHECK_THROWS_AS(dp::to<dp::on<dp::cpu>>(a), dp::device_lost);
-  for (const std::string& call : mock::calls())
-    CHECK_THAT(call, ContainsSubstring("cudaStreamQuery"));
+  for (const std::string& call : mock::calls()) CHECK_THAT(call, ContainsSubstring("cudaStreamQuery"));
 }
 
 TEST_CASE("a timeout does not change how a failed kernel is reported", "[backend][timeout]") {

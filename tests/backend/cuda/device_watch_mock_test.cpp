@@ -75,7 +75,9 @@ TEST_CASE("a watch ends every wait for a CUDA device, and the device remains usa
 }
 
 TEST_CASE("without watches a wait for a CUDA device is one call", "[backend][watch]") {
-  { const counting_watch gone; }
+  {
+    const counting_watch gone;
+  }
   dp::synchronize<dp::cuda<0>>();
   mock::clear_calls();
   dp::synchronize<dp::cuda<0>>();

@@ -18,8 +18,7 @@ namespace {
 
 std::string calls_as_text() {
   std::string text;
-  for (const std::string& call : mock_cuda::calls())
-    text += call + "\n";
+  for (const std::string& call : mock_cuda::calls()) text += call + "\n";
   return text;
 }
 

@@ -23,9 +23,7 @@ struct write_to_unmapped_memory {
   DEVPLACE_HD void operator()(std::size_t i) const { to[i] = 1; }
 };
 
-void fail() {
-  dp::detail::for_each_index<cuda>(0, 1, 1, write_to_unmapped_memory{reinterpret_cast<float*>(8)});
-}
+void fail() { dp::detail::for_each_index<cuda>(0, 1, 1, write_to_unmapped_memory{reinterpret_cast<float*>(8)}); }
 
 }  // namespace
 

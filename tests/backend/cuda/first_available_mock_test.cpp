@@ -23,8 +23,7 @@ using two = dp::replicated<0, 1>;
 using host = dp::on<dp::cpu>;
 
 /// Calls the function behind first_available, which does not compile in C++ files such as this one.
-template <class... Where>
-std::string chosen() {
+template <class... Where> std::string chosen() {
   const auto name = [](auto where) { return dp::placement_name<decltype(where)>(); };
   return dp::detail::attempt_candidates<std::string, Where...>(name, {});
 }

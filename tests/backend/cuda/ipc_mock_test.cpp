@@ -30,9 +30,7 @@ using where = dp::on<dp::cuda<1>>;
 using matrix = dp::tensor<float, dp::extents<2, 3>, where>;
 using rows = dp::tensor<double, dp::extents<dp::dyn, 2>, where>;
 
-matrix numbers() {
-  return matrix{{1, 2, 3}, {4, 5, 6}};
-}
+matrix numbers() { return matrix{{1, 2, 3}, {4, 5, 6}}; }
 
 /// Returns the position of the first call that begins with `begin`, counted from 1; 0 if there is none.
 std::size_t call(const std::string& begin) {
@@ -44,13 +42,11 @@ std::size_t call(const std::string& begin) {
 
 std::string violations() {
   std::string text;
-  for (const std::string& one : mock::violations())
-    text += one + "\n";
+  for (const std::string& one : mock::violations()) text += one + "\n";
   return text;
 }
 
-template <class F>
-std::string error_of(F&& f) {
+template <class F> std::string error_of(F&& f) {
   try {
     f();
   } catch (const dp::error& failure) {
@@ -60,8 +56,7 @@ std::string error_of(F&& f) {
 }
 
 /// Returns the result of `f` in a forked process.
-template <class F>
-std::string in_another_process(const F& f) {
+template <class F> std::string in_another_process(const F& f) {
   const auto ended = support::in_forked_processes(1, [&](int) { return f() + violations(); });
   CHECK(support::failures(ended).empty());
   return ended[0].output;

@@ -19,8 +19,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-template <class T>
-struct scale_kernel {};
+template <class T> struct scale_kernel {};
 
 void pretend_to_launch(int ordinal) {
   const dp::detail::cuda_scope device(ordinal);
@@ -29,8 +28,7 @@ void pretend_to_launch(int ordinal) {
 
 std::size_t waits() {
   std::size_t count = 0;
-  for (const std::string& call : mock::calls())
-    count += call.rfind("cudaStreamSynchronize", 0) == 0;
+  for (const std::string& call : mock::calls()) count += call.rfind("cudaStreamSynchronize", 0) == 0;
   return count;
 }
 

@@ -30,9 +30,7 @@ using device = dp::on<dp::cuda<0>>;
 
 namespace {
 
-auto counted() {
-  return support::counted<float>(dp::extents<4>{});
-}
+auto counted() { return support::counted<float>(dp::extents<4>{}); }
 
 void pretend_to_launch(int ordinal, const char* name) {
   const dp::detail::cuda_scope scope(ordinal);

@@ -17,19 +17,14 @@ namespace dp = devplace;
 
 namespace {
 
-template <class T>
-T element(std::size_t i) {
-  return static_cast<T>(i * 37 % 17) / 8 - 1;
-}
+template <class T> T element(std::size_t i) { return static_cast<T>(i * 37 % 17) / 8 - 1; }
 
-template <class T>
-struct device_array {
+template <class T> struct device_array {
   std::vector<T> host;
   dp::detail::memory_block block;
 
   explicit device_array(std::size_t n) : host(n), block(dp::detail::allocate<dp::backend::cuda>(0, n * sizeof(T))) {
-    for (std::size_t i = 0; i < n; ++i)
-      host[i] = element<T>(i);
+    for (std::size_t i = 0; i < n; ++i) host[i] = element<T>(i);
     dp::detail::copy_in<dp::backend::cuda>(0, block.data(), host.data(), n * sizeof(T));
   }
   T* data() const { return static_cast<T*>(block.data()); }
@@ -75,8 +70,7 @@ double largest_error(dp::detail::gemm_arguments<T> g, const device_array<T>& a, 
   return largest;
 }
 
-template <class T>
-dp::detail::gemm_arguments<T> arguments_of(const shape& s, unsigned bits) {
+template <class T> dp::detail::gemm_arguments<T> arguments_of(const shape& s, unsigned bits) {
   dp::detail::gemm_arguments<T> g;
   g.m = s.m, g.n = s.n, g.k = s.k;
   g.transpose_a = (bits & 1) != 0, g.transpose_b = (bits & 2) != 0;
@@ -133,10 +127,8 @@ TEST_CASE("cuBLASLt computes the products of training, in float, and TF32 only w
   DEVPLACE_NEEDS_CUDA_DEVICE();
   const shape s{64, 256, 784};
   device_array<float> a(s.m * s.k), b(s.k * s.n), c(s.m * s.n);
-  for (float& x : a.host)
-    x += 1.0f / 16384;  // below TF32's precision
-  for (float& x : b.host)
-    x += 1;
+  for (float& x : a.host) x += 1.0f / 16384;  // below TF32's precision
+  for (float& x : b.host) x += 1;
   dp::detail::copy_in<dp::backend::cuda>(0, a.block.data(), a.host.data(), a.host.size() * sizeof(float));
   dp::detail::copy_in<dp::backend::cuda>(0, b.block.data(), b.host.data(), b.host.size() * sizeof(float));
   auto g = arguments_of<float>(s, 2);

@@ -22,8 +22,7 @@ TEST_CASE("a tensor goes to a CUDA device and back", "[backend]") {
   const auto b = dp::to<gpu>(a);
   const auto c = dp::to<host>(b.clone());
   for (int i = 0; i < 2; ++i)
-    for (int j = 0; j < 3; ++j)
-      CHECK(c(i, j) == a(i, j));
+    for (int j = 0; j < 3; ++j) CHECK(c(i, j) == a(i, j));
 }
 
 TEST_CASE("a copy inside a CUDA device may overlap, in both directions", "[backend]") {
@@ -35,12 +34,10 @@ TEST_CASE("a copy inside a CUDA device may overlap, in both directions", "[backe
   dp::detail::copy_in<cuda>(0, data, bytes.data(), 1000);
   dp::detail::copy_within<cuda>(0, data + 10, data, 990);
   dp::detail::copy_out<cuda>(0, result.data(), data, 1000);
-  for (std::size_t i = 10; i < 1000; ++i)
-    REQUIRE(result[i] == bytes[i - 10]);
+  for (std::size_t i = 10; i < 1000; ++i) REQUIRE(result[i] == bytes[i - 10]);
   dp::detail::copy_within<cuda>(0, data, data + 10, 990);
   dp::detail::copy_out<cuda>(0, result.data(), data, 1000);
-  for (std::size_t i = 0; i < 990; ++i)
-    REQUIRE(result[i] == bytes[i]);
+  for (std::size_t i = 0; i < 990; ++i) REQUIRE(result[i] == bytes[i]);
 }
 
 TEST_CASE("memory of CUDA devices is counted", "[backend]") {

@@ -98,8 +98,7 @@ TEST_CASE("without peer access CUDA stages the copy, by the same call", "[backen
   const all_is_well check;
   mock::separate_devices();
   const auto a = dp::to<first>(support::counted<double>(dp::extents<5>{}));
-  for (int i = 0; i < 2; ++i)
-    CHECK(support::values_of(dp::to<second>(a)) == std::vector<double>{0, 1, 2, 3, 4});
+  for (int i = 0; i < 2; ++i) CHECK(support::values_of(dp::to<second>(a)) == std::vector<double>{0, 1, 2, 3, 4});
   CHECK(count_of("cudaDeviceCanAccessPeer") == 1);
   CHECK(count_of("cudaMemPoolSetAccess") == 0);
   CHECK(count_of("cudaMemcpyPeerAsync device 1 0 to 1") == 2);
@@ -167,7 +166,9 @@ TEST_CASE("whichever call fails while copying to several devices, nothing leaks"
 
 TEST_CASE("a place's pool keeps freed memory until it is trimmed", "[backend]") {
   const all_is_well check;
-  { const auto a = dp::to<first>(support::counted<float>(dp::extents<100>{})); }
+  {
+    const auto a = dp::to<first>(support::counted<float>(dp::extents<100>{}));
+  }
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == 0);
   CHECK(dp::memory_statistics<dp::cuda<0>>().reserved == 400);
   CHECK(dp::trim_memory<dp::cuda<0>>() == 400);
@@ -191,8 +192,12 @@ TEST_CASE("an allocation fails only after the pools of all places on the GPU wer
   mock::set_devices(2, 1000);
   const all_is_well check;
   const auto kept = dp::to<second>(support::counted<float>(dp::extents<50>{}));
-  { const auto gone = dp::to<second>(support::counted<float>(dp::extents<150>{})); }
-  { const auto gone = dp::to<dp::on<dp::cuda<2>>>(support::counted<float>(dp::extents<100>{})); }
+  {
+    const auto gone = dp::to<second>(support::counted<float>(dp::extents<150>{}));
+  }
+  {
+    const auto gone = dp::to<dp::on<dp::cuda<2>>>(support::counted<float>(dp::extents<100>{}));
+  }
   CHECK(dp::memory_statistics<dp::cuda<1>>().reserved == 800);
   mock::clear_calls();
   {
@@ -209,8 +214,7 @@ TEST_CASE("an allocation fails only after the pools of all places on the GPU wer
 
 TEST_CASE("freed memory is reused before more is allocated from the device", "[backend]") {
   const all_is_well check;
-  for (int i = 0; i < 3; ++i)
-    const auto a = dp::to<first>(support::counted<float>(dp::extents<100>{}));
+  for (int i = 0; i < 3; ++i) const auto a = dp::to<first>(support::counted<float>(dp::extents<100>{}));
   CHECK(dp::memory_statistics<dp::cuda<0>>().reserved == 400);
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == 3);
 }

@@ -26,8 +26,7 @@ TEST_CASE("access to another GPU's pool is enabled before its memory is used", "
 TEST_CASE("places on one GPU can access each other's memory", "[backend]") {
   dp::set_device_map({{0, 1}, {1, 1}});
   CHECK(memory::why_apart(0, 1).empty());
-  for (const std::string& call : mock::calls())
-    CHECK(call.find("SetAccess") == std::string::npos);
+  for (const std::string& call : mock::calls()) CHECK(call.find("SetAccess") == std::string::npos);
 }
 
 TEST_CASE("devices without peer access are named", "[backend]") {

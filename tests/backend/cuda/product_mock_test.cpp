@@ -31,15 +31,13 @@ using dp::detail::gemm_arguments;
 namespace {
 
 /// The mock's memory, which the host can access.
-template <class T>
-struct device_array {
+template <class T> struct device_array {
   dp::detail::memory_block block;
   std::size_t size;
 
   explicit device_array(std::size_t n, int ordinal = 0)
       : block(dp::detail::allocate<dp::backend::cuda>(ordinal, n * sizeof(T))), size(n) {
-    for (std::size_t i = 0; i < n; ++i)
-      data()[i] = static_cast<T>(static_cast<double>(i * 37 % 17) / 8 - 1);
+    for (std::size_t i = 0; i < n; ++i) data()[i] = static_cast<T>(static_cast<double>(i * 37 % 17) / 8 - 1);
   }
   T* data() const { return static_cast<T*>(block.data()); }
   std::vector<T> values() const { return {data(), data() + size}; }
@@ -49,15 +47,13 @@ struct device_array {
 struct emulated {
   std::vector<std::string>* names = nullptr;
 
-  template <class Kernel>
-  void operator()(std::size_t blocks, const Kernel& kernel) const {
+  template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
     if (names != nullptr) names->push_back(dp::detail::kernel_name<Kernel>());
     dp::test::simt::launch(static_cast<unsigned>(blocks), kernel, 1);
   }
 };
 
-template <class T>
-double reference(const gemm_arguments<T>& g, const std::vector<T>& c, std::size_t i, std::size_t j) {
+template <class T> double reference(const gemm_arguments<T>& g, const std::vector<T>& c, std::size_t i, std::size_t j) {
   double sum = 0;
   for (std::size_t p = 0; p < g.k; ++p)
     sum += static_cast<double>(g.a[g.transpose_a ? p * g.lda + i : i * g.lda + p]) *
@@ -70,8 +66,7 @@ double reference(const gemm_arguments<T>& g, const std::vector<T>& c, std::size_
 
 /// Returns the largest difference between the C of multiply() and the definition of the product; checks that nothing
 /// outside of C changes.
-template <class T>
-double largest_error(const gemm_arguments<T>& g, const device_array<T>& c) {
+template <class T> double largest_error(const gemm_arguments<T>& g, const device_array<T>& c) {
   const std::vector<T> before = c.values();
   dp::detail::multiply(0, g, emulated{});
   double largest = 0;
@@ -89,8 +84,7 @@ struct shape {
 };
 
 /// A product of 6x8 = 6x5 by 5x8.
-template <class T>
-struct small_product {
+template <class T> struct small_product {
   device_array<T> a{6 * 5}, b{5 * 8}, c{6 * 8}, bias{8};
   gemm_arguments<T> g;
 
@@ -182,8 +176,7 @@ TEST_CASE("with beta 0 C is not read, and an empty product calls no cuBLASLt", "
   small_product<float> p;
   std::fill_n(p.c.data(), p.c.size, std::numeric_limits<float>::quiet_NaN());
   dp::detail::multiply(0, p.g, emulated{});
-  for (const float x : p.c.values())
-    REQUIRE(x == x);
+  for (const float x : p.c.values()) REQUIRE(x == x);
   lt::clear_calls();
   std::vector<std::string> kernels;
   p.g.m = 0;
@@ -200,8 +193,7 @@ TEST_CASE("relu keeps NaN, -0 and infinity, with and without a product", "[backe
   small_product<float> p;
   const device_array<float> eye(8 * 8);
   std::fill_n(eye.data(), 64, 0.0f);
-  for (std::size_t i = 0; i < 8; ++i)
-    eye.data()[i * 8 + i] = 1;
+  for (std::size_t i = 0; i < 8; ++i) eye.data()[i * 8 + i] = 1;
   std::copy(values.begin(), values.end(), p.c.data());
   p.g.m = 1, p.g.k = 0, p.g.beta = 1;
   p.g.then = dp::detail::epilogue::relu;
@@ -506,8 +498,7 @@ TEST_CASE("strides that cuBLASLt computes wrongly are refused", "[backend]") {
 namespace {
 
 /// Compares a weight's gradient [out, in] and a bias's gradient [out] for batches of `n` with their definitions.
-template <class T>
-void check_gradients(std::size_t out, std::size_t in, std::size_t n, T beta) {
+template <class T> void check_gradients(std::size_t out, std::size_t in, std::size_t n, T beta) {
   INFO(out << " outputs, " << in << " inputs, " << n << " samples, beta " << beta);
   const device_array<T> dy(n * out + 1), x(n * in + 1), weight(out * in), bias(out);
   const std::vector<T> before = bias.values();
@@ -519,8 +510,7 @@ void check_gradients(std::size_t out, std::size_t in, std::size_t n, T beta) {
   double largest = 0;
   for (std::size_t i = 0; i < out; ++i) {
     double sum = beta == 0 ? 0 : static_cast<double>(beta * before[i]);
-    for (std::size_t s = 0; s < n; ++s)
-      sum += static_cast<double>(dy.data()[s * out + i]);
+    for (std::size_t s = 0; s < n; ++s) sum += static_cast<double>(dy.data()[s * out + i]);
     largest = std::max(largest, std::abs(static_cast<double>(bias.data()[i]) - sum));
     for (std::size_t j = 0; j < in; ++j)
       largest = std::max(largest, std::abs(static_cast<double>(weight.data()[i * in + j]) - reference(g, c, i, j)));
@@ -590,12 +580,9 @@ double error_of_short_product(std::size_t m, std::size_t n, std::size_t k, bool 
   const device_array<dp::bf16> memory((m * k + k * n + n + 64) * 4);
   T* const a = reinterpret_cast<T*>(memory.data());
   T *const b = a + (m * k + 15) / 8 * 8, *const bias = b + (k * n + 15) / 8 * 8;
-  for (std::size_t i = 0; i < m * k; ++i)
-    a[i] = T(static_cast<float>(i * 37 % 17) / 8 - 1);
-  for (std::size_t i = 0; i < k * n; ++i)
-    b[i] = T(static_cast<float>(i * 13 % 19) / 16 - 0.5f);
-  for (std::size_t j = 0; j < n; ++j)
-    bias[j] = T(static_cast<float>(j % 5) - 2);
+  for (std::size_t i = 0; i < m * k; ++i) a[i] = T(static_cast<float>(i * 37 % 17) / 8 - 1);
+  for (std::size_t i = 0; i < k * n; ++i) b[i] = T(static_cast<float>(i * 13 % 19) / 16 - 0.5f);
+  for (std::size_t j = 0; j < n; ++j) bias[j] = T(static_cast<float>(j % 5) - 2);
   const device_array<C> c(m * n);
   std::fill(c.data(), c.data() + m * n, C(0.5f));
   gemm_arguments<T, C> g;
@@ -651,8 +638,7 @@ TEST_CASE("gradients of a linear layer in bf16 are float", "[cuda]") {
   dp::bf16 *const y = dy + samples * out, *const x = y + samples * out;
   for (std::size_t i = 0; i < samples * out; ++i)
     dy[i] = dp::bf16(static_cast<float>(i % 7) - 3), y[i] = dp::bf16(static_cast<float>(i % 3) - 1);
-  for (std::size_t i = 0; i < samples * in; ++i)
-    x[i] = dp::bf16(static_cast<float>(i % 5) - 2);
+  for (std::size_t i = 0; i < samples * in; ++i) x[i] = dp::bf16(static_cast<float>(i % 5) - 2);
   const device_array<float> weight(out * in), sums(out);
   for (const bool refused : {false, true}) {
     if (refused) lt::refuse(CUBLASLT_EPILOGUE_BGRADB);
@@ -663,8 +649,7 @@ TEST_CASE("gradients of a linear layer in bf16 are float", "[cuda]") {
     dp::detail::multiply_with_sums(0, g, sums.data(), emulated{});
     for (std::size_t o = 0; o < out; ++o) {
       float sum = 0, product = 0;
-      for (std::size_t s = 0; s < samples; ++s)
-        sum += dy[s * out + o], product += dy[s * out + o] * x[s * in + 3];
+      for (std::size_t s = 0; s < samples; ++s) sum += dy[s * out + o], product += dy[s * out + o] * x[s * in + 3];
       CHECK(sums.data()[o] == sum);
       CHECK(weight.data()[o * in + 3] == product);
     }

@@ -38,8 +38,7 @@ TEST_CASE("a device that does not exist is refused with the reason", "[backend]"
   const std::string reason = dp::detail::why_no_cuda_device(count);
   CHECK_THAT(reason, ContainsSubstring("cuda:" + std::to_string(count)));
   CHECK_THAT(reason, ContainsSubstring("driver") || ContainsSubstring("CUDA_VISIBLE_DEVICES"));
-  for (int ordinal = 0; ordinal < count; ++ordinal)
-    CHECK(dp::detail::why_no_cuda_device(ordinal).empty());
+  for (int ordinal = 0; ordinal < count; ++ordinal) CHECK(dp::detail::why_no_cuda_device(ordinal).empty());
 }
 
 TEST_CASE("the guard restores the current device", "[backend]") {

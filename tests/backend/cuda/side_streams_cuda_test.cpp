@@ -36,8 +36,7 @@ TEST_CASE("column sums on two streams use separate workspaces", "[backend]") {
     }
   dp::synchronize<gpu>();
   const auto values = support::values_of(sums);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    REQUIRE(values[i] == (i < 200 ? 1 << 22 : 3 << 22));
+  for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(values[i] == (i < 200 ? 1 << 22 : 3 << 22));
 }
 
 TEST_CASE("products are in the order of the stream in whose scope they are called", "[backend]") {

@@ -27,8 +27,7 @@ namespace {
 /// Returns elements `first`, `first` + 1, ... in pinned memory.
 auto counted_from(float first) {
   dp::tensor<float, large, pinned> x{large{}};
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x.data()[i] = first + static_cast<float>(i % 1000);
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = first + static_cast<float>(i % 1000);
   return x;
 }
 

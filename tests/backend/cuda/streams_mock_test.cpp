@@ -80,7 +80,9 @@ TEST_CASE("a stream_scope affects one place and one thread", "[backend][stream]"
   dp::synchronize<dp::cuda<0>>();
   mock::clear_calls();
   const dp::stream_scope on(side);
-  { const dp::tensor<float, dp::extents<2>, dp::on<dp::cuda<0>>> other{dp::extents<2>{}}; }
+  {
+    const dp::tensor<float, dp::extents<2>, dp::on<dp::cuda<0>>> other{dp::extents<2>{}};
+  }
   std::thread([] { const dp::tensor<float, dp::extents<2>, device> a{dp::extents<2>{}}; }).join();
   CHECK(mock::calls() == strings{"cudaMallocFromPoolAsync device 0 8 bytes", "cudaFreeAsync device 0 stream of 0",
                                  "cudaMallocFromPoolAsync device 1 8 bytes on own",

@@ -29,9 +29,7 @@ using list = dp::extents<3>;
 
 namespace {
 
-auto counted() {
-  return dp::to<pinned>(support::counted<float>(list{}));
-}
+auto counted() { return dp::to<pinned>(support::counted<float>(list{})); }
 
 /// Orders the second stream after the first one.
 void order(const dp::stream<place>& first, const dp::stream<place>& second) {
@@ -80,7 +78,9 @@ TEST_CASE("a copy on another stream must wait for its tensor's stream, and other
   }
   SECTION("without a wait for the reader") {
     order(own, copies);
-    { auto filled = dp::copy_async(x, source, copies); }  // the host waits in the destructor
+    {
+      auto filled = dp::copy_async(x, source, copies);
+    }  // the host waits in the destructor
     const auto y = x.clone();
     auto again = dp::copy_async(x, source, copies);
     CHECK(problems == strings{"cudaMemcpyAsync: writes what another stream may still be reading"});
@@ -120,9 +120,7 @@ TEST_CASE("memory must exist until the last stream that uses it has finished", "
 TEST_CASE("however a pending copy ends, no access is too early", "[backend][order]") {
   const found problems;
   const dp::stream<place> copies, compute;
-  SECTION("it is forgotten") {
-    static_cast<void>(dp::to_async<device>(counted(), copies));
-  }
+  SECTION("it is forgotten") { static_cast<void>(dp::to_async<device>(counted(), copies)); }
   SECTION("it is replaced") {
     auto copy = dp::to_async<device>(counted(), copies);
     copy = dp::to_async<device>(counted(), compute);

@@ -21,12 +21,9 @@ using use = dp::detail::cuda_reduction_workspace;
 
 namespace {
 
-void* workspace_of(int ordinal) {
-  return dp::detail::cuda_workspace<use>(ordinal, dp::detail::cuda_scope(ordinal));
-}
+void* workspace_of(int ordinal) { return dp::detail::cuda_workspace<use>(ordinal, dp::detail::cuda_scope(ordinal)); }
 
-template <int I>
-std::size_t workspace() {
+template <int I> std::size_t workspace() {
   return dp::memory_statistics<dp::cuda<I>>().of(dp::memory_purpose::workspace);
 }
 

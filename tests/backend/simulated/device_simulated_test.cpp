@@ -21,12 +21,10 @@ TEST_CASE("work of a simulated device is done in the order of the calls, past th
   std::vector<int> seen;
   std::vector<int>* order = &seen;
   const int count = 5 * static_cast<int>(simulated_device::pending_limit);
-  for (int i = 0; i < count; ++i)
-    device.submit([=] { order->push_back(i); });
+  for (int i = 0; i < count; ++i) device.submit([=] { order->push_back(i); });
   device.wait();
   REQUIRE(seen.size() == static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i)
-    REQUIRE(seen[static_cast<std::size_t>(i)] == i);
+  for (int i = 0; i < count; ++i) REQUIRE(seen[static_cast<std::size_t>(i)] == i);
 }
 
 TEST_CASE("submit returns before the work is done, and the work runs on another thread", "[backend]") {
@@ -36,8 +34,7 @@ TEST_CASE("submit returns before the work is done, and the work runs on another 
   std::thread::id id;
   std::thread::id* worker = &id;
   device.submit([=] {
-    while (!signal->load())
-      std::this_thread::yield();
+    while (!signal->load()) std::this_thread::yield();
     *worker = std::this_thread::get_id();
   });
   go = true;
@@ -82,8 +79,7 @@ TEST_CASE("several threads may use one device", "[backend]") {
         if (i % 100 == 0) device.wait();
       }
     });
-  for (std::thread& thread : threads)
-    thread.join();
+  for (std::thread& thread : threads) thread.join();
   device.wait();
   CHECK(sum == 4 * 500500);
 }

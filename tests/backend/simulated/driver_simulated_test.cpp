@@ -48,8 +48,7 @@ TEST_CASE("CUDA_VISIBLE_DEVICES chooses and renumbers as CUDA's driver does", "[
   CHECK(parse_visible_devices(" +1, -0,\t+2\n", 3) == ordinals{1, 0, 2});
   CHECK(parse_visible_devices("01,00", 3) == ordinals{1, 0});
   CHECK(parse_visible_devices("0,-0", 3).empty());
-  for (const char* none : {"+", "-", "+-1", "+ 1", "+3", "-+0"})
-    CHECK(parse_visible_devices(none, 3).empty());
+  for (const char* none : {"+", "-", "+-1", "+ 1", "+3", "-+0"}) CHECK(parse_visible_devices(none, 3).empty());
   CHECK(parse_visible_devices("1gpu2,2ampere", 3) == ordinals{1, 2});
   CHECK(parse_visible_devices("", 3).empty());
   CHECK(parse_visible_devices("-1", 3).empty());

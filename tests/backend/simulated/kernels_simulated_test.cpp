@@ -17,12 +17,10 @@ struct nobody_implements_this {};
 
 }  // namespace
 
-template <>
-struct devplace::implementation<dp::backend::cpu, scale> {
+template <> struct devplace::implementation<dp::backend::cpu, scale> {
   static void run(int, float* x, std::size_t n, float by) {
     if (by == 0) throw dp::argument_error("scale: by 0.");
-    for (std::size_t i = 0; i < n; ++i)
-      x[i] *= by;
+    for (std::size_t i = 0; i < n; ++i) x[i] *= by;
   }
 };
 

@@ -26,8 +26,7 @@ struct fill {
   std::uint8_t* data;
   std::size_t n;
   void operator()() const {
-    for (std::size_t i = 0; i < n; ++i)
-      data[i] = static_cast<std::uint8_t>(i);
+    for (std::size_t i = 0; i < n; ++i) data[i] = static_cast<std::uint8_t>(i);
   }
 };
 
@@ -39,8 +38,7 @@ TEST_CASE("a tensor goes to a simulated device, across devices and back", "[back
   const auto c = dp::to<gpu1>(b);
   const auto d = dp::to<host>(c.clone());
   for (int i = 0; i < 2; ++i)
-    for (int j = 0; j < 3; ++j)
-      CHECK(d(i, j) == a(i, j));
+    for (int j = 0; j < 3; ++j) CHECK(d(i, j) == a(i, j));
   outlives_main.emplace(1, 2, 3, 4, 5);
 }
 
@@ -63,8 +61,7 @@ TEST_CASE("a copy inside a simulated device may overlap and waits for the work b
   dp::detail::copy_within<dp::backend::cuda>(1, bytes + 10, bytes, 90);
   std::uint8_t result[100];
   dp::detail::copy_out<dp::backend::cuda>(1, result, bytes, 100);
-  for (unsigned i = 0; i < 100; ++i)
-    CHECK(unsigned{result[i]} == (i < 10 ? i : i - 10));
+  for (unsigned i = 0; i < 100; ++i) CHECK(unsigned{result[i]} == (i < 10 ? i : i - 10));
 }
 
 TEST_CASE("memory of a simulated device is freed after the work that uses it", "[backend]") {

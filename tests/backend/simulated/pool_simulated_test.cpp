@@ -181,8 +181,7 @@ TEST_CASE("threads may allocate and free on one device at the same time", "[back
         if (i % 25 == 0) dp::trim_memory<dp::cuda<3>>();
       }
     });
-  for (std::thread& thread : threads)
-    thread.join();
+  for (std::thread& thread : threads) thread.join();
   CHECK(dp::memory_statistics<dp::cuda<3>>().allocated == before.allocated);
   dp::trim_memory<dp::cuda<3>>();
   CHECK(dp::memory_statistics<dp::cuda<3>>().reserved == before.allocated);

@@ -14,9 +14,7 @@ namespace {
 
 using words = std::array<std::uint32_t, 4>;
 
-constexpr words words_of(const philox_block& b) {
-  return {b.word[0], b.word[1], b.word[2], b.word[3]};
-}
+constexpr words words_of(const philox_block& b) { return {b.word[0], b.word[1], b.word[2], b.word[3]}; }
 
 }  // namespace
 

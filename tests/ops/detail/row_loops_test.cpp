@@ -52,7 +52,6 @@ TEST_CASE("the exponentials of a row are summed for every length", "[row_loops]"
       sum += std::exp(static_cast<double>(x[i]));
     }
     CHECK(dp::detail::row_exponentials<float>(e.data(), x.data(), 0.0F, n) == Approx(sum).epsilon(1e-6));
-    for (std::size_t i = 0; i != n; ++i)
-      CHECK(e[i] == Approx(std::exp(x[i])).epsilon(1e-6));
+    for (std::size_t i = 0; i != n; ++i) CHECK(e[i] == Approx(std::exp(x[i])).epsilon(1e-6));
   }
 }

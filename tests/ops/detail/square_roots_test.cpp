@@ -22,14 +22,12 @@ TEMPLATE_TEST_CASE("square roots equal std::sqrt bit for bit, for every count an
   for (const std::size_t count : {0U, 1U, 2U, 3U, 4U, 5U, 8U, 11U, 490U}) {
     for (const std::size_t from : {0U, 1U}) {
       std::vector<TestType> x = numbers, expected = numbers;
-      for (std::size_t i = from; i != from + count; ++i)
-        expected[i] = std::sqrt(expected[i]);
+      for (std::size_t i = from; i != from + count; ++i) expected[i] = std::sqrt(expected[i]);
       devplace::detail::take_square_roots(x.data() + from, count);
       CHECK(std::memcmp(x.data(), expected.data(), x.size() * sizeof(TestType)) == 0);
     }
   }
   TestType invalid[] = {-1, limits::quiet_NaN(), -limits::infinity(), -limits::denorm_min(), -2};
   devplace::detail::take_square_roots(invalid, 5);
-  for (const TestType root : invalid)
-    CHECK(std::isnan(root));
+  for (const TestType root : invalid) CHECK(std::isnan(root));
 }

@@ -55,8 +55,7 @@ class sleeping_child {
     }
     ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);  // the test reads until all copies are closed
     ::alarm(60);
-    for (;;)
-      ::pause();
+    for (;;) ::pause();
   }
   bool sleeps() const {
     if (*pid_ <= 0) return false;
@@ -128,8 +127,7 @@ TEST_CASE("a job's name is free after its processes have ended, although a forke
   }
   REQUIRE(child.sleeps());
   forked_ranks second;
-  dp::test::start_job(
-      second, 2, quick(), [](control_plane& plane, int) { together(plane); }, token);
+  dp::test::start_job(second, 2, quick(), [](control_plane& plane, int) { together(plane); }, token);
   for (const auto& one : second.wait()) {
     CHECK(one.end == "exit 0");
     CHECK(one.text.empty());

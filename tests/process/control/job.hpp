@@ -97,8 +97,7 @@ void start_job(forked_ranks& processes, int size, const process_options& options
       f(plane, rank);
     });
 }
-template <class F>
-std::vector<forked_ranks::outcome> run_job(int size, const process_options& options, const F& f) {
+template <class F> std::vector<forked_ranks::outcome> run_job(int size, const process_options& options, const F& f) {
   forked_ranks processes;
   start_job(processes, size, options, f);
   return processes.wait();

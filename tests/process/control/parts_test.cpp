@@ -52,8 +52,7 @@ TEST_CASE("a process that makes another call in a part is named", "[parallel][co
   const auto ends = run_group(dp::test::quick(), [](const dp::process_group& group) {
     group.barrier();
     const dp::process_group pair = group.split(group.rank() % 2, -group.rank());  // of ranks 3 and 1
-    for (int i = 0; i != 4; ++i)
-      static_cast<void>(pair.all_gather(i));
+    for (int i = 0; i != 4; ++i) static_cast<void>(pair.all_gather(i));
     static_cast<void>(group.rank() == 1 ? pair.broadcast(1) : pair.all_gather(1)[0]);
     forked_ranks::sleep_for(20);
   });
@@ -65,8 +64,7 @@ TEST_CASE("a process that leaves out a call of a part is named", "[parallel][con
   const auto ends = run_group(dp::test::quick(), [](const dp::process_group& group) {
     const dp::process_group three = group.split(group.rank() == 0 ? 0 : 1);
     const dp::process_group same = three.split(0, -group.rank());  // a part of a part, in another order
-    for (int i = 0; i != 4; ++i)
-      static_cast<void>(same.all_gather(i));
+    for (int i = 0; i != 4; ++i) static_cast<void>(same.all_gather(i));
     if (group.rank() != 3) static_cast<void>(same.all_gather(4.0));
     if (group.rank() != 0) same.barrier();
     forked_ranks::sleep_for(20);
@@ -129,8 +127,7 @@ TEST_CASE("parts of all kinds can be made and destroyed", "[parallel][control_pl
     const int rank = group.rank();
     for (int round = 0; round != 30; ++round) {
       const dp::process_group part = group.split((rank + round) % 3, rank), inner = part.split(rank);
-      for (int i = 0; i != rank % 3; ++i)
-        inner.split(0).barrier();  // only in this part
+      for (int i = 0; i != rank % 3; ++i) inner.split(0).barrier();  // only in this part
       for (int i = 0; i != 20; ++i) {
         if (part.all_reduce(1) != part.size()) throw std::runtime_error("another sum");
         if (round % 7 == 0) forked_ranks::sleep_for(0.0005);

@@ -121,8 +121,7 @@ TEST_CASE("a failure says how many calls the others have made since the process 
   options.heartbeat = 30;  // only the state reported at the start is known
   for (const std::size_t culprit : {std::size_t{0}, std::size_t{1}}) {
     const auto ends = run_job(3, options, [culprit](control_plane& plane, int rank) {
-      for (int call = 0; call != 5; ++call)
-        together(plane);
+      for (int call = 0; call != 5; ++call) together(plane);
       plane.enter({"barrier", 0, 0});
       if (rank == static_cast<int>(culprit)) {
         forked_ranks::sleep_for(0.5);
@@ -233,8 +232,7 @@ TEST_CASE("processes that are all suspended continue together", "[parallel][cont
   });
   forked_ranks::sleep_for(0.5);
   for (const int signal : {SIGSTOP, SIGCONT}) {
-    for (std::size_t r = 0; r != 3; ++r)
-      ::kill(processes.pid(r), signal);
+    for (std::size_t r = 0; r != 3; ++r) ::kill(processes.pid(r), signal);
     if (signal == SIGSTOP) forked_ranks::sleep_for(2);
   }
   for (const auto& one : processes.wait()) {
@@ -255,8 +253,7 @@ TEST_CASE("without a heartbeat timeout a process may be stopped for long", "[par
   ::kill(processes.pid(1), SIGSTOP);
   forked_ranks::sleep_for(1);
   ::kill(processes.pid(1), SIGCONT);
-  for (const auto& one : processes.wait())
-    CHECK(one.end == "exit 0");
+  for (const auto& one : processes.wait()) CHECK(one.end == "exit 0");
 }
 
 TEST_CASE("a process that exits too early ends its group", "[parallel][control_plane]") {
@@ -409,8 +406,7 @@ TEST_CASE("explain() throws the reason for a failure, if it is known", "[paralle
     throw std::runtime_error("nobody explained it");
   });
   const bool throws = options.failure == dp::on_failure::throw_;
-  for (const auto& one : ends)
-    CHECK(one.end == (throws ? "exit 3" : "exit 75"));
+  for (const auto& one : ends) CHECK(one.end == (throws ? "exit 3" : "exit 75"));
   for (const auto& one : throws ? ends : std::vector{ends[0]})
     CHECK_THAT(one.text, ContainsSubstring(") makes all_reduce #2 (4 x 4 bytes) where rank 0 (host "));
 }
@@ -499,6 +495,5 @@ TEST_CASE("jobs are isolated from each other", "[parallel][control_plane]") {
       plane.all_gather(&job, sizeof job, all);
       if (all[0] != job || all[1] != job || all[2] != job) throw std::runtime_error("a process of another job");
     });
-  for (const auto& one : processes.wait())
-    CHECK(one.end == "exit 0");
+  for (const auto& one : processes.wait()) CHECK(one.end == "exit 0");
 }

@@ -51,8 +51,7 @@ std::string answer_to(const std::string& token, const std::string& bytes) {
   return "silence";
 }
 
-template <class T>
-std::string bytes_of(const T& value) {
+template <class T> std::string bytes_of(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
@@ -177,8 +176,7 @@ TEST_CASE("a process that ends during the rendezvous ends the rendezvous", "[par
   forked_ranks processes;
   auto options = quick();
   options.exit_grace = 0.3;  // process 0 waits this long for rank 3
-  for (const int rank : {0, 1})
-    processes.start([&] { control_plane plane({token, rank, 4, ""}, {}, options); });
+  for (const int rank : {0, 1}) processes.start([&] { control_plane plane({token, rank, 4, ""}, {}, options); });
   CHECK(answer_to(token, "") == "silence");
   CHECK(answer_to(token, hello_bytes(hello_of(token, 2, 4))) == "silence");
   for (const auto& one : processes.wait()) {
@@ -300,8 +298,7 @@ TEST_CASE("foreign clients use up few descriptors, and processes of the job are 
   auto hello = hello_of("", 1, 2);
   hello.token = token;
   member.send(wire::control_message::hello, hello);
-  for (int turn = 0; turn != 10; ++turn)
-    serve();
+  for (int turn = 0; turn != 10; ++turn) serve();
   CHECK(admitted == 1);
   std::vector<::pollfd> waited_for;
   arrivals.descriptors(waited_for);
@@ -318,7 +315,9 @@ TEST_CASE("the network socket is closed once all processes are connected", "[par
     together(plane);
     together(plane);
   });
-  { const control_listener closed_here = std::move(listener); }
+  {
+    const control_listener closed_here = std::move(listener);
+  }
   const wire::socket_address address = wire::resolve(where.address, where.port).at(0);
   const dp::detail::file_descriptor before = wire::connect_to(address, 1);
   CHECK(before);

@@ -19,8 +19,7 @@ TEST_CASE("the first host and the tasks of a node are read from Slurm's lists", 
   CHECK(first_slurm_host("node[1-").empty());
 
   const int expected[] = {2, 2, 2, 1, 16, 16};
-  for (int node = 0; node < 6; ++node)
-    CHECK(slurm_tasks_on_node("2(x3),1,16(x2)", node) == expected[node]);
+  for (int node = 0; node < 6; ++node) CHECK(slurm_tasks_on_node("2(x3),1,16(x2)", node) == expected[node]);
   CHECK(slurm_tasks_on_node("2(x3),1,16(x2)", 6) == -1);
   for (const char* wrong : {"", "x", "2(x", "2(x)", "2(x0)", "(x2)", "2(3)", ",", "-1"}) {
     INFO(wrong);

@@ -79,12 +79,9 @@ cublasStatus_t begin(const std::string& function) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-void violate(const std::string& what) {
-  of_process().violations.push_back(what);
-}
+void violate(const std::string& what) { of_process().violations.push_back(what); }
 
-template <class Mine, class Handle>
-cublasStatus_t create(const char* function, Handle* handle, const Mine& value) {
+template <class Mine, class Handle> cublasStatus_t create(const char* function, Handle* handle, const Mine& value) {
   const cublasStatus_t status = begin(function);
   if (status != CUBLAS_STATUS_SUCCESS) return status;
   auto* mine = new Mine(value);
@@ -92,8 +89,7 @@ cublasStatus_t create(const char* function, Handle* handle, const Mine& value) {
   *handle = reinterpret_cast<Handle>(mine);
   return status;
 }
-template <class Mine, class Handle>
-cublasStatus_t destroy(const char* function, Handle handle) {
+template <class Mine, class Handle> cublasStatus_t destroy(const char* function, Handle handle) {
   const cublasStatus_t status = begin(function);
   if (of_process().descriptors.erase(handle) == 0) {
     violate(std::string(function) + ": no descriptor");
@@ -103,8 +99,7 @@ cublasStatus_t destroy(const char* function, Handle handle) {
   return status;
 }
 
-template <class Member>
-cublasStatus_t set(Member& member, const void* value, std::size_t bytes) {
+template <class Member> cublasStatus_t set(Member& member, const void* value, std::size_t bytes) {
   if (value == nullptr || bytes != sizeof(Member)) return CUBLAS_STATUS_INVALID_VALUE;
   std::memcpy(&member, value, bytes);
   return CUBLAS_STATUS_SUCCESS;
@@ -155,16 +150,10 @@ std::uint32_t size_of(cudaDataType_t type) {
   }
 }
 
-bool is_layout_right(const layout& l) {
-  return l.ld >= static_cast<std::int64_t>(l.rows) && size_of(l.type) != 0;
-}
+bool is_layout_right(const layout& l) { return l.ld >= static_cast<std::int64_t>(l.rows) && size_of(l.type) != 0; }
 
-bool reads_vector(cublasLtEpilogue_t e) {
-  return e == CUBLASLT_EPILOGUE_BIAS;
-}
-bool writes_vector(cublasLtEpilogue_t e) {
-  return e == CUBLASLT_EPILOGUE_BGRADB;
-}
+bool reads_vector(cublasLtEpilogue_t e) { return e == CUBLASLT_EPILOGUE_BIAS; }
+bool writes_vector(cublasLtEpilogue_t e) { return e == CUBLASLT_EPILOGUE_BGRADB; }
 
 std::uint64_t native_flags(const product& p) {
   if (p.type == CUDA_R_64F)
@@ -214,8 +203,7 @@ void multiply_one(const product& p, Factor alpha, const T* a, const T* b, Factor
   if (p.epilogue == CUBLASLT_EPILOGUE_BGRADB)
     for (std::uint64_t j = 0; j < p.n; ++j) {
       double sum = 0;
-      for (std::uint64_t k = 0; k < p.k; ++k)
-        sum += static_cast<double>(at(b, p.ldb, p.op_b, k, j));
+      for (std::uint64_t k = 0; k < p.k; ++k) sum += static_cast<double>(at(b, p.ldb, p.op_b, k, j));
       static_cast<D*>(const_cast<void*>(vector))[j] = static_cast<D>(sum);
     }
 }
@@ -234,46 +222,25 @@ bool is_aligned(const void* address, std::uint64_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 
-template <class Mine, class Handle>
-const Mine& value_of(Handle handle) {
+template <class Mine, class Handle> const Mine& value_of(Handle handle) {
   return *reinterpret_cast<const Mine*>(handle);
 }
 
 }  // namespace
 
-const std::vector<product>& products() {
-  return of_process().products;
-}
-const std::vector<std::string>& calls() {
-  return of_process().calls;
-}
-void clear_calls() {
-  of_process().calls.clear();
-}
+const std::vector<product>& products() { return of_process().products; }
+const std::vector<std::string>& calls() { return of_process().calls; }
+void clear_calls() { of_process().calls.clear(); }
 void fail(const std::string& function, cublasStatus_t status, int nth) {
   of_process().failures[function] = {status, nth};
 }
-void refuse(cublasLtEpilogue_t epilogue) {
-  of_process().refused.insert(epilogue);
-}
-void offer(std::vector<std::uint64_t> flags) {
-  of_process().offered = std::move(flags);
-}
-std::uint32_t allowed_reductions() {
-  return of_process().last.reductions;
-}
-std::uint64_t allowed_workspace() {
-  return of_process().last.workspace;
-}
-std::size_t live_handles() {
-  return of_process().handles.size();
-}
-std::size_t live_descriptors() {
-  return of_process().descriptors.size();
-}
-const std::vector<std::string>& violations() {
-  return of_process().violations;
-}
+void refuse(cublasLtEpilogue_t epilogue) { of_process().refused.insert(epilogue); }
+void offer(std::vector<std::uint64_t> flags) { of_process().offered = std::move(flags); }
+std::uint32_t allowed_reductions() { return of_process().last.reductions; }
+std::uint64_t allowed_workspace() { return of_process().last.workspace; }
+std::size_t live_handles() { return of_process().handles.size(); }
+std::size_t live_descriptors() { return of_process().descriptors.size(); }
+const std::vector<std::string>& violations() { return of_process().violations; }
 
 }  // namespace devplace::test::mock_cublaslt
 

@@ -121,9 +121,7 @@ cudaError_t begin(const std::string& function, const std::string& arguments = {}
   return reaches_device && broken != r.broken.end() ? answer(broken->second) : cudaSuccess;
 }
 
-void violate(const std::string& what) {
-  of_process().violations.push_back(what);
-}
+void violate(const std::string& what) { of_process().violations.push_back(what); }
 
 /// Records a violation unless all bytes from `data` on belong to one block on `device`.
 void require_device_memory(const char* call, const void* data, std::size_t bytes, int device) {
@@ -192,9 +190,7 @@ void copy_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpyKind ki
   if (of_process().violations.empty()) std::memmove(to, from, bytes);
 }
 
-std::string bytes_of(std::size_t bytes) {
-  return std::to_string(bytes) + " bytes";
-}
+std::string bytes_of(std::size_t bytes) { return std::to_string(bytes) + " bytes"; }
 
 /// Converts "void devplace::detail::simt_kernel<devplace::detail::body<float> >(devplace::detail::body<float>)" to
 /// "body<float>".
@@ -246,25 +242,15 @@ void set_devices(int count, std::size_t bytes_each) {
   of_process().devices = count;
   of_process().memory = bytes_each;
 }
-void name_stream(void* stream, const std::string& name) {
-  static_cast<on_device*>(stream)->name = name;
-}
-void remove_driver() {
-  of_process().driver = false;
-}
-const std::vector<std::string>& calls() {
-  return of_process().calls;
-}
+void name_stream(void* stream, const std::string& name) { static_cast<on_device*>(stream)->name = name; }
+void remove_driver() { of_process().driver = false; }
+const std::vector<std::string>& calls() { return of_process().calls; }
 void clear_calls() {
   of_process().calls.clear();
   of_process().launches.clear();
 }
-const std::vector<launch>& launches() {
-  return of_process().launches;
-}
-void keep_arguments(const std::string& kernel, std::size_t bytes) {
-  of_process().kept_arguments[kernel] = bytes;
-}
+const std::vector<launch>& launches() { return of_process().launches; }
+void keep_arguments(const std::string& kernel, std::size_t bytes) { of_process().kept_arguments[kernel] = bytes; }
 cudaError_t launch_of_library(const std::string& function, cudaStream_t stream) {
   const cudaError_t code = begin_on(function, stream);
   if (code == cudaSuccess) of_process().launches.push_back({function, 0, 0, of_process().current, stream, {}});
@@ -274,40 +260,24 @@ void library_uses(const char* function, cudaStream_t stream, const void* data, s
   require_device_memory(function, data, bytes, of_process().current);
   use(function, stream, data, bytes, writes);
 }
-int priority_of(cudaStream_t stream) {
-  return reinterpret_cast<on_device*>(stream)->priority;
-}
+int priority_of(cudaStream_t stream) { return reinterpret_cast<on_device*>(stream)->priority; }
 void fail(const std::string& function, cudaError_t code, int nth, int times) {
   of_process().failures[function] = {code, nth, times};
 }
 void break_devices(cudaError_t code) {
-  for (int device = 0; device < of_process().devices; ++device)
-    break_device(device, code);
+  for (int device = 0; device < of_process().devices; ++device) break_device(device, code);
 }
-void break_device(int device, cudaError_t code) {
-  of_process().broken[device] = code;
-}
-void separate_devices() {
-  of_process().peers = false;
-}
-void set_done(bool done) {
-  of_process().done = done;
-}
+void break_device(int device, cudaError_t code) { of_process().broken[device] = code; }
+void separate_devices() { of_process().peers = false; }
+void set_done(bool done) { of_process().done = done; }
 std::size_t live_blocks() {
   std::size_t live = 0;
-  for (const auto& [address, block] : of_process().blocks)
-    live += block.idle ? 0 : 1;
+  for (const auto& [address, block] : of_process().blocks) live += block.idle ? 0 : 1;
   return live;
 }
-std::size_t live_pinned() {
-  return of_process().pinned.size();
-}
-std::size_t live_events() {
-  return of_process().events.size();
-}
-const std::vector<std::string>& violations() {
-  return of_process().violations;
-}
+std::size_t live_pinned() { return of_process().pinned.size(); }
+std::size_t live_events() { return of_process().events.size(); }
+const std::vector<std::string>& violations() { return of_process().violations; }
 
 }  // namespace devplace::test::mock_cuda
 
@@ -338,9 +308,7 @@ cudaError_t cudaSetDevice(int device) {
   return cudaSuccess;
 }
 
-cudaError_t cudaGetLastError() {
-  return std::exchange(mock::of_process().last, cudaSuccess);
-}
+cudaError_t cudaGetLastError() { return std::exchange(mock::of_process().last, cudaSuccess); }
 
 const char* cudaGetErrorName(cudaError_t code) {
   switch (code) {
@@ -378,8 +346,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->multiProcessorCount = 7;
   properties->major = 9;
   properties->l2CacheSize = 4096;
-  for (int i = 0; i < 16; ++i)
-    properties->uuid.bytes[i] = static_cast<char>(16 * device + i);
+  for (int i = 0; i < 16; ++i) properties->uuid.bytes[i] = static_cast<char>(16 * device + i);
   return cudaSuccess;
 }
 
@@ -467,8 +434,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* value) {
   std::uint64_t bytes = 0;
-  for (const auto& [address, block] : mock::of_process().blocks)
-    bytes += block.pool == pool ? block.bytes : 0;
+  for (const auto& [address, block] : mock::of_process().blocks) bytes += block.pool == pool ? block.bytes : 0;
   std::memcpy(value, &bytes, sizeof bytes);
   return cudaSuccess;
 }
@@ -506,8 +472,7 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
   }
   const int device = reinterpret_cast<mock::on_device*>(pool)->device;
   std::size_t used = 0;
-  for (const auto& [address, block] : r.blocks)
-    used += block.device == device ? block.bytes : 0;
+  for (const auto& [address, block] : r.blocks) used += block.device == device ? block.bytes : 0;
   if (bytes > r.memory - used) return mock::answer(cudaErrorMemoryAllocation);
   *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
   std::memset(*data, 0xCD, bytes);  // so that uninitialised memory contains garbage, as on a GPU
@@ -739,9 +704,7 @@ void** __cudaRegisterFatBinary(const void*) {
 }
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
-char __cudaInitModule(void**) {
-  return 1;
-}
+char __cudaInitModule(void**) { return 1; }
 void __cudaRegisterFunction(void**, const char* host_function, char*, const char* name, int, uint3*, uint3*, dim3*,
                             dim3*, int*) {
   mock::of_process().kernels[host_function] = mock::kernel_name(name);
@@ -754,9 +717,7 @@ unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t, CUstream_st*) {
 cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, std::size_t*, void*) {
   return mock::answer(cudaErrorInvalidConfiguration);
 }
-cudaError_t __cudaGetKernel(cudaKernel_t*, const void*) {
-  return mock::answer(cudaErrorInvalidDeviceFunction);
-}
+cudaError_t __cudaGetKernel(cudaKernel_t*, const void*) { return mock::answer(cudaErrorInvalidDeviceFunction); }
 cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t) {
   return mock::answer(cudaErrorInvalidDeviceFunction);
 }

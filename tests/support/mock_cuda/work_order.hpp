@@ -76,8 +76,7 @@ class work_order {
   };
 
   static void merge(knowledge& into, const knowledge& from) {
-    for (const auto& [stream, number] : from)
-      into[stream] = std::max(into[stream], number);
+    for (const auto& [stream, number] : from) into[stream] = std::max(into[stream], number);
   }
   static bool knows(const knowledge& what, const moment& when) {
     const auto found = what.find(when.stream);

@@ -12,14 +12,12 @@ bool is_of_graph(cudnnBackendDescriptorType_t type) {
 using index = std::array<std::int64_t, 4>;
 
 /// Calls f(index) for all elements.
-template <class F>
-void for_each_element(const std::vector<std::int64_t>& extents, const F& f) {
+template <class F> void for_each_element(const std::vector<std::int64_t>& extents, const F& f) {
   index at{};
   for (at[0] = 0; at[0] < extents[0]; ++at[0])
     for (at[1] = 0; at[1] < extents[1]; ++at[1])
       for (at[2] = 0; at[2] < extents[2]; ++at[2])
-        for (at[3] = 0; at[3] < extents[3]; ++at[3])
-          f(at);
+        for (at[3] = 0; at[3] < extents[3]; ++at[3]) f(at);
 }
 
 /// The values of the tensors of an executing graph.
@@ -91,14 +89,12 @@ class graph_values {
   void* address(const descriptor& d) const {
     return pointers_.at(static_cast<std::size_t>(std::find(ids_.begin(), ids_.end(), number(d)) - ids_.begin()));
   }
-  template <class T>
-  static T at_offset(const unsigned char* data, std::size_t element) {
+  template <class T> static T at_offset(const unsigned char* data, std::size_t element) {
     T result;
     std::memcpy(&result, data + element * sizeof(T), sizeof(T));
     return result;
   }
-  template <class T>
-  void put(const descriptor& d, const index& at, T x) const {
+  template <class T> void put(const descriptor& d, const index& at, T x) const {
     std::memcpy(static_cast<unsigned char*>(address(d)) + offset(d, at) * sizeof(T), &x, sizeof(T));
   }
 

@@ -178,20 +178,14 @@ descriptor* find(const void* handle) {
   return found == of_process().descriptors.end() ? nullptr : found->second.get();
 }
 
-template <class T>
-std::vector<T> values(const descriptor& d, cudnnBackendAttributeName_t name) {
+template <class T> std::vector<T> values(const descriptor& d, cudnnBackendAttributeName_t name) {
   const std::vector<unsigned char>& bytes = d.attributes.at(name).bytes;
   std::vector<T> result(bytes.size() / sizeof(T));
   std::memcpy(result.data(), bytes.data(), bytes.size());
   return result;
 }
-template <class T>
-T value(const descriptor& d, cudnnBackendAttributeName_t name) {
-  return values<T>(d, name).at(0);
-}
-const descriptor& part(const descriptor& d, cudnnBackendAttributeName_t name) {
-  return *find(value<void*>(d, name));
-}
+template <class T> T value(const descriptor& d, cudnnBackendAttributeName_t name) { return values<T>(d, name).at(0); }
+const descriptor& part(const descriptor& d, cudnnBackendAttributeName_t name) { return *find(value<void*>(d, name)); }
 
 double factor(const descriptor& operation, cudnnBackendAttributeName_t name) {
   return operation.attributes.at(name).type == CUDNN_TYPE_DOUBLE ? value<double>(operation, name)
@@ -256,8 +250,7 @@ bool is_supported(const descriptor& operation) {
 }
 
 /// A tensor of the operation and the data of its number in the variant pack.
-template <class T>
-struct tensor {
+template <class T> struct tensor {
   std::vector<std::int64_t> extents, strides;
   T* data;
 
@@ -276,8 +269,7 @@ struct tensor {
 };
 
 /// Computes an operation by its attributes.
-template <class T>
-void compute(const descriptor& operation, const descriptor& pack) {
+template <class T> void compute(const descriptor& operation, const descriptor& pack) {
   const names of = names_of(operation.type);
   const tensor<T> x(part(operation, of.x), pack), w(part(operation, of.weight), pack), y(part(operation, of.y), pack);
   const descriptor& windows = part(operation, of.windows);
@@ -321,9 +313,7 @@ const descriptor& operation_of(const descriptor& configuration_or_graph) {
   return part(configuration_or_graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
 }
 
-const std::vector<engine>& engines_of(cudnnBackendHeurMode_t mode) {
-  return of_process().engines[mode];
-}
+const std::vector<engine>& engines_of(cudnnBackendHeurMode_t mode) { return of_process().engines[mode]; }
 
 void keep(descriptor& d, cudnnBackendAttributeName_t name, const void* pointer) {
   attribute& a = d.attributes[name];
@@ -340,27 +330,13 @@ void offer(cudnnBackendHeurMode_t mode, std::vector<engine> engines) {
 void fail(const std::string& function, cudnnStatus_t status, int nth) {
   of_process().failures[function] = {status, nth};
 }
-void set_last_error(const std::string& text) {
-  of_process().last_error = text;
-}
-const std::vector<std::string>& calls() {
-  return of_process().calls;
-}
-void clear_calls() {
-  of_process().calls.clear();
-}
-const std::vector<convolution>& convolutions() {
-  return of_process().convolutions;
-}
-const std::vector<graph>& graphs() {
-  return of_process().graphs;
-}
-std::size_t live_handles() {
-  return of_process().handles.size();
-}
-std::size_t live_descriptors() {
-  return of_process().descriptors.size();
-}
+void set_last_error(const std::string& text) { of_process().last_error = text; }
+const std::vector<std::string>& calls() { return of_process().calls; }
+void clear_calls() { of_process().calls.clear(); }
+const std::vector<convolution>& convolutions() { return of_process().convolutions; }
+const std::vector<graph>& graphs() { return of_process().graphs; }
+std::size_t live_handles() { return of_process().handles.size(); }
+std::size_t live_descriptors() { return of_process().descriptors.size(); }
 
 }  // namespace devplace::test::mock_cudnn
 
@@ -381,9 +357,7 @@ void cudnnGetLastErrorString(char* message, std::size_t size) {
   message[length] = '\0';
 }
 
-std::size_t cudnnGetVersion(void) {
-  return CUDNN_VERSION;
-}
+std::size_t cudnnGetVersion(void) { return CUDNN_VERSION; }
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
   const cudnnStatus_t status = mock::begin("cudnnCreate");
@@ -536,8 +510,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     if (devplace::test::mock_cuda::launch_of_library("cudnnBackendExecute", stream) != cudaSuccess)
       return CUDNN_STATUS_EXECUTION_FAILED_CUDART;
     mock::of_process().graphs.push_back({operations.size(), plan->engine, plan->mode, workspace, stream});
-    for (const void* each : operations)
-      mock::compute(*mock::find(each), all);
+    for (const void* each : operations) mock::compute(*mock::find(each), all);
     return status;
   }
   const mock::names of = mock::names_of(operation.type);

@@ -138,9 +138,7 @@ world& shared_world() {
   return *l.shared;
 }
 
-void violate(const std::string& what) {
-  of_process().violations.push_back(what);
-}
+void violate(const std::string& what) { of_process().violations.push_back(what); }
 
 /// Records a call; returns its planned failure.
 ncclResult_t begin(const std::string& function, const std::string& text, ncclResult_t* later = nullptr) {
@@ -183,8 +181,7 @@ int current_device() {
   return device;
 }
 
-template <class T>
-void combine(void* into, const void* more, std::size_t count, int op) {
+template <class T> void combine(void* into, const void* more, std::size_t count, int op) {
   for (std::size_t i = 0; i != count; ++i) {
     T a, b;
     std::memcpy(&a, static_cast<char*>(into) + i * sizeof(T), sizeof(T));
@@ -272,7 +269,7 @@ bool advance(ncclComm* c, message& m) {
 bool advance(ncclComm* c) {
   operation& o = c->queue.front();
   rank_slot& own = c->with->ranks[c->rank];
-  const auto all = [&](auto rank_slot::*counter, std::uint64_t number) {
+  const auto all = [&](auto rank_slot::* counter, std::uint64_t number) {
     for (int rank = 0; rank != c->size; ++rank)
       if ((c->with->ranks[rank].*counter).load(std::memory_order_acquire) < number) return false;
     return true;
@@ -401,50 +398,30 @@ void forget(ncclComm* c) {
 
 }  // namespace
 
-void meet_in_shared_memory() {
-  static_cast<void>(shared_world());
-}
-void set_version(int code) {
-  of_process().version = code;
-}
-void set_delay(int questions) {
-  of_process().delay = questions;
-}
+void meet_in_shared_memory() { static_cast<void>(shared_world()); }
+void set_version(int code) { of_process().version = code; }
+void set_delay(int questions) { of_process().delay = questions; }
 void fail(const std::string& function, ncclResult_t code, int nth) {
   of_process().failures[function] = {code, nth, false};
 }
 void fail_later(const std::string& function, ncclResult_t code, int nth) {
   of_process().failures[function] = {code, nth, true};
 }
-void hang() {
-  of_process().hangs = true;
-}
+void hang() { of_process().hangs = true; }
 void recover() {
   of_process().failures.clear();
   of_process().hangs = false;
 }
-void set_last_error(const std::string& text) {
-  of_process().last_error = text;
-}
-const std::vector<std::string>& calls() {
-  return of_process().calls;
-}
+void set_last_error(const std::string& text) { of_process().last_error = text; }
+const std::vector<std::string>& calls() { return of_process().calls; }
 void clear_calls() {
   of_process().calls.clear();
   of_process().streams.clear();
 }
-const std::vector<cudaStream_t>& streams() {
-  return of_process().streams;
-}
-int live_communicators() {
-  return static_cast<int>(of_process().live.size());
-}
-int aborted_communicators() {
-  return of_process().aborted;
-}
-const std::vector<std::string>& violations() {
-  return of_process().violations;
-}
+const std::vector<cudaStream_t>& streams() { return of_process().streams; }
+int live_communicators() { return static_cast<int>(of_process().live.size()); }
+int aborted_communicators() { return of_process().aborted; }
+const std::vector<std::string>& violations() { return of_process().violations; }
 
 }  // namespace devplace::test::mock_nccl
 
@@ -465,9 +442,7 @@ const char* ncclGetErrorString(ncclResult_t result) {
                                      : "an error of the mock";
 }
 
-const char* ncclGetLastError(ncclComm_t) {
-  return mock::of_process().last_error.c_str();
-}
+const char* ncclGetLastError(ncclComm_t) { return mock::of_process().last_error.c_str(); }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   const ncclResult_t code = mock::begin("ncclGetUniqueId", "");

@@ -25,9 +25,7 @@ namespace devplace::test::simt {
 
 struct backend {};
 
-inline std::string place_name(backend, int) {
-  return "the emulator";
-}
+inline std::string place_name(backend, int) { return "the emulator"; }
 
 }  // namespace devplace::test::simt
 
@@ -37,29 +35,23 @@ namespace detail {
 
 /// Launches fewer blocks than on a GPU, so that blocks loop over their work.
 struct some_blocks {
-  template <class Kernel>
-  void operator()(std::size_t blocks, const Kernel& kernel) const {
+  template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
     test::simt::launch(static_cast<unsigned>(std::min<std::size_t>(blocks, 7)), kernel, 1);
   }
 };
 
 }  // namespace detail
 
-template <>
-struct implementation<test::simt::backend, op::memory> : implementation<backend::cpu, op::memory> {};
+template <> struct implementation<test::simt::backend, op::memory> : implementation<backend::cpu, op::memory> {};
 
-template <>
-struct implementation<test::simt::backend, op::for_each> {
-  template <class F>
-  static void run(int, std::size_t n, std::size_t, const F& f) {
+template <> struct implementation<test::simt::backend, op::for_each> {
+  template <class F> static void run(int, std::size_t n, std::size_t, const F& f) {
     with_kernel(n, f, detail::some_blocks{});
   }
 };
 
-template <>
-struct implementation<test::simt::backend, op::reduce> {
-  template <class Source, class Reducer>
-  static void run(int, const detail::reduction_plan<Source, Reducer>& plan) {
+template <> struct implementation<test::simt::backend, op::reduce> {
+  template <class Source, class Reducer> static void run(int, const detail::reduction_plan<Source, Reducer>& plan) {
     if (plan.inner == 1)
       detail::with_reduce_kernel<true>(plan, launch{});
     else
@@ -68,8 +60,7 @@ struct implementation<test::simt::backend, op::reduce> {
 
  private:
   struct launch {
-    template <class Kernel>
-    void operator()(Kernel kernel) const {
+    template <class Kernel> void operator()(Kernel kernel) const {
       std::vector<unsigned> tickets(detail::most_partial_blocks);
       std::vector<typename Kernel::accumulator> partials(detail::most_partial_blocks * detail::most_block_columns);
       kernel.tickets = tickets.data();
@@ -79,10 +70,8 @@ struct implementation<test::simt::backend, op::reduce> {
   };
 };
 
-template <>
-struct implementation<test::simt::backend, op::take_rows> {
-  template <class T, class Index>
-  static void run(int, const detail::row_taker<T, Index>& take) {
+template <> struct implementation<test::simt::backend, op::take_rows> {
+  template <class T, class Index> static void run(int, const detail::row_taker<T, Index>& take) {
     const auto kernel = detail::make_take_rows_kernel(take);
     if (kernel.n != 0) detail::some_blocks{}(kernel.blocks(), kernel);
   }

@@ -54,35 +54,28 @@ class thread {
   }
 
   /// Returns the value of lane (own lane ^ mask) of the warp. All lanes must call it.
-  template <class T>
-  T shuffle_xor(T value, unsigned mask, int line = __builtin_LINE()) {
+  template <class T> T shuffle_xor(T value, unsigned mask, int line = __builtin_LINE()) {
     return exchange(value, lane() ^ mask, {"shuffle_xor", line});
   }
   /// Returns the value of lane `from` within the thread's group of `width` lanes.
-  template <class T>
-  T shuffle(T value, unsigned from, unsigned width = warp_size, int line = __builtin_LINE()) {
+  template <class T> T shuffle(T value, unsigned from, unsigned width = warp_size, int line = __builtin_LINE()) {
     return exchange(value, lane() / width * width + from % width, {"shuffle", line});
   }
 
-  template <class T, std::size_t N, int Tag = 0>
-  auto shared();
+  template <class T, std::size_t N, int Tag = 0> auto shared();
 
-  template <class T>
-  void publish(T* to, const T& value);
-  template <class T>
-  T observe(const T* from) const;
+  template <class T> void publish(T* to, const T& value);
+  template <class T> T observe(const T* from) const;
   inline void fence();
   inline unsigned ticket(unsigned* counter, unsigned limit);
 
-  template <class T, unsigned N>
-  pack<T, N> load(const T* from, int line = __builtin_LINE()) const {
+  template <class T, unsigned N> pack<T, N> load(const T* from, int line = __builtin_LINE()) const {
     check_alignment<pack<T, N>>(from, "load", line);
     pack<T, N> result;
     std::memcpy(result.value, from, sizeof result.value);
     return result;
   }
-  template <class T, unsigned N>
-  void store(T* to, const pack<T, N>& value, int line = __builtin_LINE()) const {
+  template <class T, unsigned N> void store(T* to, const pack<T, N>& value, int line = __builtin_LINE()) const {
     check_alignment<pack<T, N>>(to, "store", line);
     std::memcpy(to, value.value, sizeof value.value);
   }
@@ -92,8 +85,7 @@ class thread {
 
   unsigned lane() const { return index_ % warp_size; }
 
-  template <class Vector>
-  void check_alignment(const void* address, const char* operation, int line) const {
+  template <class Vector> void check_alignment(const void* address, const char* operation, int line) const {
     if (reinterpret_cast<std::uintptr_t>(address) % alignof(Vector) != 0)
       throw violation(std::string(operation) + " of " + std::to_string(sizeof(Vector)) + " bytes in line " +
                       std::to_string(line) + ": the address of thread " + std::to_string(index_) + " of block " +
@@ -101,8 +93,7 @@ class thread {
   }
 
   inline void wait(thread_state state, site where);
-  template <class T>
-  T exchange(const T& value, unsigned from, site where);
+  template <class T> T exchange(const T& value, unsigned from, site where);
 
   unsigned index_ = 0;
   unsigned block_index_ = 0;
@@ -116,8 +107,7 @@ class thread {
 };
 
 /// An array in shared memory, with the members that a kernel's body uses.
-template <class T>
-class shared_array {
+template <class T> class shared_array {
  public:
   shared_array(shared_block& block, const moment& now) : block_(&block), now_(&now) {}
   T load(std::size_t i) const {
@@ -142,8 +132,7 @@ class block_run {
     if (block_size == 0 || block_size > 1024 || block_size % warp_size != 0)
       throw violation("a block has " + std::to_string(block_size) +
                       " threads; kernels are written for whole warps of 32, and at most 1024 threads");
-    for (unsigned i = 0; i < block_size; ++i)
-      fibers_.push_back(idle_fiber());
+    for (unsigned i = 0; i < block_size; ++i) fibers_.push_back(idle_fiber());
   }
   block_run(const block_run&) = delete;
   block_run& operator=(const block_run&) = delete;
@@ -154,8 +143,7 @@ class block_run {
   }
 
   /// Starts block number `block` of `blocks`.
-  template <class Kernel>
-  void start(const Kernel& kernel, unsigned block, unsigned blocks) {
+  template <class Kernel> void start(const Kernel& kernel, unsigned block, unsigned blocks) {
     shared_.clear();
     for (unsigned i = 0; i < threads_.size(); ++i) {
       thread& t = threads_[i];
@@ -266,8 +254,7 @@ inline void thread::wait(thread_state state, site where) {
   run_->fibers_[index_]->yield();
 }
 
-template <class T>
-T thread::exchange(const T& value, unsigned from, site where) {
+template <class T> T thread::exchange(const T& value, unsigned from, site where) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(block_run::value_bytes));
   if (from >= warp_size)
     throw violation(std::string(where.operation) + " in line " + std::to_string(where.line) + " asks for lane " +
@@ -280,34 +267,28 @@ T thread::exchange(const T& value, unsigned from, site where) {
   return result;
 }
 
-template <class T, std::size_t N, int Tag>
-auto thread::shared() {
+template <class T, std::size_t N, int Tag> auto thread::shared() {
   return shared_array<T>(run_->shared_.get<T, N, Tag>(), now_);
 }
 
-template <class T>
-void thread::publish(T* to, const T& value) {
+template <class T> void thread::publish(T* to, const T& value) {
   run_->global_->publish(to, block_index_, now_);
   *to = value;
 }
 
-template <class T>
-T thread::observe(const T* from) const {
+template <class T> T thread::observe(const T* from) const {
   run_->global_->observe(from, block_index_, now_);
   return *from;
 }
 
-inline void thread::fence() {
-  run_->global_->fence(block_index_, now_);
-}
+inline void thread::fence() { run_->global_->fence(block_index_, now_); }
 
 inline unsigned thread::ticket(unsigned* counter, unsigned limit) {
   return run_->global_->ticket(counter, limit, block_index_, now_);
 }
 
 /// Runs `kernel`, an object with `threads` and operator()(thread&), in `blocks` blocks, some of them concurrently.
-template <class Kernel>
-void launch(unsigned blocks, const Kernel& kernel, std::uint32_t seed) {
+template <class Kernel> void launch(unsigned blocks, const Kernel& kernel, std::uint32_t seed) {
   std::vector<unsigned> order(blocks);
   std::iota(order.begin(), order.end(), 0u);
   std::mt19937 random(seed);

@@ -18,15 +18,13 @@ using devplace::detail::pack;
 namespace {
 
 /// A kernel of two warps that runs a lambda.
-template <class Body>
-struct two_warps {
+template <class Body> struct two_warps {
   static constexpr unsigned threads = 64;
   Body body;
   void operator()(simt::thread& t) const { body(t); }
 };
 
-template <class Body>
-void launch(Body body, unsigned blocks = 1, std::uint32_t seed = 1) {
+template <class Body> void launch(Body body, unsigned blocks = 1, std::uint32_t seed = 1) {
   simt::launch(blocks, two_warps<Body>{body}, seed);
 }
 
@@ -36,8 +34,7 @@ struct one_thread_more {
 };
 
 /// Returns the violation that the emulator reports for a kernel; empty if there is none.
-template <class Body>
-std::string reported_violation(Body body, std::uint32_t seed = 1) {
+template <class Body> std::string reported_violation(Body body, std::uint32_t seed = 1) {
   try {
     launch(body, 1, seed);
   } catch (const simt::violation& found) {
@@ -78,10 +75,8 @@ TEST_CASE("each thread of each block runs once, in an order that depends on the 
 
 TEST_CASE("block barriers make earlier writes visible", "[simt]") {
   std::vector<unsigned> out(64);
-  for (std::uint32_t seed = 0; seed < 20; ++seed)
-    CHECK(reported_violation(reversal(out, true), seed).empty());
-  for (unsigned i = 0; i < 64; ++i)
-    CHECK(out[i] == 63 - i);
+  for (std::uint32_t seed = 0; seed < 20; ++seed) CHECK(reported_violation(reversal(out, true), seed).empty());
+  for (unsigned i = 0; i < 64; ++i) CHECK(out[i] == 63 - i);
 }
 
 TEST_CASE("detected: a missing barrier, as a race or a read of uninitialised memory", "[simt]") {
@@ -135,8 +130,7 @@ TEST_CASE("lanes of a warp exchange values", "[simt]") {
   std::vector<unsigned> firsts(64);
   const auto body = [&](simt::thread& t) {
     unsigned sum = t.thread_index();
-    for (unsigned mask = 16; mask != 0; mask /= 2)
-      sum += t.shuffle_xor(sum, mask);
+    for (unsigned mask = 16; mask != 0; mask /= 2) sum += t.shuffle_xor(sum, mask);
     sums[t.thread_index()] = sum;
     firsts[t.thread_index()] = t.shuffle(t.thread_index(), 1, 8);
   };
@@ -228,8 +222,7 @@ auto sum_over_blocks(std::vector<unsigned>& numbers, unsigned& tickets, unsigned
     if (ticket.load(0) != t.grid_size() - 1 && !without.being_last) return;
     if (t.thread_index() != 40) return;
     unsigned result = 0;
-    for (const unsigned& number : numbers)
-      result += t.observe(&number);
+    for (const unsigned& number : numbers) result += t.observe(&number);
     sum = result;
   };
 }
@@ -253,8 +246,7 @@ std::string violation_in_blocks(left_out without, std::uint32_t seed = 1) {
 }  // namespace
 
 TEST_CASE("the last of several blocks sees the values that all of them published", "[simt]") {
-  for (std::uint32_t seed = 0; seed < 20; ++seed)
-    CHECK(violation_in_blocks({}, seed).empty());
+  for (std::uint32_t seed = 0; seed < 20; ++seed) CHECK(violation_in_blocks({}, seed).empty());
 }
 
 TEST_CASE("detected: a missing barrier or fence before or after a ticket", "[simt]") {

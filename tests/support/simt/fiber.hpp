@@ -37,8 +37,7 @@ class context {
     // `continue_at` returns to.
     top[-1] = nullptr;
     top[-2] = reinterpret_cast<void*>(function);
-    for (int i = 3; i <= 8; ++i)
-      top[-i] = nullptr;
+    for (int i = 3; i <= 8; ++i) top[-i] = nullptr;
     stack_pointer_ = top - 8;
     argument_ = argument;
   }

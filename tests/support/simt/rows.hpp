@@ -29,8 +29,7 @@ inline std::vector<float> logits(std::size_t count, std::uint32_t seed = 1) {
 }
 
 /// Runs a functor of rows with the kernel that a GPU would use, in fewer blocks than rows require.
-template <class Row>
-void launch_rows(std::size_t rows, std::size_t columns, const Row& row) {
+template <class Row> void launch_rows(std::size_t rows, std::size_t columns, const Row& row) {
   detail::with_kernel(rows, detail::row_functor<Row>{row, columns},
                       [](std::size_t, const auto& kernel) { launch(2, kernel, 1); });
 }

@@ -94,8 +94,7 @@ class shared_memory {
   /// The static limit, without opting in to more at launch.
   static constexpr std::size_t capacity = std::size_t{48} << 10;
 
-  template <class T, std::size_t N, int Tag>
-  shared_block& get() {
+  template <class T, std::size_t N, int Tag> shared_block& get() {
     static constexpr char key = 0;
     const auto [at, is_new] = blocks_.try_emplace(&key, N, sizeof(T));
     if (is_new && (bytes_ += at->second.bytes()) > capacity)

@@ -9,8 +9,7 @@ namespace {
 
 int anything[1];
 
-template <class T>
-int give(T** result) {
+template <class T> int give(T** result) {
   *result = anything;
   return 0;
 }
@@ -44,9 +43,7 @@ int cuGetProcAddress_v2(const char*, void** function, int, unsigned long long, i
 }
 
 #define DEVPLACE_GIVES(function) \
-  int function(int** result) {   \
-    return give(result);         \
-  }
+  int function(int** result) { return give(result); }
 DEVPLACE_GIVES(cuLibraryLoadData)
 DEVPLACE_GIVES(cuLibraryLoadFromFile)
 DEVPLACE_GIVES(cuLibraryGetKernel)
@@ -57,9 +54,7 @@ DEVPLACE_GIVES(cuModuleGetFunction)
 #undef DEVPLACE_GIVES
 
 #define DEVPLACE_DOES_NOTHING(function) \
-  int function() {                      \
-    return 0;                           \
-  }
+  int function() { return 0; }
 DEVPLACE_DOES_NOTHING(cuCtxGetCurrent)
 DEVPLACE_DOES_NOTHING(cuCtxGetDevice)
 DEVPLACE_DOES_NOTHING(cuCtxGetLimit)

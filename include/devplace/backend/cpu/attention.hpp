@@ -17,8 +17,7 @@
 
 namespace devplace::detail {
 
-template <class T>
-struct attention_matrix {
+template <class T> struct attention_matrix {
   T* data;
   std::size_t stride;
 
@@ -41,12 +40,9 @@ void attention_product(bool add, const attention_matrix<T>& c, std::size_t m, st
 }
 
 /// Returns the number of indices that justify a thread, if each index takes `work` multiplications.
-constexpr std::size_t attention_grain(std::size_t work) {
-  return 1 + gemm_least_work / (work + 1);
-}
+constexpr std::size_t attention_grain(std::size_t work) { return 1 + gemm_least_work / (work + 1); }
 
-template <class T>
-void attend(const attention_arguments<T>& g, std::size_t sequence, std::size_t query) {
+template <class T> void attend(const attention_arguments<T>& g, std::size_t sequence, std::size_t query) {
   const attention_shape& s = g.shape;
   const std::size_t queries = std::min(attention_block, s.length - query);
   const attention_matrix<const T> q{g.queries + s.first_query(sequence), 3 * s.row()};
@@ -71,8 +67,7 @@ void attend(const attention_arguments<T>& g, std::size_t sequence, std::size_t q
 }
 
 /// Computes the gradients of one sequence.
-template <class T>
-void attend_backward(const attention_gradient_arguments<T>& g, std::size_t sequence) {
+template <class T> void attend_backward(const attention_gradient_arguments<T>& g, std::size_t sequence) {
   const attention_shape& s = g.shape;
   const attention_matrix<const T> q{g.queries + s.first_query(sequence), 3 * s.row()};
   const attention_matrix<const T> k{q.data + s.row(), q.stride}, v{k.data + s.row(), q.stride};
@@ -111,10 +106,8 @@ void attend_backward(const attention_gradient_arguments<T>& g, std::size_t seque
 namespace devplace {
 
 /// Threads compute different blocks of queries.
-template <>
-struct implementation<backend::cpu, op::attention> {
-  template <class T, class Columns>
-  static void run(int, const detail::attention_arguments<T>& g, Columns) {
+template <> struct implementation<backend::cpu, op::attention> {
+  template <class T, class Columns> static void run(int, const detail::attention_arguments<T>& g, Columns) {
     const detail::attention_shape& s = g.shape;
     const std::size_t blocks = detail::divided_up(s.length, detail::attention_block);
     detail::parallel_ranges(s.sequences() * blocks,
@@ -127,10 +120,8 @@ struct implementation<backend::cpu, op::attention> {
 };
 
 /// Threads compute different heads and samples.
-template <>
-struct implementation<backend::cpu, op::attention_gradient> {
-  template <class T, class Columns>
-  static void run(int, const detail::attention_gradient_arguments<T>& g, Columns) {
+template <> struct implementation<backend::cpu, op::attention_gradient> {
+  template <class T, class Columns> static void run(int, const detail::attention_gradient_arguments<T>& g, Columns) {
     const detail::attention_shape& s = g.shape;
     const detail::attention_products<T> products{s, g.results, g.dresults, g.products};
     implementation<backend::cpu, op::for_each>::run(0, s.sequences() * s.length, 1 + 16384 / s.width, products);

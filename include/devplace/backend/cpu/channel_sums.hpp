@@ -14,10 +14,8 @@ namespace devplace {
 
 /// Each thread sums whole channels. If channels are few, each thread sums blocks of a channel's elements instead; the
 /// blocks depend only on the shape and are combined in order.
-template <>
-struct implementation<backend::cpu, op::channel_sums> {
-  template <class Terms>
-  static void run(int, const detail::channel_plan<Terms>& plan) {
+template <> struct implementation<backend::cpu, op::channel_sums> {
+  template <class Terms> static void run(int, const detail::channel_plan<Terms>& plan) {
     const division of(plan.shape);
     if (of.blocks == 1) {
       const std::size_t work = plan.shape.count() * of.width + 1;
@@ -29,8 +27,7 @@ struct implementation<backend::cpu, op::channel_sums> {
         }
       });
     } else {
-      for (std::size_t group = 0; group != of.groups; ++group)
-        in_blocks(plan, of, group);
+      for (std::size_t group = 0; group != of.groups; ++group) in_blocks(plan, of, group);
     }
   }
 
@@ -58,8 +55,7 @@ struct implementation<backend::cpu, op::channel_sums> {
   };
 
   /// Sums of the channels of a group.
-  template <class Terms>
-  struct accumulators {
+  template <class Terms> struct accumulators {
     typename Terms::value_type first[tile], second[tile];
   };
 
@@ -86,8 +82,7 @@ struct implementation<backend::cpu, op::channel_sums> {
     store(plan, of, sums[0], group);
   }
 
-  template <class Terms>
-  struct loops {
+  template <class Terms> struct loops {
     const detail::channel_plan<Terms>& plan;
     const division& of;
     accumulators<Terms>& sums;
@@ -125,10 +120,8 @@ struct implementation<backend::cpu, op::channel_sums> {
         const std::size_t base = (sample * plan.shape.channels + group) * extent + position;
         std::size_t i = 0;
         for (; i + lanes <= n; i += lanes)
-          for (std::size_t lane = 0; lane < lanes; ++lane)
-            add(first[lane], second[lane], terms(base + i + lane));
-        for (std::size_t lane = 0; i < n; ++i, ++lane)
-          add(first[lane], second[lane], terms(base + i));
+          for (std::size_t lane = 0; lane < lanes; ++lane) add(first[lane], second[lane], terms(base + i + lane));
+        for (std::size_t lane = 0; i < n; ++i, ++lane) add(first[lane], second[lane], terms(base + i));
         k += n;
       }
       for (std::size_t half = lanes / 2; half != 0; half /= 2)

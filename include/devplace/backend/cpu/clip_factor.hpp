@@ -24,8 +24,7 @@ constexpr std::size_t norm_grain(std::size_t n) {
 }
 
 /// Sums a chunk of lanes row by row, so that the sums stay in the first-level cache.
-template <class T>
-struct lane_squares {
+template <class T> struct lane_squares {
   const T* values;
   std::size_t n;
   std::size_t lanes;
@@ -35,8 +34,7 @@ struct lane_squares {
     constexpr std::size_t chunk = 1024;
     for (std::size_t first = begin; first < end; first += chunk) {
       const std::size_t count = end - first < chunk ? end - first : chunk;
-      for (std::size_t lane = 0; lane < count; ++lane)
-        sums[first + lane] = 0;
+      for (std::size_t lane = 0; lane < count; ++lane) sums[first + lane] = 0;
       for (std::size_t i = first; i < n; i += lanes)
         with_instruction_set(
             [&](auto code) { code.add_squares(sums + first, values + i, n - i < count ? n - i : count); });
@@ -52,18 +50,15 @@ struct group_sums {
 
   void operator()(std::size_t group) const {
     double sum = 0;
-    for (std::size_t i = 0; i < groups; ++i)
-      sum += lanes[i * groups + group];
+    for (std::size_t i = 0; i < groups; ++i) sum += lanes[i * groups + group];
     sums[group] = sum;
   }
 };
 
 }  // namespace detail
 
-template <>
-struct implementation<backend::cpu, op::clip_factor> {
-  template <class T>
-  static void run(int ordinal, const runtime::clip_numbers<T>& c) {
+template <> struct implementation<backend::cpu, op::clip_factor> {
+  template <class T> static void run(int ordinal, const runtime::clip_numbers<T>& c) {
     using for_each = implementation<backend::cpu, op::for_each>;
     const std::size_t lanes = runtime::norm_lanes(c.n), groups = runtime::norm_groups(c.n);
     double* const sums = c.workspace + lanes;
@@ -71,8 +66,7 @@ struct implementation<backend::cpu, op::clip_factor> {
     detail::parallel_ranges(lanes, detail::norm_grain(c.n), squares);
     for_each::run(ordinal, groups, groups, detail::group_sums{c.workspace, groups, sums});
     double sum = 0;
-    for (std::size_t group = 0; group < groups; ++group)
-      sum += sums[group];
+    for (std::size_t group = 0; group < groups; ++group) sum += sums[group];
     c.result(sum);
   }
 };

@@ -24,8 +24,7 @@ constexpr std::size_t tasks_per_thread(std::size_t work) {
 }
 
 /// Adds the gradients of the later chunks to the first chunk's gradient, in order.
-template <class T>
-struct chunk_adder {
+template <class T> struct chunk_adder {
   T* to;
   const T* chunks;
   std::size_t count;
@@ -34,8 +33,7 @@ struct chunk_adder {
   void range(std::size_t begin, std::size_t end) const {
     for (std::size_t chunk = 0; chunk < count; ++chunk) {
       const T* const from = chunks + chunk * size;
-      for (std::size_t i = begin; i < end; ++i)
-        to[i] += from[i];
+      for (std::size_t i = begin; i < end; ++i) to[i] += from[i];
     }
   }
 };
@@ -110,8 +108,7 @@ void convolve_on_cpu(convolution_arguments<T, computed_t<T>> g, const convolutio
 namespace devplace {
 
 /// Threads compute different samples, pixels or channels of the output.
-template <>
-struct implementation<backend::cpu, op::convolution> {
+template <> struct implementation<backend::cpu, op::convolution> {
   template <class T>
   static void run(int, const detail::convolution_arguments<T>& g, detail::cpu_isa isa = detail::current_isa()) {
     const detail::convolution_kernels<T> kernels = detail::convolution_kernels_of<T>(isa);
@@ -126,8 +123,7 @@ struct implementation<backend::cpu, op::convolution> {
 };
 
 /// Threads compute different samples, pixels or channels.
-template <>
-struct implementation<backend::cpu, op::convolution_input_gradient> {
+template <> struct implementation<backend::cpu, op::convolution_input_gradient> {
   template <class T>
   static void run(int, const detail::convolution_input_gradient_arguments<T>& given,
                   detail::cpu_isa isa = detail::current_isa()) {
@@ -162,8 +158,7 @@ struct implementation<backend::cpu, op::convolution_input_gradient> {
 };
 
 /// Threads compute different chunks of samples (convolution_chunk) or columns of the weight.
-template <>
-struct implementation<backend::cpu, op::convolution_weight_gradient> {
+template <> struct implementation<backend::cpu, op::convolution_weight_gradient> {
   template <class T>
   static void run(int, detail::convolution_weight_gradient_arguments<T> g,
                   detail::cpu_isa isa = detail::current_isa()) {
@@ -216,8 +211,7 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
 };
 
 /// Sums planes in T (16-bit elements: in float) and samples in double.
-template <>
-struct implementation<backend::cpu, op::convolution_bias_gradient> {
+template <> struct implementation<backend::cpu, op::convolution_bias_gradient> {
   template <class T>
   static void run(int, const detail::convolution_bias_gradient_arguments<T>& g,
                   detail::cpu_isa isa = detail::current_isa()) {

@@ -46,9 +46,7 @@ inline std::string processor_name() {
 }
 
 /// Returns the physical memory of the machine, in bytes.
-inline std::size_t host_memory_total() {
-  return system_value(_SC_PHYS_PAGES) * system_value(_SC_PAGESIZE);
-}
+inline std::size_t host_memory_total() { return system_value(_SC_PHYS_PAGES) * system_value(_SC_PAGESIZE); }
 
 /// Returns the memory available without swapping, in bytes: free pages and the reclaimable page cache.
 inline std::size_t host_memory_free() {
@@ -59,8 +57,7 @@ inline std::size_t host_memory_free() {
 
 }  // namespace detail
 
-template <>
-struct implementation<backend::cpu, op::device_query> {
+template <> struct implementation<backend::cpu, op::device_query> {
   static int count() { return 1; }
   static std::string why_unavailable(int) { return {}; }
   static std::string support() { return "C++ on " + std::to_string(detail::usable_processors()) + " thread(s)"; }

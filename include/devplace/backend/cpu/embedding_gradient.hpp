@@ -13,8 +13,7 @@
 namespace devplace {
 
 /// Threads compute different columns, so every sum is in the order of the indices.
-template <>
-struct implementation<backend::cpu, op::embedding_gradient> {
+template <> struct implementation<backend::cpu, op::embedding_gradient> {
   template <class T, class Gradient, class Index>
   static void run(int, const detail::embedding_gradient_arguments<T, Gradient, Index>& g) {
     constexpr std::size_t width = 32;

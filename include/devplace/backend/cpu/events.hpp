@@ -9,8 +9,7 @@
 namespace devplace {
 
 /// CPU operations have completed or thrown when their call returns: every event is complete, and no device fails.
-template <>
-struct implementation<backend::cpu, op::events> {
+template <> struct implementation<backend::cpu, op::events> {
   static detail::event_handle create(int) { return {}; }
   static void record(int, void*) {}
   static void follow(int, void*) {}

@@ -19,8 +19,7 @@ using default_engine = std::conditional_t<configuration::matrix == matrix_librar
 
 /// Computes C = then(alpha op(A) op(B) + beta C + bias) on this thread's team; see gemm_arguments. Products of bf16 and
 /// half use the built-in engine, because CBLAS has none.
-template <class Engine = default_engine, class T, class Result>
-void gemm(const gemm_arguments<T, Result>& arguments) {
+template <class Engine = default_engine, class T, class Result> void gemm(const gemm_arguments<T, Result>& arguments) {
   if constexpr (short_element<T>) {
     gemm_builtin::run(arguments);
   } else {
@@ -32,9 +31,6 @@ void gemm(const gemm_arguments<T, Result>& arguments) {
 }
 
 /// Allocates the engine's memory on every thread of this thread's team, so that later products do not allocate.
-template <class Engine = default_engine>
-void gemm_prepare() {
-  Engine::prepare();
-}
+template <class Engine = default_engine> void gemm_prepare() { Engine::prepare(); }
 
 }  // namespace devplace::detail

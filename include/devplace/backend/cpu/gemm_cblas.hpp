@@ -58,8 +58,7 @@ struct gemm_cblas {
     prepare_threads(&tag, function_view<int>(multiply));
   }
 
-  template <class T>
-  static void run(const gemm_arguments<T>& g) {
+  template <class T> static void run(const gemm_arguments<T>& g) {
     if (g.m == 0 || g.n == 0) return;
     if (g.k == 0 || g.alpha == T{0}) return gemm_without_product(g);
     const std::size_t sizes[] = {g.m, g.n, g.k, g.lda, g.ldb, g.ldc};
@@ -88,8 +87,7 @@ struct gemm_cblas {
   /// Granularity of the split, close to a multiple of every library's register tiles.
   static constexpr std::size_t tile = 16;
 
-  template <class T>
-  static void multiply(const gemm_arguments<T>& g, const gemm_range& range) {
+  template <class T> static void multiply(const gemm_arguments<T>& g, const gemm_range& range) {
     const T* const a = g.a + range.row_begin * (g.transpose_a ? 1 : g.lda);
     const T* const b = g.b + range.column_begin * (g.transpose_b ? g.ldb : 1);
     T* const c = g.c + range.row_begin * g.ldc + range.column_begin;
@@ -107,8 +105,7 @@ struct gemm_cblas {
     if (g.bias == nullptr && g.then == epilogue::none) return;
     for (std::size_t i = range.row_begin; i < range.row_end; ++i) {
       T* const row = g.c + i * g.ldc;
-      for (std::size_t j = range.column_begin; j < range.column_end; ++j)
-        row[j] = gemm_finish(g, row[j], j);
+      for (std::size_t j = range.column_begin; j < range.column_end; ++j) row[j] = gemm_finish(g, row[j], j);
     }
   }
 };

@@ -13,8 +13,7 @@
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Computes the gradient of a relu's input; where y is NaN, it is dy.
-template <class T>
-struct relu_gradient_body {
+template <class T> struct relu_gradient_body {
   T* to;
   const T* dy;
   const T* y;
@@ -37,8 +36,7 @@ void column_sums_on_cpu(std::size_t rows, std::size_t columns, const T* x, Sum* 
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cpu, op::linear_gradients> {
+template <> struct implementation<backend::cpu, op::linear_gradients> {
   /// The engine is a template argument because the body differs between translation units with and without a CBLAS.
   template <class T, class Result, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_arguments<T, Result>& g, Result* bias_gradient) {
@@ -47,10 +45,8 @@ struct implementation<backend::cpu, op::linear_gradients> {
   }
 };
 
-template <>
-struct implementation<backend::cpu, op::relu_gradient> {
-  template <class T, class Sum>
-  static void run(int, const detail::relu_gradient_arguments<T, Sum>& g) {
+template <> struct implementation<backend::cpu, op::relu_gradient> {
+  template <class T, class Sum> static void run(int, const detail::relu_gradient_arguments<T, Sum>& g) {
     implementation<backend::cpu, op::for_each>::run(0, g.rows * g.columns, 16384,
                                                     detail::relu_gradient_body<T>{g.to, g.dy, g.y});
     detail::column_sums_on_cpu(g.rows, g.columns, g.to, g.sums, g.beta);

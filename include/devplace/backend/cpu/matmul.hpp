@@ -11,8 +11,7 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cpu, op::matmul> {
+template <> struct implementation<backend::cpu, op::matmul> {
   /// The engine is a template argument because the body differs between translation units with and without a CBLAS.
   template <class T, class Result, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_arguments<T, Result>& arguments) {
@@ -22,8 +21,7 @@ struct implementation<backend::cpu, op::matmul> {
   template <class T, class Result, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_batch<T, Result>& batch) {
     const auto products = [&](std::size_t begin, std::size_t end) {
-      for (std::size_t k = begin; k != end; ++k)
-        detail::gemm(batch[k]);
+      for (std::size_t k = begin; k != end; ++k) detail::gemm(batch[k]);
     };
     if ((short_element<T> || Engine::runs_on_members()) && batch.count >= 2 * static_cast<std::size_t>(thread_count()))
       detail::parallel_ranges(batch.count, 1, products);

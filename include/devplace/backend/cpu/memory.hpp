@@ -15,8 +15,7 @@ namespace devplace {
 
 /// Ordinary host memory, aligned to `detail::alignment`. Blocks of several huge pages begin at a huge page and use huge
 /// pages if the system offers them: 512 times fewer page faults, and fewer TLB misses.
-template <>
-struct implementation<backend::cpu, op::memory> : detail::host_copies {
+template <> struct implementation<backend::cpu, op::memory> : detail::host_copies {
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
     void* data = ::operator new(bytes, alignment_of(bytes), std::nothrow);
     if (data == nullptr)

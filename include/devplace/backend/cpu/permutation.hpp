@@ -6,8 +6,7 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cpu, op::permutation> {
+template <> struct implementation<backend::cpu, op::permutation> {
   static void run(int, const detail::permutation_plan& plan) {
     detail::random_order::run(plan.order, plan.size, plan.random, plan.workspace);
   }

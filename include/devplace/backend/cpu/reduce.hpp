@@ -15,18 +15,15 @@ namespace devplace {
 /// Reduces blocks of fixed size and combines them pairwise in a fixed order. The rounding error of a sum grows with the
 /// logarithm of the number of elements. The bits depend neither on the division of blocks among threads nor on the
 /// processor's instructions. Does not allocate.
-template <>
-struct implementation<backend::cpu, op::reduce> {
-  template <class Source, class Reducer>
-  static void run(int, const detail::reduction_plan<Source, Reducer>& plan) {
+template <> struct implementation<backend::cpu, op::reduce> {
+  template <class Source, class Reducer> static void run(int, const detail::reduction_plan<Source, Reducer>& plan) {
     const blocked_reduction<Source, Reducer> all(plan);
     if (all.chunks == 1) {
       const std::size_t group_work = plan.count * all.groups.width() + 1;
       detail::parallel_ranges(all.groups.count(), 1 + parallel_work / group_work,
                               [&](std::size_t begin, std::size_t end) { all.whole(begin, end); });
     } else {
-      for (std::size_t group = 0; group < all.groups.count(); ++group)
-        all.in_chunks(group);
+      for (std::size_t group = 0; group < all.groups.count(); ++group) all.in_chunks(group);
     }
   }
 
@@ -34,8 +31,7 @@ struct implementation<backend::cpu, op::reduce> {
   static constexpr std::size_t partials = 2048;        // accumulators on the stack
   static constexpr std::size_t parallel_work = 16384;  // elements that justify a thread
 
-  template <class Source, class Reducer>
-  struct blocked_reduction {
+  template <class Source, class Reducer> struct blocked_reduction {
     using accumulator = typename Reducer::accumulator;
     using block = detail::reduced_block<Source, Reducer>;
 
@@ -95,8 +91,7 @@ struct implementation<backend::cpu, op::reduce> {
       accumulator right[detail::reduced_groups::tile];
       reduce(results, group, begin, middle);
       reduce(right, group, middle, end);
-      for (std::size_t i = 0; i < groups.columns(group); ++i)
-        Reducer::merge(results[i], right[i]);
+      for (std::size_t i = 0; i < groups.columns(group); ++i) Reducer::merge(results[i], right[i]);
     }
   };
 };

@@ -14,20 +14,16 @@
 namespace devplace {
 
 /// Sorts by comparison, with the position as tie-break: the in-place algorithm is not stable.
-template <>
-struct implementation<backend::cpu, op::sort> {
-  template <class T>
-  static void run(int, const detail::sort_plan<T>& plan) {
+template <> struct implementation<backend::cpu, op::sort> {
+  template <class T> static void run(int, const detail::sort_plan<T>& plan) {
     detail::parallel_ranges(plan.rows, detail::row_grain(plan.columns, 16),
                             [&plan](std::size_t begin, std::size_t end) {
-                              for (std::size_t row = begin; row != end; ++row)
-                                sort_row(plan, row * plan.columns);
+                              for (std::size_t row = begin; row != end; ++row) sort_row(plan, row * plan.columns);
                             });
   }
 
  private:
-  template <class T>
-  static void sort_row(const detail::sort_plan<T>& plan, std::size_t begin) {
+  template <class T> static void sort_row(const detail::sort_plan<T>& plan, std::size_t begin) {
     const auto first = plan.order + begin, last = first + plan.columns;
     std::iota(first, last, static_cast<std::int64_t>(begin));
     const auto before = [x = plan.x, descending = plan.descending](std::int64_t a, std::int64_t b) {

@@ -7,8 +7,7 @@
 namespace devplace {
 
 /// CPU operations have completed when their call returns: a CPU stream is always empty.
-template <>
-struct implementation<backend::cpu, op::streams> {
+template <> struct implementation<backend::cpu, op::streams> {
   static detail::stream_handle create(int) { return {}; }
   static detail::stream_handle create_without_memory(int) { return {}; }
   static detail::stream_handle own(int) { return {}; }

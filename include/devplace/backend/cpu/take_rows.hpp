@@ -24,10 +24,8 @@ namespace detail {
 
 }  // namespace detail
 
-template <>
-struct implementation<backend::cpu, op::take_rows> {
-  template <class T, class Index>
-  static void run(int, const detail::row_taker<T, Index>& take) {
+template <> struct implementation<backend::cpu, op::take_rows> {
+  template <class T, class Index> static void run(int, const detail::row_taker<T, Index>& take) {
     for (std::size_t i = 0; i < take.count; ++i)
       if (!take.exists(i)) detail::throw_no_such_row(static_cast<std::int64_t>(take.indices[i]), i, take.rows);
     const std::size_t grain = 1 + 16384 / (take.columns + 1);

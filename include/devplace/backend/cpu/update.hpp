@@ -12,10 +12,8 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cpu, op::update> {
-  template <class Update>
-  static void run(int, std::size_t n, const Update& update) {
+template <> struct implementation<backend::cpu, op::update> {
+  template <class Update> static void run(int, std::size_t n, const Update& update) {
     if (update.source.skipped()) return;
     // Elements that justify a thread: a multiple of every vector width. For every number of threads, the same elements
     // are then left after whole vectors, and the bits are equal.

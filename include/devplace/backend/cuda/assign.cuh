@@ -23,46 +23,36 @@ struct element_sizes {
   static constexpr element_sizes of(std::size_t size) { return {size, size}; }
   constexpr unsigned width() const { return width_of_sizes(smallest, largest); }
 };
-template <class... Sizes>
-constexpr element_sizes sizes_of_all(const Sizes&... s) {
+template <class... Sizes> constexpr element_sizes sizes_of_all(const Sizes&... s) {
   return {std::min({s.smallest...}), std::max({s.largest...})};
 }
 
 /// The element sizes of the tensors that an expression reads (single elements excluded).
-template <class Tree>
-inline constexpr element_sizes sizes_in_tree = {16, 1};
-template <class T>
-inline constexpr element_sizes sizes_in_tree<linear_leaf<T>> = element_sizes::of(sizeof(T));
+template <class Tree> inline constexpr element_sizes sizes_in_tree = {16, 1};
+template <class T> inline constexpr element_sizes sizes_in_tree<linear_leaf<T>> = element_sizes::of(sizeof(T));
 template <class T, std::size_t Rank>
 inline constexpr element_sizes sizes_in_tree<strided_leaf<T, Rank>> = element_sizes::of(sizeof(T));
 template <class F, class Indices, class... Children>
-inline constexpr element_sizes sizes_in_tree<node<F, Indices, Children...>> = sizes_of_all(sizes_in_tree<void>,
-                                                                                           sizes_in_tree<Children>...);
+inline constexpr element_sizes sizes_in_tree<node<F, Indices, Children...>> =
+    sizes_of_all(sizes_in_tree<void>, sizes_in_tree<Children>...);
 
 /// N adjacent elements of a tensor, in registers.
-template <class T, unsigned N>
-struct several_leaf {
+template <class T, unsigned N> struct several_leaf {
   pack<T, N> elements;
 
   DEVPLACE_HD constexpr T at(unsigned k) const { return elements.value[k]; }
 };
 
 /// Reads leaves for N adjacent elements of a row. `Start` is the number or the position of the first element.
-template <unsigned N, class Thread, class Start>
-struct read_several {
+template <unsigned N, class Thread, class Start> struct read_several {
   const Thread& thread;
   const Start& start;
 
-  template <class Leaf>
-  DEVPLACE_DEVICE Leaf operator()(const Leaf& leaf) const {
-    return leaf;
-  }
-  template <class T>
-  DEVPLACE_DEVICE scalar_leaf<T> operator()(const single_leaf<T>& leaf) const {
+  template <class Leaf> DEVPLACE_DEVICE Leaf operator()(const Leaf& leaf) const { return leaf; }
+  template <class T> DEVPLACE_DEVICE scalar_leaf<T> operator()(const single_leaf<T>& leaf) const {
     return {*leaf.data};
   }
-  template <class T>
-  DEVPLACE_DEVICE several_leaf<T, N> operator()(const linear_leaf<T>& leaf) const {
+  template <class T> DEVPLACE_DEVICE several_leaf<T, N> operator()(const linear_leaf<T>& leaf) const {
     return {thread.template load<T, N>(leaf.data + start)};
   }
   template <class T, std::size_t Rank>
@@ -72,15 +62,13 @@ struct read_several {
     several_leaf<T, N> repeated;
     const T element = *from;
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned k = 0; k < N; ++k)
-      repeated.elements.value[k] = element;
+    for (unsigned k = 0; k < N; ++k) repeated.elements.value[k] = element;
     return repeated;
   }
 };
 
 /// Returns the tree with every leaf replaced by `read(leaf)`.
-template <class Read, class Leaf>
-DEVPLACE_DEVICE auto read_tree(const Read& read, const Leaf& leaf) {
+template <class Read, class Leaf> DEVPLACE_DEVICE auto read_tree(const Read& read, const Leaf& leaf) {
   return read(leaf);
 }
 template <class Read, class F, std::size_t... I, class... Children>
@@ -91,26 +79,16 @@ DEVPLACE_DEVICE auto read_tree(const Read& read, const node<F, std::index_sequen
 }
 
 /// Whether packs of N elements can read every tensor in the tree and write the destination.
-template <unsigned N>
-struct wide_leaves {
-  template <class Leaf>
-  static bool in(const Leaf&) {
-    return true;
-  }
-  template <class T>
-  static bool in(const linear_leaf<T>& leaf) {
-    return is_aligned<N>(leaf.data);
-  }
-  template <class T, std::size_t Rank>
-  static bool in(const strided_leaf<T, Rank>& leaf) {
+template <unsigned N> struct wide_leaves {
+  template <class Leaf> static bool in(const Leaf&) { return true; }
+  template <class T> static bool in(const linear_leaf<T>& leaf) { return is_aligned<N>(leaf.data); }
+  template <class T, std::size_t Rank> static bool in(const strided_leaf<T, Rank>& leaf) {
     return leaf.strides[Rank - 1] == 0 || has_wide_rows<Rank>(leaf.data, leaf.strides);
   }
-  template <class T, std::size_t Rank>
-  static bool in(const row_major_target<T, Rank>& target) {
+  template <class T, std::size_t Rank> static bool in(const row_major_target<T, Rank>& target) {
     return is_aligned<N>(target.data);
   }
-  template <class T, std::size_t Rank>
-  static bool in(const strided_target<T, Rank>& target) {
+  template <class T, std::size_t Rank> static bool in(const strided_target<T, Rank>& target) {
     return has_wide_rows<Rank>(target.data, target.strides);
   }
   template <class F, std::size_t... I, class... Children>
@@ -119,11 +97,9 @@ struct wide_leaves {
   }
 
  private:
-  template <std::size_t Rank, class T>
-  static bool has_wide_rows(const T* data, const std::size_t* strides) {
+  template <std::size_t Rank, class T> static bool has_wide_rows(const T* data, const std::size_t* strides) {
     bool wide = strides[Rank - 1] == 1 && is_aligned<N>(data);
-    for (std::size_t axis = 0; axis + 1 < Rank; ++axis)
-      wide = wide && strides[axis] % N == 0;
+    for (std::size_t axis = 0; axis + 1 < Rank; ++axis) wide = wide && strides[axis] % N == 0;
     return wide;
   }
 };
@@ -132,30 +108,25 @@ template <unsigned N, class Thread, class T, class Tree>
 DEVPLACE_DEVICE void store_several(const Thread& t, T* to, const Tree& tree) {
   pack<T, N> result;
   DEVPLACE_DEVICE_UNROLL
-  for (unsigned k = 0; k < N; ++k)
-    result.value[k] = tree.at(k);
+  for (unsigned k = 0; k < N; ++k) result.value[k] = tree.at(k);
   t.store(to, result);
 }
 
-template <class Body>
-struct wide_assignment;
+template <class Body> struct wide_assignment;
 
-template <class T, class Tree>
-struct wide_assignment<assign_linear<T, Tree>> {
+template <class T, class Tree> struct wide_assignment<assign_linear<T, Tree>> {
   static constexpr unsigned width = sizes_of_all(element_sizes::of(sizeof(T)), sizes_in_tree<Tree>).width();
   assign_linear<T, Tree> body;
 
   bool is_wide() const { return is_aligned<width>(body.destination) && wide_leaves<width>::in(body.tree); }
 
   DEVPLACE_DEVICE void one(std::size_t i) const { body(i); }
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     store_several<width>(t, body.destination + i, read_tree(read_several<width, Thread, std::size_t>{t, i}, body.tree));
   }
 };
 
-template <class Target, class Tree, std::size_t Rank>
-struct wide_assignment<assign_strided<Target, Tree, Rank>> {
+template <class Target, class Tree, std::size_t Rank> struct wide_assignment<assign_strided<Target, Tree, Rank>> {
   using body_type = assign_strided<Target, Tree, Rank>;
   static constexpr unsigned width =
       sizes_of_all(element_sizes::of(sizeof(*body_type{}.destination.data)), sizes_in_tree<Tree>).width();
@@ -167,16 +138,14 @@ struct wide_assignment<assign_strided<Target, Tree, Rank>> {
   }
 
   DEVPLACE_DEVICE void one(std::size_t i) const { body(i); }
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const position<Rank> start = body.position_of(i);
     const read_several<width, Thread, position<Rank>> read{t, start};
     store_several<width>(t, body.destination.at(i, start), read_tree(read, body.tree));
   }
 };
 
-template <class T, class Tree>
-auto make_kernel(std::size_t n, const assign_linear<T, Tree>& body) {
+template <class T, class Tree> auto make_kernel(std::size_t n, const assign_linear<T, Tree>& body) {
   return make_wide_kernel(n, wide_assignment<assign_linear<T, Tree>>{body});
 }
 template <class Target, class Tree, std::size_t Rank>

@@ -11,16 +11,14 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cuda, op::attention> {
+template <> struct implementation<backend::cuda, op::attention> {
   template <class T, unsigned Columns>
   static void run(int ordinal, const detail::attention_arguments<T>& g, detail::columns_of_head<Columns>) {
     detail::launch_attention<Columns>(g, detail::kernel_launch{ordinal});
   }
 };
 
-template <>
-struct implementation<backend::cuda, op::attention_gradient> {
+template <> struct implementation<backend::cuda, op::attention_gradient> {
   template <class T, unsigned Columns>
   static void run(int ordinal, const detail::attention_gradient_arguments<T>& g, detail::columns_of_head<Columns>) {
     implementation<backend::cuda, op::for_each>::run(

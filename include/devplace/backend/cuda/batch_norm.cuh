@@ -33,44 +33,38 @@ DEVPLACE_DEVICE void map_channels(const Functor& f, std::size_t i, pack<X, N>& r
   }
 }
 
-template <class X, class F>
-struct wide_scale_channels {
+template <class X, class F> struct wide_scale_channels {
   static constexpr unsigned width = widest_access<X>;
   scale_channels_functor<X, F> f;
 
   bool is_wide() const { return is_aligned<width>(f.x) && is_aligned<width>(f.y); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     pack<X, width> y;
     map_channels(f, i, y, t.template load<X, width>(f.x + i));
     t.store(f.y + i, y);
   }
 };
 
-template <class X, class F>
-struct wide_batch_norm_gradient {
+template <class X, class F> struct wide_batch_norm_gradient {
   static constexpr unsigned width = widest_access<X>;
   batch_norm_gradient_functor<X, F> f;
 
   bool is_wide() const { return is_aligned<width>(f.x) && is_aligned<width>(f.dy) && is_aligned<width>(f.dx); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     pack<X, width> dx;
     map_channels(f, i, dx, t.template load<X, width>(f.x + i), t.template load<X, width>(f.dy + i));
     t.store(f.dx + i, dx);
   }
 };
 
-template <short_element X, class F>
-auto make_kernel(std::size_t n, const scale_channels_functor<X, F>& f) {
+template <short_element X, class F> auto make_kernel(std::size_t n, const scale_channels_functor<X, F>& f) {
   return make_wide_kernel(n, wide_scale_channels<X, F>{f});
 }
-template <short_element X, class F>
-auto make_kernel(std::size_t n, const batch_norm_gradient_functor<X, F>& f) {
+template <short_element X, class F> auto make_kernel(std::size_t n, const batch_norm_gradient_functor<X, F>& f) {
   return make_wide_kernel(n, wide_batch_norm_gradient<X, F>{f});
 }
 

@@ -8,10 +8,8 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cuda, op::channel_sums> {
-  template <class Terms>
-  static void run(int ordinal, const detail::channel_plan<Terms>& plan) {
+template <> struct implementation<backend::cuda, op::channel_sums> {
+  template <class Terms> static void run(int ordinal, const detail::channel_plan<Terms>& plan) {
     if (plan.shape.extent == 1)
       detail::reduce<backend::cuda>(ordinal, detail::channel_reduction<true>(plan.shape, plan.terms));
     else

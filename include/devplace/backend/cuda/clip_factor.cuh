@@ -8,10 +8,8 @@
 namespace devplace {
 
 /// Uses one launch: the last block of the sum computes the factor. Leaves the tickets in the workspace at 0.
-template <>
-struct implementation<backend::cuda, op::clip_factor> {
-  template <class T>
-  static void run(int ordinal, const runtime::clip_numbers<T>& c) {
+template <> struct implementation<backend::cuda, op::clip_factor> {
+  template <class T> static void run(int ordinal, const runtime::clip_numbers<T>& c) {
     using source = detail::element_source<T>;
     using reducer = runtime::clip_reducer<T>;
     implementation<backend::cuda, op::reduce>::run(

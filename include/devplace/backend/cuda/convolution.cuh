@@ -11,10 +11,8 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cuda, op::convolution> {
-  template <class T>
-  static void run(int ordinal, const detail::convolution_arguments<T>& g) {
+template <> struct implementation<backend::cuda, op::convolution> {
+  template <class T> static void run(int ordinal, const detail::convolution_arguments<T>& g) {
     const detail::kernel_launch launch{ordinal};
     if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn)
       if (convolve_by_cudnn(ordinal, g, launch)) return;
@@ -22,10 +20,8 @@ struct implementation<backend::cuda, op::convolution> {
   }
 };
 
-template <>
-struct implementation<backend::cuda, op::convolution_input_gradient> {
-  template <class T>
-  static void run(int ordinal, const detail::convolution_input_gradient_arguments<T>& g) {
+template <> struct implementation<backend::cuda, op::convolution_input_gradient> {
+  template <class T> static void run(int ordinal, const detail::convolution_input_gradient_arguments<T>& g) {
     const detail::kernel_launch launch{ordinal};
     if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn)
       if (convolve_by_cudnn(ordinal, g, launch)) return;
@@ -33,10 +29,8 @@ struct implementation<backend::cuda, op::convolution_input_gradient> {
   }
 };
 
-template <>
-struct implementation<backend::cuda, op::convolution_weight_gradient> {
-  template <class T>
-  static void run(int ordinal, const detail::convolution_weight_gradient_arguments<T>& g) {
+template <> struct implementation<backend::cuda, op::convolution_weight_gradient> {
+  template <class T> static void run(int ordinal, const detail::convolution_weight_gradient_arguments<T>& g) {
     const detail::kernel_launch launch{ordinal};
     if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn)
       if (convolve_by_cudnn(ordinal, g, launch)) return;
@@ -44,10 +38,8 @@ struct implementation<backend::cuda, op::convolution_weight_gradient> {
   }
 };
 
-template <>
-struct implementation<backend::cuda, op::convolution_bias_gradient> {
-  template <class T>
-  static void run(int ordinal, const detail::convolution_bias_gradient_arguments<T>& g) {
+template <> struct implementation<backend::cuda, op::convolution_bias_gradient> {
+  template <class T> static void run(int ordinal, const detail::convolution_bias_gradient_arguments<T>& g) {
     using reducer = detail::sum_reducer<T, detail::computed_t<T>>;
     implementation<backend::cuda, op::reduce>::run(
         ordinal, detail::reduction_plan<detail::convolution_bias_source<T>, reducer>{

@@ -57,8 +57,7 @@ DEVPLACE_DEVICE void by_group(const cross_entropy_row<T, Label>& p, Access acces
     const T value = ignored ? T{0} : not_a_number<T>;
     if (group.index() == 0) p.losses[row] = value;
     if (p.dlogits == nullptr) return;
-    for (std::size_t c = group.index(); c < p.n; c += Group::size)
-      p.dlogits[row * p.n + c] = value;
+    for (std::size_t c = group.index(); c < p.n; c += Group::size) p.dlogits[row * p.n + c] = value;
     return;
   }
   const T weight = w == nullptr ? T{1} : w[target_column];

@@ -41,8 +41,7 @@ inline void check_cublaslt(cublasStatus_t status, const char* call, int ordinal,
     throw_cublaslt_error(status, call, ordinal, to_string(key));
 }
 
-template <class Handle, cublasStatus_t (*Destroy)(Handle)>
-struct cublaslt_deleter {
+template <class Handle, cublasStatus_t (*Destroy)(Handle)> struct cublaslt_deleter {
   void operator()(Handle handle) const { static_cast<void>(Destroy(handle)); }
 };
 template <class Handle, cublasStatus_t (*Destroy)(Handle)>

@@ -82,8 +82,7 @@ class cudnn_caller {
 };
 
 /// Returns cuDNN's name of the element type of an attribute.
-template <class T>
-constexpr cudnnBackendAttributeType_t cudnn_type_of() {
+template <class T> constexpr cudnnBackendAttributeType_t cudnn_type_of() {
   if constexpr (std::is_same_v<T, std::int64_t>)
     return CUDNN_TYPE_INT64;
   else if constexpr (std::is_same_v<T, float>)
@@ -128,8 +127,7 @@ class cudnn_descriptor {
   void set(cudnnBackendAttributeName_t name, const std::array<T, Count>& values, const cudnn_caller& caller) {
     set(name, cudnn_type_of<T>(), Count, values.data(), caller);
   }
-  template <class T>
-  void set(cudnnBackendAttributeName_t name, const T& value, const cudnn_caller& caller) {
+  template <class T> void set(cudnnBackendAttributeName_t name, const T& value, const cudnn_caller& caller) {
     set(name, cudnn_type_of<T>(), 1, &value, caller);
   }
   void set(cudnnBackendAttributeName_t name, const cudnn_descriptor& other, const cudnn_caller& caller) {
@@ -137,8 +135,7 @@ class cudnn_descriptor {
     set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &handle, caller);
   }
 
-  template <class T>
-  void set(cudnnBackendAttributeName_t name, std::span<T> values, const cudnn_caller& caller) {
+  template <class T> void set(cudnnBackendAttributeName_t name, std::span<T> values, const cudnn_caller& caller) {
     set(name, cudnn_type_of<std::remove_const_t<T>>(), values.size(), values.data(), caller);
   }
   void set_all(cudnnBackendAttributeName_t name, std::span<const cudnnBackendDescriptor_t> others,

@@ -36,8 +36,7 @@ inline std::size_t samples_at_once(const attention_shape& s,
 }
 
 /// The plans of a place's attention. Create local objects only: an object holds the mutex of the place's cuDNN.
-template <class T>
-class cudnn_attention {
+template <class T> class cudnn_attention {
  public:
   cudnn_attention(int ordinal, const attention_shape& shape, float scale)
       : cudnn_attention(ordinal, shape, scale, samples_at_once(shape)) {}
@@ -87,8 +86,7 @@ class cudnn_attention {
   }
 
  private:
-  template <class Element>
-  static void* to_write(const Element* data) {
+  template <class Element> static void* to_write(const Element* data) {
     return const_cast<Element*>(data);  // addresses in cuDNN's pack are not const
   }
   attention_key key_of(std::size_t samples, bool gradient) const {

@@ -44,8 +44,7 @@ struct cudnn_cache {
 
   /// Returns the plan of `key` in `plans`, made by make_cudnn_plan() at its first use. Replaces the least recently used
   /// plan if there are too many. Does not allocate if the plan exists.
-  template <class Key>
-  cudnn_plan& plan_of(std::map<Key, cudnn_plan>& plans_of_kind, const Key& key, int ordinal) {
+  template <class Key> cudnn_plan& plan_of(std::map<Key, cudnn_plan>& plans_of_kind, const Key& key, int ordinal) {
     auto found = plans_of_kind.find(key);
     if (found == plans_of_kind.end()) {
       if (handle == nullptr) cudnn_caller(ordinal, key).check(cudnnCreate(&handle), "cudnnCreate");

@@ -79,8 +79,7 @@ inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const con
     cudnn_descriptor tensor(CUDNN_BACKEND_TENSOR_DESCRIPTOR, caller);
     std::array<std::int64_t, 4> dimensions{}, strides{};
     std::size_t stride = 1;
-    for (std::size_t k = 4; k-- != 0; stride *= e[k])
-      dimensions[k] = number(e[k]), strides[k] = number(stride);
+    for (std::size_t k = 4; k-- != 0; stride *= e[k]) dimensions[k] = number(e[k]), strides[k] = number(stride);
     tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, static_cast<cudnnDataType_t>(key.element->cudnn), caller);
     tensor.set(CUDNN_ATTR_TENSOR_DIMENSIONS, dimensions, caller);
     tensor.set(CUDNN_ATTR_TENSOR_STRIDES, strides, caller);

@@ -89,8 +89,7 @@ inline std::vector<std::string> cuda_peers(int ordinal, int visible) {
 }  // namespace detail
 
 /// Describes the devices that are visible to this process.
-template <>
-struct implementation<backend::cuda, op::device_query> {
+template <> struct implementation<backend::cuda, op::device_query> {
   static int count() { return detail::cuda_place_count("a query of the devices"); }
   static std::string why_unavailable(int ordinal) { return detail::why_no_cuda_device(ordinal); }
   static std::string support() { return "CUDA " + detail::cuda_version_text(CUDART_VERSION); }

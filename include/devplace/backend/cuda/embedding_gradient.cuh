@@ -8,8 +8,7 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cuda, op::embedding_gradient> {
+template <> struct implementation<backend::cuda, op::embedding_gradient> {
   template <class T, class Gradient, class Index>
   static void run(int ordinal, const detail::embedding_gradient_arguments<T, Gradient, Index>& g) {
     const detail::embedding_gradient_kernel<T, Gradient, Index> kernel{g};

@@ -13,8 +13,7 @@
 namespace devplace {
 
 /// CUDA events without timing, recorded on the streams of the places.
-template <>
-struct implementation<backend::cuda, op::events> {
+template <> struct implementation<backend::cuda, op::events> {
   static detail::event_handle create(int ordinal) {
     const detail::cuda_device_guard device(ordinal);
     cudaEvent_t created = nullptr;

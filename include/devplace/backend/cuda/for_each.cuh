@@ -10,10 +10,8 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cuda, op::for_each> {
-  template <class F>
-  static void run(int ordinal, std::size_t n, std::size_t, const F& f) {
+template <> struct implementation<backend::cuda, op::for_each> {
+  template <class F> static void run(int ordinal, std::size_t n, std::size_t, const F& f) {
     with_kernel(n, f, detail::kernel_launch{ordinal});
   }
 };

@@ -21,8 +21,7 @@ namespace devplace {
 /// CUDA's interprocess handles of memory and of an event. The memory is allocated by cudaMalloc, because pool memory
 /// has no such handles. Every process that has opened the memory holds a lock of the segment. The exporting process
 /// frees the memory when no other process holds a lock, since CUDA leaves the opposite order undefined.
-template <>
-struct implementation<backend::cuda, op::ipc> {
+template <> struct implementation<backend::cuda, op::ipc> {
   static std::string device(int ordinal) {
     const detail::cuda_device_guard guard(ordinal);
     cudaDeviceProp properties{};

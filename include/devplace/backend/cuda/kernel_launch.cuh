@@ -12,8 +12,7 @@ namespace devplace::detail {
 
 /// Returns the minimum number of blocks that a multiprocessor must hold, which limits the registers per thread (the
 /// compiler spills the rest): the kernel's member `least_blocks`, or 0, the compiler's choice.
-template <class Kernel>
-constexpr unsigned least_blocks() {
+template <class Kernel> constexpr unsigned least_blocks() {
   if constexpr (requires { Kernel::least_blocks; })
     return Kernel::least_blocks;
   else
@@ -32,8 +31,7 @@ __global__ void __launch_bounds__(Kernel::threads, least_blocks<Kernel>()) simt_
 struct kernel_launch {
   int ordinal;
 
-  template <class Kernel>
-  void operator()(std::size_t blocks, const Kernel& kernel) const {
+  template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
     if (only_plans()) return;
     constexpr std::size_t most_blocks = std::size_t{1} << 20;
     const cuda_scope device(ordinal);

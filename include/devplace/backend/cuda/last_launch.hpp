@@ -29,8 +29,7 @@ inline std::string kernel_in(std::string_view text) {
 }
 
 /// Returns a kernel's type as the compiler spells it.
-template <class Kernel>
-const char* kernel_name() {
+template <class Kernel> const char* kernel_name() {
   static const std::string& name = *new std::string(kernel_in(__PRETTY_FUNCTION__));  // never destroyed
   return name.c_str();
 }

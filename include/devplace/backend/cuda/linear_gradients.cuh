@@ -8,18 +8,15 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cuda, op::linear_gradients> {
+template <> struct implementation<backend::cuda, op::linear_gradients> {
   template <class T, class Result>
   static void run(int ordinal, const detail::gemm_arguments<T, Result>& g, Result* bias_gradient) {
     detail::multiply_with_sums(ordinal, g, bias_gradient, detail::kernel_launch{ordinal});
   }
 };
 
-template <>
-struct implementation<backend::cuda, op::relu_gradient> {
-  template <class T, class Sum>
-  static void run(int ordinal, const detail::relu_gradient_arguments<T, Sum>& g) {
+template <> struct implementation<backend::cuda, op::relu_gradient> {
+  template <class T, class Sum> static void run(int ordinal, const detail::relu_gradient_arguments<T, Sum>& g) {
     detail::relu_gradient(ordinal, g, detail::kernel_launch{ordinal});
   }
 };

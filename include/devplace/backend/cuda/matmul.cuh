@@ -9,11 +9,9 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cuda, op::matmul> {
+template <> struct implementation<backend::cuda, op::matmul> {
   /// Computes gemm_arguments or a gemm_batch.
-  template <class Products>
-  static void run(int ordinal, const Products& g) {
+  template <class Products> static void run(int ordinal, const Products& g) {
     detail::multiply(ordinal, g, detail::kernel_launch{ordinal});
   }
 };

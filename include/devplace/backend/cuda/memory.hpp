@@ -18,8 +18,7 @@ namespace devplace {
 
 /// Memory of CUDA devices. It is allocated from the place's pool and freed in the order of the stream that allocated
 /// it; copies run in the order of the current stream.
-template <>
-struct implementation<backend::cuda, op::memory> {
+template <> struct implementation<backend::cuda, op::memory> {
   static detail::memory_block allocate(int ordinal, std::size_t bytes,
                                        memory_purpose purpose = memory_purpose::tensors) {
     const detail::cuda_scope device(ordinal);

@@ -35,11 +35,9 @@ DEVPLACE_DEVICE void by_group(const normalize_row<T, Centred, Element>& p, Acces
   const auto normalized = scale_of_row<T, Centred>(group, x, p.n, p.epsilon);
   Element* const y = p.y + row * p.n;
   if constexpr (Centred)
-    x.write(
-        y, [&](std::size_t, T v, T weight, T bias) { return normalized(v) * weight + bias; }, p.weight, p.bias);
+    x.write(y, [&](std::size_t, T v, T weight, T bias) { return normalized(v) * weight + bias; }, p.weight, p.bias);
   else
-    x.write(
-        y, [&](std::size_t, T v, T weight) { return normalized(v) * weight; }, p.weight);
+    x.write(y, [&](std::size_t, T v, T weight) { return normalized(v) * weight; }, p.weight);
 }
 
 template <class T, bool Centred, class Element, class Access, class Group>

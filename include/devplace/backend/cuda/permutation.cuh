@@ -27,8 +27,7 @@ struct key_of_index {
 }  // namespace detail
 
 /// Sorts stably by random keys: equal keys keep the order of their indices.
-template <>
-struct implementation<backend::cuda, op::permutation> {
+template <> struct implementation<backend::cuda, op::permutation> {
   static void run(int ordinal, const detail::permutation_plan& plan) {
     detail::for_each_index<backend::cuda>(ordinal, plan.size, 1,
                                           detail::key_of_index{plan.workspace, plan.order, plan.random});

@@ -28,8 +28,7 @@ inline int ordinal_of_pinned_memory() {
 /// Page-locked host memory, which every device of the process can read and write by DMA. CUDA allocates it in the
 /// context of a device; always using the same device avoids creating contexts on others. Allocation and release are
 /// expensive: both may synchronise all devices.
-template <>
-struct implementation<backend::pinned, op::memory> : detail::host_copies {
+template <> struct implementation<backend::pinned, op::memory> : detail::host_copies {
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
     const int home = detail::ordinal_of_pinned_memory();
     const detail::cuda_device_guard device(home);

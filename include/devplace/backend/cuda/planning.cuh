@@ -7,8 +7,7 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cuda, op::planning> {
+template <> struct implementation<backend::cuda, op::planning> {
   struct scope {
     scope() { detail::only_plans() = true; }
     scope(const scope&) = delete;

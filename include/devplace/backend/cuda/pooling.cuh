@@ -20,17 +20,14 @@
 namespace devplace::detail {
 
 /// 8 columns of two adjacent rows: 4 squares of 2 x 2.
-template <class T>
-struct four_squares {
+template <class T> struct four_squares {
   pack<T, 8> upper, lower;
 
-  template <class Thread>
-  DEVPLACE_DEVICE static four_squares load(const Thread& t, const T* at, std::size_t columns) {
+  template <class Thread> DEVPLACE_DEVICE static four_squares load(const Thread& t, const T* at, std::size_t columns) {
     return {t.template load<T, 8>(at), t.template load<T, 8>(at + columns)};
   }
   /// Calls f(element, number of the element in the square) for the elements of a square, in order.
-  template <class F>
-  DEVPLACE_DEVICE void each(unsigned square, const F& f) const {
+  template <class F> DEVPLACE_DEVICE void each(unsigned square, const F& f) const {
     f(upper.value[2 * square], 0u);
     f(upper.value[2 * square + 1], 1u);
     f(lower.value[2 * square], 2u);
@@ -58,16 +55,14 @@ DEVPLACE_DEVICE four_squares<T> squares_of_windows(const Thread& t, const poolin
   return four_squares<T>::load(t, x + at, s.columns.in);
 }
 
-template <class T>
-struct wide_max_pool {
+template <class T> struct wide_max_pool {
   static constexpr unsigned width = 4;
   max_pool_functor<T> f;
 
   bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const auto squares = squares_of_windows(t, f.s, f.x, i);
     pack<T, width> best;
     DEVPLACE_DEVICE_UNROLL
@@ -81,28 +76,24 @@ struct wide_max_pool {
   }
 };
 
-template <class T>
-struct wide_average_pool {
+template <class T> struct wide_average_pool {
   static constexpr unsigned width = 4;
   average_pool_functor<T> f;
 
   bool is_wide() const { return in_squares(f.s) && is_aligned<8>(f.x) && is_aligned<width>(f.to); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const auto squares = squares_of_windows(t, f.s, f.x, i);
     pack<T, width> means;
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w)
-      means.value[w] = static_cast<T>(squares.sum(w) / 4);
+    for (unsigned w = 0; w < width; ++w) means.value[w] = static_cast<T>(squares.sum(w) / 4);
     t.store(f.to + i, means);
   }
 };
 
 /// Computes 8 adjacent input gradients from the gradients of 4 windows; 0 in a last row that no window contains.
-template <class T, class F>
-struct wide_pool_gradient {
+template <class T, class F> struct wide_pool_gradient {
   static constexpr unsigned width = 8;
   static constexpr unsigned least_blocks = 1;  // with more blocks nvcc 13.0 spills registers
   F f;
@@ -112,8 +103,7 @@ struct wide_pool_gradient {
   }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t line = quotient(i, f.s.columns.in), plane = quotient(line, f.s.rows.in);
     const std::size_t row = line - plane * f.s.rows.in, column = i - line * f.s.columns.in;
     pack<T, width> dx;
@@ -128,8 +118,7 @@ struct wide_pool_gradient {
                  });
     } else {
       DEVPLACE_DEVICE_UNROLL
-      for (unsigned w = 0; w < width; ++w)
-        dx.value[w] = T(0.0F);
+      for (unsigned w = 0; w < width; ++w) dx.value[w] = T(0.0F);
     }
     t.store(f.dx + i, dx);
   }
@@ -160,25 +149,20 @@ struct wide_pool_gradient {
   DEVPLACE_DEVICE static void each_share(const Thread&, const average_pool_gradient_functor<T>&, std::size_t, unsigned,
                                          const Take& take) {
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < 4; ++w)
-      take(w, true, true, computed_t<T>{4});
+    for (unsigned w = 0; w < 4; ++w) take(w, true, true, computed_t<T>{4});
   }
 };
 
-template <short_element T>
-auto make_kernel(std::size_t n, const max_pool_functor<T>& f) {
+template <short_element T> auto make_kernel(std::size_t n, const max_pool_functor<T>& f) {
   return make_wide_kernel(n, wide_max_pool<T>{f});
 }
-template <short_element T>
-auto make_kernel(std::size_t n, const average_pool_functor<T>& f) {
+template <short_element T> auto make_kernel(std::size_t n, const average_pool_functor<T>& f) {
   return make_wide_kernel(n, wide_average_pool<T>{f});
 }
-template <short_element T>
-auto make_kernel(std::size_t n, const max_pool_gradient_functor<T>& f) {
+template <short_element T> auto make_kernel(std::size_t n, const max_pool_gradient_functor<T>& f) {
   return make_wide_kernel(n, wide_pool_gradient<T, max_pool_gradient_functor<T>>{f});
 }
-template <short_element T>
-auto make_kernel(std::size_t n, const average_pool_gradient_functor<T>& f) {
+template <short_element T> auto make_kernel(std::size_t n, const average_pool_gradient_functor<T>& f) {
   return make_wide_kernel(n, wide_pool_gradient<T, average_pool_gradient_functor<T>>{f});
 }
 

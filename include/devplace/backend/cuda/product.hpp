@@ -19,8 +19,7 @@ namespace devplace::detail {
 // Chooses the kernels of a product. `launch(blocks, kernel)` enqueues a kernel on the place's stream.
 
 /// Returns whether rows that begin at `data` with leading dimension `ld` can be read `Width` elements at a time.
-template <unsigned Width, class T>
-bool has_wide_rows(const T* data, std::size_t ld) {
+template <unsigned Width, class T> bool has_wide_rows(const T* data, std::size_t ld) {
   return ld % Width == 0 && reinterpret_cast<std::uintptr_t>(data) % (Width * sizeof(T)) == 0;
 }
 
@@ -88,14 +87,13 @@ void multiply_without_library(int ordinal, const gemm_arguments<T, C>& g, const 
 
 /// Computes the products by cuBLASLt, without the activation. Returns false, with nothing computed, if cuBLASLt has no
 /// algorithm. Sets `with_bias` to whether the bias was added.
-template <class T, class C>
-bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, bool& with_bias) {
+template <class T, class C> bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, bool& with_bias) {
   const gemm_arguments<T, C>& g = batch.first;
   if (g.m == 1 || g.n == 1 || g.k <= 1 || g.alpha == 0) return false;
   // A 16-bit result is rounded once, after its bias is added. cuBLASLt reads biases of the result's type.
   if constexpr (std::is_same_v<T, C>)
-    with_bias = g.bias != nullptr && (g.then == epilogue::none || short_element<C>)&&multiply_by_library(
-                                         ordinal, batch, library_epilogue::bias, g.bias);
+    with_bias = g.bias != nullptr && (g.then == epilogue::none || short_element<C>) &&
+                multiply_by_library(ordinal, batch, library_epilogue::bias, g.bias);
   return with_bias || multiply_by_library(ordinal, batch, library_epilogue::none, nullptr);
 }
 
@@ -107,14 +105,12 @@ void multiply(int ordinal, const gemm_batch<T, C>& batch, const Launch& launch) 
   if (g.m == 0 || g.n == 0) return;
   bool with_bias = false;
   if (!multiply_by_library(ordinal, batch, with_bias)) {
-    for (std::size_t k = 0; k != batch.count; ++k)
-      multiply_without_library(ordinal, batch[k], launch);
+    for (std::size_t k = 0; k != batch.count; ++k) multiply_without_library(ordinal, batch[k], launch);
   } else if ((!with_bias && g.bias != nullptr) || g.then != epilogue::none) {
     gemm_batch<T, C> rest = batch;
     if (with_bias) rest.first.bias = nullptr;
     if (batch.stride_c == g.m * g.ldc) rest.first.m *= rest.count, rest.count = 1;  // rows of one matrix
-    for (std::size_t k = 0; k != rest.count; ++k)
-      finish_product(rest[k], computed_t<T>{1}, launch);
+    for (std::size_t k = 0; k != rest.count; ++k) finish_product(rest[k], computed_t<T>{1}, launch);
   }
 }
 template <class T, class C, class Launch>

@@ -106,8 +106,7 @@ class cuda_scope {
     wait_for_cuda_stream(queue_.stream, ordinal_);
     const cuda_stream_pool& others = cuda_stream_pool::of(ordinal_);
     std::size_t index = 0;
-    while (const cudaStream_t stream = others.made(index++))
-      wait_for_cuda_stream(stream, ordinal_);
+    while (const cudaStream_t stream = others.made(index++)) wait_for_cuda_stream(stream, ordinal_);
   }
 
  private:

@@ -15,8 +15,7 @@ namespace devplace::detail {
 /// Sorts `n` 64-bit values by the lowest `bits` bits of their keys with CUB: ascending, stable, on the current stream
 /// of a place. `keys` has memory for 2 n keys; the first n are the input. Their contents are unspecified afterwards.
 /// Temporary memory comes from the place's pool, in stream order.
-template <class Key>
-void cuda_radix_sort(int ordinal, std::size_t n, Key* keys, std::int64_t* values, int bits) {
+template <class Key> void cuda_radix_sort(int ordinal, std::size_t n, Key* keys, std::int64_t* values, int bits) {
   const memory_block other = allocate<backend::cuda>(ordinal, n * sizeof(std::int64_t), memory_purpose::workspace);
   cub::DoubleBuffer<Key> both_keys(keys, keys + n);
   cub::DoubleBuffer<std::int64_t> both_values(values, static_cast<std::int64_t*>(other.data()));
@@ -38,8 +37,7 @@ void cuda_radix_sort(int ordinal, std::size_t n, Key* keys, std::int64_t* values
 /// Returns the number of bits of the largest number below `count`.
 inline int bits_of_numbers_below(std::size_t count) {
   int bits = 1;
-  while (bits < 64 && (count - 1) >> bits != 0)
-    ++bits;
+  while (bits < 64 && (count - 1) >> bits != 0) ++bits;
   return bits;
 }
 

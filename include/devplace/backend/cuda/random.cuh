@@ -16,8 +16,7 @@ namespace devplace::detail {
 
 /// Generates n random elements. A thread generates Body::at_once of them, 16 bytes, and stores them with one access if
 /// the destination is aligned (`wide`) and all of them exist.
-template <class Body>
-struct random_kernel {
+template <class Body> struct random_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned width = Body::at_once;
 
@@ -27,8 +26,7 @@ struct random_kernel {
 
   std::size_t blocks() const { return divided_up(n, threads * width); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void operator()(Thread& t) const {
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     using value = std::remove_pointer_t<decltype(body.destination)>;
     const std::size_t thread = std::size_t{t.block_index()} * threads + t.thread_index();
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
@@ -46,19 +44,16 @@ struct random_kernel {
   }
 };
 
-template <class T>
-random_kernel<uniform_body<T>> make_kernel(std::size_t n, const uniform_body<T>& body) {
+template <class T> random_kernel<uniform_body<T>> make_kernel(std::size_t n, const uniform_body<T>& body) {
   return {n, is_aligned<widest_access<T>>(body.destination), body};
 }
-template <class T>
-random_kernel<normal_body<T>> make_kernel(std::size_t, const normal_body<T>& body) {
+template <class T> random_kernel<normal_body<T>> make_kernel(std::size_t, const normal_body<T>& body) {
   return {body.size, is_aligned<widest_access<T>>(body.destination), body};
 }
 
 /// Applies dropout to `rows` samples. A thread handles the four elements of a sample that share a block of random
 /// words, or eight 16-bit elements with two blocks. Accesses are wide if all such groups are aligned.
-template <class T>
-struct dropout_kernel {
+template <class T> struct dropout_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned of_block = 4;
   static constexpr unsigned width = widest_access<T>;
@@ -72,8 +67,7 @@ struct dropout_kernel {
   DEVPLACE_HD std::size_t groups() const { return rows * groups_of_row(); }
   std::size_t blocks() const { return divided_up(groups(), threads); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void operator()(Thread& t) const {
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const std::size_t thread = std::size_t{t.block_index()} * threads + t.thread_index();
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
     for (std::size_t i = thread; i < groups(); i += stride) {
@@ -83,8 +77,7 @@ struct dropout_kernel {
       for (unsigned k = 0; k < group; k += of_block) {
         const philox_block block = body.words(row, (column + k) / of_block);
         DEVPLACE_DEVICE_UNROLL
-        for (unsigned j = 0; j < of_block; ++j)
-          words[k + j] = block.word[j];
+        for (unsigned j = 0; j < of_block; ++j) words[k + j] = block.word[j];
       }
       const std::size_t first = row * body.columns + column;
       if (wide) {
@@ -92,8 +85,7 @@ struct dropout_kernel {
         for (unsigned k = 0; k < group; k += width) {
           pack<T, width> x = t.template load<T, width>(body.source + first + k);
           DEVPLACE_DEVICE_UNROLL
-          for (unsigned j = 0; j < width; ++j)
-            x.value[j] = body.element(x.value[j], words[k + j]);
+          for (unsigned j = 0; j < width; ++j) x.value[j] = body.element(x.value[j], words[k + j]);
           t.store(body.destination + first + k, x);
         }
       } else {
@@ -105,8 +97,7 @@ struct dropout_kernel {
   }
 };
 
-template <class T>
-dropout_kernel<T> make_kernel(std::size_t n, const dropout_body<T>& body) {
+template <class T> dropout_kernel<T> make_kernel(std::size_t n, const dropout_body<T>& body) {
   constexpr unsigned width = dropout_kernel<T>::width;
   const bool wide = is_aligned<width>(body.destination) && is_aligned<width>(body.source) &&
                     body.columns % dropout_kernel<T>::group == 0;

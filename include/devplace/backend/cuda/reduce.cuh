@@ -10,8 +10,7 @@
 namespace devplace {
 
 /// Reduces in one launch. The bits depend only on the shape: no sum is accumulated with atomic operations.
-template <>
-struct implementation<backend::cuda, op::reduce> {
+template <> struct implementation<backend::cuda, op::reduce> {
   template <class Source, class Reducer>
   static void run(int ordinal, const detail::reduction_plan<Source, Reducer>& plan) {
     constexpr bool only_along = detail::reduces_only_along<Source, Reducer>;
@@ -30,8 +29,7 @@ struct implementation<backend::cuda, op::reduce> {
   struct launcher {
     int ordinal;
 
-    template <class Kernel>
-    void operator()(Kernel kernel) const {
+    template <class Kernel> void operator()(Kernel kernel) const {
       using accumulator = typename Kernel::accumulator;
       static_assert(sizeof(accumulator) <= 16 && alignof(accumulator) <= 16);
       if (kernel.layout.chunks > 1) {

@@ -42,9 +42,7 @@ inline std::string cuda_version_text(int version) {
 }
 
 /// Returns the number of cuda places: of the visible devices, or of the device map's entries. Freezes the map.
-inline int cuda_place_count(const char* used_by) {
-  return device_map::of_process().use(cuda_devices().count, used_by);
-}
+inline int cuda_place_count(const char* used_by) { return device_map::of_process().use(cuda_devices().count, used_by); }
 
 /// Returns why the cuda place `ordinal` cannot be used; empty if it can.
 inline std::string why_no_cuda_device(int ordinal) {

@@ -15,8 +15,7 @@ namespace devplace::detail {
 
 /// Converts n bytes to T: `groups` of 16 with one wide read each, the rest one by one. Looks up each byte's value in a
 /// table in shared memory.
-template <class T>
-struct scale_bytes_kernel {
+template <class T> struct scale_bytes_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned group = 16;  // bytes
   static constexpr unsigned width = widest_access<T>;
@@ -27,8 +26,7 @@ struct scale_bytes_kernel {
 
   std::size_t blocks() const { return divided_up(groups + (n - groups * group), threads); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void operator()(Thread& t) const {
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const auto table = t.template shared<T, 256>();
     table.store(t.thread_index(), body.scale.of[t.thread_index()]);
     t.sync();
@@ -40,18 +38,15 @@ struct scale_bytes_kernel {
       for (unsigned k = 0; k < group; k += width) {
         pack<T, width> numbers;
         DEVPLACE_DEVICE_UNROLL
-        for (unsigned j = 0; j < width; ++j)
-          numbers.value[j] = table.load(bytes.value[k + j]);
+        for (unsigned j = 0; j < width; ++j) numbers.value[j] = table.load(bytes.value[k + j]);
         t.store(body.to + i * group + k, numbers);
       }
     }
-    for (std::size_t i = groups * group + first; i < n; i += stride)
-      body.to[i] = table.load(body.from[i]);
+    for (std::size_t i = groups * group + first; i < n; i += stride) body.to[i] = table.load(body.from[i]);
   }
 };
 
-template <class T>
-scale_bytes_kernel<T> make_kernel(std::size_t n, const byte_scaler<T>& body) {
+template <class T> scale_bytes_kernel<T> make_kernel(std::size_t n, const byte_scaler<T>& body) {
   using kernel = scale_bytes_kernel<T>;
   static_assert(sizeof(kernel) <= 4096, "a kernel's arguments are 4 KiB at most");
   const bool wide = is_aligned<kernel::width>(body.to) && is_aligned<kernel::group>(body.from);

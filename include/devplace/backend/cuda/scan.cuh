@@ -18,8 +18,7 @@ namespace detail {
 
 /// Integers as input of CUB's sum, widened to 64 bits and unsigned, so that overflow wraps. Adds the sum of the
 /// elements before the range, if any, to the first element.
-template <class T>
-class widened_integers {
+template <class T> class widened_integers {
  public:
   using iterator_category = std::random_access_iterator_tag;
   using value_type = std::uint64_t;
@@ -52,8 +51,7 @@ class widened_integers {
 
 }  // namespace detail
 
-template <>
-struct implementation<backend::cuda, op::scan> {
+template <> struct implementation<backend::cuda, op::scan> {
   /// Scans long arrays in pieces of `longest`, because CUB of CUDA 12 counts elements in an int.
   template <class T>
   static void run(int ordinal, const detail::scan_plan<T>& plan, std::size_t longest = std::size_t{1} << 30) {

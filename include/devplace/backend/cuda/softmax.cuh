@@ -10,8 +10,7 @@
 namespace devplace::detail {
 
 /// The largest element of a row that is not NaN, and the sum of exp(x - largest).
-template <class T>
-struct row_exponential_sum {
+template <class T> struct row_exponential_sum {
   T max;
   T sum;
 

@@ -13,8 +13,7 @@ namespace devplace {
 
 namespace detail {
 
-template <class T>
-struct key_of_element {
+template <class T> struct key_of_element {
   sort_key_t<T>* keys;
   std::int64_t* order;
   const T* x;
@@ -39,10 +38,8 @@ struct key_of_row {
 }  // namespace detail
 
 /// Sorts all rows at once, by element and then by row number: a stable sort keeps the order within each row.
-template <>
-struct implementation<backend::cuda, op::sort> {
-  template <class T>
-  static void run(int ordinal, const detail::sort_plan<T>& plan) {
+template <> struct implementation<backend::cuda, op::sort> {
+  template <class T> static void run(int ordinal, const detail::sort_plan<T>& plan) {
     using key = detail::sort_key_t<T>;
     const std::size_t n = plan.rows * plan.columns;
     const detail::memory_block memory =

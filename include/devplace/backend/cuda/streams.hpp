@@ -11,8 +11,7 @@
 namespace devplace {
 
 /// CUDA streams, created non-blocking: without implicit synchronisation with the default stream.
-template <>
-struct implementation<backend::cuda, op::streams> {
+template <> struct implementation<backend::cuda, op::streams> {
   static detail::stream_handle create(int ordinal) {
     const detail::cuda_scope device(ordinal);
     return {detail::cuda_stream_pool::of(ordinal).take(ordinal), {ordinal, &release}};

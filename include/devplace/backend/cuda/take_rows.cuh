@@ -8,10 +8,8 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cuda, op::take_rows> {
-  template <class T, class Index>
-  static void run(int ordinal, const detail::row_taker<T, Index>& take) {
+template <> struct implementation<backend::cuda, op::take_rows> {
+  template <class T, class Index> static void run(int ordinal, const detail::row_taker<T, Index>& take) {
     const auto kernel = detail::make_take_rows_kernel(take);
     if (kernel.n != 0) detail::kernel_launch{ordinal}(kernel.blocks(), kernel);
   }

@@ -37,8 +37,7 @@ inline std::mutex& unfolding_mutex_of(int ordinal) {
 }
 
 /// The workspace, divided for a range of pixels.
-template <class Unfolded, class Matrix>
-struct unfolding {
+template <class Unfolded, class Matrix> struct unfolding {
   Unfolded* unfolded;  ///< [groups * depth, count]
   Matrix* matrix;      ///< [groups * outputs, count]
   pixel_range pixels;

@@ -10,10 +10,8 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cuda, op::update> {
-  template <class Update>
-  static void run(int ordinal, std::size_t n, const Update& update) {
+template <> struct implementation<backend::cuda, op::update> {
+  template <class Update> static void run(int ordinal, std::size_t n, const Update& update) {
     const auto kernel = detail::make_update_kernel(n, update);
     detail::kernel_launch{ordinal}(kernel.blocks(), kernel);
   }

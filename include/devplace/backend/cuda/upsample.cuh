@@ -18,28 +18,24 @@
 
 namespace devplace::detail {
 
-template <class T>
-struct wide_upsample {
+template <class T> struct wide_upsample {
   static constexpr unsigned width = 8;
   upsample_functor<T> f;
 
   bool is_wide() const { return f.factor == 2 && f.columns % 4 == 0 && is_aligned<4>(f.x) && is_aligned<width>(f.to); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t row = quotient(i, 2 * f.columns), column = i - row * 2 * f.columns;
     const auto x = t.template load<T, 4>(f.x + row / 2 * f.columns + column / 2);
     pack<T, width> twice;
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w)
-      twice.value[w] = x.value[w / 2];
+    for (unsigned w = 0; w < width; ++w) twice.value[w] = x.value[w / 2];
     t.store(f.to + i, twice);
   }
 };
 
-template <class T>
-struct wide_upsample_gradient {
+template <class T> struct wide_upsample_gradient {
   static constexpr unsigned width = 4;
   upsample_gradient_functor<T> f;
 
@@ -48,24 +44,20 @@ struct wide_upsample_gradient {
   }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t row = quotient(i, f.columns);
     const auto squares = four_squares<T>::load(t, f.dy + 2 * (row * f.columns + i), 2 * f.columns);
     pack<T, width> dx;
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w)
-      dx.value[w] = static_cast<T>(squares.sum(w));
+    for (unsigned w = 0; w < width; ++w) dx.value[w] = static_cast<T>(squares.sum(w));
     t.store(f.dx + i, dx);
   }
 };
 
-template <short_element T>
-auto make_kernel(std::size_t n, const upsample_functor<T>& f) {
+template <short_element T> auto make_kernel(std::size_t n, const upsample_functor<T>& f) {
   return make_wide_kernel(n, wide_upsample<T>{f});
 }
-template <short_element T>
-auto make_kernel(std::size_t n, const upsample_gradient_functor<T>& f) {
+template <short_element T> auto make_kernel(std::size_t n, const upsample_gradient_functor<T>& f) {
   return make_wide_kernel(n, wide_upsample_gradient<T>{f});
 }
 

@@ -16,16 +16,13 @@
 namespace devplace::detail {
 
 /// Returns the monotonic clock's value in `seconds` seconds.
-inline std::int64_t in_seconds(int seconds) {
-  return monotonic_nanoseconds() + std::int64_t{1000000000} * seconds;
-}
+inline std::int64_t in_seconds(int seconds) { return monotonic_nanoseconds() + std::int64_t{1000000000} * seconds; }
 
 /// Polls `query()`, which is cudaStreamQuery or cudaEventQuery, until the work is done or has failed. Returns
 /// cudaErrorNotReady once the clock reaches `end`. Between polls, calls `meanwhile()` and sleeps, longer each time, but
 /// never long enough to delay a training step noticeably.
 template <class Query, class Meanwhile = void (*)()>
-cudaError_t poll_cuda(
-    const Query& query, std::int64_t end, const Meanwhile& meanwhile = [] {}) {
+cudaError_t poll_cuda(const Query& query, std::int64_t end, const Meanwhile& meanwhile = [] {}) {
   timespec pause{0, 1000};
   cudaError_t code = query();
   while (code == cudaErrorNotReady && monotonic_nanoseconds() < end) {
@@ -56,9 +53,7 @@ class watched_wait {
 };
 
 /// Returns whether a timeout or a watch may end the wait for a device.
-inline bool device_waits_are_bounded() {
-  return device_timeout() != 0 || device_watches::of_process().any();
-}
+inline bool device_waits_are_bounded() { return device_timeout() != 0 || device_watches::of_process().any(); }
 
 /// Waits with the blocking `wait()`. With a device_timeout() or device_watches, polls `query()` instead. A device that
 /// exceeds the timeout is marked as lost, so that neither this call nor a later one waits for it forever.

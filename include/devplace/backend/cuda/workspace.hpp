@@ -36,8 +36,7 @@ struct cuda_reduction_workspace {
 /// operations on two streams may run concurrently; operations on one stream overwrite it in turn. An operation of
 /// several kernels must keep other threads from enqueueing kernels between them (product_cache). Never freed, because
 /// CUDA may shut down before static objects are destroyed.
-template <class Use>
-void* cuda_workspace(int ordinal, const cuda_scope& scope) {
+template <class Use> void* cuda_workspace(int ordinal, const cuda_scope& scope) {
   struct place_workspaces {
     std::mutex mutex;
     std::map<cudaStream_t, memory_block> blocks;

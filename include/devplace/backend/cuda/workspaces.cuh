@@ -7,8 +7,7 @@
 
 namespace devplace {
 
-template <>
-struct implementation<backend::cuda, op::workspaces> {
+template <> struct implementation<backend::cuda, op::workspaces> {
   static void run(int ordinal) {
     const detail::cuda_scope device(ordinal);
     detail::cuda_workspace<detail::cuda_product_workspace>(ordinal, device);

@@ -51,8 +51,7 @@ class simulated_device {
   /// Enqueues `function()` for the device's thread. Stores its exception for the next wait(); until then the device
   /// skips its work, so that nothing is computed from a failed result. `Always`: runs even then (for freeing memory).
   /// `Named`: the type in messages, by default the function's; op::events means that the function waits for a device.
-  template <bool Always = false, class Named = void, class Function>
-  void submit(const Function& function) {
+  template <bool Always = false, class Named = void, class Function> void submit(const Function& function) {
     static_assert(std::is_trivially_copyable_v<Function>,
                   "devplace: the arguments of an operation on a cuda place must be trivially copyable, because the "
                   "device reads its own copy of them later; pass pointers and numbers.");
@@ -154,8 +153,7 @@ class simulated_device {
 
   /// Returns a failure that began on this device and that no device has thrown to the program;
   /// `thrown_elsewhere(failure)` says whether another one has. Call after stop() of all devices.
-  template <class Thrown>
-  std::exception_ptr unthrown_failure(const Thrown& thrown_elsewhere) const {
+  template <class Thrown> std::exception_ptr unthrown_failure(const Thrown& thrown_elsewhere) const {
     for (std::size_t i = thrown_; i < failed_.size(); ++i)
       if (failed_[i].what.ordinal == ordinal_ && !thrown_elsewhere(failed_[i].what.what)) return failed_[i].what.what;
     return nullptr;
@@ -224,8 +222,7 @@ class simulated_device {
   }
 
   /// Waits until the condition holds and returns true, or returns false as soon as the device is lost.
-  template <class Condition>
-  bool wait_until(std::unique_lock<std::mutex>& lock, Condition condition) {
+  template <class Condition> bool wait_until(std::unique_lock<std::mutex>& lock, Condition condition) {
     if (lost_) return false;
     ++waiting_;
     if (timeout_ == 0) {

@@ -30,8 +30,7 @@ inline std::string simulated_binding(int ordinal) {
 
 /// Simulated devices: DEVPLACE_SIMULATED_DEVICES defines their number, CUDA_VISIBLE_DEVICES selects some; each place is
 /// a thread that works in host memory.
-template <>
-struct implementation<backend::cuda, op::device_query> {
+template <> struct implementation<backend::cuda, op::device_query> {
   static int count() { return detail::simulated_device_count(); }
   static std::string why_unavailable(int ordinal) { return detail::why_not_simulated(ordinal); }
   static std::string support() { return "simulated CUDA on the host's memory, one thread for each device"; }

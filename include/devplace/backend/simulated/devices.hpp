@@ -87,8 +87,7 @@ class simulated_devices {
     ~stop_at_exit() {
       if (devices.lost_by_fork()) return;
       devices.for_each_started([](int, simulated_device& device) { device.stop(); });
-      for (extra_worker& one : devices.extra_)
-        one.worker.stop();
+      for (extra_worker& one : devices.extra_) one.worker.stop();
       devices.for_each_started([this](int ordinal, const simulated_device& device) {
         report(place_name(backend::cuda{}, ordinal), device.unthrown_failure([this](const std::exception_ptr& failure) {
           bool thrown = false;  // by another device that needed this one's results and got a copy
@@ -117,8 +116,7 @@ class simulated_devices {
     return all.value;
   }
 
-  template <class Function>
-  void for_each_started(const Function& function) {
+  template <class Function> void for_each_started(const Function& function) {
     for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal)
       if (simulated_device* device = started_[index(ordinal)].load(std::memory_order_acquire))
         function(ordinal, *device);
@@ -139,8 +137,7 @@ class simulated_devices {
   }
 
   /// Returns `make()`, which starts a thread of the device; translates the error if the thread cannot start.
-  template <class Make>
-  static simulated_device* start_thread(int ordinal, const Make& make) {
+  template <class Make> static simulated_device* start_thread(int ordinal, const Make& make) {
     try {
       return make();
     } catch (const std::system_error& refusal) {

@@ -36,8 +36,7 @@ inline int parse_simulated_device_count(const char* text) {
 inline std::vector<int> parse_visible_devices(const char* text, int physical_count) {
   std::vector<int> visible;
   if (text == nullptr) {
-    for (int device = 0; device < physical_count; ++device)
-      visible.push_back(device);
+    for (int device = 0; device < physical_count; ++device) visible.push_back(device);
     return visible;
   }
   for (;; ++text) {

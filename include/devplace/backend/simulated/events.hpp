@@ -42,8 +42,7 @@ class simulated_event {
 }  // namespace detail
 
 /// Events between simulated devices: workers wait for each other, and failures propagate.
-template <>
-struct implementation<backend::cuda, op::events> {
+template <> struct implementation<backend::cuda, op::events> {
   static detail::event_handle create(int ordinal) {
     return detail::naming_bad_alloc("an event", [&]() -> detail::event_handle {
       return {new detail::simulated_event(detail::simulated_devices::at(ordinal)), {ordinal, &release}};

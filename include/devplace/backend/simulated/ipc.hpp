@@ -14,8 +14,7 @@
 namespace devplace {
 
 /// Simulated devices share memory with other processes in the segment itself.
-template <>
-struct implementation<backend::cuda, op::ipc> {
+template <> struct implementation<backend::cuda, op::ipc> {
   static std::string device(int ordinal) {
     return "simulated device " + std::to_string(detail::simulated_physical_device(ordinal));
   }
@@ -46,8 +45,7 @@ struct implementation<backend::cuda, op::ipc> {
     return detail::memory_block(std::move(record));
   }
 
-  template <bool Exported>
-  static void release(const detail::block_record& block) noexcept {
+  template <bool Exported> static void release(const detail::block_record& block) noexcept {
     const std::unique_ptr<owner_type> segment(static_cast<owner_type*>(block.owner));
     if (detail::simulated_devices::stayed_in_parent()) return;
     try {

@@ -10,19 +10,15 @@ namespace devplace {
 namespace detail {
 
 /// Names an operation and its arguments in messages.
-template <class Op, class... Arguments>
-struct kernel_of;
+template <class Op, class... Arguments> struct kernel_of;
 
 }  // namespace detail
 
 /// Runs any operation with a CPU implementation on a simulated device: the CPU's code, on the device's thread.
 template <class Op>
-  requires requires {
-    sizeof(implementation<backend::cpu, Op>);
-  }
+  requires requires { sizeof(implementation<backend::cpu, Op>); }
 struct implementation<backend::cuda, Op> {
-  template <class... Arguments>
-  static void run(int ordinal, const Arguments&... arguments) {
+  template <class... Arguments> static void run(int ordinal, const Arguments&... arguments) {
     detail::simulated_devices::current(ordinal).submit<false, detail::kernel_of<Op, Arguments...>>(
         [arguments...] { implementation<backend::cpu, Op>::run(0, arguments...); });
   }

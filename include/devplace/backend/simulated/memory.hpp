@@ -16,8 +16,7 @@
 namespace devplace {
 
 /// Memory of simulated devices: host memory that only the devices' threads access.
-template <>
-struct implementation<backend::cuda, op::memory> {
+template <> struct implementation<backend::cuda, op::memory> {
   static detail::memory_block allocate(int ordinal, std::size_t bytes,
                                        memory_purpose purpose = memory_purpose::tensors) {
     return detail::naming_bad_alloc("memory on a simulated device", [&] { return make(ordinal, bytes, purpose); });

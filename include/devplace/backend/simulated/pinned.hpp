@@ -15,12 +15,11 @@
 namespace devplace {
 
 /// Simulated devices can access all host memory, so pinned memory needs no locked pages.
-template <>
-struct implementation<backend::pinned, op::memory> : detail::host_copies {
+template <> struct implementation<backend::pinned, op::memory> : detail::host_copies {
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
     if (const std::string missing = detail::why_not_simulated(0, "pinned memory"); !missing.empty())
       throw placement_unavailable("pinned memory is for devices: " + missing + ".");
-    void* data = ::operator new (bytes, std::align_val_t{detail::alignment}, std::nothrow);
+    void* data = ::operator new(bytes, std::align_val_t{detail::alignment}, std::nothrow);
     if (data == nullptr)
       throw out_of_memory(detail::out_of_memory_text({"pinned", bytes, memory_statistics<pinned>(),
                                                       "it is the host's ordinary memory (simulated)", "",
@@ -32,7 +31,7 @@ struct implementation<backend::pinned, op::memory> : detail::host_copies {
 
  private:
   static void release(const detail::block_record& block) noexcept {
-    ::operator delete (block.data, std::align_val_t{detail::alignment});
+    ::operator delete(block.data, std::align_val_t{detail::alignment});
     detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
   }
 };

@@ -138,15 +138,14 @@ class simulated_pool {
   /// Returns null if the host has too little memory.
   static void* from_host(std::size_t bytes, bool guarded) noexcept {
     void* const data = guarded ? simulated_guard::of_process().allocate(bytes) : nullptr;
-    return data != nullptr ? data : ::operator new (bytes, std::align_val_t{unit}, std::nothrow);
+    return data != nullptr ? data : ::operator new(bytes, std::align_val_t{unit}, std::nothrow);
   }
 
   /// Returns the cache of one logical device to the host.
   std::size_t drop(int ordinal, memory_counters& counters) {
     std::size_t bytes = 0;
     for (auto& [size, cached] : logical_[index(ordinal)].cache) {
-      for (void* const data : cached)
-        return_to_host(ordinal, data, size.first);
+      for (void* const data : cached) return_to_host(ordinal, data, size.first);
       bytes += size.first * cached.size();
       cached.clear();
     }
@@ -169,7 +168,7 @@ class simulated_pool {
       if (simulated_guard::of_process().contains(data))
         simulated_guard::of_process().release(data, bytes);
       else
-        ::operator delete (data, std::align_val_t{unit});
+        ::operator delete(data, std::align_val_t{unit});
     });
   }
 

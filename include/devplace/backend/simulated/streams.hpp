@@ -9,8 +9,7 @@
 namespace devplace {
 
 /// The streams of a program share the device's worker, which executes their work in the order of the calls.
-template <>
-struct implementation<backend::cuda, op::streams> {
+template <> struct implementation<backend::cuda, op::streams> {
   static detail::stream_handle create(int ordinal) {
     static_cast<void>(detail::simulated_devices::at(ordinal));
     return {nullptr, {ordinal, nullptr}};

@@ -7,10 +7,7 @@
 namespace devplace::detail {
 
 /// Returns a text that contains the name of the type `Work`, a literal.
-template <class Work>
-const char* text_of_work() {
-  return __PRETTY_FUNCTION__;
-}
+template <class Work> const char* text_of_work() { return __PRETTY_FUNCTION__; }
 
 /// Extracts the type from a text_of_work.
 inline std::string_view work_in(std::string_view text) {

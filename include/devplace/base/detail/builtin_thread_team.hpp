@@ -53,15 +53,11 @@ class builtin_thread_team {
 
   /// Calls `function(member)` for each member 0..size()-1 and returns when all calls are done. If some throw, the
   /// others still run, and the exception of the lowest member is rethrown.
-  template <class Function>
-  void run(Function&& function) {
-    run_parts(size(), function);
-  }
+  template <class Function> void run(Function&& function) { run_parts(size(), function); }
 
   /// Calls `function(part)` for each part 0..parts-1. Part i belongs to member i % size(), so that a part runs on the
   /// same thread every time while that thread is awake. Rethrows exceptions as run() does.
-  template <class Function>
-  void run_parts(int parts, Function&& function) {
+  template <class Function> void run_parts(int parts, Function&& function) {
     if constexpr (std::is_nothrow_invocable_v<Function&, int>) {
       dispatch(detail::team_task(function), parts);
     } else {
@@ -110,8 +106,7 @@ class builtin_thread_team {
           "Call set_thread_count before it begins.");
     }
     detail::spin_wait wait(true);
-    while (!occupy())
-      wait.step();
+    while (!occupy()) wait.step();
     const busy_guard guard{busy_};
     if (size == this->size()) return;
     stop();
@@ -168,8 +163,7 @@ class builtin_thread_team {
       workers_.reserve(static_cast<std::size_t>(size - 1));
       const unsigned seen = generation_.load(std::memory_order_relaxed);
       begun_ = std::make_unique<last_begun[]>(static_cast<std::size_t>(size));
-      for (int member = 1; member < size; ++member)
-        begun(member).store(seen, std::memory_order_relaxed);
+      for (int member = 1; member < size; ++member) begun(member).store(seen, std::memory_order_relaxed);
       for (int member = 1; member < size; ++member) {
         workers_.emplace_back([this, member, seen] { work(member, seen); });
       }
@@ -192,8 +186,7 @@ class builtin_thread_team {
     size_.store(1, std::memory_order_relaxed);
     stopping_ = true;
     announce();
-    for (std::thread& worker : workers_)
-      worker.join();
+    for (std::thread& worker : workers_) worker.join();
     workers_.clear();
   }
 
@@ -218,16 +211,14 @@ class builtin_thread_team {
   }
 
   void run_parts_of(int member, int members) const noexcept {
-    for (int part = member; part < parts_; part += members)
-      task_(part);
+    for (int part = member; part < parts_; part += members) task_(part);
   }
 
   /// Runs all parts and returns whether this thread had the workers. With `take_over`, the calling thread also runs the
   /// parts of late workers, or all parts if it does not get the workers.
   bool dispatch(detail::team_task task, int parts, bool take_over = true) {
     if (parts == 1 || size() == 1 || !occupy()) {
-      for (int part = 0; take_over && part < parts; ++part)
-        task(part);
+      for (int part = 0; take_over && part < parts; ++part) task(part);
       return false;
     }
     const busy_guard guard{busy_};

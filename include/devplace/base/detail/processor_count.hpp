@@ -47,10 +47,8 @@ inline int parse_thread_count(std::string_view text) {
   for (std::string_view rest = text;;) {
     const std::size_t comma = rest.find(',');
     std::string_view item = rest.substr(0, comma);
-    while (!item.empty() && (item.front() == ' ' || item.front() == '\t'))
-      item.remove_prefix(1);
-    while (!item.empty() && (item.back() == ' ' || item.back() == '\t'))
-      item.remove_suffix(1);
+    while (!item.empty() && (item.front() == ' ' || item.front() == '\t')) item.remove_prefix(1);
+    while (!item.empty() && (item.back() == ' ' || item.back() == '\t')) item.remove_suffix(1);
     const int value = whole_number(item);
     if (value < 1 || value > largest_thread_count) fail();
     if (first == 0) first = value;

@@ -21,8 +21,7 @@ struct team_task : function_view<int> {
 class first_exception {
  public:
   void capture(int member) noexcept {
-    while (lock_.test_and_set(std::memory_order_acquire))
-      std::this_thread::yield();
+    while (lock_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
     if (!exception_ || member < member_) {
       exception_ = std::current_exception();
       member_ = member;
@@ -42,8 +41,7 @@ class first_exception {
 };
 
 /// Wraps `function` so that its exceptions are passed to `errors`.
-template <class Function>
-auto guarded(Function& function, first_exception& errors) {
+template <class Function> auto guarded(Function& function, first_exception& errors) {
   return [&function, &errors](int member) noexcept {
     try {
       function(member);

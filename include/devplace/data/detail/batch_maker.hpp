@@ -33,8 +33,7 @@ namespace devplace {
 namespace detail {
 
 /// Extents of a batch of samples from a tensor with extents `Extents`: the first extent is dynamic.
-template <extents_like Extents>
-using batch_extents_t = typename with_dynamic_axis<Extents>::type;
+template <extents_like Extents> using batch_extents_t = typename with_dynamic_axis<Extents>::type;
 
 /// Integer features, except uint8, keep their type; others get the network's element type.
 template <floating_element T, class Features>
@@ -162,8 +161,7 @@ class batch_maker {
     return options.batch;
   }
 
-  template <class View>
-  static auto with_rows(const View& view, std::size_t rows) {
+  template <class View> static auto with_rows(const View& view, std::size_t rows) {
     return with_dynamic_axis<typename View::extents_type>::with(rows, view.extents());
   }
 
@@ -216,8 +214,7 @@ class batch_maker {
   }
 
   /// Mixes samples and targets with their partners', which are made a second time.
-  template <class Rows>
-  void mix_rows(Rows& samples, labels_type& labels, std::size_t number) const {
+  template <class Rows> void mix_rows(Rows& samples, labels_type& labels, std::size_t number) const {
     thread_local std::vector<T> partner;  // grows once in each thread that makes batches
     const std::size_t first = number * batch_ + share_.begin(rows(number));
     const std::size_t width = data_.features.extents().stride(0), target_width = data_.targets.extents().stride(0);
@@ -230,8 +227,7 @@ class batch_maker {
       transform_(std::span<T>(partner), mix.partner, epoch_);
       const T weight = static_cast<T>(mix.weight), rest = static_cast<T>(1 - mix.weight);
       T* const sample = samples.data() + row * width;
-      for (std::size_t i = 0; i < width; ++i)
-        sample[i] = weight * sample[i] + rest * partner[i];
+      for (std::size_t i = 0; i < width; ++i) sample[i] = weight * sample[i] + rest * partner[i];
       T* const label = labels.data() + row * target_width;
       for (std::size_t i = 0; i < target_width; ++i)
         label[i] = weight * label[i] + rest * static_cast<T>(data_.targets.data()[mix.partner * target_width + i]);
@@ -259,8 +255,7 @@ class batch_maker {
   static void fetch(const feature* sample, std::size_t count) {
     const char* const bytes = reinterpret_cast<const char*>(sample);
     const std::size_t most = std::min<std::size_t>(count * sizeof(feature), 1024);
-    for (std::size_t i = 0; i < most; i += alignment)
-      __builtin_prefetch(bytes + i);
+    for (std::size_t i = 0; i < most; i += alignment) __builtin_prefetch(bytes + i);
   }
 
   features_and_targets<Features, Targets> data_;

@@ -14,8 +14,7 @@
 namespace devplace::detail {
 
 /// Samples and their targets: views of tensors, or tensors that a loader owns.
-template <class Features, class Targets>
-struct features_and_targets {
+template <class Features, class Targets> struct features_and_targets {
   Features features;
   Targets targets;
 };
@@ -27,10 +26,8 @@ using const_view_t =
          typename std::remove_cvref_t<X>::placement_type>;
 
 /// The type that a loader stores for an argument of type `X&&`: a tensor that is moved in, or a view.
-template <class X>
-using kept_t = std::conditional_t<is_tensor<X>, X, const_view_t<X>>;
-template <class X>
-kept_t<X> kept(X&& x) {
+template <class X> using kept_t = std::conditional_t<is_tensor<X>, X, const_view_t<X>>;
+template <class X> kept_t<X> kept(X&& x) {
   static_assert(
       !std::is_const_v<X> || is_view<std::remove_const_t<X>>,
       "devplace: make_loader: a const temporary cannot be moved into the loader; keep features and targets in "
@@ -65,11 +62,9 @@ class referenced_images {
 };
 
 /// Describes a kind of data: the type that the loader stores, and views of its features and targets.
-template <class Source>
-struct batch_source;
+template <class Source> struct batch_source;
 
-template <>
-struct batch_source<image_set> {
+template <> struct batch_source<image_set> {
   using kept = referenced_images;
   using features = view<const std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>>;
   using targets = view<const std::uint8_t, extents<dyn>, on<cpu>>;
@@ -79,8 +74,7 @@ struct batch_source<image_set> {
   }
 };
 
-template <class Features, class Targets>
-struct batch_source<features_and_targets<Features, Targets>> {
+template <class Features, class Targets> struct batch_source<features_and_targets<Features, Targets>> {
   using kept = features_and_targets<Features, Targets>;
   using features = const_view_t<Features>;
   using targets = const_view_t<Targets>;

@@ -22,14 +22,12 @@ class copy_lane {
   copy_lane& operator=(const copy_lane&) = delete;
   /// Waits for the copies, since the slots are freed next.
   ~copy_lane() {
-    for (std::size_t slot = 0; slot < copied_.size(); ++slot)
-      wait_for(slot);
+    for (std::size_t slot = 0; slot < copied_.size(); ++slot) wait_for(slot);
   }
 
   /// Call it once, after the buffers were allocated: the first copy into a buffer waits for the work enqueued on the
   /// place's stream so far, which includes the allocation.
-  template <class Backend>
-  void open(int ordinal, std::size_t slots) {
+  template <class Backend> void open(int ordinal, std::size_t slots) {
     ordinal_ = ordinal;
     stream_ = streams_of<Backend>().create(ordinal);
     for (event_handle& used : used_) {
@@ -38,15 +36,13 @@ class copy_lane {
     }
     copied_.reserve(slots);
     wait_ = &wait<Backend>;
-    while (copied_.size() < slots)
-      copied_.push_back(make_event<Backend>(ordinal));
+    while (copied_.size() < slots) copied_.push_back(make_event<Backend>(ordinal));
   }
 
   /// Calls `copies`, which enqueues copies from a slot into a buffer on the lane's stream. They run after the place's
   /// work on the buffer's previous batch and before the place's later work. Enqueue all work on the other buffer before
   /// this call. The host does not wait.
-  template <class Backend, class Copies>
-  void send(std::size_t slot, std::size_t buffer, const Copies& copies) {
+  template <class Backend, class Copies> void send(std::size_t slot, std::size_t buffer, const Copies& copies) {
     record_event<Backend>(used_[1 - buffer]);
     {
       const current_stream_change own_stream(Backend{}, ordinal_, stream_.get());
@@ -68,8 +64,7 @@ class copy_lane {
 
  private:
   /// Makes wait_for(slot) wait for the work enqueued so far on the lane's stream, which must be the current stream.
-  template <class Backend>
-  void note_copies(std::size_t slot) {
+  template <class Backend> void note_copies(std::size_t slot) {
     try {
       record_event<Backend>(copied_[slot]);
     } catch (...) {  // wait_for() cannot use the event to wait for these copies
@@ -78,8 +73,7 @@ class copy_lane {
     }
   }
 
-  template <class Backend>
-  static void wait(const event_handle& copied) noexcept {
+  template <class Backend> static void wait(const event_handle& copied) noexcept {
     try {
       if (!events_of<Backend>().ready(copied.get(), copied.get_deleter().ordinal))
         events_of<Backend>().wait(copied.get(), copied.get_deleter().ordinal);

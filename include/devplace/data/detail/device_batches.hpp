@@ -24,8 +24,7 @@ namespace devplace::detail {
 
 /// The device part of a loader: two batches on `Where` (one place, or axis 0 split), filled alternately from batches in
 /// host memory while the places work. The constructor allocates all memory.
-template <class Where, class T, class FeaturesExtents, class Target, class TargetsExtents>
-class device_batches {
+template <class Where, class T, class FeaturesExtents, class Target, class TargetsExtents> class device_batches {
   using backend_type = placement_backend_t<Where>;
   static constexpr std::size_t places = local_place_count<Where>;
 
@@ -70,8 +69,7 @@ class device_batches {
 
   /// Waits for the copies from a slot. Callable from any thread.
   void wait_for(std::size_t slot) const noexcept {
-    for (const copy_lane& lane : lanes_)
-      lane.wait_for(slot);
+    for (const copy_lane& lane : lanes_) lane.wait_for(slot);
   }
 
  private:
@@ -81,14 +79,12 @@ class device_batches {
     return with_dynamic_axis<FeaturesExtents>::with(0, features);
   }
 
-  template <class Maker>
-  DEVPLACE_CONFIGURED batch_type make_batch(const Maker& maker) const {
+  template <class Maker> DEVPLACE_CONFIGURED batch_type make_batch(const Maker& maker) const {
     auto images = make_tensor<decltype(batch_type::images)>(maker.features_capacity());
     auto labels = make_tensor<decltype(batch_type::labels)>(maker.targets_capacity());
     return {std::move(images), std::move(labels)};
   }
-  template <class Tensor, class Extents>
-  DEVPLACE_CONFIGURED Tensor make_tensor(const Extents& extents) const {
+  template <class Tensor, class Extents> DEVPLACE_CONFIGURED Tensor make_tensor(const Extents& extents) const {
     if constexpr (single_place<Where>) {
       return Tensor(extents);
     } else {
@@ -141,8 +137,7 @@ class device_batches {
 
 /// Replaces device_batches if the maker's memory is on the batches' place.
 struct no_device_batches {
-  template <class Maker>
-  explicit no_device_batches(const Maker&) {}
+  template <class Maker> explicit no_device_batches(const Maker&) {}
 };
 
 }  // namespace devplace::detail

@@ -10,8 +10,7 @@
 
 namespace devplace::detail {
 
-template <class Loader>
-class epoch_range {
+template <class Loader> class epoch_range {
   using batch_type = typename Loader::batch_type;
 
  public:

@@ -19,8 +19,7 @@ template <class T>
 concept numbering_element = std::integral<T> && !std::same_as<T, std::uint8_t>;
 
 /// Computes `(x * scale - mean) / standard_deviation` of features of type From as elements of type T.
-template <element From, element T>
-class feature_scale {
+template <element From, element T> class feature_scale {
  public:
   explicit feature_scale(const loader_options& options)
       : factor_(static_cast<T>(options.scale.value_or(1) / options.standard_deviation)),
@@ -32,8 +31,7 @@ class feature_scale {
       std::copy_n(from, count, to);  // keeps every bit, also the sign of -0
       return;
     }
-    for (std::size_t i = 0; i < count; ++i)
-      to[i] = static_cast<T>(from[i]) * factor + offset;
+    for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<T>(from[i]) * factor + offset;
   }
 
  private:
@@ -42,8 +40,7 @@ class feature_scale {
 
 /// Scales uint8 features, with the bits of scale_bytes_into on any place. By default x / 255, correctly rounded, as
 /// torchvision's ToTensor.
-template <floating_element T>
-class feature_scale<std::uint8_t, T> {
+template <floating_element T> class feature_scale<std::uint8_t, T> {
  public:
   explicit feature_scale(const loader_options& options)
       : scale_(options.scale, options.mean, options.standard_deviation) {}
@@ -60,8 +57,7 @@ class feature_scale<std::uint8_t, T> {
 };
 
 /// Copies integer features.
-template <numbering_element T>
-class feature_scale<T, T> {
+template <numbering_element T> class feature_scale<T, T> {
  public:
   explicit feature_scale(const loader_options& options) {
     if (options.scale.value_or(1) != 1 || options.mean != 0 || options.standard_deviation != 1)

@@ -27,8 +27,7 @@
 namespace devplace::detail {
 
 template <class T>
-concept idx_element = is_element<T> && dtype_of<T>
-->idx != 0;
+concept idx_element = is_element<T> && dtype_of<T>->idx != 0;
 
 [[noreturn]] inline void fail_idx(std::string_view name, const std::string& found) {
   throw file_error("read_idx: " + in_quotes(name) + " " + found);
@@ -67,8 +66,7 @@ inline stored_array parse_idx_header(std::span<const unsigned char> bytes, std::
 
   std::vector<std::size_t> extents(rank);
   for (std::size_t axis = 0; axis < rank; ++axis)
-    for (std::size_t i = 0; i < 4; ++i)
-      extents[axis] = extents[axis] << 8 | bytes[4 + 4 * axis + i];
+    for (std::size_t i = 0; i < 4; ++i) extents[axis] = extents[axis] << 8 | bytes[4 + 4 * axis + i];
   const auto data_bytes = stored_bytes(extents, type->bytes);
   if (!data_bytes)
     fail_idx(name, "announces an array larger than any memory; its header is damaged. Copy or download it again.");
@@ -88,8 +86,7 @@ inline stored_array read_idx_header(byte_source& source, std::span<const unsigne
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// Reads a plain or compressed file's header and calls `then(source, array)`; `source` continues with the elements.
-template <class Then>
-auto read_idx_file(byte_source& file, std::string_view name, Then then) {
+template <class Then> auto read_idx_file(byte_source& file, std::string_view name, Then then) {
   unsigned char begun[4];
   const std::span<const unsigned char> start(begun, file.read(begun, 4));
   const auto go_on = [&](byte_source& source, std::span<const unsigned char> read) {

@@ -41,8 +41,7 @@ class prefetcher {
       ending_ = true;
     }
     work_.notify_all();
-    for (std::thread& worker : workers_)
-      worker.join();
+    for (std::thread& worker : workers_) worker.join();
   }
 
   /// Starts an epoch of `batches` batches at batch `first`. Requires that the previous epoch was stopped.
@@ -104,8 +103,7 @@ class prefetcher {
     forget_workers_of_parent();
     try {
       workers_.reserve(wanted_);
-      while (workers_.size() < wanted_)
-        workers_.emplace_back([this] { work(); });
+      while (workers_.size() < wanted_) workers_.emplace_back([this] { work(); });
     } catch (const std::system_error& refusal) {
       throw error("the operating system refused to start a loader's worker " + std::to_string(workers_.size() + 1) +
                   " of " + std::to_string(wanted_) + " (" + refusal.what() +

@@ -26,8 +26,7 @@ concept mixing_transform = requires(const Function& function) {
 };
 
 /// Whether a loader of these elements and targets takes a transform; fails to compile where it does not.
-template <class Transform, class T, class Target>
-consteval bool accepts_transform() {
+template <class Transform, class T, class Target> consteval bool accepts_transform() {
   constexpr bool mixes_numbers = !mixing_transform<Transform> || (floating_element<T> && floating_element<Target>);
   constexpr bool callable = !mixes_numbers || std::is_invocable_v<const Transform&, std::span<T>, std::size_t, int>;
   static_assert(mixes_numbers,
@@ -42,13 +41,11 @@ consteval bool accepts_transform() {
 
 /// A user's function that changes a sample in place, type-erased; may be empty. (<functional> would cost every program
 /// that includes the loader more compile time than these lines.)
-template <element T>
-class sample_transform {
+template <element T> class sample_transform {
  public:
   sample_transform() = default;
 
-  template <class Function>
-  static sample_transform from(Function function) {
+  template <class Function> static sample_transform from(Function function) {
     sample_transform result;
     result.function_ = std::make_shared<const Function>(std::move(function));
     result.call_ = [](const void* object, std::span<T> sample, std::size_t index, int epoch) {

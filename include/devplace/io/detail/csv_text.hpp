@@ -50,21 +50,18 @@ class csv_text {
   std::size_t rows() {
     restart(start_);
     std::size_t count = 0;
-    for (std::string_view line; next_line(line);)
-      ++count;
+    for (std::string_view line; next_line(line);) ++count;
     return count;
   }
 
   /// Writes the numbers, row by row.
-  template <element T>
-  void parse(T* to) {
+  template <element T> void parse(T* to) {
     restart(start_);
     const T missing = missing_as<T>();
     std::vector<field> found(fields_);
     for (std::string_view line; next_line(line);) {
       split(line, found);
-      for (const std::size_t column : chosen_)
-        *to++ = number<T>(found[column], column, missing);
+      for (const std::size_t column : chosen_) *to++ = number<T>(found[column], column, missing);
     }
   }
 
@@ -112,8 +109,7 @@ class csv_text {
 
   /// Returns the field at `at` and moves `at` behind the delimiter, or past the line's end behind the last field.
   field next_field(std::string_view line, std::size_t& at) const {
-    while (at < line.size() && is_space(line[at]))
-      ++at;
+    while (at < line.size() && is_space(line[at])) ++at;
     field found;
     if (at < line.size() && line[at] == '"') {
       std::size_t end = line.find('"', at + 1);
@@ -123,16 +119,14 @@ class csv_text {
         fail("has a quotation mark in line " + std::to_string(line_) +
              " that is not closed in that line. Close it, or remove line breaks within fields.");
       found = {line.substr(at + 1, end - at - 1), true};
-      for (at = end + 1; at < line.size() && is_space(line[at]);)
-        ++at;
+      for (at = end + 1; at < line.size() && is_space(line[at]);) ++at;
       if (at < line.size() && line[at] != options_.delimiter)
         fail("has text behind a closing quotation mark in line " + std::to_string(line_) +
              ". Double the quotation marks within a field.");
     } else {
       const std::size_t end = std::min(line.find(options_.delimiter, at), line.size());
       found.text = line.substr(at, end - at);
-      while (!found.text.empty() && is_space(found.text.back()))
-        found.text.remove_suffix(1);
+      while (!found.text.empty() && is_space(found.text.back())) found.text.remove_suffix(1);
       at = end;
     }
     ++at;
@@ -154,15 +148,13 @@ class csv_text {
 
   static std::string unquoted(const field& from) {
     std::string text(from.text);
-    for (std::size_t at = 0; from.quoted && (at = text.find("\"\"", at)) != text.npos; ++at)
-      text.erase(at, 1);
+    for (std::size_t at = 0; from.quoted && (at = text.find("\"\"", at)) != text.npos; ++at) text.erase(at, 1);
     return text;
   }
 
   void choose() {
     if (options_.columns.empty())
-      for (std::size_t column = 0; column < fields_; ++column)
-        chosen_.push_back(column);
+      for (std::size_t column = 0; column < fields_; ++column) chosen_.push_back(column);
     for (const csv_column& column : options_.columns)
       chosen_.push_back(column.by_name() ? found(column.name()) : numbered(column.number()));
   }
@@ -201,8 +193,7 @@ class csv_text {
     return false;
   }
 
-  template <element T>
-  T missing_as() const {
+  template <element T> T missing_as() const {
     if (!options_.missing) return T{};
     const double value = *options_.missing;
     if constexpr (std::integral<T>) {
@@ -214,8 +205,7 @@ class csv_text {
     return static_cast<T>(value);
   }
 
-  template <element T>
-  T number(const field& from, std::size_t column, T missing) const {
+  template <element T> T number(const field& from, std::size_t column, T missing) const {
     if (is_missing(from.text)) {
       if (options_.missing) return missing;
       fail_at(column,

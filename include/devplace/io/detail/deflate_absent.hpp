@@ -21,8 +21,7 @@ inline std::uint32_t zip_checksum(std::uint32_t before, const void* bytes, std::
     std::array<std::uint32_t, 256> remainders{};
     for (std::uint32_t byte = 0; byte < 256; ++byte) {
       std::uint32_t remainder = byte;
-      for (int bit = 0; bit < 8; ++bit)
-        remainder = remainder >> 1 ^ ((remainder & 1) != 0 ? 0xedb88320u : 0u);
+      for (int bit = 0; bit < 8; ++bit) remainder = remainder >> 1 ^ ((remainder & 1) != 0 ? 0xedb88320u : 0u);
       remainders[byte] = remainder;
     }
     return remainders;

@@ -85,8 +85,7 @@ inline constexpr std::uint64_t read_only = 1;
 /// Deleter that returns the memory to its producer.
 struct give_back {
   /// Calls the producer's deleter, if it has one.
-  template <class Managed>
-  void operator()(Managed* managed) const noexcept {
+  template <class Managed> void operator()(Managed* managed) const noexcept {
     if (managed->deleter != nullptr) managed->deleter(managed);
   }
 };

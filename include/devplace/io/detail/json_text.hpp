@@ -164,8 +164,7 @@ class json_text {
     const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
     constexpr unsigned leads[] = {0, 0xc0, 0xe0, 0xf0};
     to += static_cast<char>(leads[more] | (code >> (6 * more)));
-    for (int i = more - 1; i >= 0; --i)
-      to += static_cast<char>(0x80 | ((code >> (6 * i)) & 0x3f));
+    for (int i = more - 1; i >= 0; --i) to += static_cast<char>(0x80 | ((code >> (6 * i)) & 0x3f));
   }
 
   [[noreturn]] void fail_expected(const std::string& what) const {

@@ -32,8 +32,7 @@ static_assert(
     "do not include devplace/io/npy.hpp.");
 
 /// Returns the row of T; files have its name.
-template <element T>
-constexpr const dtype* npy_type_of() {
+template <element T> constexpr const dtype* npy_type_of() {
   static_assert(
       !dtype_of<T>->npy.empty(),
       "devplace: .npy files have no bf16 elements; write cast<float>(x), or read float and use cast<bf16>(x).");
@@ -212,8 +211,7 @@ inline stored_array read_npy_header(byte_source& source, const npy_origin& from)
   got += source.read(start + 8, length_bytes);
   if (got < 8 + length_bytes) fail_inside(got);
   std::size_t length = 0;
-  for (std::size_t i = 0; i < length_bytes; ++i)
-    length |= static_cast<std::size_t>(start[8 + i]) << (8 * i);
+  for (std::size_t i = 0; i < length_bytes; ++i) length |= static_cast<std::size_t>(start[8 + i]) << (8 * i);
   if (const byte_source::remaining_bytes rest = source.remaining(); rest.count < length) fail_inside(got + rest.count);
   if (length > longest_npy_header)
     fail("announces a header of " + bytes_text(length) +

@@ -100,8 +100,7 @@ class safetensors_parser {
 
  private:
   /// Calls `f(name)` at the value of each member of an object, behind its opening brace.
-  template <class F>
-  void for_each_member(F&& f) {
+  template <class F> void for_each_member(F&& f) {
     if (json_.accept('}')) return;
     do {
       std::string name = json_.string();
@@ -111,12 +110,10 @@ class safetensors_parser {
     json_.expect('}');
   }
 
-  template <class F>
-  void for_each_integer(F&& f) {
+  template <class F> void for_each_integer(F&& f) {
     json_.expect('[');
     if (json_.accept(']')) return;
-    do
-      f(json_.integer());
+    do f(json_.integer());
     while (json_.accept(','));
     json_.expect(']');
   }
@@ -179,12 +176,10 @@ class safetensors_parser {
     entry.offset = offsets[0];  // check_cover() adds the start of the data
   }
 
-  template <class Entry, class Name>
-  void refuse_repeated(const std::vector<Entry>& entries, Name&& name) const {
+  template <class Entry, class Name> void refuse_repeated(const std::vector<Entry>& entries, Name&& name) const {
     std::vector<std::string_view> names;
     names.reserve(entries.size());
-    for (const Entry& entry : entries)
-      names.push_back(name(entry));
+    for (const Entry& entry : entries) names.push_back(name(entry));
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end())
@@ -195,8 +190,7 @@ class safetensors_parser {
   void check_cover(std::uint64_t data_bytes) {
     std::vector<safetensors_entry*> in_order;
     in_order.reserve(result_.tensors.size());
-    for (safetensors_entry& entry : result_.tensors)
-      in_order.push_back(&entry);
+    for (safetensors_entry& entry : result_.tensors) in_order.push_back(&entry);
     std::sort(in_order.begin(), in_order.end(), [](const safetensors_entry* a, const safetensors_entry* b) {
       return std::pair(a->offset, a->bytes) < std::pair(b->offset, b->bytes);
     });
@@ -239,8 +233,7 @@ inline safetensors_header read_safetensors_header(byte_source& source, std::stri
   if (got < sizeof(start))
     fail("has " + bytes_text(got) + "; a safetensors file starts with 8 bytes, its header's length. Copy it again.");
   std::uint64_t length = 0;
-  for (int i = 0; i < 8; ++i)
-    length |= std::uint64_t{start[i]} << (8 * i);
+  for (int i = 0; i < 8; ++i) length |= std::uint64_t{start[i]} << (8 * i);
   if (length > longest_safetensors_header)
     fail("is not a safetensors file: its first 8 bytes announce a header of " + bytes_text(length) +
          ", and headers have at most 100 MB.");

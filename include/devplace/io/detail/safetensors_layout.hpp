@@ -47,17 +47,14 @@ inline void check_json_keys(std::vector<std::string_view> names, const char* wha
 inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_source>& tensors,
                                               const safetensors_metadata& metadata, const std::string& subject) {
   std::vector<std::string_view> names, keys;
-  for (const safetensors_source& tensor : tensors)
-    names.push_back(tensor.entry.name);
-  for (const auto& [key, value] : metadata)
-    keys.push_back(key);
+  for (const safetensors_source& tensor : tensors) names.push_back(tensor.entry.name);
+  for (const auto& [key, value] : metadata) keys.push_back(key);
   if (std::find(names.begin(), names.end(), safetensors_metadata_key) != names.end())
     throw file_error(subject +
                      " cannot have a tensor \"__metadata__\", which is the name of the metadata. Give it another one.");
   check_json_keys(names, "a tensor's name", subject);
   check_json_keys(keys, "a key of metadata", subject);
-  for (const auto& [key, value] : metadata)
-    check_json_keys({value}, "a text of metadata", subject);
+  for (const auto& [key, value] : metadata) check_json_keys({value}, "a text of metadata", subject);
 
   safetensors_layout result;
   std::vector<std::uint64_t> offsets(tensors.size());
@@ -100,8 +97,7 @@ inline safetensors_layout lay_out_safetensors(const std::vector<safetensors_sour
   if (text.size() > longest_safetensors_header)
     throw file_error(subject + " would have a header of " + bytes_text(text.size()) +
                      ", and headers have at most 100 MB. Write several files.");
-  for (int i = 0; i < 8; ++i)
-    result.header += static_cast<char>(text.size() >> (8 * i) & 0xff);
+  for (int i = 0; i < 8; ++i) result.header += static_cast<char>(text.size() >> (8 * i) & 0xff);
   result.header += text;
   return result;
 }
@@ -115,8 +111,7 @@ inline void write_safetensors_file(const std::string& path, const char* operatio
       lay_out_safetensors(tensors, metadata, std::string(operation) + ": " + in_quotes(path));
   output_file file(path, operation);
   file.write(layout.header.data(), layout.header.size());
-  for (const std::size_t i : layout.order)
-    file.write(tensors[i].data, tensors[i].entry.bytes);
+  for (const std::size_t i : layout.order) file.write(tensors[i].data, tensors[i].entry.bytes);
   file.commit();
 }
 

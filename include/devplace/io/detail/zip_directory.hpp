@@ -44,11 +44,9 @@ struct zip_entry {
   unsigned method = 0, flags = 0;
 };
 
-template <int Bytes>
-std::uint64_t zip_number(const unsigned char* at) {
+template <int Bytes> std::uint64_t zip_number(const unsigned char* at) {
   std::uint64_t number = 0;
-  for (int i = Bytes; i-- != 0;)
-    number = number << 8 | at[i];
+  for (int i = Bytes; i-- != 0;) number = number << 8 | at[i];
   return number;
 }
 
@@ -174,8 +172,7 @@ class zip_directory_reader {
 
   void refuse_repeated(const std::vector<zip_entry>& entries) const {
     std::vector<std::string_view> names;
-    for (const zip_entry& entry : entries)
-      names.push_back(entry.name);
+    for (const zip_entry& entry : entries) names.push_back(entry.name);
     std::sort(names.begin(), names.end());
     if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
       file_.fail("has two members named " + in_quotes(printable(*twice)) + ". " + advice);

@@ -8,8 +8,7 @@ namespace devplace::detail {
 
 /// The deleter of a device_handle. Stores its release function, as memory_block does, so that its size is the same in
 /// every translation unit.
-template <class Op>
-struct device_release {
+template <class Op> struct device_release {
   int ordinal = 0;
   void (*function)(void* state, int ordinal) noexcept = nullptr;
 
@@ -19,7 +18,6 @@ struct device_release {
 };
 
 /// Sole owner of an event or stream that a backend created for a device; `Op` distinguishes the two.
-template <class Op>
-using device_handle = std::unique_ptr<void, device_release<Op>>;
+template <class Op> using device_handle = std::unique_ptr<void, device_release<Op>>;
 
 }  // namespace devplace::detail

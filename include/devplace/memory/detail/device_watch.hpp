@@ -43,13 +43,11 @@ class device_watches {
 
   void check(int ordinal, double waited) {
     const std::lock_guard lock(mutex_);
-    for (device_watch* const watch : watches_)
-      watch->check(ordinal, waited);
+    for (device_watch* const watch : watches_) watch->check(ordinal, waited);
   }
   void end_wait() noexcept {
     const std::lock_guard lock(mutex_);
-    for (device_watch* const watch : watches_)
-      watch->end_wait();
+    for (device_watch* const watch : watches_) watch->end_wait();
   }
 
  private:

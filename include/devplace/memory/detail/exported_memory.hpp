@@ -28,8 +28,7 @@ inline std::string exported_name() {
   std::uint64_t number = random();
   number = number << 32 ^ random();
   std::string name = "ipc.";
-  for (int i = 0; i < 16; ++i)
-    name += "0123456789abcdef"[number >> (4 * i) & 15];
+  for (int i = 0; i < 16; ++i) name += "0123456789abcdef"[number >> (4 * i) & 15];
   return name;
 }
 

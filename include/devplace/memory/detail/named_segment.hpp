@@ -57,8 +57,7 @@ class named_segment {
     head.data_begin = data_begin_after(text.size());
     if (bytes > PTRDIFF_MAX - head.data_begin) throw_unaddressable(bytes);
     head.total_bytes = head.data_begin + bytes;
-    for (std::size_t i = 0; i < sizes.size(); ++i)
-      head.extents[i] = sizes[i];
+    for (std::size_t i = 0; i < sizes.size(); ++i) head.extents[i] = sizes[i];
     segment->file_ = file_descriptor(::open(segment_folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!segment->file_) segment->refuse_system_call("open of " + std::string(segment_folder));
     if (::fchmod(segment->file_.get(), S_IRUSR | S_IWUSR) != 0) segment->refuse_system_call("fchmod");

@@ -11,8 +11,7 @@
 
 namespace devplace {
 
-template <class P>
-class stream;
+template <class P> class stream;
 
 namespace detail {
 
@@ -34,16 +33,11 @@ class current_stream_change {
 };
 
 /// The place of a stream, or of a class derived from one.
-template <place P>
-std::type_identity<P> place_of_stream(const stream<P>&);
-template <class X>
-inline constexpr bool is_stream_type = requires(const X& x) {
-  place_of_stream(x);
-};
+template <place P> std::type_identity<P> place_of_stream(const stream<P>&);
+template <class X> inline constexpr bool is_stream_type = requires(const X& x) { place_of_stream(x); };
 
 /// Makes a stream the current one; `Stream` is deduced from a forwarding reference.
-template <class Stream>
-current_stream_change change_to(const std::remove_reference_t<Stream>& s) {
+template <class Stream> current_stream_change change_to(const std::remove_reference_t<Stream>& s) {
   constexpr bool is_stream = is_stream_type<std::remove_cvref_t<Stream>>;
   constexpr bool kept = !is_stream || std::is_lvalue_reference_v<Stream>;
   static_assert(is_stream,

@@ -22,9 +22,7 @@ namespace devplace::detail {
 inline constexpr const char* segment_folder = "/dev/shm";
 
 /// The beginning of the file names of this user's segments.
-inline std::string segment_prefix() {
-  return "devplace." + std::to_string(::geteuid()) + ".";
-}
+inline std::string segment_prefix() { return "devplace." + std::to_string(::geteuid()) + "."; }
 
 /// The file of a segment. Throws argument_error for an invalid name.
 inline std::string segment_path(std::string_view name, const char* caller) {
@@ -33,8 +31,7 @@ inline std::string segment_path(std::string_view name, const char* caller) {
            c == '.';
   };
   bool valid = !name.empty() && name.size() <= 200;
-  for (const char c : name)
-    valid = valid && allowed(c);
+  for (const char c : name) valid = valid && allowed(c);
   if (!valid)
     throw argument_error(std::string(caller) + ": \"" + std::string(name) +
                          "\" is not a name of shared memory; use 1 to 200 letters, digits, '_', '-' and '.'.");
@@ -45,8 +42,7 @@ inline std::string segment_path(std::string_view name, const char* caller) {
 /// the process and the children that inherited its memory by fork have ended, even by kill -9.
 inline bool lock_file(int descriptor, int operation) noexcept {
   int result = 0;
-  do
-    result = ::flock(descriptor, operation);
+  do result = ::flock(descriptor, operation);
   while (result != 0 && errno == EINTR);
   return result == 0;
 }

@@ -20,9 +20,7 @@
 namespace devplace::detail {
 
 /// The system's text for errno, or for another error number.
-inline std::string system_error_text(int number = errno) {
-  return std::generic_category().message(number);
-}
+inline std::string system_error_text(int number = errno) { return std::generic_category().message(number); }
 
 /// Throws out_of_memory for shared memory. `limit` names the exhausted resource, and `remedy` the fix.
 [[noreturn]] inline void throw_no_shared_memory(std::size_t bytes, const std::string& limit,
@@ -46,8 +44,7 @@ inline void require_free_pages(std::size_t bytes) {
 inline int take_pages(int descriptor, std::size_t bytes) noexcept {
   if (::ftruncate(descriptor, static_cast<::off_t>(bytes)) != 0) return errno;
   int result = 0;
-  do
-    result = ::posix_fallocate(descriptor, 0, static_cast<::off_t>(bytes));
+  do result = ::posix_fallocate(descriptor, 0, static_cast<::off_t>(bytes));
   while (result == EINTR);
   return result;
 }
@@ -64,8 +61,7 @@ namespace devplace {
 
 /// Memory without a name that this process shares with the processes that it forks later. The system frees it when all
 /// of them have ended, by any cause.
-template <>
-struct implementation<backend::cpu, op::shared_pages> {
+template <> struct implementation<backend::cpu, op::shared_pages> {
   static detail::memory_block allocate(std::size_t bytes, memory_purpose purpose) {
     if (bytes == 0) return {};
     if (bytes > PTRDIFF_MAX - detail::alignment) detail::throw_unaddressable(bytes);

@@ -12,11 +12,9 @@
 
 namespace devplace::nn::detail {
 
-template <class Array>
-std::size_t row_count(const Array& x) {
+template <class Array> std::size_t row_count(const Array& x) {
   std::size_t count = 1;
-  for (std::size_t axis = 0; axis + 1 < Array::rank; ++axis)
-    count *= x.extent(axis);
+  for (std::size_t axis = 0; axis + 1 < Array::rank; ++axis) count *= x.extent(axis);
   return count;
 }
 
@@ -31,8 +29,7 @@ auto require_label_of_each_row(const char* loss, const Output& output, const Lab
                 "classes; if the classes are the channels of images, put nn::permute<1, 2, 0> behind the "
                 "network's layers.");
   bool fits = true;
-  for (std::size_t axis = 0; axis != Labels::rank; ++axis)
-    fits &= labels.extent(axis) == output.extent(axis);
+  for (std::size_t axis = 0; axis != Labels::rank; ++axis) fits &= labels.extent(axis) == output.extent(axis);
   if (!fits)
     throw shape_error(std::string(loss) + ": the output is " + devplace::detail::to_string(output.extents()) +
                       " and labels are " + devplace::detail::to_string(labels.extents()) +
@@ -40,8 +37,7 @@ auto require_label_of_each_row(const char* loss, const Output& output, const Lab
 }
 
 /// Views a batch as a matrix: merges all axes but the last into rows.
-template <class View>
-auto rows(const View& x) {
+template <class View> auto rows(const View& x) {
   constexpr std::size_t columns = View::extents_type::static_extent(View::rank - 1);
   if constexpr (columns == dyn)
     return x.reshape(extents<dyn, dyn>{row_count(x), x.extent(View::rank - 1)});
@@ -50,9 +46,6 @@ auto rows(const View& x) {
 }
 
 /// Views a batch as one axis, so that elementwise expressions compile once for all sizes.
-template <class View>
-auto flat(const View& x) {
-  return x.reshape(extents<dyn>{x.size()});
-}
+template <class View> auto flat(const View& x) { return x.reshape(extents<dyn>{x.size()}); }
 
 }  // namespace devplace::nn::detail

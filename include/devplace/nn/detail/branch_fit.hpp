@@ -13,8 +13,7 @@
 namespace devplace::nn::detail {
 
 /// The plan of a branch and its first faults, with paths from outside the branch; void if there are none.
-template <class Step, class Layer, class In>
-struct branch_fit {
+template <class Step, class Layer, class In> struct branch_fit {
   using plan = layer_plan<Layer, typename taken_by<Layer, In>::type>;
   using wrong_layer = typename plan::wrong_layer;
   static constexpr auto find() {
@@ -28,16 +27,13 @@ struct branch_fit {
 };
 
 /// The first type that is not void; void if all are.
-template <class... T>
-struct first_fault {
+template <class... T> struct first_fault {
   using type = void;
 };
-template <class First, class... Rest>
-struct first_fault<First, Rest...> {
+template <class First, class... Rest> struct first_fault<First, Rest...> {
   using type = First;
 };
-template <class... Rest>
-struct first_fault<void, Rest...> : first_fault<Rest...> {};
+template <class... Rest> struct first_fault<void, Rest...> : first_fault<Rest...> {};
 
 /// The first output that `Join::fits` rejects beside the first branch's output; void if there is none.
 template <class Join, class First, class... Others>
@@ -46,15 +42,13 @@ struct unequal_outputs
                                      unequal<path<>, typename Join::rule, gives<First>, gives<Others>>>...> {};
 
 /// `Base`, the plan of branches, with the first faults that the branch_fits `Fits` found, or else with `Unequal`.
-template <class Base, class Unequal, class... Fits>
-struct checked_branches : Base {
+template <class Base, class Unequal, class... Fits> struct checked_branches : Base {
   using wrong_layer = typename first_fault<typename Fits::wrong_layer...>::type;
   using first_misfit = typename first_fault<typename Fits::first_misfit..., typename Unequal::type>::type;
 };
 
 /// Whether branches take elements of the same type.
-template <class First, class... Rest>
-constexpr bool take_same_elements() {
+template <class First, class... Rest> constexpr bool take_same_elements() {
   constexpr bool same =
       (std::is_same_v<typename input_element<First, void>::type, typename input_element<Rest, void>::type> && ...);
   static_assert(same,
@@ -64,15 +58,13 @@ constexpr bool take_same_elements() {
 }
 
 /// The extents of the input, from the first branch that determines them.
-template <class... Branches>
-struct input_of_branches {};
+template <class... Branches> struct input_of_branches {};
 template <class First, class... Rest>
 struct input_of_branches<First, Rest...>
     : std::conditional_t<knows_input<First>, network_input<First>, input_of_branches<Rest...>> {};
 
 /// Rejects fewer than two branches and returns a stand-in for them. A function, so that clang prints no further error.
-template <class In, class... Branches>
-constexpr auto too_few_branches() {
+template <class In, class... Branches> constexpr auto too_few_branches() {
   static_assert(sizeof...(Branches) > 1, "devplace: sum_of and concat_of need at least two branches: sum_of<A, B>.");
   return any_layer<In>{};
 }

@@ -26,13 +26,11 @@ enum class branch_result : unsigned char { input, saved, output, scratch };
 ///
 /// Workspace from forward to backward: each branch's result, if its backward reads the result, and the branch's saved
 /// data. Scratch memory: a result or its gradient, a gradient of the input, and the branch's own scratch memory.
-template <class Join, class In, class... Plans>
-struct branches : plan_list<Plans...> {
+template <class Join, class In, class... Plans> struct branches : plan_list<Plans...> {
  private:
   using list = plan_list<Plans...>;
   using list::n, list::plan_parameters, list::sum_before;
-  template <std::size_t Index>
-  using plan = typename list::template plan<Index>;
+  template <std::size_t Index> using plan = typename list::template plan<Index>;
 
   static constexpr std::array<std::size_t, n> result_size{sample_size<typename Plans::output>...};
   /// Branches that only reshape: their result is the input, and the input's gradient is the result's gradient.
@@ -98,15 +96,12 @@ struct branches : plan_list<Plans...> {
   }
 
   using indices = std::index_sequence<>;
-  template <class Backend, class X, class P, bool Training>
-  static auto compile_layers(indices) {}
+  template <class Backend, class X, class P, bool Training> static auto compile_layers(indices) {}
 
-  template <class Backend, class X, class P>
-  static void forward(const pass<P>& p, const void* x, void* y) {
+  template <class Backend, class X, class P> static void forward(const pass<P>& p, const void* x, void* y) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       (forward_one<Index, Backend, X>(p, x, y), ...);
-    }
-    (std::make_index_sequence<n>{});
+    }(std::make_index_sequence<n>{});
   }
 
   template <class Backend, class X, class P, class After = runtime::nothing_after>
@@ -114,8 +109,7 @@ struct branches : plan_list<Plans...> {
                        gradient_of<P>* gradients, bool add, After after = {}) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       (backward_one<n - 1 - Index, Backend, X>(p, x, y, dy, dx, gradients, add, after), ...);
-    }
-    (std::make_index_sequence<n>{});
+    }(std::make_index_sequence<n>{});
   }
 
  private:
@@ -123,8 +117,7 @@ struct branches : plan_list<Plans...> {
   static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
 
   /// Returns branch `Index`'s pass: with its own parameters and parts of the workspace.
-  template <std::size_t Index, class X, class P>
-  static pass<P> inner(const pass<P>& p) {
+  template <std::size_t Index, class X, class P> static pass<P> inner(const pass<P>& p) {
     constexpr element_sizes e = sizes<X, P>;
     pass<P> result = list::template at_layer<Index>(p);
     result.scratch = p.scratch + scratch_result(p.batch, p.mode, e) + scratch_gradient(p.batch, p.mode, e);
@@ -137,8 +130,7 @@ struct branches : plan_list<Plans...> {
     return result;
   }
 
-  template <std::size_t Index, class X, class P>
-  static void* result(const pass<P>& p, const void* x, void* y) {
+  template <std::size_t Index, class X, class P> static void* result(const pass<P>& p, const void* x, void* y) {
     switch (result_of(Index, p.mode)) {
       case branch_result::input:
         return const_cast<void*>(x);
@@ -206,8 +198,7 @@ struct branches : plan_list<Plans...> {
   }
 
   /// The address of the gradient of the input from the branches after `Index`.
-  template <std::size_t Index>
-  static const void* gradient_so_far(const void* dy, const void* dx) {
+  template <std::size_t Index> static const void* gradient_so_far(const void* dy, const void* dx) {
     return Join::adds && Index + 2 == n && passes_on[n - 1] ? dy : dx;
   }
 

@@ -16,21 +16,17 @@ namespace devplace::nn::detail {
 #define DEVPLACE_DETAIL_NO_ENTRY "devplace: the layer has no parameter (or buffer) with this index."
 
 /// The extents of one sample of the layer's output.
-template <class Layer, class In>
-using output_t = typename Layer::template output<In>;
+template <class Layer, class In> using output_t = typename Layer::template output<In>;
 
-template <class P>
-using gradient_of = typename precision_traits<P>::gradient;
-template <class P>
-using accumulator_of = typename precision_traits<P>::accumulator;
+template <class P> using gradient_of = typename precision_traits<P>::gradient;
+template <class P> using accumulator_of = typename precision_traits<P>::accumulator;
 
 /// The element type of a layer's output: its input's, `X`, if the layer only reshapes.
 template <class Layer, class P, class X>
 using output_element_t = std::conditional_t<reshapes_only<Layer>(), X, element_of_t<P>>;
 
 /// Extents without elements, in place of an activation that the layer does not keep for backward.
-template <class View>
-class not_kept : View {
+template <class View> class not_kept : View {
  public:
   using typename View::extents_type;
   using typename View::value_type;
@@ -45,8 +41,7 @@ class not_kept : View {
 
 /// The argument of `Layer::forward`, and base of the argument of `Layer::backward`: views of one pass at
 /// `here<Backend>`. Elements of the input have type `X`, those of the output `Y`, which is const in backward.
-template <class Layer, class In, class P, class Backend, class X, class Y = output_element_t<Layer, P, X>>
-class call {
+template <class Layer, class In, class P, class Backend, class X, class Y = output_element_t<Layer, P, X>> class call {
   using roles = precision_traits<P>;
 
  protected:
@@ -64,8 +59,7 @@ class call {
   using backend_type = Backend;
   using sample = In;  ///< the extents of one sample of the input
   /// A batch of samples.
-  template <class Element, class Sample>
-  using samples_of = view<Element, prepend_t<dyn, Sample>, here<Backend>>;
+  template <class Element, class Sample> using samples_of = view<Element, prepend_t<dyn, Sample>, here<Backend>>;
 
   template <class Output>
   call(const pass<P>& p, const void* x, Output* y)
@@ -90,15 +84,13 @@ class call {
   kept_as<keep::output, samples_of<Y, out>> output;     ///< not_kept in backward unless the layer keeps the output
 
   /// Parameter number `Index` of the layer.
-  template <std::size_t Index>
-  auto parameter() const {
+  template <std::size_t Index> auto parameter() const {
     static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
     return entry<Index, false>(static_cast<const parameter_type*>(pass_.parameters));
   }
 
   /// Parameter number `Index` in the optimizer's type: float in mixed precision.
-  template <std::size_t Index>
-  auto master_parameter() const {
+  template <std::size_t Index> auto master_parameter() const {
     static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
     return entry<Index, false>(pass_.master_parameters);
   }
@@ -107,13 +99,11 @@ class call {
   auto parameters() const {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return std::tuple{parameter<Index>()...};
-    }
-    (std::make_index_sequence<Layer::parameters.size()>{});
+    }(std::make_index_sequence<Layer::parameters.size()>{});
   }
 
   /// Buffer number `Index` of the layer; forward may write it when training.
-  template <std::size_t Index>
-  auto buffer() const {
+  template <std::size_t Index> auto buffer() const {
     static_assert(table_entry<Layer, Index, true>::exists, DEVPLACE_DETAIL_NO_ENTRY);
     return entry<Index, true>(pass_.buffers);
   }
@@ -153,8 +143,7 @@ class call {
                                               prepend_t<dyn, Sample>{p.batch});
   }
   /// A view of parameter or buffer number `Index` in an arena.
-  template <std::size_t Index, bool Buffer, class Element>
-  auto entry(Element* arena) const {
+  template <std::size_t Index, bool Buffer, class Element> auto entry(Element* arena) const {
     using e = table_entry<Layer, Index, Buffer>;
     return devplace::detail::view_at<Backend>(pass_.ordinal, arena + e::offset, typename e::extents{});
   }
@@ -162,8 +151,7 @@ class call {
   pass<P> pass_;
 };
 
-template <class Layer, class In, class P, class Backend, class X>
-using forward_call = call<Layer, In, P, Backend, X>;
+template <class Layer, class In, class P, class Backend, class X> using forward_call = call<Layer, In, P, Backend, X>;
 
 /// The argument of `Layer::backward`.
 template <class Layer, class In, class P, class Backend, class X>
@@ -189,8 +177,7 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
   bool accumulate;  ///< add to the parameter gradients of an earlier pass
 
   /// The gradient of parameter number `Index`, which backward overwrites, or adds to if `accumulate` is true.
-  template <std::size_t Index>
-  auto parameter_gradient() const {
+  template <std::size_t Index> auto parameter_gradient() const {
     static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
     return base::template entry<Index, false>(gradients_);
   }
@@ -199,19 +186,16 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
   auto parameter_gradients() const {
     return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return std::tuple{parameter_gradient<Index>()...};
-    }
-    (std::make_index_sequence<Layer::parameters.size()>{});
+    }(std::make_index_sequence<Layer::parameters.size()>{});
   }
 
   /// A view of memory with the extents of the output.
-  template <class Address>
-  auto output_like(Address* data) const {
+  template <class Address> auto output_like(Address* data) const {
     return base::template samples<std::conditional_t<std::is_const_v<Address>, const T, T>, out>(this->pass_, data);
   }
 
   /// Writes an expression to the gradient of parameter number `Index`, or adds it, depending on `accumulate`.
-  template <std::size_t Index, class Expression>
-  void add_gradient(Expression&& expression) const {
+  template <std::size_t Index, class Expression> void add_gradient(Expression&& expression) const {
     const auto gradient = parameter_gradient<Index>();
     if (accumulate)
       gradient = gradient + std::forward<Expression>(expression);
@@ -223,14 +207,11 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
   gradient_of<P>* gradients_;
 };
 
-template <class T>
-inline constexpr bool is_not_kept = false;
-template <class View>
-inline constexpr bool is_not_kept<not_kept<View>> = true;
+template <class T> inline constexpr bool is_not_kept = false;
+template <class View> inline constexpr bool is_not_kept<not_kept<View>> = true;
 
 /// Types that a layer may use as an operand by mistake: its call, as in PyTorch, and an activation that is not kept.
-template <class T>
-inline constexpr bool is_no_operand = is_not_kept<T>;
+template <class T> inline constexpr bool is_no_operand = is_not_kept<T>;
 template <class Layer, class In, class P, class Backend, class X, class Y>
 inline constexpr bool is_no_operand<call<Layer, In, P, Backend, X, Y>> = true;
 template <class Layer, class In, class P, class Backend, class X>
@@ -239,8 +220,7 @@ inline constexpr bool is_no_operand<backward_call<Layer, In, P, Backend, X>> = t
 /// The result of an operator on a call. A layer whose forward returns it is rejected, since forward returns void.
 struct no_value {};
 
-template <class A, class B>
-auto reject_operands() {
+template <class A, class B> auto reject_operands() {
   constexpr bool kept = !is_not_kept<A> && !is_not_kept<B>;
   static_assert(kept,
                 "devplace: backward: the layer does not keep this activation; add the activations that backward reads "

@@ -18,8 +18,7 @@ namespace devplace::nn::detail {
 
 /// Whether `Plan`'s layer also computes the following layer in the same pass (linear and relu: one product with the
 /// activation in its epilogue and, in backward, one pass over the gradient).
-template <class Plan, class Next>
-constexpr bool absorbs() {
+template <class Plan, class Next> constexpr bool absorbs() {
   if constexpr (requires { Plan::layer_type::template absorbs<typename Next::layer_type>; })
     return Plan::layer_type::template absorbs<typename Next::layer_type>;
   else
@@ -28,38 +27,31 @@ constexpr bool absorbs() {
 
 /// A stand-in for plans whose passes compile_layers leaves out.
 struct no_passes {
-  template <class Backend, class X, class P>
-  static void forward() {}
-  template <class Backend, class X, class P>
-  static void backward() {}
+  template <class Backend, class X, class P> static void forward() {}
+  template <class Backend, class X, class P> static void backward() {}
 };
 
 /// The plan of consecutive layers.
-template <class In, class Plans>
-struct chain;
+template <class In, class Plans> struct chain;
 
-template <class In, class... Plans>
-struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
+template <class In, class... Plans> struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
  private:
   using list = plan_list<Plans...>;
   using list::n, list::plan_parameters, list::sum_before;
-  template <std::size_t Index>
-  using plan = typename list::template plan<Index>;
+  template <std::size_t Index> using plan = typename list::template plan<Index>;
 
   /// Whether activation i has the element type of the chain's input.
   static constexpr std::array<bool, n + 1> raw_activations() {
     const std::array<bool, n> kept{Plans::keeps_elements...};
     std::array<bool, n + 1> result{true};
-    for (std::size_t i = 0; i < n; ++i)
-      result[i + 1] = result[i] && kept[i];
+    for (std::size_t i = 0; i < n; ++i) result[i + 1] = result[i] && kept[i];
     return result;
   }
   static constexpr std::array<bool, n + 1> raw = raw_activations();
   static constexpr bool own_elements(bool behind_others) {
     const std::array<bool, n> own{Plans::own_input_elements...};
     bool any = false;
-    for (std::size_t i = 0; i < n; ++i)
-      any = any || (own[i] && raw[i] != behind_others);
+    for (std::size_t i = 0; i < n; ++i) any = any || (own[i] && raw[i] != behind_others);
     return any;
   }
   static_assert(!own_elements(true),
@@ -110,12 +102,10 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
       (static_cast<void>(&alone<Index>::template backward<Backend, input_element_at<Index, X, P>, P>), ...);
   }
 
-  template <class Backend, class X, class P>
-  static void forward(const pass<P>& p, const void* x, void* y) {
+  template <class Backend, class X, class P> static void forward(const pass<P>& p, const void* x, void* y) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       (forward_one<Index, Backend, X>(p, x, y), ...);
-    }
-    (std::make_index_sequence<n>{});
+    }(std::make_index_sequence<n>{});
   }
 
   template <class Backend, class X, class P, class After = runtime::nothing_after>
@@ -123,8 +113,7 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
                        gradient_of<P>* gradients, bool add, After after = {}) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       (backward_one<n - 1 - Index, Backend, X>(p, x, y, dy, dx, gradients, add, after), ...);
-    }
-    (std::make_index_sequence<n>{});
+    }(std::make_index_sequence<n>{});
   }
 
  private:
@@ -150,8 +139,7 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
   }
 
   /// The address of activation `i`, according to the layout.
-  template <class X, class P>
-  static void* activation(const pass<P>& p, std::size_t i, const void* x, const void* y) {
+  template <class X, class P> static void* activation(const pass<P>& p, std::size_t i, const void* x, const void* y) {
     const chain_layout<n>& layout = p.mode == mode::train ? training : predicting;
     const std::size_t id = layout.storage[i];
     if (id == 0) return const_cast<void*>(x);
@@ -161,8 +149,7 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
   }
 
   /// Returns layer `Index`'s pass: with its own parameters and parts of the workspace.
-  template <std::size_t Index, class X, class P>
-  static pass<P> inner(const pass<P>& p) {
+  template <std::size_t Index, class X, class P> static pass<P> inner(const pass<P>& p) {
     constexpr element_sizes e = sizes<X, P>;
     pass<P> result = list::template at_layer<Index>(p);
     result.scratch = p.scratch + 2 * slot(p.batch, p.mode, e);
@@ -175,8 +162,7 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
     return result;
   }
 
-  template <std::size_t Index>
-  static constexpr bool absorbs_next() {
+  template <std::size_t Index> static constexpr bool absorbs_next() {
     if constexpr (Index + 1 < n)
       return absorbs<plan<Index>, plan<Index + 1>>() && training.storage[Index + 1] == training.storage[Index + 2] &&
              predicting.storage[Index + 1] == predicting.storage[Index + 2];
@@ -184,8 +170,7 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
       return false;
   }
 
-  template <std::size_t Index>
-  static constexpr bool absorbed() {
+  template <std::size_t Index> static constexpr bool absorbed() {
     if constexpr (Index > 0)
       return absorbs_next<Index - 1>();
     else
@@ -241,8 +226,7 @@ struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
     }
   }
 
-  template <class X, class P>
-  static void* gradient(const pass<P>& p, std::size_t i) {
+  template <class X, class P> static void* gradient(const pass<P>& p, std::size_t i) {
     return p.scratch + training.gradient_slot[i] * slot(p.batch, mode::train, sizes<X, P>);
   }
 };

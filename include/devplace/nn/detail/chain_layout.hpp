@@ -11,8 +11,7 @@
 namespace devplace::nn::detail {
 
 /// The properties of a chain of `N` layers that determine its layout.
-template <std::size_t N>
-struct chain_facts {
+template <std::size_t N> struct chain_facts {
   std::array<std::size_t, N + 1> size{};  ///< elements of activation i per sample; activation 0 is the input
   std::array<keep, N> keeps{};
   std::array<bool, N> in_place{};
@@ -22,8 +21,7 @@ struct chain_facts {
 
 /// Assigns the activations of a chain to storages. Storage 0 is the caller's input, the last one the caller's output;
 /// the workspace has the others.
-template <std::size_t N>
-struct chain_layout {
+template <std::size_t N> struct chain_layout {
   std::array<std::size_t, N + 1> storage{};       ///< storage of activation i
   std::array<std::size_t, N + 2> storage_size{};  ///< elements per sample
   std::array<bool, N + 2> raw{};                  ///< whether the storage has the input's element type
@@ -36,8 +34,7 @@ struct chain_layout {
   /// Offset of a storage between input and output in training.
   constexpr std::size_t offset(std::size_t id, std::size_t batch, const element_sizes& e) const {
     std::size_t total = 0;
-    for (std::size_t before = 1; before < id; ++before)
-      total += padded_bytes(sample_bytes(before, e) * batch);
+    for (std::size_t before = 1; before < id; ++before) total += padded_bytes(sample_bytes(before, e) * batch);
     return total;
   }
 
@@ -53,22 +50,19 @@ struct chain_layout {
   /// Bytes of one sample in the largest storage between input and output.
   constexpr std::size_t largest_interior(const element_sizes& e) const {
     std::size_t largest = 0;
-    for (std::size_t id = 1; id + 1 < storages; ++id)
-      largest = std::max(largest, sample_bytes(id, e));
+    for (std::size_t id = 1; id + 1 < storages; ++id) largest = std::max(largest, sample_bytes(id, e));
     return largest;
   }
 };
 
 /// Whether a layer works in place: it declares in_place, and its output has its input's size and element type.
-template <std::size_t N>
-constexpr bool works_in_place(const chain_facts<N>& facts, std::size_t i) {
+template <std::size_t N> constexpr bool works_in_place(const chain_facts<N>& facts, std::size_t i) {
   return facts.in_place[i] && facts.size[i] == facts.size[i + 1] && facts.raw[i] == facts.raw[i + 1];
 }
 
 /// Lays out a chain. A layer that works in place reuses its input's storage if no backward pass reads it afterwards; a
 /// layer that only reshapes always does. The chain's input is never overwritten, and its output is never the input.
-template <std::size_t N>
-constexpr chain_layout<N> lay_out(const chain_facts<N>& facts, mode m) {
+template <std::size_t N> constexpr chain_layout<N> lay_out(const chain_facts<N>& facts, mode m) {
   chain_layout<N> layout;
   layout.storage_size[0] = facts.size[0];
   for (std::size_t i = 0; i < N; ++i) {

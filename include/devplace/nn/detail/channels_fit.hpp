@@ -12,8 +12,7 @@ namespace devplace::nn::detail {
 
 /// The input extents of a normalisation of channels: `X` if its first axis has `Channels` elements, with any further
 /// axes, else a stand-in.
-template <std::size_t Channels, class X>
-struct channels_fit {
+template <std::size_t Channels, class X> struct channels_fit {
   using type = extents<Channels>;
   using expected = type;
 };
@@ -24,8 +23,7 @@ struct channels_fit<Channels, extents<C, Positions...>> {
 };
 
 /// The shape of a batch for operations on channels.
-template <class Call>
-devplace::detail::channel_shape shape_of_channels(const Call& c) {
+template <class Call> devplace::detail::channel_shape shape_of_channels(const Call& c) {
   constexpr std::size_t channels = Call::sample::static_extent(0);
   return {c.batch(), channels, sample_size<typename Call::sample> / channels};
 }

@@ -10,8 +10,7 @@
 namespace devplace::nn::detail {
 
 /// A view's elements in the type that layers compute with: float for elements of 16 bits.
-template <class View>
-auto computed(const View& x) {
+template <class View> auto computed(const View& x) {
   if constexpr (floating_element<typename View::value_type>)
     return x;
   else
@@ -19,8 +18,7 @@ auto computed(const View& x) {
 }
 
 /// Writes an expression of computed() elements to a view, rounded if the view's elements have 16 bits.
-template <class View, class Expression>
-void assign_rounded(const View& to, Expression&& expression) {
+template <class View, class Expression> void assign_rounded(const View& to, Expression&& expression) {
   if constexpr (floating_element<typename View::value_type>)
     to = std::forward<Expression>(expression);
   else

@@ -19,8 +19,7 @@
 namespace devplace::nn::detail {
 
 /// The convolution of `In` to `Out` channels of series or images. Fuses a following relu.
-template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options>
-struct convolution_layer {
+template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options> struct convolution_layer {
  private:
   using options = window_options<false, Options...>;
   static_assert(check_sizes<In, Out>());
@@ -60,45 +59,35 @@ struct convolution_layer {
  public:
   /// Members that layer_for requires, and `takes`, the check of the input's extents X.
   ///@{
-  template <class X>
-  using takes = window_fit<options, Axes, In, X>;
-  template <class X>
-  using output = typename takes<X>::template windows<Out>;
+  template <class X> using takes = window_fit<options, Axes, In, X>;
+  template <class X> using output = typename takes<X>::template windows<Out>;
   static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
   static constexpr auto parameters = table();
   template <class X>
   static constexpr std::size_t scratch = devplace::detail::convolution_scratch(takes<X>::shape(1, groups, Out));
   template <class X>
-  static constexpr std::size_t sums = std::max(devplace::detail::convolution_sums(takes<X>::shape(1, groups, Out)),
-                                               devplace::detail::convolution_gradient_sums(takes<X>::shape(1, groups,
-                                                                                                           Out)));
+  static constexpr std::size_t sums =
+      std::max(devplace::detail::convolution_sums(takes<X>::shape(1, groups, Out)),
+               devplace::detail::convolution_gradient_sums(takes<X>::shape(1, groups, Out)));
   static constexpr bool has_sums = true, plans_ahead = true, gives_channels_first = true;
-  template <class X>
-  static constexpr std::size_t multiply_adds = fan_in* sample_size<output<X>>;
-  template <class Next>
-  static constexpr bool absorbs = std::same_as<Next, relu>;
+  template <class X> static constexpr std::size_t multiply_adds = fan_in * sample_size<output<X>>;
+  template <class Next> static constexpr bool absorbs = std::same_as<Next, relu>;
 
   static void forward(const auto& c) { convolve(c, devplace::detail::epilogue::none); }
-  template <class Next>
-  static void forward_absorbing(const auto& c) {
-    convolve(c, devplace::detail::epilogue::relu);
-  }
+  template <class Next> static void forward_absorbing(const auto& c) { convolve(c, devplace::detail::epilogue::relu); }
   static void backward(const auto& c) { gradients(c, c.output_gradient); }
-  template <class Next>
-  static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
+  template <class Next> static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
     assign_rounded(flat(between), relu::gradient(computed(flat(c.output_gradient)), computed(flat(output))));
     gradients(c, between);
   }
   ///@}
 
  private:
-  template <class Call>
-  static devplace::detail::convolution_shape shape_of(const Call& c) {
+  template <class Call> static devplace::detail::convolution_shape shape_of(const Call& c) {
     return takes<typename Call::sample>::shape(c.batch(), groups, Out);
   }
 
-  template <class Call>
-  static void convolve(const Call& c, devplace::detail::epilogue then) {
+  template <class Call> static void convolve(const Call& c, devplace::detail::epilogue then) {
     devplace::detail::convolution_arguments<typename Call::value_type> g{
         shape_of(c), c.input.data(), c.template parameter<0>().data(),      nullptr, c.output.data(),
         then,        math<Call>,     {c.float_parameters(), c.float_sums()}};
@@ -106,8 +95,7 @@ struct convolution_layer {
     run<devplace::op::convolution>(c, g);
   }
 
-  template <class Call, class Dy>
-  static void gradients(const Call& c, const Dy& dy) {
+  template <class Call, class Dy> static void gradients(const Call& c, const Dy& dy) {
     using namespace devplace::detail;
     using T = typename Call::value_type;
     const convolution_shape shape = shape_of(c);
@@ -135,8 +123,7 @@ struct convolution_layer {
   template <class Call>
   static constexpr devplace::detail::product_math math = devplace::detail::math_of<typename Call::precision_type>;
 
-  template <class Op, class Call, class Arguments>
-  static void run(const Call& c, const Arguments& arguments) {
+  template <class Op, class Call, class Arguments> static void run(const Call& c, const Arguments& arguments) {
     devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments);
   }
 };

@@ -8,31 +8,23 @@
 namespace devplace::nn {
 
 /// A layer's position in a sequential or residual, in error messages.
-template <std::size_t Index>
-struct position;
+template <std::size_t Index> struct position;
 /// A branch of a sum_of or concat_of, in error messages.
-template <std::size_t Index>
-struct branch;
+template <std::size_t Index> struct branch;
 /// The layers of a residual's projected_by, in error messages.
 struct shortcut;
 /// The path from the network to a layer within it, in error messages: `path<position<2>, branch<1>, position<0>>`.
-template <class... Steps>
-struct path;
+template <class... Steps> struct path;
 /// The extents that a layer takes, in error messages.
-template <class Extents>
-struct expects;
+template <class Extents> struct expects;
 /// Extents that a layer needs at least, in error messages.
-template <class Extents>
-struct at_least;
+template <class Extents> struct at_least;
 /// Extents that a layer takes and that the received samples would have after nn::flatten, in error messages.
-template <class Extents>
-struct flattened;
+template <class Extents> struct flattened;
 /// The extents that the previous layer gives, in error messages.
-template <class Extents>
-struct receives;
+template <class Extents> struct receives;
 /// The extents that a branch gives, in error messages.
-template <class Extents>
-struct gives;
+template <class Extents> struct gives;
 
 namespace detail {
 
@@ -45,17 +37,13 @@ struct residual_of_one_size;
 
 /// Faults with their paths; a plan holds the first one. Either a layer does not take the previous layer's output, or
 /// branches have outputs that do not fit each other.
-template <class Path, class Layer, class Expects, class Receives>
-struct misfit;
-template <class Path, class Rule, class First, class Other>
-struct unequal;
+template <class Path, class Layer, class Expects, class Receives> struct misfit;
+template <class Path, class Rule, class First, class Other> struct unequal;
 ///@}
-template <class First>
-inline constexpr bool layers_fit = std::is_void_v<First>;
+template <class First> inline constexpr bool layers_fit = std::is_void_v<First>;
 
 /// A fault with its path from outside the layer at `Step`.
-template <class Step, class Misfit>
-struct within {
+template <class Step, class Misfit> struct within {
   using type = void;
 };
 template <class Step, template <class...> class Kind, class... Steps, class... Details>
@@ -65,8 +53,7 @@ struct within<Step, Kind<path<Steps...>, Details...>> {
 
 /// Rejects a plan's first fault, `First`, which the error message names.
 ///@{
-template <class First>
-struct check_layers {
+template <class First> struct check_layers {
   static constexpr bool fit = layers_fit<First>;
   static_assert(fit,
                 "devplace: a layer does not take what the layer before it gives; `path`, `expects` and `receives` in "
@@ -79,23 +66,20 @@ struct check_layers<misfit<Path, Layer, expects<flattened<Extents>>, Received>> 
                 "devplace: a layer takes vectors and receives samples of several axes with as many elements; put "
                 "nn::flatten in front of the layer, which `path` in this message names (positions count from 0).");
 };
-template <class Path, class... Gives>
-struct check_layers<unequal<Path, summands_of_one_size, Gives...>> {
+template <class Path, class... Gives> struct check_layers<unequal<Path, summands_of_one_size, Gives...>> {
   static constexpr bool fit = layers_fit<Path>;
   static_assert(fit,
                 "devplace: sum_of adds its branches' outputs, so all must have the same extents; `path` and `gives` in "
                 "this message name the sum_of, its first branch's extents and another's.");
 };
-template <class Path, class... Gives>
-struct check_layers<unequal<Path, parts_of_one_size, Gives...>> {
+template <class Path, class... Gives> struct check_layers<unequal<Path, parts_of_one_size, Gives...>> {
   static constexpr bool fit = layers_fit<Path>;
   static_assert(fit,
                 "devplace: concat_of joins its branches' outputs along one axis, so all must have that axis and the "
                 "same extents along the others; `path` and `gives` in this message name the concat_of, its first "
                 "branch's extents and another's.");
 };
-template <class Path, class... Gives>
-struct check_layers<unequal<Path, residual_of_one_size, Gives...>> {
+template <class Path, class... Gives> struct check_layers<unequal<Path, residual_of_one_size, Gives...>> {
   static constexpr bool fit = layers_fit<Path>;
   static_assert(fit,
                 "devplace: residual adds its layers' result to its input, so both must have the same extents; layers "
@@ -106,8 +90,7 @@ struct check_layers<unequal<Path, residual_of_one_size, Gives...>> {
 ///@}
 
 /// Rejects `dyn` and negative numbers among the sizes of a layer. Returns true, so that its caller adds no error.
-template <std::size_t... Sizes>
-consteval bool check_sizes() {
+template <std::size_t... Sizes> consteval bool check_sizes() {
   static_assert(
       ((static_cast<std::ptrdiff_t>(Sizes) >= 0) && ...),
       "devplace: the extents of a sample and the sizes of layers are static numbers, not dyn and not negative; "
@@ -117,20 +100,15 @@ consteval bool check_sizes() {
 }
 
 template <class Layer>
-concept fixes_input = requires {
-  typename Layer::input_extents;
-};
+concept fixes_input = requires { typename Layer::input_extents; };
 
 /// A layer that restricts the extents of its samples: `takes<In>::type` is In if it fits, otherwise a stand-in that
 /// fits; `takes<In>::expected` is for messages. `input_extents`, if any, apply to a network's first layer.
 template <class Layer, class In>
-concept fixes_part = requires {
-  typename Layer::template takes<In>;
-};
+concept fixes_part = requires { typename Layer::template takes<In>; };
 
 /// The input extents of a layer: `In` if they fit or are not restricted, else a stand-in.
-template <class Layer, class In>
-struct taken_by {
+template <class Layer, class In> struct taken_by {
   using type = In;
 };
 template <class Layer, class In>
@@ -144,14 +122,11 @@ struct taken_by<Layer, In> {
   using type = typename Layer::template takes<In>::type;
   using expected = typename Layer::template takes<In>::expected;
 };
-template <class Taken>
-struct expected_of {
+template <class Taken> struct expected_of {
   using type = typename Taken::type;
 };
 template <class Taken>
-  requires requires {
-    typename Taken::expected;
-  }
+  requires requires { typename Taken::expected; }
 struct expected_of<Taken> {
   using type = typename Taken::expected;
 };

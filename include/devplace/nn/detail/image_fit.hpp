@@ -12,30 +12,25 @@
 namespace devplace::nn::detail {
 
 /// The input extents of a layer for images of any size: `X` if they fit, else a stand-in as in window_fit.
-template <class X>
-struct image_fit {
+template <class X> struct image_fit {
   using type = extents<1, 1, 1>;
   using expected = at_least<type>;
 };
-template <std::size_t C, std::size_t H, std::size_t W>
-struct image_fit<extents<C, H, W>> {
+template <std::size_t C, std::size_t H, std::size_t W> struct image_fit<extents<C, H, W>> {
   using type = extents<C, H, W>;
   using expected = type;
 };
 
 /// image_fit for layers that also take series.
-template <class X>
-struct image_or_series_fit : image_fit<X> {};
-template <std::size_t C, std::size_t L>
-struct image_or_series_fit<extents<C, L>> {
+template <class X> struct image_or_series_fit : image_fit<X> {};
+template <std::size_t C, std::size_t L> struct image_or_series_fit<extents<C, L>> {
   using type = extents<C, L>;
   using expected = type;
 };
 
 /// The input extents of a transposed convolution of `Channels` channels: `X` if they fit, else a stand-in. Also the
 /// axes of the convolution in the other direction, whose `in` is the layer's output.
-template <class Options, std::size_t Channels, class X>
-struct transposed_fit {
+template <class Options, std::size_t Channels, class X> struct transposed_fit {
   /// The axis for an input extent, `out`, and the options.
   static constexpr devplace::detail::window_axis axis(std::size_t out, std::size_t reach, std::size_t size,
                                                       std::size_t stride, std::size_t padding, std::size_t dilation) {

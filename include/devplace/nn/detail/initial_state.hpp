@@ -19,15 +19,11 @@ namespace devplace::nn::detail {
 
 /// Access to models for functions that make models from others, and for predictors.
 struct model_access {
-  template <class Model>
-  static Model adopt(std::shared_ptr<typename Model::state_type> state) {
+  template <class Model> static Model adopt(std::shared_ptr<typename Model::state_type> state) {
     return Model(std::move(state));
   }
   /// Returns the state of a usable model; predictions keep workspaces there.
-  template <class Model>
-  static auto& live(const Model& m) {
-    return *m.live();
-  }
+  template <class Model> static auto& live(const Model& m) { return *m.live(); }
 };
 
 /// Moves parameters and buffers to memory that other processes can map, if `Where` is shared_memory.

@@ -20,8 +20,7 @@ namespace devplace::nn::detail {
 /// the element's index, so that values do not depend on device, number of threads or other parameters. Computes in
 /// double, so that a float model has the rounded values of a double one, with arithmetic that gives the same bits on
 /// every place.
-template <class T>
-struct initial_values {
+template <class T> struct initial_values {
   T* data;
   initialization how;
   std::uint64_t seed;
@@ -44,24 +43,18 @@ struct initial_values {
     constexpr std::size_t lanes = devplace::detail::philox_lanes;
     std::uint32_t word[4][lanes];
     double value[lanes];
-    for (std::size_t k = 0; k < lanes; ++k)
-      value[k] = how.center;
+    for (std::size_t k = 0; k < lanes; ++k) value[k] = how.center;
     for (std::size_t i = begin; i < end; i += lanes) {
       if (how.kind != distribution::constant) sequence().blocks(i, word);
       if (how.kind == distribution::uniform) {
-        for (std::size_t k = 0; k < lanes; ++k)
-          value[k] = uniform(word[0][k], word[1][k]);
+        for (std::size_t k = 0; k < lanes; ++k) value[k] = uniform(word[0][k], word[1][k]);
       } else if (how.kind == distribution::normal) {
-        for (std::size_t k = 0; k < lanes; ++k)
-          value[k] = squared_radius(word[0][k], word[1][k]);
-        for (std::size_t k = 0; k < lanes; ++k)
-          value[k] = std::sqrt(value[k]);
-        for (std::size_t k = 0; k < lanes; ++k)
-          value[k] = normal(value[k], word[2][k], word[3][k]);
+        for (std::size_t k = 0; k < lanes; ++k) value[k] = squared_radius(word[0][k], word[1][k]);
+        for (std::size_t k = 0; k < lanes; ++k) value[k] = std::sqrt(value[k]);
+        for (std::size_t k = 0; k < lanes; ++k) value[k] = normal(value[k], word[2][k], word[3][k]);
       }
       const std::size_t count = end - i < lanes ? end - i : lanes;
-      for (std::size_t k = 0; k < count; ++k)
-        store(i + k, value[k]);
+      for (std::size_t k = 0; k < count; ++k) store(i + k, value[k]);
     }
   }
 

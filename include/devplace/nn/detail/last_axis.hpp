@@ -13,8 +13,7 @@ namespace devplace::nn::detail {
 
 /// The input extents of a layer on a last axis of `Width` elements: `X` if its last axis has `Width` elements,
 /// otherwise vectors of `Width` elements.
-template <class X, std::size_t Width>
-struct last_axis {
+template <class X, std::size_t Width> struct last_axis {
   static constexpr bool fits = [] {
     if constexpr (X::rank == 0)
       return false;
@@ -28,15 +27,12 @@ struct last_axis {
   static auto replaced(std::index_sequence<Axis...>) -> extents<type::static_extent(Axis)..., Other>;
 
   /// `type` with its last axis replaced.
-  template <std::size_t Other>
-  using with = decltype(replaced<Other>(std::make_index_sequence<type::rank - 1>{}));
+  template <std::size_t Other> using with = decltype(replaced<Other>(std::make_index_sequence<type::rank - 1>{}));
 };
 
 /// Extents with one more axis, the last.
-template <class X, std::size_t Width>
-struct with_axis_behind;
-template <std::size_t... Extent, std::size_t Width>
-struct with_axis_behind<extents<Extent...>, Width> {
+template <class X, std::size_t Width> struct with_axis_behind;
+template <std::size_t... Extent, std::size_t Width> struct with_axis_behind<extents<Extent...>, Width> {
   using type = extents<Extent..., Width>;
 };
 

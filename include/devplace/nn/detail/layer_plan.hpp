@@ -15,15 +15,11 @@
 namespace devplace::nn::detail {
 
 /// Composes names of parameters, such as `0.weight`, outside of templates to reduce instantiated code.
-inline std::string child_name(const std::string& prefix, const char* name) {
-  return prefix + name;
-}
+inline std::string child_name(const std::string& prefix, const char* name) { return prefix + name; }
 /// Stands for the name of a layer that is named by its position; nn::named accepts no dot. (Not null, because g++ 12
 /// with -fsanitize=undefined does not compare addresses with null in constant expressions.)
 inline constexpr char by_position[] = ".";
-constexpr bool has_own_name(const char* name) {
-  return *name != *by_position;
-}
+constexpr bool has_own_name(const char* name) { return *name != *by_position; }
 /// Appends a layer's own name, if it has one, unless the name is empty.
 inline std::string child_prefix(std::string prefix, const char* own_name) {
   if (has_own_name(own_name) && *own_name != 0) prefix.append(own_name).append(".");
@@ -67,8 +63,7 @@ inline void visit_list(const visited_layer* layers, std::size_t count, const std
 }
 
 /// A parameter of a network: its table entry, and its offset among the trained or the frozen parameters.
-template <class Entry, std::size_t Offset, bool Frozen>
-struct entry_at_offset {
+template <class Entry, std::size_t Offset, bool Frozen> struct entry_at_offset {
   using extents = typename Entry::extents;
   static constexpr std::size_t offset = Offset;
   static constexpr bool frozen = Frozen;
@@ -76,16 +71,13 @@ struct entry_at_offset {
 };
 
 /// The parameters of a network in order.
-template <class... Entries>
-struct entry_list {};
-template <class... A, class... B>
-entry_list<A..., B...> operator+(entry_list<A...>, entry_list<B...>);
+template <class... Entries> struct entry_list {};
+template <class... A, class... B> entry_list<A..., B...> operator+(entry_list<A...>, entry_list<B...>);
 
 /// Sizes and passes of a network of one layer, for samples of extents `In`; `sequential`, `residual` and others
 /// specialise the template. Sizes of arenas are in elements, since arenas have the same layout in each role's type, and
 /// sizes of a pass's memory in bytes. Everything but the passes is constexpr.
-template <class Layer, class In>
-struct layer_plan {
+template <class Layer, class In> struct layer_plan {
   using layer_type = Layer;
   using wrong_layer = void;  ///< the first type that is no layer; a stand-in replaces it
   using first_misfit = void;
@@ -118,15 +110,13 @@ struct layer_plan {
 
   /// Runs forward on activations at these addresses; `X` is the element type of the layer's input. Returns `auto` for
   /// chain::compile_layers.
-  template <class Backend, class X, class P>
-  static auto forward(const pass<P>& p, const void* x, void* y) {
+  template <class Backend, class X, class P> static auto forward(const pass<P>& p, const void* x, void* y) {
     if (skipped(p)) return;
     Layer::forward(forward_call<Layer, In, P, Backend, X>(own(p), x, y));
   }
 
   using indices = std::index_sequence<>;
-  template <class Backend, class X, class P, bool Training>
-  static auto compile_layers(indices) {}
+  template <class Backend, class X, class P, bool Training> static auto compile_layers(indices) {}
 
   /// Runs forward fused with the layer `Next`, which works in place on the result.
   template <class Next, class Backend, class X, class P>
@@ -163,19 +153,16 @@ struct layer_plan {
   static auto list(std::index_sequence<Index...>) -> entry_list<
       entry_at_offset<table_entry<Layer, Index, false>, Base + table_entry<Layer, Index, false>::offset, frozen>...>;
   template <std::size_t Base, std::size_t Frozen>
-  using entries =
-      decltype(list < frozen ? Frozen : Base > (std::make_index_sequence<table_of<Layer, false>().size()>{}));
+  using entries = decltype(list<frozen ? Frozen : Base>(std::make_index_sequence<table_of<Layer, false>().size()>{}));
 
   /// Calls `f(name, entry, offset)` for every parameter, where `entry` is a `table_entry`; names are as in PyTorch.
-  template <class F>
-  static void for_each(const std::string& prefix, const arena_begin& begin, F&& f) {
+  template <class F> static void for_each(const std::string& prefix, const arena_begin& begin, F&& f) {
     const std::size_t offset = frozen ? begin.frozen : begin.own;
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       (f(child_name(prefix, table_entry<Layer, Index, false>::info.name), table_entry<Layer, Index, false>{},
          offset + table_entry<Layer, Index, false>::offset),
        ...);
-    }
-    (std::make_index_sequence<table_of<Layer, false>().size()>{});
+    }(std::make_index_sequence<table_of<Layer, false>().size()>{});
   }
   /// Calls a visitor for every parameter or buffer. Passes values in place of types, so that it compiles once for all
   /// layers.
@@ -186,10 +173,7 @@ struct layer_plan {
   }
 
   /// Calls `f(prefix, plan)`, where `plan` is this type and `prefix` begins the names of its parameters.
-  template <class F>
-  static void visit_layers(const std::string& prefix, F&& f) {
-    f(prefix, layer_plan{});
-  }
+  template <class F> static void visit_layers(const std::string& prefix, F&& f) { f(prefix, layer_plan{}); }
   /// Whether the outputs' first axis is the channels; `of_inputs`: whether the inputs' is.
   static constexpr bool channels_first(bool of_inputs) {
     if constexpr (requires { Layer::gives_channels_first; })
@@ -213,22 +197,17 @@ struct layer_plan {
   }
 
   /// Whether the pass only makes plans and the layer does not declare plans_ahead.
-  template <class P>
-  static bool skipped(const pass<P>& p) {
-    return p.planning && !plans_ahead_of<Layer>();
-  }
+  template <class P> static bool skipped(const pass<P>& p) { return p.planning && !plans_ahead_of<Layer>(); }
   /// The pass with the layer's parameters, and the address of their gradients.
   ///@{
-  template <class P>
-  static pass<P> own(pass<P> p) {
+  template <class P> static pass<P> own(pass<P> p) {
     if constexpr (frozen) {
       p.parameters += p.frozen;
       p.master_parameters += p.frozen;
     }
     return p;
   }
-  template <class P>
-  static gradient_of<P>* own_gradients(const pass<P>& p, gradient_of<P>* gradients) {
+  template <class P> static gradient_of<P>* own_gradients(const pass<P>& p, gradient_of<P>* gradients) {
     static_assert(sizeof(gradient_of<P>) <= sizeof(accumulator_of<P>));
     constexpr element_sizes e{0, sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
     if constexpr (frozen)

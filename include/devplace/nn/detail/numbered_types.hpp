@@ -7,25 +7,21 @@
 
 namespace devplace::nn::detail {
 
-template <std::size_t Index, class T>
-struct numbered {
+template <std::size_t Index, class T> struct numbered {
   using type = T;
 };
 
 /// A list of types, indexed by a single overload resolution: `typename decltype(Types::template find<2>())::type`. An
 /// alias template with the types as arguments, such as std::tuple_element_t, costs nvcc 13.0's front end time
 /// exponential in the length of the list.
-template <class Indices, class... T>
-struct numbered_types;
+template <class Indices, class... T> struct numbered_types;
 template <std::size_t... Index, class... T>
 struct numbered_types<std::index_sequence<Index...>, T...> : numbered<Index, T>... {
  private:
-  template <std::size_t I, class Found>
-  static numbered<I, Found> pick(const numbered<I, Found>*);
+  template <std::size_t I, class Found> static numbered<I, Found> pick(const numbered<I, Found>*);
 
  public:
-  template <std::size_t I>
-  static auto find() -> decltype(pick<I>(static_cast<numbered_types*>(nullptr)));
+  template <std::size_t I> static auto find() -> decltype(pick<I>(static_cast<numbered_types*>(nullptr)));
 };
 
 }  // namespace devplace::nn::detail

@@ -16,8 +16,7 @@
 // further error follows.
 namespace devplace::nn::detail {
 
-template <class Model, class Batch>
-consteval bool accepts_forward() {
+template <class Model, class Batch> consteval bool accepts_forward() {
   using where = typename Model::placement_type;
   if constexpr (runtime::accepts_batch<Model, Batch, true>()) {
     constexpr bool alone = runtime::network_plan<typename Model::network_type>::meetings == 0 || single_place<where> ||
@@ -33,13 +32,11 @@ consteval bool accepts_forward() {
   }
 }
 
-template <class Model, class Saved>
-inline constexpr bool is_saved_by = false;
+template <class Model, class Saved> inline constexpr bool is_saved_by = false;
 template <class Net, class Where, class P, class Batch, class Held>
 inline constexpr bool is_saved_by<model<Net, Where, P>, saved<Net, Where, P, Batch, Held>> = true;
 
-template <class T, class Loss>
-inline constexpr bool is_loss_gradient = false;
+template <class T, class Loss> inline constexpr bool is_loss_gradient = false;
 template <class T, class Extents, class Batch>
 inline constexpr bool is_loss_gradient<T, loss_gradient<T, Extents, Batch>> = true;
 
@@ -49,8 +46,7 @@ using gradient_placement_of =
     gradient_placement_from_t<typename Model::placement_type, typename Saved::batch_placement_type>;
 
 /// `Saved` is deduced from a forwarding reference; `Earlier` is the placement of gradients to add to, if any.
-template <class Model, class Saved, class Loss, class Earlier = void>
-consteval bool accepts_backward() {
+template <class Model, class Saved, class Loss, class Earlier = void> consteval bool accepts_backward() {
   constexpr bool types_fit = is_saved_by<Model, std::remove_cvref_t<Saved>> &&
                              is_loss_gradient<element_of_t<typename Model::precision_type>, Loss>;
   constexpr bool moved = !types_fit || std::is_same_v<Saved, std::remove_cvref_t<Saved>>;
@@ -77,8 +73,7 @@ consteval bool accepts_backward() {
   }
 }
 
-template <class Model, class Saved, class Loss>
-consteval bool accepts_backward_to_input() {
+template <class Model, class Saved, class Loss> consteval bool accepts_backward_to_input() {
   constexpr bool of_activations = !runtime::network_plan<typename Model::network_type>::own_input_elements;
   constexpr bool in_one_process = !spans_processes<typename Model::placement_type>;
   static_assert(of_activations,

@@ -11,16 +11,14 @@
 namespace devplace::nn::detail {
 
 /// Weights of a loss in the memory of a place.
-template <class T>
-struct placed_weights {
+template <class T> struct placed_weights {
   std::size_t count = 0;                 ///< 0: none are given
   devplace::detail::memory_block block;  ///< the weights
 
   const T* data() const { return count == 0 ? nullptr : static_cast<const T*>(block.data()); }
 };
 
-template <class T, class Backend>
-placed_weights<T> place_weights(int ordinal, const std::vector<double>& given) {
+template <class T, class Backend> placed_weights<T> place_weights(int ordinal, const std::vector<double>& given) {
   const std::vector<T> values(given.begin(), given.end());
   const std::size_t bytes = values.size() * sizeof(T);
   placed_weights<T> result{values.size(),

@@ -15,8 +15,7 @@
 namespace devplace::nn::detail {
 
 /// The entries of `List` followed by the plans' entries; the plans' arenas are consecutive from `Base` and `Frozen` on.
-template <std::size_t Base, std::size_t Frozen, class List, class... Plans>
-struct parameter_list {
+template <std::size_t Base, std::size_t Frozen, class List, class... Plans> struct parameter_list {
   using type = List;
 };
 template <std::size_t Base, std::size_t Frozen, class List, class First, class... Rest>
@@ -29,14 +28,12 @@ constexpr bool is_called(const char* own_name, std::size_t position, std::string
   if (has_own_name(own_name)) return name == own_name;
   char digits[20]{};
   std::size_t first = sizeof digits;
-  do
-    digits[--first] = static_cast<char>('0' + position % 10);
+  do digits[--first] = static_cast<char>('0' + position % 10);
   while ((position /= 10) != 0);
   return name == std::string_view(digits + first, sizeof digits - first);
 }
 /// Whether all layers have different names, except for empty ones.
-template <std::size_t N>
-constexpr bool all_differ(const std::array<const char*, N>& names) {
+template <std::size_t N> constexpr bool all_differ(const std::array<const char*, N>& names) {
   for (std::size_t i = 0; i < N; ++i)
     for (std::size_t k = 0; has_own_name(names[i]) && *names[i] != 0 && k < N; ++k)
       if (k != i && is_called(names[k], k, names[i])) return false;
@@ -44,13 +41,11 @@ constexpr bool all_differ(const std::array<const char*, N>& names) {
 }
 
 /// Base of the plans of chains and branches: plans of layers whose arenas are consecutive.
-template <class... Plans>
-struct plan_list {
+template <class... Plans> struct plan_list {
  protected:
   static constexpr std::size_t n = sizeof...(Plans);
   using plans = numbered_types<std::make_index_sequence<n>, Plans...>;
-  template <std::size_t Index>
-  using plan = typename decltype(plans::template find<Index>())::type;
+  template <std::size_t Index> using plan = typename decltype(plans::template find<Index>())::type;
 
   static constexpr std::array<std::size_t, n> plan_parameters{Plans::parameter_elements...};
   static constexpr std::array<std::size_t, n> plan_frozen{Plans::frozen_elements...};
@@ -59,20 +54,17 @@ struct plan_list {
   static constexpr std::array<std::size_t, n> plan_meetings{Plans::meetings...};
   static constexpr std::size_t sum_before(const std::array<std::size_t, n>& values, std::size_t index) {
     std::size_t total = 0;
-    for (std::size_t i = 0; i < index; ++i)
-      total += values[i];
+    for (std::size_t i = 0; i < index; ++i) total += values[i];
     return total;
   }
 
   /// Bytes of a layer's scratch memory, which in prediction also holds what training saves.
-  template <class Plan>
-  static constexpr std::size_t inner_bytes(std::size_t batch, mode m, const element_sizes& e) {
+  template <class Plan> static constexpr std::size_t inner_bytes(std::size_t batch, mode m, const element_sizes& e) {
     return Plan::scratch_bytes(batch, m, e) + (m == mode::predict ? Plan::saved_bytes(batch, m, e) : 0);
   }
 
   /// Returns layer `Index`'s pass: with its own parameters and the same workspace.
-  template <std::size_t Index, class P>
-  static pass<P> at_layer(const pass<P>& p) {
+  template <std::size_t Index, class P> static pass<P> at_layer(const pass<P>& p) {
     pass<P> result = p;
     result.parameters = p.parameters + sum_before(plan_parameters, Index);
     result.master_parameters = p.master_parameters + sum_before(plan_parameters, Index);
@@ -84,13 +76,11 @@ struct plan_list {
 
   /// The first phase of a pass in which layer `Index` runs. Layers that reduce over the places run in several phases,
   /// even without samples; others run in one, unless there are no samples.
-  template <std::size_t Index, bool Backward>
-  static constexpr std::size_t first_phase() {
+  template <std::size_t Index, bool Backward> static constexpr std::size_t first_phase() {
     return Backward ? sum_before(plan_meetings, n) - sum_before(plan_meetings, Index + 1)
                     : sum_before(plan_meetings, Index);
   }
-  template <std::size_t Index, bool Backward, class P>
-  static bool takes_part(const pass<P>& p) {
+  template <std::size_t Index, bool Backward, class P> static bool takes_part(const pass<P>& p) {
     if constexpr (sum_before(plan_meetings, n) == 0)
       return true;
     else if constexpr (plan_meetings[Index] == 0)
@@ -99,19 +89,16 @@ struct plan_list {
       return p.phase - first_phase<Index, Backward>() <= plan_meetings[Index];
   }
   /// Whether this is the last phase in which layer `Index` runs.
-  template <std::size_t Index, bool Backward, class P>
-  static bool completes(const pass<P>& p) {
+  template <std::size_t Index, bool Backward, class P> static bool completes(const pass<P>& p) {
     return sum_before(plan_meetings, n) == 0 || p.phase == first_phase<Index, Backward>() + plan_meetings[Index];
   }
   /// Returns the pass with its phase counted from layer `Index`'s first phase.
-  template <std::size_t Index, bool Backward, class P>
-  static pass<P> in_phase(pass<P> p) {
+  template <std::size_t Index, bool Backward, class P> static pass<P> in_phase(pass<P> p) {
     p.phase -= first_phase<Index, Backward>();
     return p;
   }
 
-  template <class Plan, bool Buffers>
-  static constexpr visited_layer visited() {
+  template <class Plan, bool Buffers> static constexpr visited_layer visited() {
     constexpr std::size_t elements = Buffers ? Plan::buffer_elements : Plan::parameter_elements;
     if constexpr (elements != 0 || (!Buffers && Plan::frozen_elements != 0))
       return {Plan::own_name, elements, Plan::frozen_elements, &Plan::template visit<Buffers>};
@@ -143,8 +130,7 @@ struct plan_list {
   template <std::size_t Base, std::size_t Frozen>
   using entries = typename parameter_list<Base, Frozen, entry_list<>, Plans...>::type;
 
-  template <class F>
-  static void for_each(const std::string& prefix, const arena_begin& begin, F&& f) {
+  template <class F> static void for_each(const std::string& prefix, const arena_begin& begin, F&& f) {
     if constexpr (parameter_elements + frozen_elements != 0) {
       std::size_t index = 0;
       ((Plans::for_each(child_prefix(prefix, index, Plans::own_name),
@@ -165,8 +151,7 @@ struct plan_list {
     return of_inputs;
   }
   /// Calls `f(prefix, plan)` for each layer; the input of a residual does not count.
-  template <class F>
-  static void visit_layers(const std::string& prefix, F&& f) {
+  template <class F> static void visit_layers(const std::string& prefix, F&& f) {
     std::size_t index = 0;
     ((Plans::layers == 0 ? void() : Plans::visit_layers(child_prefix(prefix, index, Plans::own_name), f), ++index),
      ...);

@@ -19,8 +19,7 @@ namespace devplace::nn::detail {
 using devplace::detail::chosen;
 
 /// Functor of one sample's loss, the sum over its `n` elements, and its gradient, which may alias the output.
-template <class T, class Formula>
-struct pointwise_sample {
+template <class T, class Formula> struct pointwise_sample {
   static constexpr bool computes_much = true;
 
   T* gradient;
@@ -73,8 +72,7 @@ auto pointwise_into(const Sums& sums, const Gradient& gradient, const Rows& rows
 }
 
 /// A loss on one place that consists of a formula alone.
-template <class T, class Formula>
-struct bound_formula {
+template <class T, class Formula> struct bound_formula {
   Formula formula;
   bool of_elements = true;
 
@@ -86,8 +84,7 @@ struct bound_formula {
 };
 
 /// Returns the sign of a difference, or NaN for NaN.
-template <class T>
-DEVPLACE_HD T sign(T difference) {
+template <class T> DEVPLACE_HD T sign(T difference) {
   return chosen(difference > 0, T{1}, chosen(difference < 0, T{-1}, difference));
 }
 

@@ -12,8 +12,7 @@
 namespace devplace::nn::detail {
 
 /// Base of pooling layers, whose windows have one or two axes of one channel. They add `keeps` and the passes.
-template <std::size_t Axes, class... Options>
-struct pooling_layer {
+template <std::size_t Axes, class... Options> struct pooling_layer {
  private:
   using options = window_options<true, Options...>;
   static_assert(options::known && options::groupings == 0 && options::no_biases == 0,
@@ -33,10 +32,8 @@ struct pooling_layer {
  public:
   /// The check of the input's extents X, and the extents of the output.
   ///@{
-  template <class X>
-  using takes = window_fit<options, Axes, 0, X>;
-  template <class X>
-  using output = typename takes<X>::template windows<takes<X>::channels>;
+  template <class X> using takes = window_fit<options, Axes, 0, X>;
+  template <class X> using output = typename takes<X>::template windows<takes<X>::channels>;
   static constexpr bool gives_channels_first = true;
   ///@}
 
@@ -46,8 +43,7 @@ struct pooling_layer {
                                                          takes<typename Call::sample>::columns};
 
   /// Runs a functor for each element of a batch of images.
-  template <class Call, class F>
-  static void run(const Call& c, std::size_t plane, const F& f) {
+  template <class Call, class F> static void run(const Call& c, std::size_t plane, const F& f) {
     devplace::detail::for_each_in_planes<typename Call::backend_type>(
         c.ordinal(), c.batch() * takes<typename Call::sample>::channels, plane, f);
   }

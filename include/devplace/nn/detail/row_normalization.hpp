@@ -14,8 +14,7 @@
 namespace devplace::nn::detail {
 
 /// The samples that a normalisation of `Features` elements along the last axis takes: `In` itself.
-template <class In, std::size_t Features>
-struct samples_of_features {
+template <class In, std::size_t Features> struct samples_of_features {
   static constexpr bool fits = In::rank > 0 && In::static_extent(In::rank == 0 ? 0 : In::rank - 1) == Features;
   static_assert(fits,
                 "devplace: layer_norm<N> and rms_norm<N> take samples whose last axis has N elements; N must be the "
@@ -25,15 +24,12 @@ struct samples_of_features {
 
 /// Normalises along the last axis and multiplies by `weight`; if Centred, subtracts the mean before and adds `bias`
 /// after. `Layer` has the static function `epsilon<T>()`. Backward computes the statistics again.
-template <class Layer, std::size_t Features, bool Centred>
-struct row_normalization {
+template <class Layer, std::size_t Features, bool Centred> struct row_normalization {
   static_assert(check_sizes<Features>());
   static_assert(Features > 0, "devplace: layer_norm<N> and rms_norm<N> need at least one feature.");
-  template <class In>
-  using output = typename samples_of_features<In, Features>::type;
+  template <class In> using output = typename samples_of_features<In, Features>::type;
   static constexpr keep keeps = keep::input;
-  template <class In>
-  static constexpr std::size_t scratch = sample_size<In>;
+  template <class In> static constexpr std::size_t scratch = sample_size<In>;
 
  private:
   static constexpr auto table() {

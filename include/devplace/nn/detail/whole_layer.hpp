@@ -23,17 +23,14 @@ concept has_passes = requires(const forward_call<Layer, In, P, backend::cpu, X>&
   { Layer::backward(backward) } -> std::same_as<void>;
 };
 
-template <class Table>
-constexpr bool all_initialised(const Table& table) {
+template <class Table> constexpr bool all_initialised(const Table& table) {
   bool all = true;
-  for (const parameter& p : table)
-    all = all && p.init.kind != initialization::distribution::missing;
+  for (const parameter& p : table) all = all && p.init.kind != initialization::distribution::missing;
   return all;
 }
 
 /// Whether a type is a complete layer for samples of extents `In`.
-template <class Layer, class In>
-constexpr bool is_complete_layer() {
+template <class Layer, class In> constexpr bool is_complete_layer() {
   if constexpr (layer_for<Layer, In>) {
     constexpr bool passes = has_passes<Layer, In, own_element_t<Layer, float>, float> ||
                             has_passes<Layer, In, own_element_t<Layer, double>, double>;
@@ -44,16 +41,13 @@ constexpr bool is_complete_layer() {
 }
 
 /// A stand-in for a type that is no layer, so that no further error follows; never called.
-template <class Output>
-struct any_layer {
-  template <class In>
-  using output = Output;
+template <class Output> struct any_layer {
+  template <class In> using output = Output;
   static void forward(const auto&) {}
   static void backward(const auto&) {}
 };
 
-template <class Layer, class In>
-struct stand_in {
+template <class Layer, class In> struct stand_in {
   using type = any_layer<In>;
 };
 template <class Layer, class In>
@@ -63,7 +57,6 @@ struct stand_in<Layer, In> {
 };
 
 /// Whether a plan has only layers; error messages name `WrongLayer`, its first type that is not a layer.
-template <class WrongLayer>
-inline constexpr bool is_layer = std::is_void_v<WrongLayer>;
+template <class WrongLayer> inline constexpr bool is_layer = std::is_void_v<WrongLayer>;
 
 }  // namespace devplace::nn::detail

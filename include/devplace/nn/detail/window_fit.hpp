@@ -12,12 +12,9 @@ namespace devplace::nn::detail {
 
 /// The input extents of a layer with windows: `type` is X if X fits, otherwise a stand-in for the rest of the network's
 /// plan; `expected` is for the error message. `Channels` is 0 if the layer accepts any number of channels.
-template <class Options, std::size_t Axes, std::size_t Channels, class X>
-struct window_fit;
+template <class Options, std::size_t Axes, std::size_t Channels, class X> struct window_fit;
 
-constexpr std::size_t larger(std::size_t a, std::size_t b) {
-  return a > b ? a : b;
-}
+constexpr std::size_t larger(std::size_t a, std::size_t b) { return a > b ? a : b; }
 
 template <class Options, std::size_t Channels, std::size_t C, std::size_t H, std::size_t W>
 struct window_fit<Options, 2, Channels, extents<C, H, W>> {
@@ -29,8 +26,7 @@ struct window_fit<Options, 2, Channels, extents<C, H, W>> {
 
   static constexpr auto rows = Options::rows(type::static_extent(1));
   static constexpr auto columns = Options::columns(type::static_extent(2));
-  template <std::size_t Out>
-  using windows = extents<Out, rows.out, columns.out>;
+  template <std::size_t Out> using windows = extents<Out, rows.out, columns.out>;
   static constexpr devplace::detail::convolution_shape shape(std::size_t samples, std::size_t groups, std::size_t out) {
     return {samples, groups, channels / groups, out / groups, rows, columns};
   }
@@ -45,8 +41,7 @@ struct window_fit<Options, 1, Channels, extents<C, W>> {
 
   static constexpr devplace::detail::window_axis rows{1, 1, 1, 1, 0, 1};
   static constexpr auto columns = Options::rows(type::static_extent(1));
-  template <std::size_t Out>
-  using windows = extents<Out, columns.out>;
+  template <std::size_t Out> using windows = extents<Out, columns.out>;
   static constexpr devplace::detail::convolution_shape shape(std::size_t samples, std::size_t groups, std::size_t out) {
     return {samples, groups, channels / groups, out / groups, rows, columns};
   }

@@ -16,20 +16,15 @@ namespace devplace::nn {
 ///@{
 
 /// Extents of the window.
-template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More>
-struct kernel {};
+template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More> struct kernel {};
 /// Steps between windows: by default 1 in convolutions, the extents of the window in poolings.
-template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More>
-struct stride {};
+template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More> struct stride {};
 /// Zeros on each side of the input, 0 by default.
-template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More>
-struct padding {};
+template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More> struct padding {};
 /// Steps between the elements of a window, 1 by default.
-template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More>
-struct dilation {};
+template <std::size_t Rows, std::size_t Columns = Rows, std::size_t... More> struct dilation {};
 /// Number of groups of channels that are convolved separately, 1 by default.
-template <std::size_t Count>
-struct groups {};
+template <std::size_t Count> struct groups {};
 /// Leaves out a convolution's bias.
 struct no_bias {};
 
@@ -43,15 +38,10 @@ struct pair_of_sizes {
   bool given = true;
 };
 /// Finds the option `Option<Rows, Columns>` among types.
-template <template <std::size_t, std::size_t, std::size_t...> class Option>
-struct pair_option {
+template <template <std::size_t, std::size_t, std::size_t...> class Option> struct pair_option {
   static constexpr pair_of_sizes none{0, 0, false};
-  template <class Other>
-  static constexpr pair_of_sizes read(const Other*) {
-    return none;
-  }
-  template <std::size_t Rows, std::size_t Columns>
-  static constexpr pair_of_sizes read(const Option<Rows, Columns>*) {
+  template <class Other> static constexpr pair_of_sizes read(const Other*) { return none; }
+  template <std::size_t Rows, std::size_t Columns> static constexpr pair_of_sizes read(const Option<Rows, Columns>*) {
     return {Rows, Columns};
   }
   template <class... Options>
@@ -67,14 +57,11 @@ struct pair_option {
   static constexpr std::size_t count = (std::size_t{read(static_cast<const Options*>(nullptr)).given} + ... + 0);
 };
 
-template <class Option>
-inline constexpr std::size_t group_count = 0;
-template <std::size_t Count>
-inline constexpr std::size_t group_count<groups<Count>> = Count;
+template <class Option> inline constexpr std::size_t group_count = 0;
+template <std::size_t Count> inline constexpr std::size_t group_count<groups<Count>> = Count;
 
 /// The values of a convolution's or a pooling's options. With `StrideIsKernel` the stride's default is the kernel.
-template <bool StrideIsKernel, class... Options>
-struct window_options {
+template <bool StrideIsKernel, class... Options> struct window_options {
   static constexpr std::size_t kernels = pair_option<kernel>::template count<Options...>,
                                strides = pair_option<stride>::template count<Options...>,
                                paddings = pair_option<padding>::template count<Options...>,
@@ -99,8 +86,7 @@ struct window_options {
   static constexpr bool square = size.rows == size.columns && step.rows == step.columns && pad.rows == pad.columns &&
                                  dilate.rows == dilate.columns;
   /// Number of elements of a window over one or two axes.
-  template <std::size_t Axes>
-  static constexpr std::size_t taps = Axes == 1 ? size.rows : size.rows* size.columns;
+  template <std::size_t Axes> static constexpr std::size_t taps = Axes == 1 ? size.rows : size.rows * size.columns;
   static constexpr bool positive =
       size.rows * size.columns * step.rows * step.columns * dilate.rows * dilate.columns != 0;
 

@@ -11,8 +11,7 @@
 namespace devplace::nn::detail {
 
 /// Rejects several layers. A function, so that clang prints no further error.
-template <class... Layers>
-constexpr auto as_one_layer() {
+template <class... Layers> constexpr auto as_one_layer() {
   static_assert(sizeof...(Layers) == 1,
                 "devplace: frozen, named and learning_rate_times take one layer or network; give several as one, "
                 "frozen<sequential<A, B>>.");
@@ -20,27 +19,20 @@ constexpr auto as_one_layer() {
 }
 
 /// Base of types that change a property of a layer or network, such as its name.
-template <class... Layers>
-struct wrapper {
+template <class... Layers> struct wrapper {
   using wrapped_layer = typename decltype(as_one_layer<Layers...>())::type;
 };
-template <class Layer>
-struct wrapper<Layer> {
+template <class Layer> struct wrapper<Layer> {
   using wrapped_layer = Layer;
   static constexpr bool reshapes_only = detail::reshapes_only<Layer>();
 };
 template <class Layer>
-concept wraps = requires {
-  typename Layer::wrapped_layer;
-};
+concept wraps = requires { typename Layer::wrapped_layer; };
 
-template <wraps Layer, class In>
-struct taken_by<Layer, In> : taken_by<typename Layer::wrapped_layer, In> {};
-template <wraps Layer>
-struct network_input<Layer> : network_input<typename Layer::wrapped_layer> {};
+template <wraps Layer, class In> struct taken_by<Layer, In> : taken_by<typename Layer::wrapped_layer, In> {};
+template <wraps Layer> struct network_input<Layer> : network_input<typename Layer::wrapped_layer> {};
 template <wraps Layer, class Activation>
 struct input_element<Layer, Activation> : input_element<typename Layer::wrapped_layer, Activation> {};
-template <wraps Layer>
-struct last_layer<Layer> : last_layer<typename Layer::wrapped_layer> {};
+template <wraps Layer> struct last_layer<Layer> : last_layer<typename Layer::wrapped_layer> {};
 
 }  // namespace devplace::nn::detail

@@ -16,8 +16,7 @@ namespace devplace::detail::elementary {
 /// Tails of distributions for 0 <= a <= `limit`, beyond which they round to 0: `probability` is F(-a), and `slope` a
 /// F'(a).
 ///@{
-template <class T>
-struct logistic {
+template <class T> struct logistic {
   static constexpr T limit = exponential_constants<T>::limit;
   T probability;
   T slope;
@@ -31,8 +30,7 @@ struct logistic {
   [[gnu::always_inline]] DEVPLACE_HD inline explicit logistic(T a) : logistic(a, a) {}
 };
 
-template <class T>
-struct normal {
+template <class T> struct normal {
   static constexpr T limit = normal_constants<T>::limit;
   T probability;
   T slope;
@@ -45,8 +43,7 @@ struct normal {
 };
 
 /// The logistic distribution of u = sqrt(8 / pi) (a + 0.044715 a^3), which approximates the normal distribution.
-template <class T>
-struct nearly_normal {
+template <class T> struct nearly_normal {
   static constexpr T limit = exponential_constants<T>::limit;
   T probability;
   T slope;
@@ -62,24 +59,20 @@ struct nearly_normal {
 ///@}
 
 /// x F(x).
-template <template <class> class Distribution>
-struct gated {
+template <template <class> class Distribution> struct gated {
   static constexpr bool floating_only = true, computes_much = true;
 
-  template <class T>
-  [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {
+  template <class T> [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {
     const T a = at_most(Distribution<T>::limit, std::fabs(x));
     return (x < T{0} ? -T{0} : x) - a * Distribution<T>(a).probability;
   }
 };
 
 /// dy times the derivative of x F(x), F(x) + x F'(x).
-template <template <class> class Distribution>
-struct gated_gradient {
+template <template <class> class Distribution> struct gated_gradient {
   static constexpr bool computes_much = true;
 
-  template <class T>
-  [[gnu::always_inline]] DEVPLACE_HD T operator()(T dy, T x) const {
+  template <class T> [[gnu::always_inline]] DEVPLACE_HD T operator()(T dy, T x) const {
     const Distribution<T> tail(limited_to(Distribution<T>::limit, std::fabs(x)));
     const T of_negative = tail.probability - tail.slope;
     // For positive x: 1 - of_negative. Selected by the sign bit: g++ does not vectorise a loop with a condition.
@@ -94,8 +87,7 @@ struct gated_gradient {
 struct softplus {
   static constexpr bool floating_only = true, computes_much = true;
 
-  template <class T>
-  [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {
+  template <class T> [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {
     return (x < T{0} ? T{0} : x) + log_of_one_plus(fast_exp(-std::fabs(x)));
   }
 };

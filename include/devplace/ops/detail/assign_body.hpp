@@ -26,14 +26,13 @@ inline constexpr std::size_t elementwise_grain = 16384;
 template <class T, class Tree>
 [[gnu::always_inline]] inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end) {
   // Always inlined: g++ does not vectorise loops with calls, and does not inline long expressions otherwise.
-  independent_loop(
-      begin, end, [&](std::size_t i) __attribute__((always_inline)) { destination[i] = tree.at(i); });
+  independent_loop(begin, end, [&](std::size_t i) __attribute__((always_inline)) { destination[i] = tree.at(i); });
 }
 
 /// Square roots: evaluates the operand block by block and takes the roots while a block is in the cache.
 template <class T, class Operand>
-  requires(std::is_floating_point_v<T>&&
-               std::is_same_v<T, std::remove_cvref_t<decltype(std::declval<Operand>().at(std::size_t{}))>>)
+  requires(std::is_floating_point_v<T> &&
+           std::is_same_v<T, std::remove_cvref_t<decltype(std::declval<Operand>().at(std::size_t{}))>>)
 [[gnu::always_inline]] inline void assign_row(
     T* destination, const node<elementary::square_root, std::index_sequence<0>, Operand>& tree, std::size_t begin,
     std::size_t end) {
@@ -46,8 +45,7 @@ template <class T, class Operand>
 }
 
 /// Index functor without broadcasting, except of tensors with one element.
-template <class T, class Tree>
-struct assign_linear {
+template <class T, class Tree> struct assign_linear {
   static constexpr bool computes_much = detail::computes_much<Tree>;
   T* destination;
   Tree tree;
@@ -71,15 +69,12 @@ void copy_rows(T* to, std::size_t row_stride, Stride stride, const T* from, cons
         to[row * row_stride + k * stride] = from[row * strides[0] + k * strides[1]];
   };
   std::size_t column = 0;
-  for (; column + at_once <= columns; column += at_once)
-    part(column, std::integral_constant<std::size_t, at_once>{});
-  for (; column < columns; ++column)
-    part(column, std::integral_constant<std::size_t, 1>{});
+  for (; column + at_once <= columns; column += at_once) part(column, std::integral_constant<std::size_t, at_once>{});
+  for (; column < columns; ++column) part(column, std::integral_constant<std::size_t, 1>{});
 }
 
 /// The axis along which rows follow each other. An array of one axis has one row.
-template <std::size_t Rank>
-inline constexpr std::size_t axis_of_rows = Rank > 1 ? Rank - 2 : 0;
+template <std::size_t Rank> inline constexpr std::size_t axis_of_rows = Rank > 1 ? Rank - 2 : 0;
 
 /// An operand's elements for a block of `count` elements of the result, gathered from *from in the result's order. Kept
 /// while the operand repeats them.
@@ -93,16 +88,14 @@ struct gathered_block {
 /// Replaces leaves for a block of the result, `rows` x `columns` elements from `start` on, so that one loop computes
 /// the block for any strides. Gathers operands that are strided or repeated within the block into the next buffer.
 /// `Linear`: the block is part of one row, without broadcasting along rows.
-template <std::size_t Rank, bool Linear = false>
-struct leaf_of_block : load_singles {
+template <std::size_t Rank, bool Linear = false> struct leaf_of_block : load_singles {
   using load_singles::operator();
 
   const position<Rank>& start;
   std::size_t rows, columns;
   gathered_block*& buffers;
 
-  template <class T>
-  linear_leaf<T> operator()(const strided_leaf<T, Rank>& leaf) const {
+  template <class T> linear_leaf<T> operator()(const strided_leaf<T, Rank>& leaf) const {
     const T* const from = leaf.data + start.offset(leaf.strides);
     if constexpr (Linear) return {from};
     const std::size_t strides[] = {leaf.strides[axis_of_rows<Rank>], leaf.strides[Rank - 1]}, right = strides[1];
@@ -112,8 +105,7 @@ struct leaf_of_block : load_singles {
     if (buffer.from == from && buffer.count >= rows * columns) return {to};
     buffer.from = from, buffer.count = rows * columns;
     if (right == 0 && (rows == 1 || columns >= 8))
-      for (std::size_t row = 0; row < rows; ++row)
-        std::fill_n(to + row * columns, columns, from[row * strides[0]]);
+      for (std::size_t row = 0; row < rows; ++row) std::fill_n(to + row * columns, columns, from[row * strides[0]]);
     else
       copy_rows(to, columns, std::integral_constant<std::size_t, 1>{}, from, strides, rows, columns);
     return {to};
@@ -121,8 +113,7 @@ struct leaf_of_block : load_singles {
 };
 
 /// The element addresses of a row-major destination.
-template <class T, std::size_t Rank>
-struct row_major_target {
+template <class T, std::size_t Rank> struct row_major_target {
   T* data;
 
   DEVPLACE_HD T* at(std::size_t i, const position<Rank>&) const { return data + i; }
@@ -131,8 +122,7 @@ struct row_major_target {
 };
 
 /// The element addresses of a destination with strides.
-template <class T, std::size_t Rank>
-struct strided_target {
+template <class T, std::size_t Rank> struct strided_target {
   T* data;
   std::size_t strides[Rank];
 
@@ -142,8 +132,7 @@ struct strided_target {
 };
 
 /// Index functor for a destination or operands with strides along some axes, 0 along broadcast axes.
-template <class Target, class Tree, std::size_t Rank>
-struct assign_strided {
+template <class Target, class Tree, std::size_t Rank> struct assign_strided {
   static constexpr bool computes_much = detail::computes_much<Tree>;
   Target destination;
   Tree tree;

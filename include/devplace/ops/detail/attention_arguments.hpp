@@ -35,8 +35,7 @@ struct attention_shape {
 };
 
 /// Dropout of attention probabilities: selects the probabilities to set to 0, and has the factor of the others.
-template <class T>
-struct attention_dropout {
+template <class T> struct attention_dropout {
   philox_key key{};
   std::uint64_t first_sample = 0;  ///< index, in the whole batch, of sample 0
   std::uint64_t threshold = 0;     ///< random 32-bit words below it drop their probability; 0: no dropout
@@ -59,8 +58,7 @@ struct attention_dropout {
 
 /// results = dropout(softmax(scale q k^T)) v for each head. `log_sums` [samples, heads, length] are the logarithms of
 /// the softmaxes' denominators, log sum exp(scale q k^T).
-template <class T>
-struct attention_arguments {
+template <class T> struct attention_arguments {
   attention_shape shape;
   T scale;
   attention_dropout<T> dropout;
@@ -71,8 +69,7 @@ struct attention_arguments {
 
 /// Gradients of queries, keys and values, `dqueries` in the layout of `queries`, given `dresults`, the gradients of the
 /// results. `products` [samples, heads, length] is workspace for the inner product of each result and its gradient.
-template <class T>
-struct attention_gradient_arguments {
+template <class T> struct attention_gradient_arguments {
   attention_shape shape;
   T scale;
   attention_dropout<T> dropout;
@@ -86,14 +83,12 @@ struct attention_gradient_arguments {
 
 /// Arguments of op::short_attention: 16-bit elements, without dropout. Scores and sums are float.
 ///@{
-template <class T>
-struct short_attention_arguments {
+template <class T> struct short_attention_arguments {
   const T* queries;
   T* results;
   float* log_sums;
 };
-template <class T>
-struct short_attention_gradient_arguments {
+template <class T> struct short_attention_gradient_arguments {
   const T* queries;
   const T* results;
   const float* log_sums;
@@ -104,12 +99,10 @@ struct short_attention_gradient_arguments {
 ///@}
 
 /// Number of elements of a head for each of 32 GPU threads.
-template <unsigned Columns>
-struct columns_of_head {};
+template <unsigned Columns> struct columns_of_head {};
 
 /// Computes `products`.
-template <class T>
-struct attention_products {
+template <class T> struct attention_products {
   attention_shape shape;
   const T* results;
   const T* dresults;
@@ -119,8 +112,7 @@ struct attention_products {
     const std::size_t sequence = i / shape.length;
     const std::size_t begin = shape.first_result(sequence) + i % shape.length * shape.row();
     T sum{0};
-    for (std::size_t k = begin; k < begin + shape.width; ++k)
-      sum += results[k] * dresults[k];
+    for (std::size_t k = begin; k < begin + shape.width; ++k) sum += results[k] * dresults[k];
     products[i] = sum;
   }
 };

@@ -42,23 +42,21 @@ constexpr broadcast_axis broadcast_static(std::size_t a, std::size_t b) {
 }
 
 /// The static extent of axis `axis` after extending the extents by leading ones to `rank` axes.
-template <class Extents>
-constexpr std::size_t aligned_static_extent(std::size_t axis, std::size_t rank) {
+template <class Extents> constexpr std::size_t aligned_static_extent(std::size_t axis, std::size_t rank) {
   return axis + Extents::rank < rank ? 1 : Extents::static_extent(axis + Extents::rank - rank);
 }
 
 template <class A, class B, class Axes = std::make_index_sequence<(A::rank > B::rank ? A::rank : B::rank)>>
 struct broadcast_pair;
 
-template <class A, class B, std::size_t... Axis>
-struct broadcast_pair<A, B, std::index_sequence<Axis...>> {
+template <class A, class B, std::size_t... Axis> struct broadcast_pair<A, B, std::index_sequence<Axis...>> {
   static constexpr std::size_t rank = sizeof...(Axis);
   /// Whether an axis has extent 1 in the first and a larger static extent in the second.
   template <class From, class To>
-  static constexpr bool repeats = ((aligned_static_extent<From>(Axis, rank) == 1 &&
-                                    aligned_static_extent<To>(Axis, rank) != 1 &&
-                                    aligned_static_extent<To>(Axis, rank) != dyn) ||
-                                   ...);
+  static constexpr bool repeats =
+      ((aligned_static_extent<From>(Axis, rank) == 1 && aligned_static_extent<To>(Axis, rank) != 1 &&
+        aligned_static_extent<To>(Axis, rank) != dyn) ||
+       ...);
   static constexpr bool crossed = A::rank != B::rank && repeats<A, B> && repeats<B, A>;
   static constexpr bool fits =
       (broadcast_static(aligned_static_extent<A>(Axis, rank), aligned_static_extent<B>(Axis, rank)).fits && ...);
@@ -66,35 +64,30 @@ struct broadcast_pair<A, B, std::index_sequence<Axis...>> {
       extents<broadcast_static(aligned_static_extent<A>(Axis, rank), aligned_static_extent<B>(Axis, rank)).extent...>;
 };
 
-template <class Extents, class Expression>
-struct assigned_extents {
+template <class Extents, class Expression> struct assigned_extents {
   using both = broadcast_pair<Extents, typename std::remove_cvref_t<Expression>::extents_type>;
   static constexpr bool fit = both::fits && compatible<Extents, typename both::type>;
 };
 
 /// Rejects static extents that cannot be broadcast; the compiler shows both as template arguments.
-template <class First, class Second>
-struct extents_of_operands {
+template <class First, class Second> struct extents_of_operands {
   static_assert(broadcast_pair<First, Second>::fits, DEVPLACE_DETAIL_OTHER_EXTENTS);
   static_assert(broadcast_pair<First, Second>::rank <= max_rank,
                 "devplace: elementwise: tensors of more than 8 axes are not supported; reshape to fewer axes first.");
   using type = typename broadcast_pair<First, Second>::type;
 };
 
-template <class... Extents>
-struct broadcast {
+template <class... Extents> struct broadcast {
   using type = extents<>;
 };
-template <class Only>
-struct broadcast<Only> {
+template <class Only> struct broadcast<Only> {
   using type = Only;
 };
 template <class First, class Second, class... Rest>
 struct broadcast<First, Second, Rest...> : broadcast<typename extents_of_operands<First, Second>::type, Rest...> {};
 
 /// The extents type of an elementwise result.
-template <class... Extents>
-using broadcast_t = typename broadcast<Extents...>::type;
+template <class... Extents> using broadcast_t = typename broadcast<Extents...>::type;
 
 /// Run-time sizes, independent of the extents type.
 struct shape {
@@ -107,27 +100,22 @@ struct shape {
   }
 };
 
-template <class Extents>
-constexpr shape shape_of(const Extents& e) {
+template <class Extents> constexpr shape shape_of(const Extents& e) {
   static_assert(Extents::rank <= max_rank,
                 "devplace: elementwise: tensors of more than 8 axes are not supported; reshape to fewer axes first.");
   shape result;
   result.rank = Extents::rank;
-  for (std::size_t axis = 0; axis != Extents::rank; ++axis)
-    result.extents[axis] = e.extent(axis);
+  for (std::size_t axis = 0; axis != Extents::rank; ++axis) result.extents[axis] = e.extent(axis);
   return result;
 }
 
 constexpr std::size_t size_of(const shape& s) {
   std::size_t product = 1;
-  for (std::size_t axis = 0; axis != s.rank; ++axis)
-    product *= s.extents[axis];
+  for (std::size_t axis = 0; axis != s.rank; ++axis) product *= s.extents[axis];
   return product;
 }
 
-inline std::string to_string(const shape& s) {
-  return sizes_text(std::span<const std::size_t>(s.extents, s.rank));
-}
+inline std::string to_string(const shape& s) { return sizes_text(std::span<const std::size_t>(s.extents, s.rank)); }
 
 /// The shape of an elementwise result; throws shape_error if two extents differ and neither is 1.
 constexpr shape broadcast_shapes(const shape& a, const shape& b, const char* operation = "elementwise: ") {
@@ -164,22 +152,19 @@ inline void require_broadcast_to(const shape& destination, const shape& expressi
 }
 
 /// Converts a shape to an extents type whose static extents agree with it.
-template <class Extents>
-constexpr Extents extents_from(const shape& s) {
+template <class Extents> constexpr Extents extents_from(const shape& s) {
   if constexpr (Extents::is_static) {
     static_cast<void>(s);
     return Extents{};
   } else {
     return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
       return Extents(s.extents[Axis]...);
-    }
-    (std::make_index_sequence<Extents::rank>{});
+    }(std::make_index_sequence<Extents::rank>{});
   }
 }
 
 /// The extents of an elementwise result; throws shape_error if run-time extents cannot be broadcast.
-template <class Result, class... Extents>
-constexpr Result broadcast_extents(const Extents&... e) {
+template <class Result, class... Extents> constexpr Result broadcast_extents(const Extents&... e) {
   shape all;
   ((all = broadcast_shapes(all, shape_of(e))), ...);
   return extents_from<Result>(all);

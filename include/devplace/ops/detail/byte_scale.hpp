@@ -15,8 +15,7 @@ namespace devplace {
 
 /// A table of `(x * scale - mean) / standard_deviation` for all byte values x. Computed in double and rounded once to
 /// T, so it is identical on every place and with all compiler options.
-template <floating_element T>
-struct byte_scale {
+template <floating_element T> struct byte_scale {
   /// The value of byte x.
   T of[256];
 
@@ -52,13 +51,11 @@ void scale_byte_range(T* to, const std::uint8_t* from, std::size_t count, const 
       to[i + 7] = table[bytes >> 56];
     }
   }
-  for (; i < count; ++i)
-    to[i] = table[from[i]];
+  for (; i < count; ++i) to[i] = table[from[i]];
 }
 
 /// Body for for_each: to[i] = scale.of[from[i]].
-template <class T>
-struct byte_scaler {
+template <class T> struct byte_scaler {
   T* to;
   const std::uint8_t* from;
   byte_scale<T> scale;

@@ -54,8 +54,7 @@ struct channel_shape {
 };
 
 /// Two numbers that are summed in one pass.
-template <class T>
-struct pair_of {
+template <class T> struct pair_of {
   T first, second;
 };
 
@@ -63,15 +62,13 @@ struct pair_of {
 /// i, as a pair_of<terms.value_type>; its inputs() and of() (detail/reduced_inputs.hpp) serve several elements at a
 /// time. `combine(a, b)` adds b to a; any commutative and associative function with the neutral element `neutral()` may
 /// replace the addition. `terms.store(c, pair)` stores the results.
-template <class Terms>
-struct channel_plan {
+template <class Terms> struct channel_plan {
   channel_shape shape;
   Terms terms;
 };
 
 /// Computes the sums on a backend's device, in the order of its current stream.
-template <class Backend, class Terms>
-void sum_channels(int ordinal, const channel_shape& shape, const Terms& terms) {
+template <class Backend, class Terms> void sum_channels(int ordinal, const channel_shape& shape, const Terms& terms) {
   dispatch<op::channel_sums, Backend>(ordinal, channel_plan<Terms>{shape, terms});
 }
 

@@ -9,11 +9,9 @@
 namespace devplace::detail {
 
 /// The type in which elements of type T are computed: float for storage types, otherwise T.
-template <class T>
-using computed_t = std::conditional_t<storage_element<T>, float, T>;
+template <class T> using computed_t = std::conditional_t<storage_element<T>, float, T>;
 
 /// Floating-point element types, including storage types.
-template <class T>
-inline constexpr bool is_floating_or_short = element<T> && !std::is_integral_v<T>;
+template <class T> inline constexpr bool is_floating_or_short = element<T> && !std::is_integral_v<T>;
 
 }  // namespace devplace::detail

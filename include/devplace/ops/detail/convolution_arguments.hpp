@@ -68,16 +68,14 @@ struct convolution_shape {
 // stay float. cuDNN also rounds those gradients, and sums before a bias is added.
 
 /// Float workspace of a convolution of 16-bit elements, unused for other types.
-template <class T>
-struct convolution_floats {
+template <class T> struct convolution_floats {
   computed_t<T>* parameters = nullptr;  ///< weights() + groups * outputs (or channels) elements
   computed_t<T>* sums = nullptr;  ///< for each sample convolution_sums(shape), or convolution_gradient_sums(shape)
 };
 
 /// y = then(convolution of x with weight + bias), bias [groups * outputs] or null. `Weight` differs from T only within
 /// backends.
-template <class T, class Weight = T>
-struct convolution_arguments {
+template <class T, class Weight = T> struct convolution_arguments {
   convolution_shape shape;
   const T* x;
   const Weight* weight;
@@ -90,8 +88,7 @@ struct convolution_arguments {
 
 /// dx = the convolution's gradient by its input + bias, bias [groups * channels] or null. With a bias: a transposed
 /// convolution.
-template <class T, class Weight = T>
-struct convolution_input_gradient_arguments {
+template <class T, class Weight = T> struct convolution_input_gradient_arguments {
   convolution_shape shape;
   const T* dy;
   const Weight* weight;
@@ -103,8 +100,7 @@ struct convolution_input_gradient_arguments {
 
 /// dweight = the convolution's gradient by its weight, summed over the samples, + beta dweight. `scratch` has
 /// convolution_scratch(shape) elements for each sample.
-template <class T>
-struct convolution_weight_gradient_arguments {
+template <class T> struct convolution_weight_gradient_arguments {
   convolution_shape shape;
   const T* dy;
   const T* x;
@@ -115,8 +111,7 @@ struct convolution_weight_gradient_arguments {
 };
 
 /// sums [channels] = the sums of x [samples, channels, plane] over samples and planes, + beta sums.
-template <class T>
-struct convolution_bias_gradient_arguments {
+template <class T> struct convolution_bias_gradient_arguments {
   std::size_t samples, channels, plane;
   const T* x;
   computed_t<T>* sums;
@@ -129,8 +124,7 @@ struct convolution_bias_gradient_arguments {
 constexpr std::size_t convolution_chunk(const convolution_shape& s) {
   const std::size_t affordable = s.groups * s.outputs * s.pixels() / 4;
   std::size_t samples = 1;
-  while (s.weights() > affordable * samples && samples < 1024)
-    samples *= 2;
+  while (s.weights() > affordable * samples && samples < 1024) samples *= 2;
   return samples;
 }
 

@@ -16,10 +16,8 @@
 
 namespace devplace::detail {
 
-template <class X>
-inline constexpr bool is_distributed_tensor = false;
-template <class T, class E, class W>
-inline constexpr bool is_distributed_tensor<tensor<T, E, W>> = !single_place<W>;
+template <class X> inline constexpr bool is_distributed_tensor = false;
+template <class T, class E, class W> inline constexpr bool is_distributed_tensor<tensor<T, E, W>> = !single_place<W>;
 
 template <class X>
 concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove_cvref_t<X>>;
@@ -29,8 +27,7 @@ template <class... X>
 concept none_distributed = (!distributed_tensor<X> && ...);
 
 /// Whether an operation on one place takes these arguments; if not, an assertion fails.
-template <class... X>
-constexpr bool takes_on_one_place() {
+template <class... X> constexpr bool takes_on_one_place() {
   constexpr bool operands = (tensor_like<X> && ...) && none_distributed<X...>;
   static_assert(operands,
                 "devplace: this operation takes tensors and views on one place; store an expression first, tensor sum "
@@ -61,8 +58,7 @@ auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
 }
 
 /// Throws unless the parts of two tensors have equal sizes, each along its tensor's split axis.
-template <class A, class B>
-void require_same_split(const char* operation, const A& a, const B& b) {
+template <class A, class B> void require_same_split(const char* operation, const A& a, const B& b) {
   constexpr std::size_t axis_of_a = rules_of<typename A::placement_type>::axis;
   constexpr std::size_t axis_of_b = rules_of<typename B::placement_type>::axis;
   for (std::size_t k = 0; k != A::places; ++k) {

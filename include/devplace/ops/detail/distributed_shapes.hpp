@@ -13,8 +13,7 @@
 // other operands have no such axis, or extent 1 along it.
 namespace devplace::detail {
 
-template <class Result, class Extents, class Operand>
-constexpr void check_split_axis() {
+template <class Result, class Extents, class Operand> constexpr void check_split_axis() {
   using operand_extents = typename Operand::extents_type;
   constexpr std::size_t axis = rules_of<Result>::axis;
   if constexpr (std::is_same_v<typename Operand::placement_type, Result>) {

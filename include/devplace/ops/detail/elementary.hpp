@@ -25,8 +25,7 @@ using wrapping_t =
 
 #define DEVPLACE_DETAIL_WRAPPING(name, sign)                                                   \
   struct name {                                                                                \
-    template <class T>                                                                         \
-    DEVPLACE_HD constexpr T operator()(T a, T b) const {                                       \
+    template <class T> DEVPLACE_HD constexpr T operator()(T a, T b) const {                    \
       return static_cast<T>(static_cast<wrapping_t<T>>(a) sign static_cast<wrapping_t<T>>(b)); \
     }                                                                                          \
   }
@@ -36,8 +35,7 @@ DEVPLACE_DETAIL_WRAPPING(times, *);
 #undef DEVPLACE_DETAIL_WRAPPING
 
 struct divide {
-  template <class T>
-  DEVPLACE_HD constexpr T operator()(T a, T b) const {
+  template <class T> DEVPLACE_HD constexpr T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
       if (b == T{0}) return T{0};
       if constexpr (std::is_signed_v<T>) {
@@ -51,36 +49,24 @@ struct divide {
 struct power {
   static constexpr bool floating_only = true;
 
-  template <class T>
-  DEVPLACE_HD T operator()(T a, T b) const {
-    return std::pow(a, b);
-  }
+  template <class T> DEVPLACE_HD T operator()(T a, T b) const { return std::pow(a, b); }
 };
 
 /// NaN if either argument is NaN.
 struct maximum {
-  template <class T>
-  DEVPLACE_HD constexpr T operator()(T a, T b) const {
-    return a > b || a != a ? a : b;
-  }
+  template <class T> DEVPLACE_HD constexpr T operator()(T a, T b) const { return a > b || a != a ? a : b; }
 };
 
 /// NaN if either argument is NaN.
 struct minimum {
-  template <class T>
-  DEVPLACE_HD constexpr T operator()(T a, T b) const {
-    return a < b || a != a ? a : b;
-  }
+  template <class T> DEVPLACE_HD constexpr T operator()(T a, T b) const { return a < b || a != a ? a : b; }
 };
 
 // Comparisons as in IEEE 754: with NaN only "not equal" is true.
 
-#define DEVPLACE_DETAIL_COMPARISON(name, sign)                      \
-  struct name {                                                     \
-    template <class T>                                              \
-    DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const { \
-      return a sign b;                                              \
-    }                                                               \
+#define DEVPLACE_DETAIL_COMPARISON(name, sign)                                                            \
+  struct name {                                                                                           \
+    template <class T> DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const { return a sign b; } \
   }
 DEVPLACE_DETAIL_COMPARISON(equal, ==);
 DEVPLACE_DETAIL_COMPARISON(not_equal, !=);
@@ -91,8 +77,7 @@ DEVPLACE_DETAIL_COMPARISON(greater_equal, >=);
 #undef DEVPLACE_DETAIL_COMPARISON
 
 struct select {
-  template <class T>
-  DEVPLACE_HD T operator()(std::uint8_t condition, T a, T b) const {
+  template <class T> DEVPLACE_HD T operator()(std::uint8_t condition, T a, T b) const {
     if constexpr (std::is_floating_point_v<T>)
       return chosen(condition != 0, a, b);
     else
@@ -101,8 +86,7 @@ struct select {
 };
 
 struct negate {
-  template <class T>
-  DEVPLACE_HD constexpr T operator()(T x) const {
+  template <class T> DEVPLACE_HD constexpr T operator()(T x) const {
     if constexpr (std::is_integral_v<T>)
       return minus{}(T{0}, x);
     else
@@ -111,8 +95,7 @@ struct negate {
 };
 
 struct absolute {
-  template <class T>
-  DEVPLACE_HD T operator()(T x) const {
+  template <class T> DEVPLACE_HD T operator()(T x) const {
     if constexpr (std::is_floating_point_v<T>)
       return std::fabs(x);
     else
@@ -121,28 +104,19 @@ struct absolute {
 };
 
 struct square {
-  template <class T>
-  DEVPLACE_HD constexpr T operator()(T x) const {
-    return times{}(x, x);
-  }
+  template <class T> DEVPLACE_HD constexpr T operator()(T x) const { return times{}(x, x); }
 };
 
 /// NaN stays NaN and -0 stays -0, as in PyTorch.
 struct relu {
-  template <class T>
-  DEVPLACE_HD T operator()(T x) const {
-    return select{}(x < T{0}, T{0}, x);
-  }
+  template <class T> DEVPLACE_HD T operator()(T x) const { return select{}(x < T{0}, T{0}, x); }
 };
 
-#define DEVPLACE_DETAIL_FUNCTION(name, function)                 \
-  struct name {                                                  \
-    static constexpr bool floating_only = true;                  \
-    static constexpr bool computes_much = true;                  \
-    template <class T>                                           \
-    [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const { \
-      return function(x);                                        \
-    }                                                            \
+#define DEVPLACE_DETAIL_FUNCTION(name, function)                                                          \
+  struct name {                                                                                           \
+    static constexpr bool floating_only = true;                                                           \
+    static constexpr bool computes_much = true;                                                           \
+    template <class T> [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const { return function(x); } \
   }
 DEVPLACE_DETAIL_FUNCTION(exponential, fast_exp);
 DEVPLACE_DETAIL_FUNCTION(logarithm, fast_log);
@@ -156,18 +130,13 @@ DEVPLACE_DETAIL_FUNCTION(error_function, fast_erf);
 struct sigmoid {
   static constexpr bool floating_only = true, computes_much = true;
 
-  template <class T>
-  [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {
-    return T{1} / (T{1} + fast_exp(-x));
-  }
+  template <class T> [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const { return T{1} / (T{1} + fast_exp(-x)); }
 };
 
 /// Between floating-point types rounds to nearest; from floating point to integers truncates towards zero, clamps to
 /// the type's range and maps NaN to 0; between integers keeps the low bits.
-template <class To>
-struct convert {
-  template <class From>
-  DEVPLACE_HD constexpr To operator()(From x) const {
+template <class To> struct convert {
+  template <class From> DEVPLACE_HD constexpr To operator()(From x) const {
     if constexpr (storage_element<From> && std::is_integral_v<To>) return (*this)(static_cast<float>(x));
     if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
       // The lowest value is 0 or a power of two, so exact. The highest may not be exact, so its successor is compared.
@@ -182,10 +151,8 @@ struct convert {
 };
 
 /// Computes F of storage types' elements and numbers in float; rounds the result to T unless F is a comparison.
-template <class F, storage_element T>
-struct in_float {
-  template <class... X>
-  [[gnu::always_inline]] DEVPLACE_HD constexpr auto operator()(X... x) const {
+template <class F, storage_element T> struct in_float {
+  template <class... X> [[gnu::always_inline]] DEVPLACE_HD constexpr auto operator()(X... x) const {
     const auto result = F{}(static_cast<float>(x)...);
     if constexpr (std::is_same_v<decltype(result), const float>)
       return T(result);

@@ -12,8 +12,7 @@
 namespace devplace::detail {
 
 /// Whether the type implies a single element.
-template <class Extents>
-constexpr bool is_single() {
+template <class Extents> constexpr bool is_single() {
   if constexpr (Extents::is_static)
     return Extents{}.size() == 1;
   else
@@ -30,14 +29,12 @@ struct operand_layout {
 
   /// Copies the first `rank` strides to the innermost of `most` axes.
   constexpr void aligned_strides(std::size_t rank, std::size_t* to, std::size_t most) const {
-    for (std::size_t axis = 0; axis < rank; ++axis)
-      to[most - rank + axis] = strides[axis];
+    for (std::size_t axis = 0; axis < rank; ++axis) to[most - rank + axis] = strides[axis];
   }
 };
 
 /// The layout of a view's elements with respect to a result of shape `result`.
-template <class View>
-constexpr operand_layout layout_of(const View& x, const shape& result) {
+template <class View> constexpr operand_layout layout_of(const View& x, const shape& result) {
   using extents_type = typename View::extents_type;
   operand_layout operand;
   operand.data = raw_data(x);
@@ -70,8 +67,7 @@ constexpr void collapse(shape& result, operand_layout* operands, std::size_t cou
       result.extents[kept - 1] *= extent;
     else
       result.extents[kept++] = extent;
-    for (std::size_t k = 0; k < count; ++k)
-      operands[k].strides[kept - 1] = operands[k].strides[axis];
+    for (std::size_t k = 0; k < count; ++k) operands[k].strides[kept - 1] = operands[k].strides[axis];
   }
   result.rank = kept;
 }
@@ -97,8 +93,7 @@ inline bool overlaps(const operand_layout& destination, const operand_layout& op
 }
 inline bool any_overlaps(const operand_layout& destination, const operand_layout* operands, std::size_t count) {
   bool any = false;
-  for (std::size_t k = 0; k < count; ++k)
-    any = any || overlaps(destination, operands[k]);
+  for (std::size_t k = 0; k < count; ++k) any = any || overlaps(destination, operands[k]);
   return any;
 }
 

@@ -59,7 +59,7 @@ class exact_scale {
   DEVPLACE_HD std::int64_t summand(double x, double unit) const {
     // The low bits of the sum are the integer: before AVX-512, vectors have no conversion to 64-bit integers.
     constexpr double shift = 0x1.8p52;
-    const auto bits = __builtin_bit_cast(std::int64_t, x * unit + shift);
+    const auto bits = __builtin_bit_cast(std::int64_t, x* unit + shift);
     return (bits - __builtin_bit_cast(std::int64_t, shift)) & mask_;
   }
 

@@ -13,11 +13,9 @@
 namespace devplace::detail {
 
 /// Constants of the exponential function for a floating-point format.
-template <floating_element T>
-struct exponential_constants;
+template <floating_element T> struct exponential_constants;
 
-template <>
-struct exponential_constants<float> {
+template <> struct exponential_constants<float> {
   using bits = std::int32_t;
   static constexpr int mantissa_bits = 23;
   static constexpr bits bias = 127;
@@ -29,8 +27,7 @@ struct exponential_constants<float> {
   static constexpr float log2_low = -2.12194440e-4f;  // products with exponents are exact
 };
 
-template <>
-struct exponential_constants<double> {
+template <> struct exponential_constants<double> {
   using bits = std::int64_t;
   static constexpr int mantissa_bits = 52;
   static constexpr bits bias = 1023;
@@ -43,14 +40,11 @@ struct exponential_constants<double> {
 };
 
 /// 1/k! for the polynomial.
-template <class T, int K>
-inline constexpr T inverse_factorial = inverse_factorial<T, K - 1> / static_cast<T>(K);
-template <class T>
-inline constexpr T inverse_factorial<T, 0> = T{1};
+template <class T, int K> inline constexpr T inverse_factorial = inverse_factorial<T, K - 1> / static_cast<T>(K);
+template <class T> inline constexpr T inverse_factorial<T, 0> = T{1};
 
 /// Horner's scheme for exp(r) = sum of r^k / k! up to k = `Last`, starting at k = `K`, divided by r^K.
-template <int K, int Last, class T>
-[[gnu::always_inline]] DEVPLACE_HD constexpr T exponential_series(T r) {
+template <int K, int Last, class T> [[gnu::always_inline]] DEVPLACE_HD constexpr T exponential_series(T r) {
   if constexpr (K == Last)
     return inverse_factorial<T, K>;
   else
@@ -59,8 +53,7 @@ template <int K, int Last, class T>
 
 /// Clamps x to -limit..limit; NaN stays. Uses masks of integers: g++ does not vectorise floating-point comparisons,
 /// which can trap, and turns a condition into a branch.
-template <class T>
-[[gnu::always_inline]] DEVPLACE_HD inline T limited_to(T limit, T x) {
+template <class T> [[gnu::always_inline]] DEVPLACE_HD inline T limited_to(T limit, T x) {
   using bits = typename exponential_constants<T>::bits;
   constexpr bits sign_bit = lowest_number<bits>;
   constexpr bits infinity = (2 * exponential_constants<T>::bias + 1) << exponential_constants<T>::mantissa_bits;
@@ -70,23 +63,20 @@ template <class T>
 }
 
 /// The smaller of two non-negative numbers, compared as integers; `limit` if x is NaN.
-template <class T>
-[[gnu::always_inline]] DEVPLACE_HD inline T at_most(T limit, T x) {
+template <class T> [[gnu::always_inline]] DEVPLACE_HD inline T at_most(T limit, T x) {
   using bits = typename exponential_constants<T>::bits;
   const bits a = same_bits<bits>(limit), b = same_bits<bits>(x);
   return same_bits<T>(b < a ? b : a);
 }
 
 /// 2^k, given `biased` = k + bias.
-template <class T, class Bits>
-[[gnu::always_inline]] DEVPLACE_HD inline T power_of_two(Bits biased) {
+template <class T, class Bits> [[gnu::always_inline]] DEVPLACE_HD inline T power_of_two(Bits biased) {
   return same_bits<T>(
       static_cast<typename exponential_constants<T>::bits>(biased << exponential_constants<T>::mantissa_bits));
 }
 
 /// x = k log 2 + r with an integer k and |r| <= log 2 / 2.
-template <class T>
-struct exponent_parts {
+template <class T> struct exponent_parts {
   using constants = exponential_constants<T>;
   using unsigned_bits = std::make_unsigned_t<typename constants::bits>;
 
@@ -105,8 +95,7 @@ struct exponent_parts {
 // every backend, and under -ffast-math, where loops are not vectorised.
 
 /// exp(x) within 2 ulp, exactly 0 and infinity beyond the limits, NaN for NaN: 2^k exp(r), exp(r) by its Taylor series.
-template <floating_element T>
-[[gnu::always_inline]] DEVPLACE_HD inline T fast_exp(T x) {
+template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_exp(T x) {
   using constants = exponential_constants<T>;
   using unsigned_bits = typename exponent_parts<T>::unsigned_bits;
   const exponent_parts<T> parts(limited_to(constants::limit, x));
@@ -119,13 +108,11 @@ template <floating_element T>
 }
 
 /// A number whose exp is 0.
-template <floating_element T>
-inline constexpr T least_exponent = -exponential_constants<T>::limit;
+template <floating_element T> inline constexpr T least_exponent = -exponential_constants<T>::limit;
 
 /// Returns the bits of fast_exp(x) for least_exponent - 1/2 <= x <= 64, and NaN for NaN, in fewer instructions: raises
 /// k in 2^k exp(r), so that 2^k is never subnormal.
-template <floating_element T>
-[[gnu::always_inline]] DEVPLACE_HD inline T fast_exp_below_64(T x) {
+template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_exp_below_64(T x) {
   using constants = exponential_constants<T>;
   using bits = std::make_unsigned_t<typename constants::bits>;
   // `added` is even, so that halves round to the same integers.
@@ -141,8 +128,7 @@ template <floating_element T>
 
 /// exp(x) - 1 within 3 ulp, also for small x; exactly -1 and infinity beyond the limits, -0 for -0, NaN for NaN:
 /// 2^k (exp(r) - 1) + (2^k - 1).
-template <floating_element T>
-[[gnu::always_inline]] DEVPLACE_HD inline T fast_expm1(T x) {
+template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_expm1(T x) {
   using constants = exponential_constants<T>;
   using bits = typename constants::bits;
   using unsigned_bits = typename exponent_parts<T>::unsigned_bits;
@@ -162,8 +148,7 @@ template <floating_element T>
 
 /// tanh(x) within 3 ulp, exactly -1 and 1 for large x, -0 for -0, NaN for NaN: e / (e + 2) with e = exp(2 |x|) - 1
 /// = 2^k (exp(r) - 1) + (2^k - 1).
-template <floating_element T>
-[[gnu::always_inline]] DEVPLACE_HD inline T fast_tanh(T x) {
+template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_tanh(T x) {
   using constants = exponential_constants<T>;
   using bits = typename constants::bits;
   constexpr bits sign_bit = lowest_number<bits>;

@@ -15,8 +15,7 @@ namespace devplace {
 
 namespace detail {
 
-template <class F, class... Operands>
-constexpr auto make_expression(const F& function, Operands... operands);
+template <class F, class... Operands> constexpr auto make_expression(const F& function, Operands... operands);
 
 }  // namespace detail
 
@@ -31,8 +30,7 @@ constexpr auto make_expression(const F& function, Operands... operands);
 /// An expression with a name is rejected as an operand: `auto norm = sqrt(x); x /= norm;` does not compile, because
 /// `norm` would be computed anew at each use. `tensor norm = sqrt(x);` stores its elements; `auto norm =
 /// lazy(sqrt(x));` allows computing it at each use.
-template <class Where, class F, class... Operands>
-class DEVPLACE_NODISCARD expression {
+template <class Where, class F, class... Operands> class DEVPLACE_NODISCARD expression {
  public:
   /// Whether its tensors are on one place or over several.
   ///@{
@@ -80,14 +78,12 @@ class DEVPLACE_NODISCARD expression {
   }
 
   /// On one place: calls `visit(view)` for each tensor, from left to right.
-  template <class Visit>
-  constexpr void visit(Visit& visit) const {
+  template <class Visit> constexpr void visit(Visit& visit) const {
     std::apply([&visit](const Operands&... operands) { (operands.visit(visit), ...); }, operands_);
   }
 
   /// On one place: returns the tree for its evaluation, with `make(view)` for each tensor, called from left to right.
-  template <class Make>
-  constexpr auto tree(Make& make) const {
+  template <class Make> constexpr auto tree(Make& make) const {
     return std::apply(
         [&make, this](const Operands&... operands) {
           using result = detail::node<F, std::index_sequence_for<Operands...>, decltype(operands.tree(make))...>;
@@ -104,8 +100,7 @@ class DEVPLACE_NODISCARD expression {
   }
 
   /// Over several places: returns the first of its tensors that is distributed like the result.
-  template <std::size_t I = 0>
-  const auto& like() const {
+  template <std::size_t I = 0> const auto& like() const {
     const auto& operand = std::get<I>(operands_);
     if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(operand)>::placement_type, Where>)
       return operand.like();
@@ -114,8 +109,7 @@ class DEVPLACE_NODISCARD expression {
   }
 
   /// Over several places: computes the expression into a tensor of the same placement, place by place.
-  template <class T, class Extents, class To>
-  DEVPLACE_CONFIGURED auto into(tensor<T, Extents, To>& destination) const {
+  template <class T, class Extents, class To> DEVPLACE_CONFIGURED auto into(tensor<T, Extents, To>& destination) const {
     static_assert(std::is_same_v<To, Where>,
                   "devplace: assign: the destination lies on another placement than the expression; make the tensor "
                   "there and change its placement with a collective, such as scatter, all_gather or all_reduce.");
@@ -127,15 +121,13 @@ class DEVPLACE_NODISCARD expression {
       static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
       if constexpr (fits) {
         detail::require_destination<Where>(destination, *this);
-        for (std::size_t k = 0; k != destination.places; ++k)
-          assign(destination.only_on(k), at(k));
+        for (std::size_t k = 0; k != destination.places; ++k) assign(destination.only_on(k), at(k));
       }
     }
   }
 
   /// Over several places: makes an uninitialised tensor of type `Result` for the result.
-  template <class Result>
-  DEVPLACE_CONFIGURED Result storage() const {
+  template <class Result> DEVPLACE_CONFIGURED Result storage() const {
     constexpr bool same_placement = std::is_same_v<typename Result::placement_type, Where>,
                    same_type = std::is_same_v<typename Result::value_type, value_type>;
     static_assert(same_placement,
@@ -157,8 +149,7 @@ class DEVPLACE_NODISCARD expression {
 };
 
 /// An expression, made by lazy(), that may have a name and be used several times.
-template <class Expression>
-class DEVPLACE_NODISCARD lazy_expression : public Expression {
+template <class Expression> class DEVPLACE_NODISCARD lazy_expression : public Expression {
  public:
   static constexpr bool is_lazy = true;
 
@@ -172,6 +163,6 @@ tensor(const expression<Where, F, Operands...>&)
               typename expression<Where, F, Operands...>::extents_type, Where>;
 
 /// Deduces some tensor for a rejected operation, so that no other error follows.
-tensor(detail::refusal)->tensor<float, extents<>, on<cpu>>;
+tensor(detail::refusal) -> tensor<float, extents<>, on<cpu>>;
 
 }  // namespace devplace

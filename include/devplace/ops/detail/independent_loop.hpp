@@ -18,12 +18,10 @@ template <class F>
   std::size_t i = begin;
   for (; i + tile <= end; i += tile) {
     DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
-    for (std::size_t k = 0; k < tile; ++k)
-      f(i + k);
+    for (std::size_t k = 0; k < tile; ++k) f(i + k);
     DEVPLACE_INDEPENDENT_ITERATIONS_END
   }
-  for (; i < end; ++i)
-    f(i);
+  for (; i < end; ++i) f(i);
 }
 
 }  // namespace devplace::detail

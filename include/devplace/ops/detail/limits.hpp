@@ -18,10 +18,8 @@ template <class T>
   requires(!std::is_integral_v<T>)
 inline constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN();
 
-template <element T>
-inline constexpr T lowest_number = std::numeric_limits<T>::lowest();
+template <element T> inline constexpr T lowest_number = std::numeric_limits<T>::lowest();
 
-template <element T>
-inline constexpr T highest_number = std::numeric_limits<T>::max();
+template <element T> inline constexpr T highest_number = std::numeric_limits<T>::max();
 
 }  // namespace devplace::detail

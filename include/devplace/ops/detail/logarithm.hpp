@@ -10,8 +10,7 @@
 namespace devplace::detail {
 
 /// Terms `K` to `Last` of artanh(s) / s = 1 + s^2 / 3 + s^4 / 5 + ..., divided by s^2K.
-template <int K, int Last, class T>
-[[gnu::always_inline]] DEVPLACE_HD constexpr T artanh_series(T square) {
+template <int K, int Last, class T> [[gnu::always_inline]] DEVPLACE_HD constexpr T artanh_series(T square) {
   constexpr T term = T{1} / static_cast<T>(2 * K + 1);
   if constexpr (K == Last)
     return term;
@@ -20,8 +19,7 @@ template <int K, int Last, class T>
 }
 
 /// log(1 + u) within 3 ulp for 0 <= u <= 1: 2 artanh(s) with s = u / (2 + u) <= 1/3.
-template <class T>
-[[gnu::always_inline]] DEVPLACE_HD inline T log_of_one_plus(T u) {
+template <class T> [[gnu::always_inline]] DEVPLACE_HD inline T log_of_one_plus(T u) {
   constexpr int last = sizeof(T) == 4 ? 7 : 16;  // (1/3)^(2 last + 2) / (2 last + 3) < 2^-28 or 2^-58
   const T s = u / (T{2} + u);
   return 2 * s * artanh_series<0, last>(s * s);
@@ -31,8 +29,7 @@ template <class T>
 /// with m from sqrt(1/2) to sqrt(2). With f = m - 1, s = f / (2 + f) and r = 2 artanh(s) / s - 2, log m = f - (f^2 / 2
 /// - s (f^2 / 2 + r)). In this arrangement, from FreeBSD's e_log.c, all terms except f are small. Without branches and
 /// calls, like exponential.hpp.
-template <floating_element T>
-[[gnu::always_inline]] DEVPLACE_HD inline T fast_log(T x) {
+template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_log(T x) {
   using constants = exponential_constants<T>;
   using bits = typename constants::bits;
   using unsigned_bits = std::make_unsigned_t<bits>;

@@ -18,8 +18,7 @@ struct loss_term {
   double weight;
 };
 
-template <class T>
-struct loss_reducer {
+template <class T> struct loss_reducer {
   using accumulator = loss_term;
   static constexpr bool reduces_all = true;
   T* sums;
@@ -42,8 +41,7 @@ void sum_losses(int ordinal, std::size_t rows, T* sums, const Terms& terms) {
   reduce<Backend>(ordinal, reduction_plan<Terms, loss_reducer<T>>{1, rows, 1, terms, loss_reducer<T>{sums}});
 }
 
-template <class T>
-struct loss_result {
+template <class T> struct loss_result {
   T* result;
   const T* sums;
   bool divide;
@@ -57,8 +55,7 @@ struct loss_result {
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Memory for a loss that is returned as a value, on operand X's place.
-template <class X, class T>
-struct loss_workspace {
+template <class X, class T> struct loss_workspace {
   loss_workspace(const char* operation, std::size_t rows, reduction mode)
       : sums(extents<2>{}), row_losses(extents<dyn>(rows)) {
     if (mode != reduction::mean && mode != reduction::sum)

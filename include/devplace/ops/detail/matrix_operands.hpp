@@ -15,21 +15,17 @@
 namespace devplace::detail {
 
 /// The extents of an array of matrices without the last two.
-template <class E>
-using leading_extents_t = extents_without_t<E, E::rank - 2, E::rank - 1>;
+template <class E> using leading_extents_t = extents_without_t<E, E::rank - 2, E::rank - 1>;
 
-template <class Leading, std::size_t Rows, std::size_t Columns>
-struct matrices;
+template <class Leading, std::size_t Rows, std::size_t Columns> struct matrices;
 template <std::size_t... Leading, std::size_t Rows, std::size_t Columns>
 struct matrices<extents<Leading...>, Rows, Columns> {
   using type = extents<Leading..., Rows, Columns>;
 };
 
 /// Static rows and columns of the last two axes.
-template <class E>
-inline constexpr std::size_t rows_in = E::static_extent(E::rank - 2);
-template <class E>
-inline constexpr std::size_t columns_in = E::static_extent(E::rank - 1);
+template <class E> inline constexpr std::size_t rows_in = E::static_extent(E::rank - 2);
+template <class E> inline constexpr std::size_t columns_in = E::static_extent(E::rank - 1);
 
 /// The extents type of the product of two arrays of matrices.
 template <class A, class B>
@@ -43,8 +39,7 @@ using product_extents_t =
 }
 
 /// The extents of a product; throws shape_error if run-time extents do not match.
-template <class A, class B>
-auto product_extents(const A& a, const B& b) {
+template <class A, class B> auto product_extents(const A& a, const B& b) {
   if (a.extent(A::rank - 1) != b.extent(B::rank - 2)) throw_inner_extents(sizes_of(a), sizes_of(b));
   shape leading_a = shape_of(a), leading_b = shape_of(b);
   leading_a.rank -= 2, leading_b.rank -= 2;
@@ -112,8 +107,7 @@ constexpr blas_matrix blas_matrix_of(std::size_t rows, std::size_t columns, std:
   if (rows <= 1 && column_stride != 0) return {true, column_stride};
   return {};
 }
-template <class View>
-constexpr blas_matrix blas_matrix_of(const View& x) {
+template <class View> constexpr blas_matrix blas_matrix_of(const View& x) {
   constexpr std::size_t row = View::rank - 2, column = View::rank - 1;
   if constexpr (View::is_row_major)
     return {false, x.extent(column)};

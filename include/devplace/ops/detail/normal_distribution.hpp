@@ -12,11 +12,9 @@ namespace devplace::detail {
 /// Constants of the normal distribution's tail for a floating-point format. The coefficients are those of the
 /// polynomial p in Phi(-a) = exp(-a^2 / 2) p(q) / (a + 5), q = (a - 5) / (a + 5). tests/reference/fit_normal_tail.py
 /// prints them.
-template <floating_element T>
-struct normal_constants;
+template <floating_element T> struct normal_constants;
 
-template <>
-struct normal_constants<float> {
+template <> struct normal_constants<float> {
   static constexpr float limit = 14.43f;  // exp(-limit^2 / 2) and Phi(-limit) round to 0
   static constexpr int low_bits = 12;     // without these bits, a number's square is exact
   static constexpr int erf_terms = 7;     // (1/2)^14 / (7! 15) < 2^-29
@@ -25,8 +23,7 @@ struct normal_constants<float> {
                                            -8.52651583e-4f, 6.60748697e-4f,  1.09390882e-4f};
 };
 
-template <>
-struct normal_constants<double> {
+template <> struct normal_constants<double> {
   static constexpr double limit = 38.61;
   static constexpr int low_bits = 27;
   static constexpr int erf_terms = 13;  // (1/2)^26 / (13! 27) < 2^-57
@@ -40,8 +37,7 @@ struct normal_constants<double> {
 };
 
 /// Horner's scheme for the tail's coefficients from number `K`.
-template <std::size_t K, class T>
-[[gnu::always_inline]] DEVPLACE_HD constexpr T normal_series(T q) {
+template <std::size_t K, class T> [[gnu::always_inline]] DEVPLACE_HD constexpr T normal_series(T q) {
   constexpr T coefficient = normal_constants<T>::coefficients[K];
   if constexpr (K + 1 == sizeof(normal_constants<T>::coefficients) / sizeof(T))
     return coefficient;
@@ -50,8 +46,7 @@ template <std::size_t K, class T>
 }
 
 /// erf(x) sqrt(pi) / (2 x) = sum of (-x^2)^n / (n! (2 n + 1)) from term `N`, times (-1)^N n! / x^2N.
-template <int N, class T>
-[[gnu::always_inline]] DEVPLACE_HD constexpr T erf_series(T square) {
+template <int N, class T> [[gnu::always_inline]] DEVPLACE_HD constexpr T erf_series(T square) {
   constexpr T term = inverse_factorial<T, N> / static_cast<T>(N % 2 == 0 ? 2 * N + 1 : -(2 * N + 1));
   if constexpr (N == normal_constants<T>::erf_terms)
     return term;
@@ -61,8 +56,7 @@ template <int N, class T>
 
 /// exp(-x^2 / 2) within 3 ulp for |x| <= normal_constants::limit, where it is 0. Corrects the rounding error of x^2,
 /// which exp magnifies by x^2 / 2.
-template <class T>
-[[gnu::always_inline]] DEVPLACE_HD inline T gaussian(T x) {
+template <class T> [[gnu::always_inline]] DEVPLACE_HD inline T gaussian(T x) {
   using bits = typename exponential_constants<T>::bits;
   const T high = same_bits<T>(same_bits<bits>(x) & -(bits{1} << normal_constants<T>::low_bits));
   const T exact = high * high;
@@ -74,8 +68,7 @@ template <class T>
 }
 
 /// The tail of the standard normal distribution: exp(-a^2 / 2), and Phi(-a) within 9 ulp, for 0 <= a <= limit.
-template <class T>
-struct normal_tail {
+template <class T> struct normal_tail {
   T density;      ///< times sqrt(2 pi)
   T probability;  ///< Phi(-a)
 
@@ -87,8 +80,7 @@ struct normal_tail {
 
 /// erf(x) within 4 ulp, exactly -1 and 1 for large x, -0 for -0, NaN for NaN: a power series for |x| < 1/2, and
 /// 1 - 2 Phi(-sqrt(2) |x|) beyond.
-template <floating_element T>
-[[gnu::always_inline]] DEVPLACE_HD inline T fast_erf(T x) {
+template <floating_element T> [[gnu::always_inline]] DEVPLACE_HD inline T fast_erf(T x) {
   using bits = typename exponential_constants<T>::bits;
   constexpr bits sign_bit = lowest_number<bits>;
   const bits size = same_bits<bits>(x) & ~sign_bit;

@@ -17,10 +17,8 @@
 
 namespace devplace {
 
-template <class Where, class F, class... Operands>
-class expression;
-template <class Expression>
-class lazy_expression;
+template <class Where, class F, class... Operands> class expression;
+template <class Expression> class lazy_expression;
 
 namespace detail {
 
@@ -30,8 +28,7 @@ namespace detail {
 // several places, `at(k)` is the operand on place k, and `like()` a tensor with the operand's distribution.
 
 /// A number; its placement_type is void because it is stored in the expression.
-template <class T>
-struct scalar_operand {
+template <class T> struct scalar_operand {
   using value_type = T;
   using extents_type = devplace::extents<>;
   using placement_type = void;
@@ -41,17 +38,12 @@ struct scalar_operand {
   constexpr extents_type extents() const { return {}; }
   constexpr scalar_operand borrowed() const { return *this; }
   constexpr scalar_operand at(std::size_t) const { return *this; }
-  template <class Visit>
-  constexpr void visit(Visit&) const {}
-  template <class Make>
-  constexpr scalar_leaf<T> tree(Make&) const {
-    return {value};
-  }
+  template <class Visit> constexpr void visit(Visit&) const {}
+  template <class Make> constexpr scalar_leaf<T> tree(Make&) const { return {value}; }
 };
 
 /// A view; the expression does not own its elements.
-template <class T, class Extents, class Where, class Layout = row_major>
-struct view_operand {
+template <class T, class Extents, class Where, class Layout = row_major> struct view_operand {
   using value_type = T;
   using extents_type = Extents;
   using placement_type = Where;
@@ -60,14 +52,8 @@ struct view_operand {
 
   constexpr const Extents& extents() const { return window.extents(); }
   constexpr view_operand borrowed() const { return *this; }
-  template <class Visit>
-  constexpr void visit(Visit& visit) const {
-    visit(window);
-  }
-  template <class Make>
-  constexpr auto tree(Make& make) const {
-    return make(window);
-  }
+  template <class Visit> constexpr void visit(Visit& visit) const { visit(window); }
+  template <class Make> constexpr auto tree(Make& make) const { return make(window); }
 };
 
 template <class T, class E, class W, class L>
@@ -76,8 +62,7 @@ constexpr view_operand<std::remove_const_t<T>, E, W, L> viewed(const view<T, E, 
 }
 
 /// A reference to a tensor over several places.
-template <class T, class Extents, class Where>
-struct distributed_tensor_operand {
+template <class T, class Extents, class Where> struct distributed_tensor_operand {
   using value_type = T;
   using extents_type = Extents;
   using placement_type = Where;
@@ -90,18 +75,13 @@ struct distributed_tensor_operand {
   const auto& like() const { return *source; }
 };
 
-template <class T, class E, place P>
-view_operand<T, E, P> referred(const tensor<T, E, P>& x) {
-  return {x.view()};
-}
-template <class T, class E, class W>
-distributed_tensor_operand<T, E, W> referred(const tensor<T, E, W>& x) {
+template <class T, class E, place P> view_operand<T, E, P> referred(const tensor<T, E, P>& x) { return {x.view()}; }
+template <class T, class E, class W> distributed_tensor_operand<T, E, W> referred(const tensor<T, E, W>& x) {
   return {&x};
 }
 
 /// A tensor that was a temporary or was moved in.
-template <class T, class Extents, class Where>
-struct owned_operand {
+template <class T, class Extents, class Where> struct owned_operand {
   using value_type = T;
   using extents_type = Extents;
   using placement_type = Where;
@@ -110,24 +90,16 @@ struct owned_operand {
 
   const Extents& extents() const { return owner.extents(); }
   auto borrowed() const { return referred(owner); }
-  template <class Visit>
-  void visit(Visit& visit) const {
-    borrowed().visit(visit);
-  }
-  template <class Make>
-  auto tree(Make& make) const {
-    return borrowed().tree(make);
-  }
+  template <class Visit> void visit(Visit& visit) const { borrowed().visit(visit); }
+  template <class Make> auto tree(Make& make) const { return borrowed().tree(make); }
   DEVPLACE_CONFIGURED auto at(std::size_t k) const { return borrowed().at(k); }
   const auto& like() const { return owner; }
 };
 
-template <class X>
-inline constexpr bool is_expression_type = false;
+template <class X> inline constexpr bool is_expression_type = false;
 template <class Where, class F, class... Operands>
 inline constexpr bool is_expression_type<expression<Where, F, Operands...>> = true;
-template <class Expression>
-inline constexpr bool is_expression_type<lazy_expression<Expression>> = true;
+template <class Expression> inline constexpr bool is_expression_type<lazy_expression<Expression>> = true;
 
 /// Removes the wrapper of lazy().
 ///@{
@@ -143,29 +115,24 @@ constexpr expression<Where, F, Operands...>&& without_lazy(expression<Where, F, 
 
 /// Whether a placement is over several places. `Where` may also be a view's placement, or void for an expression of
 /// numbers.
-template <class Where>
-inline constexpr bool over_several_places = false;
-template <placement Where>
-inline constexpr bool over_several_places<Where> = !single_place<Where>;
+template <class Where> inline constexpr bool over_several_places = false;
+template <placement Where> inline constexpr bool over_several_places<Where> = !single_place<Where>;
 
 /// A const temporary, whose elements nothing could keep alive, since it cannot be moved from.
-template <class X>
-inline constexpr bool is_const_temporary = std::is_const_v<X>;
-template <class X>
-inline constexpr bool is_const_temporary<X&> = false;
+template <class X> inline constexpr bool is_const_temporary = std::is_const_v<X>;
+template <class X> inline constexpr bool is_const_temporary<X&> = false;
 
 template <class X>
 concept number = std::is_arithmetic_v<std::remove_cvref_t<X>> || storage_element<std::remove_cvref_t<X>>;
 
-template <class X>
-using value_type_of = typename std::remove_cvref_t<X>::value_type;
-template <class X>
-using placement_type_of = typename std::remove_cvref_t<X>::placement_type;
+template <class X> using value_type_of = typename std::remove_cvref_t<X>::value_type;
+template <class X> using placement_type_of = typename std::remove_cvref_t<X>::placement_type;
 
 /// Arguments with elements: a tensor, a view, or an expression. `X` is deduced from a forwarding reference.
 template <class X>
-concept operand_type = is_view<std::remove_cvref_t<X>> ||
-    ((is_tensor<std::remove_cvref_t<X>> || is_expression_type<std::remove_cvref_t<X>>)&&!is_const_temporary<X>);
+concept operand_type =
+    is_view<std::remove_cvref_t<X>> ||
+    ((is_tensor<std::remove_cvref_t<X>> || is_expression_type<std::remove_cvref_t<X>>) && !is_const_temporary<X>);
 
 /// Operands on one place, and over several.
 ///@{
@@ -176,24 +143,19 @@ concept distributed_operand = operand_type<X> && over_several_places<placement_t
 ///@}
 
 /// The extents of an argument; of a number, the extents of a scalar.
-template <class X>
-struct extents_of_argument {
+template <class X> struct extents_of_argument {
   using type = devplace::extents<>;
 };
-template <operand_type X>
-struct extents_of_argument<X> {
+template <operand_type X> struct extents_of_argument<X> {
   using type = typename std::remove_cvref_t<X>::extents_type;
 };
-template <class X>
-using extents_of_t = typename extents_of_argument<X>::type;
+template <class X> using extents_of_t = typename extents_of_argument<X>::type;
 
-template <class A, class B>
-inline constexpr bool same_values = true;  // a number adopts the other's type
+template <class A, class B> inline constexpr bool same_values = true;  // a number adopts the other's type
 template <operand_type A, operand_type B>
 inline constexpr bool same_values<A, B> = std::is_same_v<value_type_of<A>, value_type_of<B>>;
 
-template <class A, class B>
-inline constexpr bool same_placements = true;  // a number has no place
+template <class A, class B> inline constexpr bool same_placements = true;  // a number has no place
 template <elementwise_operand A, elementwise_operand B>
 inline constexpr bool same_placements<A, B> = std::is_same_v<placement_type_of<A>, placement_type_of<B>>;
 
@@ -201,14 +163,10 @@ template <class X>
 concept operand_or_number = operand_type<X> || number<X>;
 
 /// Arrays, which programs pass to operations by mistake; wrap() makes a view of their elements.
-template <class X>
-inline constexpr bool is_foreign_array = std::is_pointer_v<X> || std::is_array_v<X>;
-template <class T, class Allocator>
-inline constexpr bool is_foreign_array<std::vector<T, Allocator>> = true;
-template <class T, std::size_t N>
-inline constexpr bool is_foreign_array<std::array<T, N>> = true;
-template <class T, std::size_t N>
-inline constexpr bool is_foreign_array<std::span<T, N>> = true;
+template <class X> inline constexpr bool is_foreign_array = std::is_pointer_v<X> || std::is_array_v<X>;
+template <class T, class Allocator> inline constexpr bool is_foreign_array<std::vector<T, Allocator>> = true;
+template <class T, std::size_t N> inline constexpr bool is_foreign_array<std::array<T, N>> = true;
+template <class T, std::size_t N> inline constexpr bool is_foreign_array<std::span<T, N>> = true;
 
 /// Arguments that operations take or reject with an error message. Other classes may have operators of their own.
 template <class X>
@@ -219,20 +177,16 @@ template <class A, class B>
 concept pair_with_operand = (operand_type<A> && accepted_argument<B>) || (accepted_argument<A> && operand_type<B>);
 
 /// The element type of an operation on two operands.
-template <class A, class B>
-struct pair_value {
+template <class A, class B> struct pair_value {
   using type = value_type_of<A>;
 };
-template <number A, class B>
-struct pair_value<A, B> {
+template <number A, class B> struct pair_value<A, B> {
   using type = value_type_of<B>;
 };
-template <number A, number B>
-struct pair_value<A, B> {
+template <number A, number B> struct pair_value<A, B> {
   using type = std::common_type_t<std::remove_cvref_t<A>, std::remove_cvref_t<B>>;
 };
-template <class A, class B>
-using pair_value_t = typename pair_value<A, B>::type;
+template <class A, class B> using pair_value_t = typename pair_value<A, B>::type;
 
 /// Whether an argument, if it is a number, keeps its fraction as an element of this type.
 template <class X, class Element>
@@ -240,8 +194,7 @@ inline constexpr bool keeps_fraction =
     !number<X> || !std::is_integral_v<Element> || std::is_integral_v<std::remove_cvref_t<X>>;
 
 /// Makes the operand of an argument: moves temporaries in, refers to others, and converts numbers to type T.
-template <class T, class X>
-constexpr auto make_operand(X&& x) {
+template <class T, class X> constexpr auto make_operand(X&& x) {
   using plain = std::remove_cvref_t<X>;
   if constexpr (number<X>) {
     return scalar_operand<T>{static_cast<T>(x)};

@@ -20,18 +20,14 @@ namespace detail {
 template <class X>
 using operand_view_t = std::remove_const_t<decltype(as_any_view(std::declval<std::remove_reference_t<X>&>()))>;
 
-template <class X>
-using operand_element_t = typename operand_view_t<X>::value_type;
+template <class X> using operand_element_t = typename operand_view_t<X>::value_type;
 
-template <class X>
-using operand_extents_t = typename operand_view_t<X>::extents_type;
+template <class X> using operand_extents_t = typename operand_view_t<X>::extents_type;
 
 /// The placement of an operand: `on<P>` or `here<Backend>`.
-template <class X>
-using operand_placement_t = typename operand_view_t<X>::placement_type;
+template <class X> using operand_placement_t = typename operand_view_t<X>::placement_type;
 
-template <class X>
-using operand_backend_t = typename operand_view_t<X>::backend_type;
+template <class X> using operand_backend_t = typename operand_view_t<X>::backend_type;
 
 /// Whether two placements can denote one device: equal, or of one backend with at least one ordinal at run time.
 template <class A, class B>
@@ -44,11 +40,9 @@ template <class First, class... Rest>
 inline constexpr bool on_one_device = (can_be_one_device<operand_placement_t<First>, operand_placement_t<Rest>> && ...);
 
 /// Whether the elements of an operand can be assigned.
-template <class X>
-inline constexpr bool writable = !std::is_const_v<typename operand_view_t<X>::element_type>;
+template <class X> inline constexpr bool writable = !std::is_const_v<typename operand_view_t<X>::element_type>;
 
-template <class T, class E, class Where>
-struct result_on {
+template <class T, class E, class Where> struct result_on {
   static constexpr bool names_its_place = single_place<Where>;
   static_assert(names_its_place,
                 "devplace: this operation makes a tensor, which needs a place in its type: name that of a part, "
@@ -57,11 +51,9 @@ struct result_on {
 };
 
 /// The type of a result with element type T and extents E, on operand X's place.
-template <class X, class T, class E>
-using result_beside_t = typename result_on<T, E, operand_placement_t<X>>::type;
+template <class X, class T, class E> using result_beside_t = typename result_on<T, E, operand_placement_t<X>>::type;
 
-template <class X>
-using result_like_t = result_beside_t<X, operand_element_t<X>, operand_extents_t<X>>;
+template <class X> using result_like_t = result_beside_t<X, operand_element_t<X>, operand_extents_t<X>>;
 
 // Messages are built outside of templates, to keep the code instantiated per operand small.
 [[noreturn]] inline void throw_other_devices(const char* operation) {
@@ -94,13 +86,11 @@ struct row_shape {
 };
 
 /// An array of any rank above 0, seen as rows along its last axis.
-template <extents_like E>
-constexpr auto rows_of(const E& extents) {
+template <extents_like E> constexpr auto rows_of(const E& extents) {
   static_assert(E::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
   const std::size_t columns = extents.extent(E::rank - 1);
   std::size_t rows = 1;
-  for (std::size_t axis = 0; axis != E::rank - 1; ++axis)
-    rows *= extents.extent(axis);
+  for (std::size_t axis = 0; axis != E::rank - 1; ++axis) rows *= extents.extent(axis);
   return row_shape{rows, columns};
 }
 

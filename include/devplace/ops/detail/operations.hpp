@@ -18,9 +18,7 @@ namespace devplace::detail {
 
 /// Whether a function takes elements of a type: some are defined for floating-point numbers only.
 template <class F, class Element>
-inline constexpr bool takes_elements = !std::is_integral_v<Element> || !requires {
-  F::floating_only;
-};
+inline constexpr bool takes_elements = !std::is_integral_v<Element> || !requires { F::floating_only; };
 
 #define DEVPLACE_DETAIL_FLOATING_ONLY                                                                               \
   "devplace: exp, log, sqrt, tanh, sigmoid, pow and the like take floating-point elements; convert integers first " \
@@ -39,27 +37,21 @@ inline constexpr bool takes_elements = !std::is_integral_v<Element> || !requires
   "devplace: elementwise: a floating-point number cannot stand beside integer elements, which would cut off its " \
   "fraction; convert the tensor first, cast<float>(x), or write an integer."
 
-template <class F, class T>
-struct function_of {
+template <class F, class T> struct function_of {
   using type = F;
 };
-template <class F, storage_element T>
-struct function_of<F, T> {
+template <class F, storage_element T> struct function_of<F, T> {
   using type = elementary::in_float<F, T>;
 };
-template <class To, storage_element T>
-struct function_of<elementary::convert<To>, T> {
+template <class To, storage_element T> struct function_of<elementary::convert<To>, T> {
   using type = elementary::convert<To>;
 };
-template <class F, class T>
-using function_of_t = typename function_of<F, T>::type;
+template <class F, class T> using function_of_t = typename function_of<F, T>::type;
 
 /// The element type of an argument beside elements of type T: a number is not rounded to 16 bits.
-template <class X, class T>
-using element_beside_t = std::conditional_t<number<X>, computed_t<T>, T>;
+template <class X, class T> using element_beside_t = std::conditional_t<number<X>, computed_t<T>, T>;
 
-template <class F, class X>
-constexpr auto unary(X&& x) {
+template <class F, class X> constexpr auto unary(X&& x) {
   constexpr bool stored = no_named_expressions<X>, floating = takes_elements<F, value_type_of<X>>;
   static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   constexpr bool linear = why_not<F, value_type_of<X>, X>() == mismatch::none;
@@ -72,8 +64,7 @@ constexpr auto unary(X&& x) {
 }
 
 /// One of the arguments may be a number.
-template <class F, class A, class B>
-constexpr auto binary(A&& a, B&& b) {
+template <class F, class A, class B> constexpr auto binary(A&& a, B&& b) {
   constexpr bool operands = operand_or_number<A> && operand_or_number<B>, together = same_placements<A, B>,
                  same = same_values<A, B>;
   static_assert(operands, DEVPLACE_DETAIL_NO_OPERAND);
@@ -124,8 +115,7 @@ constexpr auto binary(A&& a, B&& b) {
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// destination = F{}(destination, x).
-template <class F, class To, class X>
-auto compound(To& destination, X&& x) {
+template <class F, class To, class X> auto compound(To& destination, X&& x) {
   constexpr bool operands = operand_or_number<X>, together = same_placements<To&, X>, same = same_values<To&, X>;
   static_assert(operands, DEVPLACE_DETAIL_NO_OPERAND);
   static_assert(together, DEVPLACE_DETAIL_OPERANDS_APART);

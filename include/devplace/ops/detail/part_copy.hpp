@@ -19,15 +19,13 @@ auto part_of(const Whole& whole, const tensor<T, Extents, Where>& parts, std::si
 /// Copies to every place of a split tensor its part of `whole`.
 template <class T, class Extents, class Where, class Whole>
 void copy_to_parts(tensor<T, Extents, Where>& parts, const Whole& whole) {
-  for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-    copy(parts.local(k), part_of(whole, parts, k));
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k) copy(parts.local(k), part_of(whole, parts, k));
 }
 
 /// Copies all parts of a split tensor to `whole`.
 template <class Whole, class T, class Extents, class Where>
 void copy_from_parts(const Whole& whole, const tensor<T, Extents, Where>& parts) {
-  for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-    copy(part_of(whole, parts, k), parts.local(k));
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k) copy(part_of(whole, parts, k), parts.local(k));
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

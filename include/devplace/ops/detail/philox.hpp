@@ -21,8 +21,7 @@ struct philox_key {
 
 /// Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3; SC 2011) of `Lanes` counters at once:
 /// replaces `word[w][lane]` by random words. The lanes allow vectorisation.
-template <std::size_t Lanes>
-DEVPLACE_HD constexpr void philox(std::uint32_t (&word)[4][Lanes], philox_key key) {
+template <std::size_t Lanes> DEVPLACE_HD constexpr void philox(std::uint32_t (&word)[4][Lanes], philox_key key) {
   constexpr std::uint64_t multiplier_0 = 0xD2511F53u, multiplier_1 = 0xCD9E8D57u;
   constexpr std::uint32_t weyl_0 = 0x9E3779B9u, weyl_1 = 0xBB67AE85u;
   DEVPLACE_NO_UNROLL
@@ -47,12 +46,8 @@ DEVPLACE_HD constexpr philox_block philox(const philox_block& counter, philox_ke
   return {{word[0][0], word[1][0], word[2][0], word[3][0]}};
 }
 
-DEVPLACE_HD constexpr std::uint32_t low_half(std::uint64_t x) {
-  return static_cast<std::uint32_t>(x);
-}
-DEVPLACE_HD constexpr std::uint32_t high_half(std::uint64_t x) {
-  return static_cast<std::uint32_t>(x >> 32);
-}
+DEVPLACE_HD constexpr std::uint32_t low_half(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
+DEVPLACE_HD constexpr std::uint32_t high_half(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
 
 /// The sequence of random blocks of a seed and a stream. Block i is a function of seed, stream and i, so any part of
 /// the sequence can be computed independently.
@@ -68,8 +63,7 @@ struct random_sequence {
   }
 
   /// Blocks first..first+Lanes-1, with block l in `word[0..3][l]`.
-  template <std::size_t Lanes>
-  constexpr void blocks(std::uint64_t first, std::uint32_t (&word)[4][Lanes]) const {
+  template <std::size_t Lanes> constexpr void blocks(std::uint64_t first, std::uint32_t (&word)[4][Lanes]) const {
     DEVPLACE_NO_UNROLL
     for (std::size_t lane = 0; lane < Lanes; ++lane) {
       word[0][lane] = low_half(first + lane);

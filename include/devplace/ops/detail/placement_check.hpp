@@ -31,8 +31,7 @@ namespace devplace::detail {
 
 /// Asserts that a rule allows an operation. The compiler shows the rule, and with it the placements, as template
 /// arguments.
-template <class Rule>
-struct common_result {
+template <class Rule> struct common_result {
   static constexpr mismatch why = Rule::why;
   static_assert(why != mismatch::places, DEVPLACE_DETAIL_OTHER_PLACES);
   static_assert(why != mismatch::split_axes, DEVPLACE_DETAIL_OTHER_AXES);

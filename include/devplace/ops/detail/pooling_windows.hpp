@@ -34,8 +34,7 @@ DEVPLACE_HD void for_each_in_window(const pooling_shape& s, std::size_t row, std
 }
 
 /// Calls f(row, column) for the windows that contain element `at` of an image, in order.
-template <class F>
-DEVPLACE_HD void for_each_window_of(const pooling_shape& s, std::size_t at, const F& f) {
+template <class F> DEVPLACE_HD void for_each_window_of(const pooling_shape& s, std::size_t at, const F& f) {
   const std::size_t y = at / s.columns.in + s.rows.padding, x = at % s.columns.in + s.columns.padding;
   for (std::size_t i = s.rows.size; i-- != 0;) {
     const std::size_t up = i * s.rows.dilation;
@@ -59,22 +58,16 @@ struct window_line {
   std::size_t count() const { return planes * rows * columns; }
   /// Returns the memory for the windows' results: `to` if they are contiguous there, otherwise `buffer`, from which
   /// store() copies them.
-  template <class T>
-  T* results(T* to, T* buffer) const {
-    return step == 1 ? to + first : buffer;
-  }
-  template <class T>
-  void store(T* to, const T* results) const {
+  template <class T> T* results(T* to, T* buffer) const { return step == 1 ? to + first : buffer; }
+  template <class T> void store(T* to, const T* results) const {
     if (step == 1) return;
-    for (std::size_t k = 0; k < count(); ++k)
-      to[first + k * step] = results[k];
+    for (std::size_t k = 0; k < count(); ++k) to[first + k * step] = results[k];
   }
 };
 
 /// Calls f(line) for all windows of planes [begin, end): lines run along rows, along columns if rows are short, or
 /// across planes if both are.
-template <class F>
-void for_each_line(const pooling_shape& s, std::size_t begin, std::size_t end, const F& f) {
+template <class F> void for_each_line(const pooling_shape& s, std::size_t begin, std::size_t end, const F& f) {
   constexpr std::size_t few = 8;
   const bool across = s.columns.out < few && s.rows.out < few && s.plane() <= 4096;
   const bool down = s.columns.out < few && !across;
@@ -93,8 +86,7 @@ void for_each_line(const pooling_shape& s, std::size_t begin, std::size_t end, c
 /// Calls f(first, n, at, apart) for each tap of the windows of a line. The tap is inside the image for `n` windows from
 /// `first` on. It is at element `at` of the line's first plane for window `first`, and `apart` elements further for
 /// each next window.
-template <class F>
-void for_each_tap(const pooling_shape& s, const window_line& line, const F& f) {
+template <class F> void for_each_tap(const pooling_shape& s, const window_line& line, const F& f) {
   struct part {
     std::size_t first, n;
     part(const window_axis& a, std::size_t tap, std::size_t begin, std::size_t count) {

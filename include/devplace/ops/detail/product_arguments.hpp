@@ -22,8 +22,7 @@ enum class product_math : unsigned char { strict, tf32 };
 /// C[i * ldc + j] is m x n and overlaps neither A, B nor bias; bias has length n or is null.
 /// beta == 0: C is not read. alpha == 0 or k == 0: A and B are not read, their product counts as zero.
 /// NaN passes through relu (x < 0 ? 0 : x). Pointers need only the alignment of their elements.
-template <class T, class Result = T>
-struct gemm_arguments {
+template <class T, class Result = T> struct gemm_arguments {
   using factor_type = computed_t<T>;
   std::size_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
@@ -42,8 +41,7 @@ struct gemm_arguments {
 
 /// `count` products: the first, and the distance in elements between consecutive matrices, 0 if all products read the
 /// same matrix. All have the same bias.
-template <class T, class Result = T>
-struct gemm_batch {
+template <class T, class Result = T> struct gemm_batch {
   gemm_arguments<T, Result> first;
   std::size_t count = 1, stride_a = 0, stride_b = 0, stride_c = 0;
 
@@ -58,8 +56,7 @@ struct gemm_batch {
 
 /// to = 0 where y <= 0, else dy (also where y is NaN), all contiguous [rows, columns]; `to` may be `dy`. sums = column
 /// sums of `to` + beta sums; with beta 0, sums is not read.
-template <class T, class Sum = T>
-struct relu_gradient_arguments {
+template <class T, class Sum = T> struct relu_gradient_arguments {
   std::size_t rows, columns;
   T* to;
   const T* dy;
@@ -81,12 +78,10 @@ constexpr computed_t<T> gemm_finish(const gemm_arguments<T, Result>& g, computed
 }
 
 /// C = then(beta C + bias): the complete product if k or alpha is zero.
-template <class T, class Result>
-void gemm_without_product(const gemm_arguments<T, Result>& g) {
+template <class T, class Result> void gemm_without_product(const gemm_arguments<T, Result>& g) {
   for (std::size_t i = 0; i < g.m; ++i) {
     Result* const row = g.c + i * g.ldc;
-    for (std::size_t j = 0; j < g.n; ++j)
-      row[j] = Result(gemm_finish(g, g.beta == 0 ? 0 : g.beta * row[j], j));
+    for (std::size_t j = 0; j < g.n; ++j) row[j] = Result(gemm_finish(g, g.beta == 0 ? 0 : g.beta * row[j], j));
   }
 }
 

@@ -24,31 +24,26 @@ concept precision_or_own = std::is_void_v<P> || precision<P>;
 /// distributed_matmul.hpp.
 template <class A, class B>
 concept product_arguments = accepted_argument<const A&> && accepted_argument<const B&> &&
-    !(tensor_like<A> && tensor_like<B> && (distributed_tensor<A> || distributed_tensor<B>));
+                            !(tensor_like<A> && tensor_like<B> && (distributed_tensor<A> || distributed_tensor<B>));
 
 /// The arithmetic of products in a precision.
 template <precision P>
 inline constexpr product_math math_of = std::is_same_v<P, tf32> ? product_math::tf32 : product_math::strict;
 
 /// The precision of a product of elements `T`: P unless it is void.
-template <class P, class T>
-struct product_precision {
+template <class P, class T> struct product_precision {
   using type = P;
 };
-template <class T>
-struct product_precision<void, T> {
+template <class T> struct product_precision<void, T> {
   using type = T;
 };
-template <short_element T>
-struct product_precision<void, T> {
+template <short_element T> struct product_precision<void, T> {
   using type = mixed<T>;
 };
-template <class P, class T>
-using own_precision = typename product_precision<P, T>::type;
+template <class P, class T> using own_precision = typename product_precision<P, T>::type;
 
 /// The precision of a product of operand A's elements; float where check_product() rejects the operand.
-template <class A>
-struct operand_precision {
+template <class A> struct operand_precision {
   using type = float;
 };
 template <tensor_like A>
@@ -65,8 +60,7 @@ inline constexpr bool result_of_product = std::is_same_v<C, T> || (short_element
   "devplace: matmul: the operands live on different places; move them to one with to<on<...>>(x) first."
 
 /// Whether the types allow a product; if not, an assertion fails.
-template <class P, class A, class B>
-constexpr bool check_product() {
+template <class P, class A, class B> constexpr bool check_product() {
   constexpr bool stored = tensor_like<A> && tensor_like<B> && none_distributed<A, B>;
   static_assert(stored,
                 "devplace: matmul: the operands must be tensors or views; store an expression first, tensor sum = a + "

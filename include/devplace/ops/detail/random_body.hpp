@@ -22,8 +22,7 @@ namespace devplace::detail {
 inline constexpr std::size_t random_grain = 4096;
 
 /// Number of 32-bit random words per element of type T.
-template <class T>
-inline constexpr std::size_t words_of = sizeof(T) / sizeof(std::uint32_t);
+template <class T> inline constexpr std::size_t words_of = sizeof(T) / sizeof(std::uint32_t);
 
 /// The leading 53 of 64 random bits as an exact number. Converts signed integers, because compilers vectorise this.
 DEVPLACE_HD constexpr double leading_bits(std::uint32_t low, std::uint32_t high) {
@@ -40,8 +39,7 @@ DEVPLACE_HD constexpr double unit_interval(std::uint32_t low, std::uint32_t high
 }
 
 /// A uniform distribution in [low, high). `low` and `last`, the last number before high, are numbers of type T.
-template <class T>
-struct uniform_body {
+template <class T> struct uniform_body {
   using value = computed_t<T>;
 
   T* destination;
@@ -71,8 +69,7 @@ struct uniform_body {
     for (unsigned k = 0; k < at_once; k += per_block) {
       const philox_block block = random.block((first + k) / per_block);
       DEVPLACE_DEVICE_UNROLL
-      for (unsigned j = 0; j < per_block; ++j)
-        values[k + j] = element(block.word + j * words_of<value>);
+      for (unsigned j = 0; j < per_block; ++j) values[k + j] = element(block.word + j * words_of<value>);
     }
   }
 
@@ -83,11 +80,9 @@ struct uniform_body {
     for (std::size_t i = begin / chunk * chunk; i < end; i += chunk) {
       random.blocks(i / per_block, word);
       put_in_order(word, in_order);
-      for (std::size_t k = 0; k < chunk; ++k)
-        values[k] = element(in_order + k * words_of<value>);
+      for (std::size_t k = 0; k < chunk; ++k) values[k] = element(in_order + k * words_of<value>);
       const std::size_t from = i < begin ? begin - i : 0, to = end - i < chunk ? end - i : chunk;
-      for (std::size_t k = from; k < to; ++k)
-        destination[i + k] = values[k];
+      for (std::size_t k = from; k < to; ++k) destination[i + k] = values[k];
     }
   }
 };
@@ -100,8 +95,7 @@ DEVPLACE_HD inline double polynomial(double x, const double (&coefficients)[Coun
   ((result = std::fma(result, x, coefficients[K + 1])), ...);
   return result;
 }
-template <std::size_t Count>
-DEVPLACE_HD inline double polynomial(double x, const double (&coefficients)[Count]) {
+template <std::size_t Count> DEVPLACE_HD inline double polynomial(double x, const double (&coefficients)[Count]) {
   return polynomial(x, coefficients, std::make_index_sequence<Count - 1>{});
 }
 ///@}
@@ -156,8 +150,7 @@ DEVPLACE_HD inline double squared_radius(std::uint32_t low, std::uint32_t high) 
 }
 
 /// A normal distribution (Box and Muller 1958). Index i generates the elements 2 i and 2 i + 1 from block i.
-template <class T>
-struct normal_body {
+template <class T> struct normal_body {
   T* destination;
   std::size_t size;
   random_sequence random;
@@ -175,16 +168,12 @@ struct normal_body {
     T values[2 * lanes];
     for (std::size_t i = begin; i < end; i += lanes) {
       random.blocks(i, word);
-      for (std::size_t k = 0; k < lanes; ++k)
-        radius[k] = squared_radius(word[0][k], word[1][k]);
-      for (std::size_t k = 0; k < lanes; ++k)
-        radius[k] = std::sqrt(radius[k]);
-      for (std::size_t k = 0; k < lanes; ++k)
-        pair(radius[k], word[2][k], word[3][k], values + 2 * k);
+      for (std::size_t k = 0; k < lanes; ++k) radius[k] = squared_radius(word[0][k], word[1][k]);
+      for (std::size_t k = 0; k < lanes; ++k) radius[k] = std::sqrt(radius[k]);
+      for (std::size_t k = 0; k < lanes; ++k) pair(radius[k], word[2][k], word[3][k], values + 2 * k);
       const std::size_t first = 2 * i, last = size < 2 * end ? size : 2 * end;
       const std::size_t count = last - first < 2 * lanes ? last - first : 2 * lanes;
-      for (std::size_t k = 0; k < count; ++k)
-        destination[first + k] = values[k];
+      for (std::size_t k = 0; k < count; ++k) destination[first + k] = values[k];
     }
   }
 
@@ -207,8 +196,7 @@ struct normal_body {
 };
 
 /// Dropout of samples with `columns` elements each; four neighbouring elements share a block.
-template <class T>
-struct dropout_body {
+template <class T> struct dropout_body {
   T* destination;
   const T* source;
   std::size_t columns;

@@ -37,27 +37,23 @@ class random_order {
     };
     std::fill_n(ends, count + 1, std::uint64_t{0});
     for_each_key(random, n, [&](std::size_t, std::uint64_t key) { ++ends[bucket_of(key) + 1]; });
-    for (std::size_t b = 0; b < count; ++b)
-      ends[b + 1] += ends[b];
+    for (std::size_t b = 0; b < count; ++b) ends[b + 1] += ends[b];
     for_each_key(random, n, [&](std::size_t i, std::uint64_t key) {
       const std::uint64_t at = ends[bucket_of(key)]++;
       keys[at] = key;
       order[at] = static_cast<std::int64_t>(i);
     });
-    for (std::size_t b = 0; b < count; ++b)
-      sort_bucket(order, keys, b == 0 ? 0 : ends[b - 1], ends[b]);
+    for (std::size_t b = 0; b < count; ++b) sort_bucket(order, keys, b == 0 ? 0 : ends[b - 1], ends[b]);
   }
 
  private:
   static constexpr std::size_t buckets(std::size_t n) {
     std::size_t count = 1;
-    while (count < n / 4)
-      count *= 2;
+    while (count < n / 4) count *= 2;
     return count;
   }
 
-  template <class F>
-  static void for_each_key(const random_sequence& random, std::size_t n, const F& f) {
+  template <class F> static void for_each_key(const random_sequence& random, std::size_t n, const F& f) {
     std::uint32_t word[4][philox_lanes];
     for (std::size_t first = 0; first < n; first += 2 * philox_lanes) {
       random.blocks(first / 2, word);

@@ -17,21 +17,15 @@ namespace devplace::detail {
 // The axes of a reduction, given as types, `axis<1>{}, axis<2>{}`, or as numbers. Only types determine the static
 // extents of the result.
 
-template <class A>
-inline constexpr bool is_axis = false;
-template <std::size_t N>
-inline constexpr bool is_axis<axis<N>> = true;
+template <class A> inline constexpr bool is_axis = false;
+template <std::size_t N> inline constexpr bool is_axis<axis<N>> = true;
 
 /// Whether axes given as types exist in an array of rank `Rank`, and whether each is given once.
 ///@{
-template <std::size_t Rank, class... Axes>
-inline constexpr bool axes_exist = true;
-template <std::size_t Rank, std::size_t... N>
-inline constexpr bool axes_exist<Rank, axis<N>...> = ((N < Rank) && ...);
-template <class... Axes>
-inline constexpr bool axes_differ = true;
-template <std::size_t... N>
-inline constexpr bool axes_differ<axis<N>...> = all_different<N...>();
+template <std::size_t Rank, class... Axes> inline constexpr bool axes_exist = true;
+template <std::size_t Rank, std::size_t... N> inline constexpr bool axes_exist<Rank, axis<N>...> = ((N < Rank) && ...);
+template <class... Axes> inline constexpr bool axes_differ = true;
+template <std::size_t... N> inline constexpr bool axes_differ<axis<N>...> = all_different<N...>();
 ///@}
 
 [[noreturn]] inline void throw_reduced_axis(long long axis, std::size_t rank) {
@@ -41,11 +35,9 @@ inline constexpr bool axes_differ<axis<N>...> = all_different<N...>();
 }
 
 /// For every axis of an array, whether it is reduced. Without arguments all are.
-template <std::size_t Rank, std::size_t... N>
-constexpr auto reduced_axes(axis<N>...) {
+template <std::size_t Rank, std::size_t... N> constexpr auto reduced_axes(axis<N>...) {
   std::array<bool, Rank> result{};
-  for (std::size_t which = 0; which != Rank; ++which)
-    result[which] = sizeof...(N) == 0 || (... || (which == N));
+  for (std::size_t which = 0; which != Rank; ++which) result[which] = sizeof...(N) == 0 || (... || (which == N));
   return result;
 }
 template <std::size_t Rank, std::integral... N>
@@ -99,8 +91,7 @@ constexpr reduction_extents reduction_extents_of(const std::array<std::size_t, R
 }
 
 /// Whether the types allow non-adjacent reduced axes.
-template <std::size_t Rank, class... Axes>
-constexpr bool may_be_scattered() {
+template <std::size_t Rank, class... Axes> constexpr bool may_be_scattered() {
   if constexpr ((is_axis<Axes> && ...) && Rank > 2)
     return !reduction_extents_of(std::array<std::size_t, Rank>{}, reduced_axes<Rank>(Axes{}...)).one_run;
   else

@@ -12,12 +12,10 @@ namespace devplace::detail {
 /// time. A source's `inputs()` returns them. Its `of(a)` or `of(a, b)` computes an element from the arrays' elements
 /// with the same index.
 ///@{
-template <class A>
-struct one_input {
+template <class A> struct one_input {
   const A* a;
 };
-template <class A, class B>
-struct two_inputs {
+template <class A, class B> struct two_inputs {
   const A* a;
   const B* b;
 };
@@ -25,16 +23,10 @@ struct two_inputs {
 
 /// Whether plans of this source and reducer (reduction_plan) have inner 1 only.
 template <class Source, class Reducer>
-inline constexpr bool reduces_only_along = requires {
-  Reducer::reduces_all;
-}
-|| requires {
-  Source::has_only_runs;
-};
+inline constexpr bool reduces_only_along = requires { Reducer::reduces_all; } || requires { Source::has_only_runs; };
 
 /// Elements in memory.
-template <class T>
-struct element_source {
+template <class T> struct element_source {
   const T* data;
   DEVPLACE_HD T operator()(std::size_t i) const { return data[i]; }
   DEVPLACE_HD one_input<T> inputs() const { return {data}; }

@@ -19,23 +19,18 @@ namespace devplace::detail {
 // single result (outer = inner = 1) can declare a static member reduces_all, which saves code.
 
 /// Accumulator for sums: double for floating-point elements, int64 for integers.
-template <element T>
-using sum_accumulator_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
+template <element T> using sum_accumulator_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 
 /// Element type of sums: int64 for integers, as in PyTorch; otherwise the elements' own.
-template <element T>
-using sum_result_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
+template <element T> using sum_result_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
 
 /// a + b; integers wrap around.
-DEVPLACE_HD constexpr double wrapping_sum(double a, double b) {
-  return a + b;
-}
+DEVPLACE_HD constexpr double wrapping_sum(double a, double b) { return a + b; }
 DEVPLACE_HD constexpr std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
-template <class T, class Result = sum_result_t<T>>
-struct sum_reducer {
+template <class T, class Result = sum_result_t<T>> struct sum_reducer {
   static constexpr bool adds_values = true;
   using accumulator = sum_accumulator_t<T>;
   Result* result;
@@ -52,8 +47,7 @@ struct sum_reducer {
   }
 };
 
-template <class T>
-struct mean_reducer {
+template <class T> struct mean_reducer {
   static constexpr bool adds_values = true;
   using accumulator = double;
   T* result;
@@ -65,8 +59,7 @@ struct mean_reducer {
   DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<T>(a / count); }
 };
 
-template <class T>
-struct square_sum_reducer {
+template <class T> struct square_sum_reducer {
   using accumulator = double;
   T* result;
 
@@ -79,8 +72,7 @@ struct square_sum_reducer {
 };
 
 /// The largest or smallest element; NaN if any element is NaN.
-template <class T, bool Largest>
-struct extremum_reducer {
+template <class T, bool Largest> struct extremum_reducer {
   using accumulator = computed_t<T>;
   T* result;
 
@@ -98,8 +90,7 @@ struct extremum_reducer {
 };
 
 /// The position of the largest (or smallest) element, the first among equal ones; NaN counts as an extremum.
-template <class T, bool Largest>
-struct extremum_position_reducer {
+template <class T, bool Largest> struct extremum_position_reducer {
   struct accumulator {
     T value;
     std::int64_t index;  // -1: none yet

@@ -27,8 +27,7 @@ namespace detail {
 /// % n.
 ///
 /// A source used only with inner 1 can declare a static member has_only_runs, which saves code.
-template <class Source, class Reducer>
-struct reduction_plan {
+template <class Source, class Reducer> struct reduction_plan {
   std::size_t outer;
   std::size_t count;
   std::size_t inner;

@@ -24,45 +24,36 @@ DEVPLACE_HD inline double sum_of_lanes(const double* lanes) {
 
 /// exp(x[c] - max) of `Count` elements, with differences below 64. Separate loops, because compilers vectorise each of
 /// them, whereas g++ turns a condition on 8 unrolled elements into branches.
-template <std::size_t Count, class T, class From>
-DEVPLACE_HD void exponentials_of(T* e, const From* x, T max) {
+template <std::size_t Count, class T, class From> DEVPLACE_HD void exponentials_of(T* e, const From* x, T max) {
   const auto difference = [=](std::size_t i) {
     const T exponent = static_cast<T>(x[i]) - max;
     return exponent < least_exponent<T> ? least_exponent<T> : exponent;
   };
   if constexpr (Count == row_lanes) {
     DEVPLACE_NO_UNROLL
-    for (std::size_t i = 0; i < Count; ++i)
-      e[i] = difference(i);
+    for (std::size_t i = 0; i < Count; ++i) e[i] = difference(i);
   } else {
-    for (std::size_t i = 0; i < Count; ++i)
-      e[i] = difference(i);
+    for (std::size_t i = 0; i < Count; ++i) e[i] = difference(i);
   }
-  for (std::size_t i = 0; i < Count; ++i)
-    e[i] = fast_exp_below_64<T>(e[i]);
+  for (std::size_t i = 0; i < Count; ++i) e[i] = fast_exp_below_64<T>(e[i]);
 }
 
 /// Sum of `term(c)` for c below n; terms are rounded to T, the sum is not.
-template <class T, class Term>
-DEVPLACE_HD double row_sum(std::size_t n, const Term& term) {
+template <class T, class Term> DEVPLACE_HD double row_sum(std::size_t n, const Term& term) {
   constexpr std::size_t many = 8 * row_lanes;  // so that several vectors of terms are computed at a time
   double lanes[row_lanes] = {};
   std::size_t c = 0;
   for (; c + many <= n; c += many) {
     T terms[many];
-    for (std::size_t i = 0; i < many; ++i)
-      terms[i] = term(c + i);
+    for (std::size_t i = 0; i < many; ++i) terms[i] = term(c + i);
     DEVPLACE_NO_UNROLL
     for (std::size_t i = 0; i < many; i += row_lanes)
-      for (std::size_t lane = 0; lane < row_lanes; ++lane)
-        lanes[lane] += static_cast<double>(terms[i + lane]);
+      for (std::size_t lane = 0; lane < row_lanes; ++lane) lanes[lane] += static_cast<double>(terms[i + lane]);
   }
   for (; c + row_lanes <= n; c += row_lanes)
-    for (std::size_t lane = 0; lane < row_lanes; ++lane)
-      lanes[lane] += static_cast<double>(term(c + lane));
+    for (std::size_t lane = 0; lane < row_lanes; ++lane) lanes[lane] += static_cast<double>(term(c + lane));
   double rest = 0;
-  for (; c < n; ++c)
-    rest += static_cast<double>(term(c));
+  for (; c < n; ++c) rest += static_cast<double>(term(c));
   return sum_of_lanes(lanes) + rest;
 }
 
@@ -72,14 +63,11 @@ struct row_moments {
 };
 
 /// Vectors of 4 elements at any address.
-template <class T>
-struct four_of;
-template <>
-struct four_of<float> {
+template <class T> struct four_of;
+template <> struct four_of<float> {
   typedef float in_memory __attribute__((vector_size(16), aligned(4), may_alias));
 };
-template <>
-struct four_of<double> {
+template <> struct four_of<double> {
   typedef double type __attribute__((vector_size(32)));
   typedef double in_memory __attribute__((vector_size(32), aligned(8), may_alias));
 };
@@ -100,8 +88,7 @@ template <class T, class Element>
     if constexpr (std::is_same_v<T, Element>) {
       values = x + done;
     } else {
-      for (std::size_t i = 0; i < group; ++i)
-        converted[i] = static_cast<T>(x[done + i]);
+      for (std::size_t i = 0; i < group; ++i) converted[i] = static_cast<T>(x[done + i]);
       values = converted;
     }
     DEVPLACE_UNROLL
@@ -133,14 +120,12 @@ DEVPLACE_HD row_moments moments_of_row(const Element* x, std::size_t n, double o
 
 /// Maps a number's bits to an integer that compares as the number does, with -0 below 0, because compilers vectorise
 /// comparisons of integers. Its own inverse: rank_of(rank_of(bits)) == bits.
-template <class Bits>
-DEVPLACE_HD constexpr Bits rank_of(Bits bits) {
+template <class Bits> DEVPLACE_HD constexpr Bits rank_of(Bits bits) {
   return bits ^ (bits < 0 ? highest_number<Bits> : Bits{0});
 }
 
 /// The largest element, -infinity if there is none. With a NaN, the result is NaN or the largest number.
-template <class T, class From>
-DEVPLACE_HD T row_max(const From* x, std::size_t n) {
+template <class T, class From> DEVPLACE_HD T row_max(const From* x, std::size_t n) {
   using bits = typename exponential_constants<T>::bits;
   const bits lowest = rank_of(same_bits<bits>(-infinity<T>));
   bits lanes[row_lanes] = {lowest, lowest, lowest, lowest, lowest, lowest, lowest, lowest};
@@ -156,8 +141,7 @@ DEVPLACE_HD T row_max(const From* x, std::size_t n) {
     const bits rank = rank_of(same_bits<bits>(static_cast<T>(x[c])));
     result = rank > result ? rank : result;
   }
-  for (std::size_t lane = 0; lane < row_lanes; ++lane)
-    result = lanes[lane] > result ? lanes[lane] : result;
+  for (std::size_t lane = 0; lane < row_lanes; ++lane) result = lanes[lane] > result ? lanes[lane] : result;
   return same_bits<T>(rank_of(result));
 }
 
@@ -168,24 +152,19 @@ DEVPLACE_HD void add_exponentials(double* lanes, T* e, const From* x, T max) {
   exponentials_of<Count>(terms, x, max);
   DEVPLACE_NO_UNROLL
   for (std::size_t i = 0; i < Count; i += row_lanes) {
-    for (std::size_t lane = 0; lane < row_lanes; ++lane)
-      lanes[lane] += static_cast<double>(terms[i + lane]);
+    for (std::size_t lane = 0; lane < row_lanes; ++lane) lanes[lane] += static_cast<double>(terms[i + lane]);
   }
   if (e == nullptr) return;
-  for (std::size_t i = 0; i < Count; ++i)
-    e[i] = terms[i];
+  for (std::size_t i = 0; i < Count; ++i) e[i] = terms[i];
 }
 
 /// Sum of exp(x[c] - max), with differences below 64; also stores each term in e[c] unless `e` is null. `e` may be `x`.
-template <class T, class From>
-DEVPLACE_HD double row_exponentials(T* e, const From* x, T max, std::size_t n) {
+template <class T, class From> DEVPLACE_HD double row_exponentials(T* e, const From* x, T max, std::size_t n) {
   constexpr std::size_t many = 8 * row_lanes;  // so that several vectors of exponentials are computed at a time
   double lanes[row_lanes] = {};
   std::size_t c = 0;
-  for (; c + many <= n; c += many)
-    add_exponentials<many>(lanes, e == nullptr ? e : e + c, x + c, max);
-  for (; c + row_lanes <= n; c += row_lanes)
-    add_exponentials<row_lanes>(lanes, e == nullptr ? e : e + c, x + c, max);
+  for (; c + many <= n; c += many) add_exponentials<many>(lanes, e == nullptr ? e : e + c, x + c, max);
+  for (; c + row_lanes <= n; c += row_lanes) add_exponentials<row_lanes>(lanes, e == nullptr ? e : e + c, x + c, max);
   double rest = 0;
   for (; c < n; ++c) {
     const T term = fast_exp<T>(static_cast<T>(x[c]) - max);

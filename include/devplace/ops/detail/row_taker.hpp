@@ -21,8 +21,7 @@ struct take_rows {};
 namespace detail {
 
 /// Copies row `indices[i]` (of `rows`) to row i (of `count`); rows have `columns` elements.
-template <class T, class Index>
-struct row_taker {
+template <class T, class Index> struct row_taker {
   const T* from;
   const Index* indices;
   T* to;
@@ -38,8 +37,7 @@ struct row_taker {
 };
 
 /// The value that a device writes for a source row that does not exist.
-template <class T>
-DEVPLACE_HD constexpr T no_element() {
+template <class T> DEVPLACE_HD constexpr T no_element() {
   if constexpr (!std::is_integral_v<T>)
     return not_a_number<T>;
   else

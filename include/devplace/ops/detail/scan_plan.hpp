@@ -22,8 +22,7 @@ struct scan {};
 namespace detail {
 
 /// y[i] = x[0] + ... + x[i], modulo 2^64. y may be x.
-template <element T>
-struct scan_plan {
+template <element T> struct scan_plan {
   const T* x;
   std::int64_t* y;
   std::size_t size;
@@ -35,8 +34,7 @@ struct scan_plan {
 /// Elements per thread: a cache line of a GPU.
 inline constexpr std::size_t scan_chunk = 32;
 
-template <class T>
-struct chunk_sums {
+template <class T> struct chunk_sums {
   const T* x;
   std::size_t size;
   double* sums;
@@ -44,15 +42,13 @@ struct chunk_sums {
   DEVPLACE_HD void operator()(std::size_t chunk) const {
     const std::size_t begin = chunk * scan_chunk, end = size - begin < scan_chunk ? size : begin + scan_chunk;
     double sum = 0;
-    for (std::size_t i = begin; i != end; ++i)
-      sum += static_cast<double>(x[i]);
+    for (std::size_t i = begin; i != end; ++i) sum += static_cast<double>(x[i]);
     sums[chunk] = sum;
   }
 };
 
 /// Cumulative sums of each chunk, starting from the sum before it; inclusive or exclusive scans.
-template <class T, bool Inclusive>
-struct chunk_scan {
+template <class T, bool Inclusive> struct chunk_scan {
   const T* x;
   std::size_t size;
   const double* before;  ///< null if there is only one chunk

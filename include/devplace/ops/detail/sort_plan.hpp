@@ -23,17 +23,14 @@ namespace detail {
 
 /// Unsigned keys that compare as the elements do: as wide as the elements, but at least 32 bits, which devices sort
 /// efficiently.
-template <element T>
-using sort_key_t = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+template <element T> using sort_key_t = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
 /// Number of significant bits of the keys.
-template <element T>
-inline constexpr int sort_key_bits = static_cast<int>(8 * sizeof(T));
+template <element T> inline constexpr int sort_key_bits = static_cast<int>(8 * sizeof(T));
 
 /// The order of all sorts on every backend: keys compare as the elements do; -0 equals 0; all NaN are equal and greater
 /// than all numbers.
-template <element T>
-DEVPLACE_HD constexpr sort_key_t<T> sort_key(T x, bool descending) {
+template <element T> DEVPLACE_HD constexpr sort_key_t<T> sort_key(T x, bool descending) {
   using key = sort_key_t<T>;
   constexpr key top = key{1} << (sort_key_bits<T> - 1), all = top | (top - 1);
   key result{};
@@ -59,8 +56,7 @@ DEVPLACE_HD constexpr sort_key_t<T> sort_key(T x, bool descending) {
 
 /// Sorts each row of x stably: order[row * columns + j] becomes the index in x of the row's j-th element after sorting.
 /// Only the first `kept` of a row are needed; the rest of its order is unspecified.
-template <element T>
-struct sort_plan {
+template <element T> struct sort_plan {
   const T* x;
   std::size_t rows;
   std::size_t columns;
@@ -71,8 +67,7 @@ struct sort_plan {
 
 /// Extracts the results of a sort from its order: the elements, their positions in the row, or both. `positions` may be
 /// `order` if whole rows are kept.
-template <element T>
-struct take_sorted {
+template <element T> struct take_sorted {
   const T* x;
   const std::int64_t* order;
   std::size_t columns;

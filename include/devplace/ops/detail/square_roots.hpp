@@ -27,14 +27,12 @@ namespace devplace::detail {
         __asm__(DEVPLACE_DETAIL_ROOT suffix " %1, %0" : "=x"(part) : "x"(part));         \
         *reinterpret_cast<vector*>(x + i) = part;                                        \
       }                                                                                  \
-      for (; i < n; ++i)                                                                 \
-        x[i] = std::sqrt(x[i]);                                                          \
+      for (; i < n; ++i) x[i] = std::sqrt(x[i]);                                         \
     }
 #else
   #define DEVPLACE_DETAIL_SQUARE_ROOTS(T, suffix)                          \
     [[gnu::noinline]] inline void take_square_roots(T* x, std::size_t n) { \
-      for (std::size_t i = 0; i < n; ++i)                                  \
-        x[i] = std::sqrt(x[i]);                                            \
+      for (std::size_t i = 0; i < n; ++i) x[i] = std::sqrt(x[i]);          \
     }
 #endif
 DEVPLACE_DETAIL_SQUARE_ROOTS(float, "ps")

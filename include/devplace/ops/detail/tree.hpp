@@ -12,99 +12,77 @@
 namespace devplace::detail {
 
 /// The index of an element along each axis.
-template <std::size_t Rank>
-struct position {
+template <std::size_t Rank> struct position {
   std::size_t index[Rank];
 
   /// Distance in elements from the first element.
   DEVPLACE_HD constexpr std::size_t offset(const std::size_t* strides) const {
     std::size_t result = 0;
-    for (std::size_t axis = 0; axis < Rank; ++axis)
-      result += index[axis] * strides[axis];
+    for (std::size_t axis = 0; axis < Rank; ++axis) result += index[axis] * strides[axis];
     return result;
   }
 };
 
-template <class T>
-struct scalar_leaf {
+template <class T> struct scalar_leaf {
   T value;
 
-  template <class Position>
-  DEVPLACE_HD constexpr T at(const Position&) const {
-    return value;
-  }
+  template <class Position> DEVPLACE_HD constexpr T at(const Position&) const { return value; }
 };
 
 /// A tensor of one element.
-template <class T>
-struct single_leaf {
+template <class T> struct single_leaf {
   const T* data;
 
-  template <class Position>
-  DEVPLACE_HD constexpr T at(const Position&) const {
-    return *data;
-  }
+  template <class Position> DEVPLACE_HD constexpr T at(const Position&) const { return *data; }
 };
 
 /// A tensor with elements in the result's order.
-template <class T>
-struct linear_leaf {
+template <class T> struct linear_leaf {
   const T* data;
 
   DEVPLACE_HD constexpr T at(std::size_t i) const { return data[i]; }
 };
 
 /// A tensor with a stride for each axis of the result, 0 where it is broadcast.
-template <class T, std::size_t Rank>
-struct strided_leaf {
+template <class T, std::size_t Rank> struct strided_leaf {
   const T* data;
   std::size_t strides[Rank];
 
   DEVPLACE_HD constexpr T at(const position<Rank>& p) const { return data[p.offset(strides)]; }
 };
 
-template <class Tree>
-inline constexpr bool is_strided_leaf = false;
-template <class T, std::size_t Rank>
-inline constexpr bool is_strided_leaf<strided_leaf<T, Rank>> = true;
+template <class Tree> inline constexpr bool is_strided_leaf = false;
+template <class T, std::size_t Rank> inline constexpr bool is_strided_leaf<strided_leaf<T, Rank>> = true;
 
-template <std::size_t I, class Child>
-struct branch {
+template <std::size_t I, class Child> struct branch {
   Child child;
 };
 
-template <class F, class Indices, class... Children>
-struct node;
+template <class F, class Indices, class... Children> struct node;
 
 /// A functor over subtrees.
 template <class F, std::size_t... I, class... Children>
 struct node<F, std::index_sequence<I...>, Children...> : branch<I, Children>... {
   F function;
 
-  template <class Position>
-  [[gnu::always_inline]] DEVPLACE_HD constexpr auto at(const Position& p) const {
+  template <class Position> [[gnu::always_inline]] DEVPLACE_HD constexpr auto at(const Position& p) const {
     return function(static_cast<const branch<I, Children>&>(*this).child.at(p)...);
   }
 };
 
-template <class Tree>
-inline constexpr std::size_t strided_leaves = is_strided_leaf<Tree> ? 1 : 0;
+template <class Tree> inline constexpr std::size_t strided_leaves = is_strided_leaf<Tree> ? 1 : 0;
 template <class F, class Indices, class... Children>
-inline constexpr std::size_t strided_leaves<node<F, Indices, Children...>> = (std::size_t{0} + ... +
-                                                                              strided_leaves<Children>);
+inline constexpr std::size_t strided_leaves<node<F, Indices, Children...>> =
+    (std::size_t{0} + ... + strided_leaves<Children>);
 
 /// Whether a tree has a function, such as exp, that takes much longer than loading and storing an element.
-template <class Tree>
-inline constexpr bool computes_much = false;
+template <class Tree> inline constexpr bool computes_much = false;
 template <class F, class Indices, class... Children>
-inline constexpr bool computes_much<node<F, Indices, Children...>> = requires {
-  F::computes_much;
-}
-|| (computes_much<Children> || ...);
+inline constexpr bool computes_much<node<F, Indices, Children...>> =
+    requires { F::computes_much; } || (computes_much<Children> || ...);
 
 /// The tree with every leaf replaced by `change(leaf)`.
-template <class Change, class Leaf>
-constexpr auto transformed(const Change& change, const Leaf& leaf) {
+template <class Change, class Leaf> constexpr auto transformed(const Change& change, const Leaf& leaf) {
   return change(leaf);
 }
 template <class Change, class F, std::size_t... I, class... Children>
@@ -116,14 +94,8 @@ constexpr auto transformed(const Change& change, const node<F, std::index_sequen
 
 /// Loads tensors of one element in advance, so that a loop over elements keeps them in registers.
 struct load_singles {
-  template <class Leaf>
-  constexpr Leaf operator()(const Leaf& leaf) const {
-    return leaf;
-  }
-  template <class T>
-  constexpr scalar_leaf<T> operator()(const single_leaf<T>& leaf) const {
-    return {*leaf.data};
-  }
+  template <class Leaf> constexpr Leaf operator()(const Leaf& leaf) const { return leaf; }
+  template <class T> constexpr scalar_leaf<T> operator()(const single_leaf<T>& leaf) const { return {*leaf.data}; }
 };
 
 }  // namespace devplace::detail

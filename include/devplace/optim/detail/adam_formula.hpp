@@ -14,8 +14,7 @@ namespace devplace::optim::detail {
 /// The factors of one step of Adam or AdamW, and the formula. Its terms have the order of torch.optim.Adam, so that
 /// results agree up to rounding: denominator = sqrt(v) / sqrt(1 - beta2^t) + epsilon, step = learning_rate / (1 -
 /// beta1^t).
-template <class T>
-struct adam_factors {
+template <class T> struct adam_factors {
   T beta1, rest1;  ///< rest1 = 1 - beta1, rounded from double
   T beta2, rest2;
   T kept;        ///< factor of the parameter before the step: 1 - learning_rate * weight_decay in AdamW
@@ -44,8 +43,7 @@ struct adam_formula {
 
   friend bool operator==(const adam_formula&, const adam_formula&) = default;
 
-  template <class T>
-  using factors = adam_factors<T>;
+  template <class T> using factors = adam_factors<T>;
 
   void scale(const option_factors& by) {
     learning_rate *= by.learning_rate;
@@ -54,8 +52,7 @@ struct adam_formula {
   }
 
   /// Computes bias corrections in double. Stores each factor at once, to save a GPU's registers.
-  template <class T>
-  DEVPLACE_HD void set(adam_factors<T>& to, std::int64_t t) const {
+  template <class T> DEVPLACE_HD void set(adam_factors<T>& to, std::int64_t t) const {
     to.beta1 = static_cast<T>(beta1);
     to.rest1 = static_cast<T>(1 - beta1);
     to.beta2 = static_cast<T>(beta2);

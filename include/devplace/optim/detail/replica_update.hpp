@@ -23,8 +23,7 @@ struct part {
 
 /// The state of an optimizer for a part of one replica, initially zero: arenas of the part's size, and the rule's step
 /// memory.
-template <class Rule, class T, std::size_t Groups>
-struct replica_state {
+template <class Rule, class T, std::size_t Groups> struct replica_state {
   part range = {};
   std::array<devplace::detail::memory_block, max_state_arenas> arenas;
   devplace::detail::memory_block steps;
@@ -32,12 +31,10 @@ struct replica_state {
 };
 
 /// The type of a step's arguments: `Base`, with the working copy of the parameters if the update rounds to it.
-template <class Base, class S, bool Rounds>
-struct arguments_of {
+template <class Base, class S, bool Rounds> struct arguments_of {
   using type = Base;
 };
-template <class Base, class S>
-struct arguments_of<Base, S, true> {
+template <class Base, class S> struct arguments_of<Base, S, true> {
   using type = working_step_arguments<Base, typename precision_traits<S>::working>;
 };
 
@@ -67,8 +64,7 @@ bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, 
   arguments.n = state.range.count;
   arguments.parameters = r.parameter_data() + state.range.first;
   arguments.gradients = r.gradient_data() + state.range.first;
-  for (std::size_t i = 0; i < Rule::state_arenas; ++i)
-    arguments.state[i] = static_cast<T*>(state.arenas[i].data());
+  for (std::size_t i = 0; i < Rule::state_arenas; ++i) arguments.state[i] = static_cast<T*>(state.arenas[i].data());
   arguments.divisor = divisor;
   arguments.gradient_factor = factors.factor;
   arguments.skip = factors.skip;
@@ -86,8 +82,7 @@ replica_state<Rule, T, Groups> make_state(int ordinal, const part& of) {
   };
   replica_state<Rule, T, Groups> state;
   state.range = of;
-  for (std::size_t i = 0; i < Rule::state_arenas; ++i)
-    state.arenas[i] = zeros(of.count);
+  for (std::size_t i = 0; i < Rule::state_arenas; ++i) state.arenas[i] = zeros(of.count);
   state.steps = zeros(Groups * step_memory_bytes / sizeof(T));
   return state;
 }

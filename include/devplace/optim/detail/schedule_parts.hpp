@@ -15,9 +15,7 @@
 namespace devplace::optim::detail {
 
 /// Falls from 1 to 0 as x grows from 0 to 1.
-inline double cosine_factor(double x) {
-  return (1 + std::cos(3.14159265358979323846 * x)) / 2;
-}
+inline double cosine_factor(double x) { return (1 + std::cos(3.14159265358979323846 * x)) / 2; }
 
 template <class Schedule>
 concept has_rate = requires(const Schedule& schedule, std::int64_t step) {
@@ -35,22 +33,19 @@ using schedule_type =
 
 // Optional members of schedules, with their defaults.
 
-template <class Schedule>
-void for_each_option_of(std::string prefix, Schedule& schedule, auto&& f) {
+template <class Schedule> void for_each_option_of(std::string prefix, Schedule& schedule, auto&& f) {
   if constexpr (requires { Schedule::name; }) prefix.append(Schedule::name).append("'s ");
   devplace::detail::for_each_option(schedule, [&](const char* name, auto&& value) {
     f((prefix + name).c_str(), std::forward<decltype(value)>(value));
   });
 }
-template <class Schedule>
-double momentum_of(const Schedule& schedule, double base, std::int64_t step) {
+template <class Schedule> double momentum_of(const Schedule& schedule, double base, std::int64_t step) {
   if constexpr (has_momentum<Schedule>)
     return schedule.momentum(base, step);
   else
     return base;
 }
-template <class Schedule>
-bool needs_momentum(const Schedule& schedule) {
+template <class Schedule> bool needs_momentum(const Schedule& schedule) {
   if constexpr (requires { schedule.needs_momentum(); })
     return schedule.needs_momentum();
   else

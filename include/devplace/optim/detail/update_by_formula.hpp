@@ -15,8 +15,7 @@
 namespace devplace::optim::detail {
 
 /// Functor that sets a place's hyperparameters and next step.
-template <class Rule, class T>
-struct begin_steps {
+template <class Rule, class T> struct begin_steps {
   runtime::step_record<Rule, T>* record;
   Rule rule;
   std::int64_t step;
@@ -25,8 +24,7 @@ struct begin_steps {
 };
 
 /// The host's copy of the last record that was sent to a place.
-template <class Rule>
-struct sent_steps {
+template <class Rule> struct sent_steps {
   Rule rule;
   std::int64_t next;
 

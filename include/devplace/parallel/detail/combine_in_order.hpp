@@ -14,8 +14,7 @@ namespace devplace::parallel::detail {
 /// Combines host arrays of any number of participants, from array `start` in cyclic order: ((g(start) + g(start + 1)) +
 /// ...) + g(start - 1), bf16 and half in float and rounded at the end. The arrays and the result are bytes, because
 /// they are received from other processes.
-template <class T, reduction Op>
-struct combine_in_order {
+template <class T, reduction Op> struct combine_in_order {
   const std::byte* const* summands;
   std::size_t participants;
   std::size_t start;

@@ -16,8 +16,7 @@ namespace devplace::parallel::detail {
 
 /// Host memory for the buffers of this process's places: copies a window of each buffer at a time to pinned memory and
 /// back, on side streams of the devices. On the CPU the buffers themselves are the host memory.
-template <class Backend>
-class host_buffers {
+template <class Backend> class host_buffers {
  public:
   static constexpr bool staged = !std::is_same_v<Backend, backend::cpu>;
 
@@ -25,8 +24,7 @@ class host_buffers {
       : streams_(ordinals), ordinals_(ordinals.begin(), ordinals.end()), at_(ordinals.size()) {
     if constexpr (staged) {
       staged_.resize(ordinals.size());
-      for (const int ordinal : ordinals)
-        copied_.push_back(devplace::detail::make_event<Backend>(ordinal));
+      for (const int ordinal : ordinals) copied_.push_back(devplace::detail::make_event<Backend>(ordinal));
     }
   }
 
@@ -42,8 +40,7 @@ class host_buffers {
   }
 
   /// The host memory for element `first` of buffer k.
-  template <class T>
-  std::byte* memory(std::span<T* const> buffers, std::size_t k, std::size_t first) {
+  template <class T> std::byte* memory(std::span<T* const> buffers, std::size_t k, std::size_t first) {
     if constexpr (staged)
       return static_cast<std::byte*>(staged_[k].data());
     else
@@ -53,8 +50,7 @@ class host_buffers {
   std::span<std::byte* const> at() const { return at_; }
 
   /// Starts copies of the elements [first, last) of all buffers to the host.
-  template <class T>
-  void start_fetch(std::span<T* const> buffers, std::size_t first, std::size_t last) {
+  template <class T> void start_fetch(std::span<T* const> buffers, std::size_t first, std::size_t last) {
     for (std::size_t k = 0; k != at_.size(); ++k) {
       at_[k] = memory(buffers, k, first);
       fetch(buffers, k, first, last, at_[k]);
@@ -86,8 +82,7 @@ class host_buffers {
   }
   void wait() {
     if (!copying_) return;
-    for (std::size_t k = 0; k != copied_.size(); ++k)
-      wait(k);
+    for (std::size_t k = 0; k != copied_.size(); ++k) wait(k);
     copying_ = false;
   }
 
@@ -109,8 +104,7 @@ class host_buffers {
   void wait(std::size_t k) {
     on_device(k, [&](int ordinal) { devplace::detail::events_of<Backend>().wait(copied_[k].get(), ordinal); });
   }
-  template <class F>
-  void copy(std::size_t k, const void* host, const void* device, const F& enqueue) {
+  template <class F> void copy(std::size_t k, const void* host, const void* device, const F& enqueue) {
     if (host == device) return;
     copying_ = staged;
     if constexpr (staged)
@@ -123,8 +117,7 @@ class host_buffers {
     else
       enqueue(ordinals_[k]);
   }
-  template <class F>
-  void on_device(std::size_t k, const F& f) {
+  template <class F> void on_device(std::size_t k, const F& f) {
     devplace::detail::on_behalf_of_replica<Backend>(k, ordinals_.size(), ordinals_[k], [&] { f(ordinals_[k]); });
   }
 

@@ -21,8 +21,7 @@ enum class mpi_access : unsigned char { staged, direct };
 namespace detail {
 
 /// Gives MPI access to the elements of a device's buffer: directly, or window by window through pinned memory.
-template <class Backend>
-class mpi_elements {
+template <class Backend> class mpi_elements {
   static constexpr bool of_host = std::is_same_v<Backend, backend::cpu>;
 
  public:
@@ -43,8 +42,7 @@ class mpi_elements {
     block_ = devplace::detail::allocate<staging_backend>(0, bytes, memory_purpose::workspace);
   }
   /// Calls f(first, last) for each window of the elements [begin, end).
-  template <class T, class F>
-  void in_windows(std::size_t begin, std::size_t end, const F& f) {
+  template <class T, class F> void in_windows(std::size_t begin, std::size_t end, const F& f) {
     reserve(end - begin, sizeof(T));
     for (std::size_t first = begin, last = begin; first != end; first = last) {
       last = first + std::min(window(sizeof(T)), end - first);
@@ -54,8 +52,7 @@ class mpi_elements {
 
   /// Waits until the device has computed the elements [from, to) of `buffer`, and stages them if necessary. Returns the
   /// address for MPI of the window's first element, `first`.
-  template <class T>
-  T* take(T* buffer, std::size_t first, std::size_t from, std::size_t to) {
+  template <class T> T* take(T* buffer, std::size_t first, std::size_t from, std::size_t to) {
     T* const elements = buffer + first;
     if constexpr (of_host) {
       return elements;
@@ -72,8 +69,7 @@ class mpi_elements {
     }
   }
   /// Copies MPI's result at `from` to the device's memory `to`.
-  template <class T>
-  void put(T* to, const T* from, std::size_t count) {
+  template <class T> void put(T* to, const T* from, std::size_t count) {
     if (to == from || count == 0) return;
     if constexpr (of_host) {
       std::memmove(to, from, count * sizeof(T));
@@ -87,8 +83,7 @@ class mpi_elements {
     }
   }
   /// Divides MPI's sums over `participants` in place if `op` is a mean.
-  template <class T>
-  void divide(T* at, std::size_t count, reduction op, int participants) {
+  template <class T> void divide(T* at, std::size_t count, reduction op, int participants) {
     if (op != reduction::mean) return;
     with_reduction<T>(op, [&]<reduction Op>() {
       const finish_reduction<T, Op> divided{at, participants};
@@ -106,8 +101,7 @@ class mpi_elements {
   std::size_t window(std::size_t element_bytes) const {
     return staged_ ? std::max(portion_ / element_bytes, std::size_t{1}) : most_;
   }
-  template <class F>
-  void on_device(const F& f) {
+  template <class F> void on_device(const F& f) {
     devplace::detail::on_behalf_of_replica<Backend>(0, places_, ordinal_, f);
   }
 

@@ -15,11 +15,9 @@ namespace devplace::parallel::detail {
 
 /// Whether MPI can reduce the type. MPI gets bf16 and half as integers of their size, with devplace's functions to
 /// reduce them.
-template <class T>
-inline constexpr bool known_to_mpi = std::is_floating_point_v<T> || std::is_integral_v<T>;
+template <class T> inline constexpr bool known_to_mpi = std::is_floating_point_v<T> || std::is_integral_v<T>;
 
-template <class T>
-MPI_Datatype mpi_type() {
+template <class T> MPI_Datatype mpi_type() {
   constexpr bool is_signed = std::is_signed_v<T>;
   if constexpr (std::is_same_v<T, float>)
     return MPI_FLOAT;
@@ -39,8 +37,7 @@ MPI_Datatype mpi_type() {
 
 /// MPI's reduction of elements of type T, without the division of a mean; created once if MPI lacks it. MPI must be
 /// initialised.
-template <class T>
-MPI_Op mpi_operation(reduction op) {
+template <class T> MPI_Op mpi_operation(reduction op) {
   if constexpr (known_to_mpi<T>) {
     return op == reduction::max ? MPI_MAX : op == reduction::min ? MPI_MIN : MPI_SUM;
   } else {

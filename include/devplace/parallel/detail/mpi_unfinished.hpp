@@ -15,14 +15,12 @@ namespace devplace::parallel::detail {
 /// for means.
 class mpi_unfinished {
  public:
-  template <class T>
-  void add(T* to, const T* from, std::size_t count, reduction op) {
+  template <class T> void add(T* to, const T* from, std::size_t count, reduction op) {
     if (to == from && op != reduction::mean) return;
     with_reduction<T>(op, [&]<reduction Op>() { results_.push_back({to, from, count, &finish_one<T, Op>}); });
   }
   void finish(int participants) const {
-    for (const result& one : results_)
-      one.finish(one, participants);
+    for (const result& one : results_) one.finish(one, participants);
   }
   void clear() noexcept { results_.clear(); }
 
@@ -35,8 +33,7 @@ class mpi_unfinished {
   };
   static constexpr std::size_t grain = 16384;
 
-  template <class T, reduction Op>
-  static void finish_one(const result& one, int participants) {
+  template <class T, reduction Op> static void finish_one(const result& one, int participants) {
     std::memmove(one.to, one.from, one.count * sizeof(T));
     if constexpr (Op == reduction::mean)
       devplace::detail::for_each_index<backend::cpu>(0, one.count, grain,

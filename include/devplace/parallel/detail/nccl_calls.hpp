@@ -73,8 +73,7 @@ static_assert(devplace::detail::dtypes.have(&devplace::detail::dtype::nccl,
                                              ncclUint8}));
 
 /// NCCL's enumerator of an element type, or of another integer.
-template <class T>
-constexpr ncclDataType_t nccl_type() {
+template <class T> constexpr ncclDataType_t nccl_type() {
   if constexpr (element<T>) {
     return static_cast<ncclDataType_t>(devplace::detail::dtype_of<T>->nccl);
   } else {
@@ -87,8 +86,7 @@ constexpr ncclDataType_t nccl_type() {
 
 /// NCCL's enumerator of an operation. Throws argument_error for operations that NCCL computes differently: its mean
 /// rounds 1/n to the elements' type first, and its extrema of floating-point numbers ignore NaN.
-template <class T>
-ncclRedOp_t nccl_operation(reduction op) {
+template <class T> ncclRedOp_t nccl_operation(reduction op) {
   if (op == reduction::sum) return ncclSum;
   if (op == reduction::mean)
     throw argument_error(

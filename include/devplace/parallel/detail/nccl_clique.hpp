@@ -60,8 +60,7 @@ class nccl_clique : public participants {
   }
 
   /// Calls `f(k, communicator)` for each device as one NCCL group, which may still be in progress afterwards.
-  template <class F>
-  void issue(const char* call, const F& f) {
+  template <class F> void issue(const char* call, const F& f) {
     const group_result result = in_group([&](std::size_t k) { return f(k, communicators_[k]); });
     if (result.failed()) fail(result.code, nccl_error_text(call, name(result.device), result.code, nullptr));
   }
@@ -136,8 +135,7 @@ class nccl_clique : public participants {
 
   /// Calls `f(k)` for each device in one NCCL group. Ends the group even if a call fails, because later groups would
   /// otherwise be nested in it.
-  template <class F>
-  group_result in_group(const F& f) {
+  template <class F> group_result in_group(const F& f) {
     group_result result{ncclGroupStart(), 0};
     if (result.failed()) return result;
     for (std::size_t k = 0; k != ordinals_.size() && !result.failed(); ++k) {
@@ -147,8 +145,7 @@ class nccl_clique : public participants {
     const ncclResult_t ended = ncclGroupEnd();
     return result.failed() ? result : group_result{ended, 0};
   }
-  template <class F>
-  void complete(const char* call, double seconds, const F& f) {
+  template <class F> void complete(const char* call, double seconds, const F& f) {
     issue(call, [&](std::size_t k, ncclComm_t) { return f(k); });
     wait_for_nccl(call, seconds);
   }
@@ -179,8 +176,7 @@ class nccl_clique : public participants {
     abort();
     throw communication_error("collective::nccl: " + why);
   }
-  template <class F>
-  void abort_on_exception(const F& f) {
+  template <class F> void abort_on_exception(const F& f) {
     try {
       f();
     } catch (...) {

@@ -100,8 +100,7 @@ inline ncclUniqueId agree_on_nccl(std::span<const int> ordinals, const process_g
   std::vector<nccl_device> devices(all.size() * ordinals.size());
   for (std::size_t k = 0; k != ordinals.size(); ++k) {
     const std::vector<nccl_device> of_place = processes.all_gather(nccl_device_of(ordinals[k]));
-    for (std::size_t r = 0; r != all.size(); ++r)
-      devices[r * ordinals.size() + k] = of_place[r];
+    for (std::size_t r = 0; r != all.size(); ++r) devices[r * ordinals.size() + k] = of_place[r];
   }
   require_own_gpus(devices, version);
   struct {

@@ -29,8 +29,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   nccl_ranks(std::span<const int> ordinals, const process_group& processes) : nccl_clique(ordinals, processes) {
     try {
       lanes_.resize(ordinals.size());
-      for (std::size_t k = 0; k != lanes_.size(); ++k)
-        on_device(k, [&] { lanes_[k] = make_lane(ordinals[k]); });
+      for (std::size_t k = 0; k != lanes_.size(); ++k) on_device(k, [&] { lanes_[k] = make_lane(ordinals[k]); });
       devplace::detail::device_watches::of_process().add(*this);
     } catch (...) {
       abort();
@@ -72,13 +71,11 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   template <class F>
   void start(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue,
              const std::function<void()>& then = {}) {
-    for (const lane& l : lanes_)
-      check_marked(l.marked > used_);
+    for (const lane& l : lanes_) check_marked(l.marked > used_);
     const std::size_t use = used_++;
     if (elements == 0) return;
     const announced_call announced(via(), call);
-    enqueue_after(
-        nccl_call, enqueue, then, [use](const lane& l) -> const auto& { return l.marks[use]; });
+    enqueue_after(nccl_call, enqueue, then, [use](const lane& l) -> const auto& { return l.marks[use]; });
   }
   /// Runs a collective after all earlier work of the devices and before all later work.
   template <class F>
@@ -89,14 +86,12 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     for (std::size_t k = 0; k != lanes_.size(); ++k)
       on_device(k, [&] { devplace::detail::record_event<backend::cuda>(lanes_[k].before); });
     const announced_call announced(via(), call);
-    enqueue_after(
-        nccl_call, enqueue, then, [](const lane& l) -> const auto& { return l.before; });
+    enqueue_after(nccl_call, enqueue, then, [](const lane& l) -> const auto& { return l.before; });
     wait_for_enqueued();
     join();
   }
   /// For `then`: calls `f(k)` for each device while its collectives' stream is the current one.
-  template <class F>
-  void on_streams(const F& f) {
+  template <class F> void on_streams(const F& f) {
     for (std::size_t k = 0; k != lanes_.size(); ++k)
       on_device(k, [&] {
         const auto on_stream = use_stream(k);
@@ -104,8 +99,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
       });
   }
   /// For `then`: enqueues a further NCCL group of the collective.
-  template <class F>
-  void enqueue_next(const char* nccl_call, const F& enqueue) {
+  template <class F> void enqueue_next(const char* nccl_call, const F& enqueue) {
     last_ = nccl_call;
     in_progress_ = true;
     issue(nccl_call, [&](std::size_t k, ncclComm_t communicator) {
@@ -122,8 +116,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   /// Orders the devices' later work after all collectives so far, and discards all marks.
   void finish() {
     used_ = 0;
-    for (lane& l : lanes_)
-      l.marked = 0;
+    for (lane& l : lanes_) l.marked = 0;
     if (!unordered_) return;
     wait_for_enqueued();
     join();
@@ -188,8 +181,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   devplace::detail::current_stream_change use_stream(std::size_t k) const {
     return {backend::cuda{}, ordinals()[k], lanes_[k].stream.get()};
   }
-  template <class F>
-  void on_device(std::size_t k, const F& f) const {
+  template <class F> void on_device(std::size_t k, const F& f) const {
     devplace::detail::on_behalf_of_replica<backend::cuda>(k, ordinals().size(), ordinals()[k], f);
   }
 

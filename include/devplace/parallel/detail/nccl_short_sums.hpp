@@ -21,8 +21,7 @@ namespace devplace::parallel::detail {
 
 /// Adds the received parts of the other ranks, `stride` elements apart, to a part of rank `rank`, in the order of the
 /// ranks: ((g0 + g1) + g2) + ..., in float, and rounds at the end. The bits are those of reduce_in_rank_order.
-template <class T>
-struct add_received_parts {
+template <class T> struct add_received_parts {
   T* own;
   const T* received;
   std::size_t stride;
@@ -67,13 +66,11 @@ class nccl_short_sums {
 
   /// Sums on all ranks, on one rank, or each rank's part on that rank. `started`: see overlapping_communicator.
   ///@{
-  template <class T>
-  void all_reduce(std::span<T* const> buffers, std::size_t count, bool started) {
+  template <class T> void all_reduce(std::span<T* const> buffers, std::size_t count, bool started) {
     divide(count);
     exchange(buffers, {"all_reduce", count, sizeof(T)}, everyone, started);
   }
-  template <class T>
-  void reduce(std::span<T* const> buffers, std::size_t count, int root, bool started) {
+  template <class T> void reduce(std::span<T* const> buffers, std::size_t count, int root, bool started) {
     divide(count);
     exchange(buffers, {"reduce", count, sizeof(T)}, root, started);
   }
@@ -95,16 +92,13 @@ class nccl_short_sums {
   void divide(std::size_t count) {
     ranks_.wait_for_enqueued();  // the previous collective uses begins_
     const std::size_t ranks = begins_.size() - 1;
-    for (std::size_t r = 0; r != ranks; ++r)
-      begins_[r] = r * (count / line / ranks * line);
+    for (std::size_t r = 0; r != ranks; ++r) begins_[r] = r * (count / line / ranks * line);
     begins_[ranks] = count;
   }
 
-  template <class T>
-  void exchange(std::span<T* const> buffers, const collective_call& call, int target, bool started) {
+  template <class T> void exchange(std::span<T* const> buffers, const collective_call& call, int target, bool started) {
     std::size_t needed = 0;
-    for (std::size_t k = 0; k != ordinals_.size(); ++k)
-      needed = std::max(needed, (begins_.size() - 2) * stride(k));
+    for (std::size_t k = 0; k != ordinals_.size(); ++k) needed = std::max(needed, (begins_.size() - 2) * stride(k));
     check_prepared(!started || needed <= capacity());
     reserve(needed);
     std::copy(buffers.begin(), buffers.end(), buffers_.begin());
@@ -118,8 +112,7 @@ class nccl_short_sums {
       ranks_.run("ncclSend and ncclRecv", call, elements, swap_parts, then);
   }
 
-  template <class T, class... To>
-  ncclResult_t send_and_receive(std::size_t k, To... to) {
+  template <class T, class... To> ncclResult_t send_and_receive(std::size_t k, To... to) {
     T* free = received<T>(k);
     for (int r = 0; r != ranks_.size(); ++r) {
       if (r == ranks_.rank(k)) continue;
@@ -131,8 +124,7 @@ class nccl_short_sums {
   }
 
   /// Sums each rank's part and enqueues the distribution of the sums.
-  template <class T>
-  void add() {
+  template <class T> void add() {
     if (ranks_.size() == 1) return;
     ranks_.on_streams([this](std::size_t k) {
       const int rank = ranks_.rank(k);
@@ -147,8 +139,7 @@ class nccl_short_sums {
       ranks_.enqueue_next("ncclSend and ncclRecv",
                           [this](std::size_t k, auto... to) { return this->template collect<T>(k, to...); });
   }
-  template <class T, class... To>
-  ncclResult_t gather(std::size_t k, To... to) {
+  template <class T, class... To> ncclResult_t gather(std::size_t k, To... to) {
     const int last = ranks_.size() - 1;
     const std::size_t equal = begins_[1] - begins_[0], rest = size(last) - equal;
     T* const whole = at<T>(k, 0);
@@ -159,8 +150,7 @@ class nccl_short_sums {
     T* const other = at<T>(k, last) + equal;
     return rest == 0 ? ncclSuccess : ncclBroadcast(other, other, rest, nccl_type<T>(), last, to...);
   }
-  template <class T, class... To>
-  ncclResult_t collect(std::size_t k, To... to) {
+  template <class T, class... To> ncclResult_t collect(std::size_t k, To... to) {
     if (ranks_.rank(k) != target_) return send<T>(k, ranks_.rank(k), target_, to...);
     for (int r = 0; r != ranks_.size(); ++r)
       if (r != target_)
@@ -170,12 +160,10 @@ class nccl_short_sums {
 
   /// Sends part `part` of device `k`'s elements to a rank, or receives part `part` from one. Empty parts are not sent.
   ///@{
-  template <class T, class... To>
-  ncclResult_t send(std::size_t k, int part, int rank, To... to) {
+  template <class T, class... To> ncclResult_t send(std::size_t k, int part, int rank, To... to) {
     return size(part) == 0 ? ncclSuccess : ncclSend(at<T>(k, part), size(part), nccl_type<T>(), rank, to...);
   }
-  template <class T, class... To>
-  ncclResult_t receive(T* elements, int part, int rank, To... to) {
+  template <class T, class... To> ncclResult_t receive(T* elements, int part, int rank, To... to) {
     return size(part) == 0 ? ncclSuccess : ncclRecv(elements, size(part), nccl_type<T>(), rank, to...);
   }
   ///@}
@@ -183,14 +171,8 @@ class nccl_short_sums {
 
   std::size_t begin(int rank) const { return begins_[static_cast<std::size_t>(rank)]; }
   std::size_t size(int rank) const { return begin(rank + 1) - begin(rank); }
-  template <class T>
-  T* at(std::size_t k, int part) const {
-    return static_cast<T*>(buffers_[k]) + begin(part);
-  }
-  template <class T>
-  T* received(std::size_t k) const {
-    return static_cast<T*>(received_[k].data());
-  }
+  template <class T> T* at(std::size_t k, int part) const { return static_cast<T*>(buffers_[k]) + begin(part); }
+  template <class T> T* received(std::size_t k) const { return static_cast<T*>(received_[k].data()); }
   /// The distance between the received parts of two ranks on device `k`, in elements.
   std::size_t stride(std::size_t k) const { return devplace::detail::padded_to(size(ranks_.rank(k)), line); }
 

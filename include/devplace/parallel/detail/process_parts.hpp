@@ -38,12 +38,10 @@ class process_parts {
   std::size_t own_begin() const { return begins_[process()]; }
   std::size_t own_end() const { return begins_[process() + 1]; }
   void split_evenly(std::size_t count, std::size_t element_bytes) {
-    for (std::size_t r = 0; r != begins_.size(); ++r)
-      begins_[r] = share_begin(count, processes(), r) * element_bytes;
+    for (std::size_t r = 0; r != begins_.size(); ++r) begins_[r] = share_begin(count, processes(), r) * element_bytes;
   }
   void all_to(std::size_t process, std::size_t count, std::size_t element_bytes) {
-    for (std::size_t r = 0; r != begins_.size(); ++r)
-      begins_[r] = r > process ? count * element_bytes : 0;
+    for (std::size_t r = 0; r != begins_.size(); ++r) begins_[r] = r > process ? count * element_bytes : 0;
   }
   void split_at(std::span<const std::size_t> of_participants, std::size_t first, std::size_t last,
                 std::size_t element_bytes) {
@@ -60,8 +58,7 @@ class process_parts {
   // The division of all elements into chunks, one for each participant.
   std::span<const std::size_t> chunks() const { return chunks_; }
   void order_chunks(std::size_t count) {
-    for (std::size_t c = 0; c != chunks_.size(); ++c)
-      chunks_[c] = share_begin(count, chunks_.size() - 1, c);
+    for (std::size_t c = 0; c != chunks_.size(); ++c) chunks_[c] = share_begin(count, chunks_.size() - 1, c);
   }
   void order_chunks(std::span<const std::size_t> of_participants) {
     std::copy(of_participants.begin(), of_participants.end(), chunks_.begin());

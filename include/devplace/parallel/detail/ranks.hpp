@@ -31,14 +31,12 @@ inline element_range part(std::span<const std::size_t> begins, int part) {
 
 /// The common part of engines in one process: the devices with an event for each, synchronisation between them, and
 /// copies.
-template <class Backend>
-class rank_devices : public participants {
+template <class Backend> class rank_devices : public participants {
  protected:
   explicit rank_devices(std::span<const int> ordinals) try
       : participants({}, ordinals.size()), ordinals_(ordinals.begin(), ordinals.end()), begins_(ordinals.size() + 1) {
     check_devices(ordinals.size(), "a communicator");
-    for (const int ordinal : ordinals_)
-      events_.push_back(devplace::detail::make_event<Backend>(ordinal));
+    for (const int ordinal : ordinals_) events_.push_back(devplace::detail::make_event<Backend>(ordinal));
   } catch (const std::bad_alloc&) {
     devplace::detail::fail_without_memory("a communicator");
   }
@@ -47,8 +45,7 @@ class rank_devices : public participants {
 
   /// Records each rank's event.
   void mark() {
-    for (int rank = 0; rank != size(); ++rank)
-      mark(rank);
+    for (int rank = 0; rank != size(); ++rank) mark(rank);
   }
   void mark(int rank) { devplace::detail::record_event<Backend>(events_[index(rank)]); }
   /// Orders rank `rank` after the last mark of rank `other`.
@@ -61,15 +58,12 @@ class rank_devices : public participants {
     mark();
     if (size() <= 3) {
       for (int rank = 0; rank != size(); ++rank)
-        for (int other = 0; other != size(); ++other)
-          follow(rank, other);
+        for (int other = 0; other != size(); ++other) follow(rank, other);
       return;
     }
-    for (int rank = 1; rank != size(); ++rank)
-      follow(0, rank);
+    for (int rank = 1; rank != size(); ++rank) follow(0, rank);
     mark(0);
-    for (int rank = 1; rank != size(); ++rank)
-      follow(rank, 0);
+    for (int rank = 1; rank != size(); ++rank) follow(rank, 0);
   }
 
   /// The boundaries of the ranks' shares of `count` elements. The span refers to a member.
@@ -80,14 +74,12 @@ class rank_devices : public participants {
   }
 
   /// Copies a range of a buffer from rank `from` to rank `to`, to `target`.
-  template <class T>
-  void copy(int to, T* target, int from, std::span<T* const> buffers, element_range range) {
+  template <class T> void copy(int to, T* target, int from, std::span<T* const> buffers, element_range range) {
     devplace::detail::copy_from_peer<Backend>(ordinal(to), target, ordinal(from), buffers[index(from)] + range.first,
                                               range.size() * sizeof(T));
   }
   /// Copies a range of a buffer from rank `from` to the same range of rank `to`'s buffer.
-  template <class T>
-  void copy(int to, int from, std::span<T* const> buffers, element_range range) {
+  template <class T> void copy(int to, int from, std::span<T* const> buffers, element_range range) {
     copy(to, buffers[index(to)] + range.first, from, buffers, range);
   }
 

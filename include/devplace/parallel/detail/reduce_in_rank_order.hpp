@@ -13,8 +13,7 @@
 namespace devplace::parallel::detail {
 
 /// Pointers to the buffers of all ranks, as an argument of kernels.
-template <class T>
-struct rank_table {
+template <class T> struct rank_table {
   T* buffers[max_ranks];
   int ranks;
 };
@@ -22,8 +21,7 @@ struct rank_table {
 /// Reduces the ranks' buffers from element `first` in the order of the ranks: ((g0 + g1) + g2) + ..., bf16 and half in
 /// float and rounded at the end. Stores the result on rank `target`, or on all. The bits do not depend on the division
 /// among devices and threads.
-template <class T, reduction Op>
-struct reduce_in_rank_order {
+template <class T, reduction Op> struct reduce_in_rank_order {
   using total_type = devplace::detail::computed_t<T>;
   using combining = combine<total_type, Op>;
 
@@ -34,15 +32,13 @@ struct reduce_in_rank_order {
   DEVPLACE_HD void operator()(std::size_t i) const {
     const std::size_t at = first + i;
     total_type total = table.buffers[0][at];
-    for (int rank = 1; rank < table.ranks; ++rank)
-      total = combining::both(total, table.buffers[rank][at]);
+    for (int rank = 1; rank < table.ranks; ++rank) total = combining::both(total, table.buffers[rank][at]);
     const T result(combining::finish(total, table.ranks));
     if (target >= 0) {
       table.buffers[target][at] = result;
       return;
     }
-    for (int rank = 0; rank < table.ranks; ++rank)
-      table.buffers[rank][at] = result;
+    for (int rank = 0; rank < table.ranks; ++rank) table.buffers[rank][at] = result;
   }
 
   /// For the CPU: works in blocks that stay in the first-level cache, so that every buffer is read and written once.
@@ -70,8 +66,7 @@ struct reduce_in_rank_order {
 };
 
 /// Adds the elements received from the neighbour to this rank's own, and divides in the last step of a mean.
-template <class T, reduction Op>
-struct add_received {
+template <class T, reduction Op> struct add_received {
   T* own;
   const T* received;
   int divisor;  ///< the number of ranks in the last step, else 0
@@ -83,8 +78,7 @@ struct add_received {
 };
 
 /// Turns totals over the ranks into results.
-template <class T, reduction Op>
-struct finish_reduction {
+template <class T, reduction Op> struct finish_reduction {
   T* at;
   int ranks;
 

@@ -17,12 +17,10 @@ namespace devplace::parallel::detail {
 /// A side stream for each of several devices: work enqueued on it runs concurrently with the work of the current
 /// stream, after marked points of the current stream. Memory must not be allocated or freed on side streams. Streams
 /// and events are created on first use. Does nothing on the CPU, which has no pending work.
-template <class Backend>
-class side_streams {
+template <class Backend> class side_streams {
  public:
   explicit side_streams(std::span<const int> ordinals) : lanes_(ordinals.size()) {
-    for (std::size_t k = 0; k != lanes_.size(); ++k)
-      lanes_[k].ordinal = ordinals[k];
+    for (std::size_t k = 0; k != lanes_.size(); ++k) lanes_[k].ordinal = ordinals[k];
   }
 
   /// Marks the point after all work enqueued on device `k` so far.
@@ -39,20 +37,17 @@ class side_streams {
 
   /// Claims the oldest unclaimed mark of each device for a later run().
   void claim() {
-    for (const lane& l : lanes_)
-      check_marked(l.marked > claimed_);
+    for (const lane& l : lanes_) check_marked(l.marked > claimed_);
     ++claimed_;
   }
 
   /// Calls `f()` while the side streams are the current ones.
-  template <class F>
-  void enqueue(const F& f) {
+  template <class F> void enqueue(const F& f) {
     const as_current scope(*this);
     f();
   }
   /// Orders the side streams after the oldest unused claimed marks, then calls `f()` while they are the current ones.
-  template <class F>
-  void run(const F& f) {
+  template <class F> void run(const F& f) {
     const as_current scope(*this);
     for (const lane& l : lanes_)
       if (l.stream != nullptr) devplace::detail::follow_event<Backend>(l.ordinal, l.marks[used_]);
@@ -65,8 +60,7 @@ class side_streams {
 
   /// Orders later work of the current streams after the work of the side streams, and discards all marks.
   void join() {
-    for (lane& l : lanes_)
-      l.marked = 0;
+    for (lane& l : lanes_) l.marked = 0;
     claimed_ = 0;
     if (std::exchange(used_, 0) == 0) return;
     for (lane& l : lanes_) {

@@ -30,8 +30,7 @@ namespace detail {
 
 /// A queue of started reductions over the places of several processes. advance() advances the first one, window by
 /// window; the others wait for it.
-template <class Backend, summation Order>
-class started_reductions {
+template <class Backend, summation Order> class started_reductions {
  public:
   enum class kind : unsigned char { all_reduce, reduce, reduce_scatter };
   enum class stage : unsigned char { queued, window, fetch, collect, distribute };
@@ -56,8 +55,7 @@ class started_reductions {
 
   std::size_t window(std::size_t element_bytes) const { return parts.window(via->portion(), element_bytes); }
 
-  template <class T>
-  void start(std::span<T* const> buffers, const call& what) {
+  template <class T> void start(std::span<T* const> buffers, const call& what) {
     check_reduction<T>(what.op);
     host.claim();
     if (parts.participants() == 1) return;  // the elements are the result
@@ -90,8 +88,7 @@ class started_reductions {
   };
 
   /// Advances one collective; returns whether it has ended. Reports the call to the monitor only while it waits.
-  template <class T>
-  bool step(entry& e, bool blocking) {
+  template <class T> bool step(entry& e, bool blocking) {
     call& c = e.collective;
     std::optional<announced_call> announced;
     if (c.at == stage::queued) {
@@ -103,8 +100,7 @@ class started_reductions {
       announced.emplace(*via);
     }
     T* buffers[max_ranks];
-    for (std::size_t k = 0; k != e.buffers.size(); ++k)
-      buffers[k] = static_cast<T*>(e.buffers[k]);
+    for (std::size_t k = 0; k != e.buffers.size(); ++k) buffers[k] = static_cast<T*>(e.buffers[k]);
     return run_stages<T>(c, std::span<T* const>(buffers, e.buffers.size()), blocking);
   }
 
@@ -112,10 +108,8 @@ class started_reductions {
     return what == kind::all_reduce ? "all_reduce" : what == kind::reduce ? "reduce" : "reduce_scatter";
   }
 
-  template <class T>
-  bool run_stages(call& c, std::span<T* const> buffers, bool blocking) {
-    for (;;)
-      switch (c.at) {
+  template <class T> bool run_stages(call& c, std::span<T* const> buffers, bool blocking) {
+    for (;;) switch (c.at) {
         case stage::queued:
         case stage::window:
           if (c.first == c.count) return true;
@@ -167,8 +161,7 @@ class started_reductions {
   }
 
   /// Divides a window among the processes.
-  template <class T>
-  void divide(call& c) {
+  template <class T> void divide(call& c) {
     const std::size_t n = c.last - c.first;
     c.everywhere = c.what == kind::all_reduce && n * sizeof(T) * parts.local() <= via->most_everywhere();
     if (c.what == kind::reduce_scatter)
@@ -180,8 +173,7 @@ class started_reductions {
   }
 
   /// Reduces this process's part of a window over all participants.
-  template <class T>
-  std::byte* combine(const call& c, const transport::collected& collected) {
+  template <class T> std::byte* combine(const call& c, const transport::collected& collected) {
     // This process's elements of the collective; `begin` is the first element of the summands.
     const std::size_t begin = c.first + parts.own_begin() / sizeof(T), end = c.first + parts.own_end() / sizeof(T);
     const std::size_t n = parts.participants();
@@ -204,8 +196,7 @@ class started_reductions {
   }
 
   /// Copies this process's part of a window to its places.
-  template <class T>
-  void put_part(const call& c, std::span<T* const> buffers, const std::byte* part) {
+  template <class T> void put_part(const call& c, std::span<T* const> buffers, const std::byte* part) {
     const std::size_t begin = parts.own_begin(), bytes = parts.own_end() - begin;
     if constexpr (host_buffers<Backend>::staged) {  // the transport reuses its memory before the devices have copied
       std::byte* const kept = host.at()[0] + begin;

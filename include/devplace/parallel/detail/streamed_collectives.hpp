@@ -18,18 +18,15 @@ namespace devplace::parallel::detail {
 
 /// Makes `Engine`, a communicator whose collectives only enqueue work on the current streams of its devices, an
 /// overlapping_communicator: enqueues started collectives on side streams.
-template <class Engine, class Backend>
-class streamed_collectives : public rank_devices<Backend> {
+template <class Engine, class Backend> class streamed_collectives : public rank_devices<Backend> {
  public:
   /// The members of an overlapping_communicator (parallel/communicator.hpp).
   ///@{
   void mark_ready(std::size_t k) { streams_.mark(k); }
-  template <class T>
-  void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+  template <class T> void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     start([&] { engine().all_reduce(buffers, count, op); });
   }
-  template <class T>
-  void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+  template <class T> void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     start([&] { engine().reduce(buffers, count, op, root); });
   }
   template <class T>
@@ -56,10 +53,7 @@ class streamed_collectives : public rank_devices<Backend> {
         })) {}
 
   bool receives() const { return !received_.empty(); }
-  template <class T>
-  T* received(int rank) const {
-    return static_cast<T*>(received_[this->index(rank)].data());
-  }
+  template <class T> T* received(int rank) const { return static_cast<T*>(received_[this->index(rank)].data()); }
   /// Allocates memory for received elements, unless a device has enough. Throws if a collective is being started:
   /// memory must not be allocated or freed on side streams.
   void reserve_received(std::size_t bytes) {
@@ -75,8 +69,7 @@ class streamed_collectives : public rank_devices<Backend> {
   }
 
  private:
-  template <class F>
-  void start(const F& collective) {
+  template <class F> void start(const F& collective) {
     streams_.claim();
     streams_.run(collective);
   }

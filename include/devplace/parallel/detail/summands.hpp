@@ -16,8 +16,7 @@
 namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Rejects means of integers at compile time, because they would be truncated.
-template <class From>
-constexpr bool check_elements() {
+template <class From> constexpr bool check_elements() {
   constexpr bool defined = devplace::detail::rules_of<typename From::placement_type>::op != reduction::mean ||
                            std::is_floating_point_v<typename From::value_type>;
   static_assert(defined,
@@ -27,17 +26,14 @@ constexpr bool check_elements() {
 }
 
 /// The address of the first element of each place's local tensor.
-template <class Tensor>
-auto buffers_of(Tensor& x) {
+template <class Tensor> auto buffers_of(Tensor& x) {
   std::array<decltype(x.only_on(0).data()), Tensor::places> result{};
-  for (std::size_t k = 0; k < result.size(); ++k)
-    result[k] = x.only_on(k).data();
+  for (std::size_t k = 0; k < result.size(); ++k) result[k] = x.only_on(k).data();
   return result;
 }
 
 /// Returns summands that may be overwritten: a temporary itself, or a copy.
-template <class T, class Extents, class Where>
-tensor<T, Extents, Where> owned_summands(tensor<T, Extents, Where>&& x) {
+template <class T, class Extents, class Where> tensor<T, Extents, Where> owned_summands(tensor<T, Extents, Where>&& x) {
   return std::move(x);
 }
 template <class T, class Extents, class Where>

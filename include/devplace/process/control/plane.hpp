@@ -162,8 +162,7 @@ class monitor_of_calls_of_part final : public monitor_of_part {
   void resume() noexcept override { part_->calls.resume(); }
   std::shared_ptr<group_monitor> part(std::span<const int> members) override {
     std::vector<int> of_whole;
-    for (const int r : members)
-      of_whole.push_back(members_.at(static_cast<std::size_t>(r)));
+    for (const int r : members) of_whole.push_back(members_.at(static_cast<std::size_t>(r)));
     return std::make_shared<monitor_of_calls_of_part>(whole_, std::move(of_whole), part_->part, ++splits_);
   }
 

@@ -74,8 +74,7 @@ class mpi_messages {
     check_mpi("MPI_Isend", MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, to, tag, communicator, &request));
   }
   /// Starts a collective of MPI: `start(&request)`, a call of the function `name`.
-  template <class Start>
-  void start_collective(const char* name, const Start& start) {
+  template <class Start> void start_collective(const char* name, const Start& start) {
     MPI_Request& request = add(collective);
     check_mpi(name, start(&request));
   }

@@ -27,8 +27,7 @@ class mpi_transport final : public transport {
  public:
   /// Makes a transport that owns the communicator `made`. All its processes call this function; if it throws in one, it
   /// throws in all. `watch(ranks)` makes the monitor, or returns null; all processes call it together.
-  template <class Watch>
-  static std::shared_ptr<mpi_transport> connect(MPI_Comm made, const Watch& watch) {
+  template <class Watch> static std::shared_ptr<mpi_transport> connect(MPI_Comm made, const Watch& watch) {
     mpi_communicator communicator(made);
     check_mpi("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN));
     std::shared_ptr<mpi_transport> connected;
@@ -114,8 +113,7 @@ class mpi_transport final : public transport {
 
   /// Starts a collective of MPI: `start(communicator, &request)`, a call of the function `name`. All processes start
   /// the same collectives in the same order.
-  template <class Start>
-  void start_mpi(const char* name, const Start& start) {
+  template <class Start> void start_mpi(const char* name, const Start& start) {
     start_call(call_kind::collective, {}, [&] {
       messages_.start_collective(name, [&](MPI_Request* request) { return start(communicator_.get(), request); });
     });
@@ -129,8 +127,7 @@ class mpi_transport final : public transport {
     start_call(call_kind::collective, {}, [&] { messages_.wait(monitor()); });
   }
   /// Starts a collective of MPI and returns when all started collectives have ended.
-  template <class Start>
-  void call_mpi(const char* name, const Start& start) {
+  template <class Start> void call_mpi(const char* name, const Start& start) {
     start_mpi(name, start);
     finish_mpi();
   }
@@ -146,8 +143,7 @@ class mpi_transport final : public transport {
   std::shared_ptr<transport> split(int color, int key) override {
     std::vector<split_request> requests(processes());
     std::vector<std::size_t> begins(processes() + 1);
-    for (std::size_t r = 0; r != begins.size(); ++r)
-      begins[r] = r * sizeof(split_request);
+    for (std::size_t r = 0; r != begins.size(); ++r) begins[r] = r * sizeof(split_request);
     const split_request own{color, key, ranks().rank};
     auto* const all = reinterpret_cast<std::byte*>(requests.data());
     distribute(reinterpret_cast<const std::byte*>(&own), std::span(&all, 1), begins);
@@ -219,16 +215,14 @@ class mpi_transport final : public transport {
     std::size_t number = ++calls_;
     if (monitor_ != nullptr) {
       number += static_cast<std::size_t>(kind);
-      for (const std::size_t begin : begins)
-        devplace::detail::add_to_hash(number, begin);
+      for (const std::size_t begin : begins) devplace::detail::add_to_hash(number, begin);
       number >>= 40;
     }
     tag_ = static_cast<int>(number % 32768);
   }
 
   /// Checks that a call can be made and calls f(), which starts it. The transport is unusable if f() throws.
-  template <class F>
-  void start_call(call_kind kind, std::span<const std::size_t> begins, const F& f) {
+  template <class F> void start_call(call_kind kind, std::span<const std::size_t> begins, const F& f) {
     check_mpi_runs("process_group");
     for (std::size_t r = 1; r < begins.size(); ++r)
       if (begins[r] - begins[r - 1] > INT_MAX)
@@ -247,8 +241,7 @@ class mpi_transport final : public transport {
     fail_on_exception(f);
     open_ = kind != call_kind::collective;
   }
-  template <class F>
-  void fail_on_exception(const F& f) {
+  template <class F> void fail_on_exception(const F& f) {
     try {
       f();
     } catch (...) {
@@ -269,8 +262,7 @@ class mpi_transport final : public transport {
     if (buffers.empty() || begins_.back() == 0) return;
     const std::size_t own = begins_[rank()], bytes = begins_[rank() + 1] - own;
     if (bytes != 0 && part_ != buffers[0] + own) std::memcpy(buffers[0] + own, part_, bytes);
-    for (std::byte* const buffer : buffers.subspan(1))
-      std::memcpy(buffer, buffers[0], begins_.back());
+    for (std::byte* const buffer : buffers.subspan(1)) std::memcpy(buffer, buffers[0], begins_.back());
   }
 
   mpi_communicator communicator_;

@@ -19,8 +19,7 @@ inline std::vector<int> members_of_part(std::vector<split_request> requests, int
     return x.key != y.key ? x.key < y.key : x.rank < y.rank;
   });
   std::vector<int> ranks;
-  for (const split_request& one : requests)
-    ranks.push_back(one.rank);
+  for (const split_request& one : requests) ranks.push_back(one.rank);
   return ranks;
 }
 

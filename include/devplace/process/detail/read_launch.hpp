@@ -130,8 +130,7 @@ inline void find_port(const launch_variables& variables, launch_values& found) {
     found.port_origin = "MASTER_PORT + 1";
   } else {
     unsigned hash = 2166136261u;  // FNV-1a
-    for (const char c : found.process.job)
-      hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+    for (const char c : found.process.job) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
     found.port = 20000 + static_cast<int>(hash % 10000);  // below the ephemeral ports
     found.port_origin = "chosen by the job's name";
   }

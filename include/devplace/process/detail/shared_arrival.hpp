@@ -87,8 +87,7 @@ bool await_arrival(shared_arrival& other, std::uint32_t number, bool oversubscri
   constexpr double spin_seconds = 200e-6;
   for (const double begin = other.reached(number) ? 0 : devplace::detail::monotonic_seconds();
        !other.reached(number);) {
-    for (int pauses = 0; pauses != 20 && !other.reached(number); ++pauses)
-      devplace::detail::processor_pause();
+    for (int pauses = 0; pauses != 20 && !other.reached(number); ++pauses) devplace::detail::processor_pause();
     if (!oversubscribed && devplace::detail::monotonic_seconds() - begin < spin_seconds) continue;
     if (other.left.load() != 0) return other.reached(number);
     if (other.reached(number)) return true;

@@ -46,8 +46,7 @@ class shared_opening {
     }
     std::vector<message> messages(processes);
     all_gather(static_cast<const void*>(&own), sizeof own, static_cast<void*>(messages.data()));
-    for (const message& other : messages)
-      CPU_OR(&own.processors, &own.processors, &other.processors);
+    for (const message& other : messages) CPU_OR(&own.processors, &own.processors, &other.processors);
     oversubscribed = ranks.size > CPU_COUNT(&own.processors);
     portion = messages[0].portion;
     bytes_ = messages[0].segment.bytes;
@@ -62,8 +61,7 @@ class shared_opening {
   bool usable() const { return segment->data() != nullptr && segment->failed().step == shared_segment::failure::none; }
 
   /// Throws, in all processes, unless the segment is usable in all; then closes it to further processes.
-  template <class AllGather>
-  void finish(AllGather& all_gather) {
+  template <class AllGather> void finish(AllGather& all_gather) {
     std::vector<shared_segment::failure> failed(static_cast<std::size_t>(size_));
     all_gather(static_cast<const void*>(&segment->failed()), sizeof failed[0], static_cast<void*>(failed.data()));
     for (int r = 0; r != size_; ++r)

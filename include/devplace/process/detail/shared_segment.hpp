@@ -80,8 +80,7 @@ class shared_segment {
   void reserve(std::size_t first, std::size_t bytes) {
     if (failed_.step != failure::none || bytes == 0) return;
     int result = 0;
-    do
-      result = ::posix_fallocate(descriptor_.get(), static_cast<::off_t>(first), static_cast<::off_t>(bytes));
+    do result = ::posix_fallocate(descriptor_.get(), static_cast<::off_t>(first), static_cast<::off_t>(bytes));
     while (result == EINTR);
     errno = result;
     if (result != 0) fail(failure::allocate);

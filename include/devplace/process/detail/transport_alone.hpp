@@ -22,8 +22,7 @@ class transport_alone final : public transport {
   std::size_t portion() const noexcept override { return std::size_t{16} << 20; }
 
   void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t>) override {
-    for (std::size_t k = 0; k != buffers.size(); ++k)
-      summands_[k] = buffers[k];
+    for (std::size_t k = 0; k != buffers.size(); ++k) summands_[k] = buffers[k];
     collected_ = {{summands_, buffers.size()}, buffers[0]};
   }
   void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,

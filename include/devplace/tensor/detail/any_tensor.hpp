@@ -18,24 +18,23 @@ namespace devplace {
 namespace detail {
 
 // As bool, because compilers explain at length why a concept is not satisfied.
-template <class Where>
-inline constexpr bool is_placement = placement<Where>;
+template <class Where> inline constexpr bool is_placement = placement<Where>;
 
 /// Arguments of the constructor from a list: anything but extents and expressions. check_list() accepts numbers only.
 template <class Extents, class... Value>
-concept list_of_values = sizeof...(Value) > 1 ||
-                         (sizeof...(Value) == 1 && !(std::is_convertible_v<const Value&, Extents> || ...) &&
-                          !(is_local_expression<Value> || ...));
+concept list_of_values =
+    sizeof...(Value) > 1 || (sizeof...(Value) == 1 && !(std::is_convertible_v<const Value&, Extents> || ...) &&
+                             !(is_local_expression<Value> || ...));
 
 /// Arguments that convert implicitly: numbers, and the other tensors that check_list() rejects.
 template <class... Value>
-inline constexpr bool converts_to_tensor = ((std::is_arithmetic_v<Value> || rejection_of<Value> != rejection::none ||
-                                             requires { typename Value::extents_type; }) &&
-                                            ...);
+inline constexpr bool converts_to_tensor =
+    ((std::is_arithmetic_v<Value> || rejection_of<Value> != rejection::none || requires {
+       typename Value::extents_type;
+     }) && ...);
 
 /// Whether these values make a tensor: one number for each index of its only axis.
-template <class T, class Extents, class... Value>
-consteval bool check_list() {
+template <class T, class Extents, class... Value> consteval bool check_list() {
   constexpr bool operands = check_operands<Value...>(), numbers = (std::is_arithmetic_v<Value> && ...),
                  from_one = sizeof...(Value) == 1, with_extents = (std::is_convertible_v<Value, Extents> || ...);
   constexpr bool no_other = numbers || !from_one || !operands, no_value = numbers || from_one || !with_extents,
@@ -60,13 +59,10 @@ consteval bool check_list() {
 }
 
 /// Nested lists with these numbers of values in their rows.
-template <std::size_t First, std::size_t... Rest>
-struct lists {
+template <std::size_t First, std::size_t... Rest> struct lists {
   using given = extents<1 + sizeof...(Rest), First>;
-  template <class Extents>
-  static constexpr bool fit = compatible<Extents, given> && ((Rest == First) && ...);
-  template <class Extents>
-  static constexpr Extents extents_for() {
+  template <class Extents> static constexpr bool fit = compatible<Extents, given> && ((Rest == First) && ...);
+  template <class Extents> static constexpr Extents extents_for() {
     if constexpr (fit<Extents>)
       return Extents(given{});
     else
@@ -75,8 +71,7 @@ struct lists {
 };
 
 /// Fails to compile: a view of a temporary would dangle.
-template <class T>
-refusal view_of_temporary() {
+template <class T> refusal view_of_temporary() {
   static_assert(accepted<T>,
                 "devplace: a view of a temporary tensor would outlive its memory; keep the tensor in a variable.");
   return {};
@@ -87,8 +82,7 @@ refusal view_of_temporary() {
 }
 
 /// `to` as a member of tensors on one place (tensor/copy.hpp).
-template <class Where>
-struct mover;
+template <class Where> struct mover;
 
 }  // namespace detail
 
@@ -96,8 +90,7 @@ struct mover;
 /// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may
 /// only be assigned to or destroyed. Several threads may read a tensor at once; a thread that writes must be the only
 /// one. Specialised for one place and for several; this template rejects other arguments.
-template <class T, class Extents, class Where = void>
-class tensor : public detail::refusal {
+template <class T, class Extents, class Where = void> class tensor : public detail::refusal {
   static constexpr bool has_element = detail::is_element<T>, has_extents = !has_element || detail::is_extents<Extents>,
                         has_place = !has_element || !has_extents || detail::is_placement<Where>;
   static_assert(has_element,
@@ -111,13 +104,11 @@ class tensor : public detail::refusal {
 
  public:
   /// Avoids follow-up errors.
-  template <class... X>
-  explicit tensor(const X&...) {}
+  template <class... X> explicit tensor(const X&...) {}
 };
 /// `tensor a{1.0f, 2.0f}` does not name a place.
 template <class... Number>
   requires(sizeof...(Number) > 0 && (std::is_arithmetic_v<Number> && ...))
-tensor(Number...)
-->tensor<void, void>;
+tensor(Number...) -> tensor<void, void>;
 
 }  // namespace devplace

@@ -19,8 +19,7 @@ class array_layout {
  public:
   explicit array_layout(std::vector<std::size_t> extents) : extents_(std::move(extents)), summarised_(false) {
     std::size_t size = 1;
-    for (const std::size_t extent : extents_)
-      size *= extent;
+    for (const std::size_t extent : extents_) size *= extent;
     summarised_ = size > print_threshold;
   }
 

@@ -11,8 +11,7 @@
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The device that copies between two placements asynchronously; void if none can.
-template <class To, class From>
-struct copier {
+template <class To, class From> struct copier {
   using type = void;
 };
 template <place P>
@@ -25,15 +24,12 @@ template <place P>
 struct copier<on<pinned>, on<P>> {
   using type = P;
 };
-template <class To, class From>
-using copier_t = typename copier<To, From>::type;
+template <class To, class From> using copier_t = typename copier<To, From>::type;
 
-template <class X>
-using placement_of_t = typename std::remove_cvref_t<X>::placement_type;
+template <class X> using placement_of_t = typename std::remove_cvref_t<X>::placement_type;
 
 /// Whether a device copies between two placements asynchronously.
-template <class To, class From>
-constexpr auto check_async() {
+template <class To, class From> constexpr auto check_async() {
   constexpr bool copied_by_device = !std::is_void_v<copier_t<To, From>>;
   static_assert(copied_by_device,
                 "devplace: copy_async, to_async: a device copies asynchronously between its memory and pinned memory "
@@ -42,8 +38,7 @@ constexpr auto check_async() {
 }
 
 /// Whether `P`, the place of a stream, is the copying device; check_async() checks that a device copies.
-template <class P, class To, class From>
-constexpr auto check_stream() {
+template <class P, class To, class From> constexpr auto check_stream() {
   constexpr bool copies = std::is_same_v<P, copier_t<To, From>> || std::is_void_v<copier_t<To, From>>;
   static_assert(copies, "devplace: copy_async, to_async: the stream is of another device than the one that copies.");
   return copies;

@@ -19,38 +19,27 @@ namespace devplace::detail {
 /// How a value is distributed over places.
 enum class form : unsigned char { nowhere, one_place, copies, parts, summands };
 
-template <class Kind>
-inline constexpr form form_of_kind = form::copies;
-template <std::size_t Axis>
-inline constexpr form form_of_kind<split_along<Axis>> = form::parts;
-template <reduction Op>
-inline constexpr form form_of_kind<summands<Op>> = form::summands;
+template <class Kind> inline constexpr form form_of_kind = form::copies;
+template <std::size_t Axis> inline constexpr form form_of_kind<split_along<Axis>> = form::parts;
+template <reduction Op> inline constexpr form form_of_kind<summands<Op>> = form::summands;
 
 /// The form of a placement; one_place for the placement of a view.
-template <class Where>
-inline constexpr form form_of = form::nowhere;
-template <placement Where>
-inline constexpr form form_of<Where> = form_of_kind<typename placement_traits<Where>::kind>;
-template <single_place P>
-inline constexpr form form_of<P> = form::one_place;
-template <class Backend>
-inline constexpr form form_of<here<Backend>> = form::one_place;
-template <class Local>
-struct form_across {
+template <class Where> inline constexpr form form_of = form::nowhere;
+template <placement Where> inline constexpr form form_of<Where> = form_of_kind<typename placement_traits<Where>::kind>;
+template <single_place P> inline constexpr form form_of<P> = form::one_place;
+template <class Backend> inline constexpr form form_of<here<Backend>> = form::one_place;
+template <class Local> struct form_across {
   static_assert(sizeof(Local) == 0,
                 "devplace: this function works between the places of one process, and the tensor lies across "
                 "processes; work on x.local(k), or let a communicator (parallel/communicator.hpp) do it.");
   static constexpr form value = form::nowhere;
 };
-template <class Local>
-inline constexpr form form_of<across<Local>> = form_across<Local>::value;
+template <class Local> inline constexpr form form_of<across<Local>> = form_across<Local>::value;
 
-template <class X>
-inline constexpr form form_of_tensor = form_of<typename std::remove_cvref_t<X>::placement_type>;
+template <class X> inline constexpr form form_of_tensor = form_of<typename std::remove_cvref_t<X>::placement_type>;
 
 /// The form of a function's argument; nowhere if it is neither tensor nor view.
-template <class X>
-consteval form form_of_argument() {
+template <class X> consteval form form_of_argument() {
   if constexpr (tensor_like<X>)
     return form_of_tensor<X>;
   else
@@ -61,10 +50,7 @@ consteval form form_of_argument() {
 template <class... X>
 inline constexpr bool rejected_before = ((is_declared_function<X> || rejection_of<X> != rejection::none) || ...);
 
-template <class X>
-inline constexpr bool has_network = requires {
-  typename X::network_type;
-};
+template <class X> inline constexpr bool has_network = requires { typename X::network_type; };
 
 [[noreturn]] inline void throw_copy_of_other_extents(std::span<const std::size_t> to,
                                                      std::span<const std::size_t> from) {
@@ -74,8 +60,7 @@ inline constexpr bool has_network = requires {
 
 /// Whether the types allow copying one view to another. Returns `auto` to be instantiated at the call, so that the
 /// compiler shows the user's line.
-template <class To, class From>
-constexpr auto check_copy() {
+template <class To, class From> constexpr auto check_copy() {
   static_assert(!std::is_const_v<typename To::element_type>,
                 "devplace: copy: the destination's elements are const; the destination is the first argument of copy, "
                 "copy(to, from), and a tensor or view that may be changed; x.only_on(k) is one of several copies.");
@@ -87,8 +72,7 @@ constexpr auto check_copy() {
 }
 
 /// Whether both arguments of copy() are tensors or views on one place.
-template <class To, class From>
-constexpr auto check_ends_of_copy() {
+template <class To, class From> constexpr auto check_ends_of_copy() {
   constexpr bool local = form_of_argument<To>() == form::one_place && form_of_argument<From>() == form::one_place,
                  taken = local || rejected_before<To, From>;
   static_assert(taken,
@@ -99,8 +83,7 @@ constexpr auto check_ends_of_copy() {
 }
 
 /// Whether to<Where>() takes the value: a tensor or view on one place, and no other argument.
-template <class Where, class From, std::size_t Others>
-constexpr auto check_to() {
+template <class Where, class From, std::size_t Others> constexpr auto check_to() {
   constexpr bool is_place = is_placement<Where>, no_type = !is_element<Where>,
                  names_place = !no_type || (is_place && Others == 0), one_place = !is_place || single_place<Where>;
   constexpr form from = is_place && one_place && Others == 0 ? form_of_argument<From>() : form::one_place;
@@ -127,15 +110,13 @@ constexpr auto check_to() {
 }
 
 /// Throws shape_error unless the extents of two views are equal; checks their types too.
-template <class To, class From>
-void require_copyable(const To& to, const From& from) {
+template <class To, class From> void require_copyable(const To& to, const From& from) {
   static_cast<void>(check_copy<To, From>());
   if (!(to.extents() == from.extents())) throw_copy_of_other_extents(sizes_of(to.extents()), sizes_of(from.extents()));
 }
 
 /// Whether item() takes the value: one element on one place.
-template <class X>
-constexpr auto check_item() {
+template <class X> constexpr auto check_item() {
   constexpr form of = form_of_argument<X>();
   constexpr bool has_elements = of != form::nowhere || rejected_before<X>, no_copies = of != form::copies,
                  no_parts = of != form::parts, no_summands = of != form::summands, is_one = [] {

@@ -16,18 +16,9 @@ namespace detail {
 /// Gives collectives access to private parts of distributed tensors, to move memory between tensors of different
 /// placements.
 struct distributed_access {
-  template <class Tensor>
-  static auto extents(const Tensor& x, std::size_t k) {
-    return x.part_extents(k);
-  }
-  template <class View>
-  static const View& elements(const summand_view<View>& x) {
-    return x.elements_;
-  }
-  template <class T, class Extents, class Where>
-  static auto& blocks(tensor<T, Extents, Where>& x) {
-    return x.blocks_;
-  }
+  template <class Tensor> static auto extents(const Tensor& x, std::size_t k) { return x.part_extents(k); }
+  template <class View> static const View& elements(const summand_view<View>& x) { return x.elements_; }
+  template <class T, class Extents, class Where> static auto& blocks(tensor<T, Extents, Where>& x) { return x.blocks_; }
   /// Moves the blocks into a tensor of another placement on the same places, each of which holds the whole extents.
   template <class To, class T, class Extents, class Where>
   static tensor<T, Extents, To> as(tensor<T, Extents, Where>&& x) {
@@ -39,10 +30,7 @@ struct distributed_access {
     return Result(extents, source.division_);
   }
   /// Returns the note of the loader that made this batch; null for other tensors.
-  template <class Tensor>
-  static auto& note(const Tensor& x) {
-    return x.note_;
-  }
+  template <class Tensor> static auto& note(const Tensor& x) { return x.note_; }
   /// Moves the k-th place's block into a tensor on that place.
   template <class To, class T, class Extents, class Where>
   static tensor<T, Extents, To> take(tensor<T, Extents, Where>&& x, std::size_t k) {
@@ -53,8 +41,7 @@ struct distributed_access {
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// Returns the k-th place's elements as an erased view of any layout; for a value on one place, its elements.
-template <class X>
-auto erased_local_view(X&& x, std::size_t k) {
+template <class X> auto erased_local_view(X&& x, std::size_t k) {
   if constexpr (requires { x.only_on(k); }) {
     return x.only_on(k);
   } else {
@@ -64,10 +51,7 @@ auto erased_local_view(X&& x, std::size_t k) {
 }
 
 /// Returns the k-th place's elements as a row-major view; rejects views with strides.
-template <class X>
-auto local_part(X&& x, std::size_t k) {
-  return as_row_major(erased_local_view(x, k));
-}
+template <class X> auto local_part(X&& x, std::size_t k) { return as_row_major(erased_local_view(x, k)); }
 
 }  // namespace DEVPLACE_CONFIGURATION
 

@@ -11,8 +11,7 @@
 namespace devplace::detail {
 
 /// Fails to compile, because lists, values and other tensors do not make a tensor over several places.
-template <class... Value>
-constexpr void reject_elements() {
+template <class... Value> constexpr void reject_elements() {
   constexpr bool makes_tensor = accepted<Value...>;
   static_assert(makes_tensor,
                 "devplace: a tensor over several places is made of its extents, with the split of a split axis, or of "
@@ -21,8 +20,7 @@ constexpr void reject_elements() {
 }
 
 /// Whether a value can be assigned to every element of a tensor on `Where`.
-template <class Value, class Where>
-constexpr auto check_assigned_number() {
+template <class Value, class Where> constexpr auto check_assigned_number() {
   using kind = typename placement_traits<Where>::kind;
   constexpr bool is_number = std::is_arithmetic_v<Value>, sets_value = !is_number || std::is_same_v<kind, copies> ||
                                                                        std::is_same_v<kind, summands<reduction::max>> ||

@@ -14,15 +14,13 @@
 namespace devplace::detail {
 
 /// Position of `P` in a mesh; the mesh's size if the mesh does not contain `P`.
-template <class P, class Mesh>
-inline constexpr std::size_t position_in = 0;
+template <class P, class Mesh> inline constexpr std::size_t position_in = 0;
 template <class P, class First, class... Rest>
 inline constexpr std::size_t position_in<P, devices<First, Rest...>> =
     std::is_same_v<P, First> ? 0 : 1 + position_in<P, devices<Rest...>>;
 
 /// The current division of a tensor's axis among its places, and the rule that divides later extents.
-template <std::size_t Places>
-struct division {
+template <std::size_t Places> struct division {
   part_begins<Places> begins{};
   split::rule rule = split::even;
   participants of = {0, Places};
@@ -34,14 +32,12 @@ struct undivided {};
 // Instantiated per backend, independent of element types, extents and places.
 template <class Backend>
 void allocate_parts(std::span<memory_block> blocks, std::span<const int> ordinals, std::span<const std::size_t> bytes) {
-  for (std::size_t k = 0; k < blocks.size(); ++k)
-    blocks[k] = allocate<Backend>(ordinals[k], bytes[k]);
+  for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k] = allocate<Backend>(ordinals[k], bytes[k]);
 }
 template <class Backend>
 void copy_parts(std::span<const memory_block> to, std::span<const memory_block> from, std::span<const int> ordinals,
                 std::span<const std::size_t> bytes) {
-  for (std::size_t k = 0; k < to.size(); ++k)
-    copy_within<Backend>(ordinals[k], to[k].data(), from[k].data(), bytes[k]);
+  for (std::size_t k = 0; k < to.size(); ++k) copy_within<Backend>(ordinals[k], to[k].data(), from[k].data(), bytes[k]);
 }
 
 }  // namespace devplace::detail

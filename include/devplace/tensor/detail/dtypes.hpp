@@ -26,25 +26,21 @@ struct dtype {
   int nccl;                      ///< ncclDataType_t
 };
 
-template <class T>
-struct dtype_row : dtype {};
+template <class T> struct dtype_row : dtype {};
 
 /// A row for each type.
-template <class... T>
-struct dtype_table : std::array<dtype, sizeof...(T)> {
+template <class... T> struct dtype_table : std::array<dtype, sizeof...(T)> {
   constexpr explicit dtype_table(const dtype_row<T>&... row) : std::array<dtype, sizeof...(T)>{row...} {}
 
   /// Whether X is one of the types. std::is_same_v would be instantiated for each pair of types.
-  template <class X>
-  static constexpr bool has = (__is_same(X, T) || ...);
+  template <class X> static constexpr bool has = (__is_same(X, T) || ...);
   /// Returns the row of X, or null.
-  template <class X>
-  constexpr const dtype* find() const {
+  template <class X> constexpr const dtype* find() const {
     const dtype* row = this->data();
     return ((std::is_same_v<X, T> || (++row, false)) || ...) ? row : nullptr;
   }
   /// Whether the rows have these codes of a library.
-  constexpr bool have(int dtype::*code, const int (&codes)[sizeof...(T)]) const {
+  constexpr bool have(int dtype::* code, const int (&codes)[sizeof...(T)]) const {
     const int* expected = codes;
     return ((find<T>()->*code == *expected++) && ...);
   }
@@ -61,12 +57,10 @@ inline constexpr dtype_table dtypes(  // columns: the members of dtype
     dtype_row<std::uint8_t>{{"uint8", 1, "|u1", "U8", 0x08, 1, 8, 6, 1}});
 
 /// The row of T; null if tensors do not have such elements.
-template <class T>
-inline constexpr const dtype* dtype_of = dtypes.find<T>();
+template <class T> inline constexpr const dtype* dtype_of = dtypes.find<T>();
 
 // As bool, because compilers explain at length why a concept is not satisfied.
-template <class T>
-inline constexpr bool is_element = decltype(dtypes)::has<T>;
+template <class T> inline constexpr bool is_element = decltype(dtypes)::has<T>;
 
 /// Floating-point types that only store numbers; arithmetic is done in float.
 template <class T>

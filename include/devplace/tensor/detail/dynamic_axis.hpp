@@ -20,7 +20,6 @@ struct with_axis<extents<E...>, Axis, Size, std::index_sequence<Axes...>> {
   }
 };
 /// The extents, with dyn for axis `Axis`: a batch of any size, or a part of a split axis.
-template <class Extents, std::size_t Axis = 0>
-using with_dynamic_axis = with_axis<Extents, Axis, dyn>;
+template <class Extents, std::size_t Axis = 0> using with_dynamic_axis = with_axis<Extents, Axis, dyn>;
 
 }  // namespace devplace::detail

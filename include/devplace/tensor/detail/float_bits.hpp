@@ -13,8 +13,7 @@
 namespace devplace::detail {
 
 /// Reinterprets the bits of a value as another type.
-template <class To, class From>
-DEVPLACE_HD inline To same_bits(From from) {
+template <class To, class From> DEVPLACE_HD inline To same_bits(From from) {
   static_assert(sizeof(To) == sizeof(From));
   To to;
   std::memcpy(&to, &from, sizeof to);
@@ -22,19 +21,16 @@ DEVPLACE_HD inline To same_bits(From from) {
 }
 
 /// The unsigned integer of a floating-point type's size.
-template <class T>
-using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+template <class T> using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
 /// Returns `a` if the condition holds, otherwise `b`, by masks: g++ turns a conditional operator into branches and then
 /// does not vectorise the loop.
 ///@{
-template <class Bits>
-DEVPLACE_HD constexpr Bits chosen_bits(bool condition, Bits a, Bits b) {
+template <class Bits> DEVPLACE_HD constexpr Bits chosen_bits(bool condition, Bits a, Bits b) {
   const Bits mask = Bits{0} - static_cast<Bits>(condition);
   return (a & mask) | (b & ~mask);
 }
-template <class T>
-DEVPLACE_HD inline T chosen(bool condition, T a, T b) {
+template <class T> DEVPLACE_HD inline T chosen(bool condition, T a, T b) {
   using bits = bits_of<T>;
   return same_bits<T>(chosen_bits(condition, same_bits<bits>(a), same_bits<bits>(b)));
 }
@@ -45,24 +41,16 @@ template <class T>
 inline constexpr bits_of<T> infinity_bits = (~bits_of<T>{0} >> 1) - (~bits_of<T>{0} >> (sizeof(T) == 4 ? 9 : 12));
 
 /// The bits of a number without its sign.
-template <class T>
-DEVPLACE_HD inline bits_of<T> magnitude_bits(T x) {
+template <class T> DEVPLACE_HD inline bits_of<T> magnitude_bits(T x) {
   return same_bits<bits_of<T>>(x) & (~bits_of<T>{0} >> 1);
 }
 
-template <class T>
-DEVPLACE_HD inline bool is_nan(T x) {
-  return magnitude_bits(x) > infinity_bits<T>;
-}
+template <class T> DEVPLACE_HD inline bool is_nan(T x) { return magnitude_bits(x) > infinity_bits<T>; }
 
-template <class T>
-DEVPLACE_HD inline bool is_finite(T x) {
-  return magnitude_bits(x) < infinity_bits<T>;
-}
+template <class T> DEVPLACE_HD inline bool is_finite(T x) { return magnitude_bits(x) < infinity_bits<T>; }
 
 /// Clears the sign of a NaN, which would print as `-nan`; 0 / 0 has it on x86. Returns other numbers unchanged.
-template <class T>
-DEVPLACE_HD inline T without_sign_of_nan(T x) {
+template <class T> DEVPLACE_HD inline T without_sign_of_nan(T x) {
   return same_bits<T>(is_nan(x) ? magnitude_bits(x) : same_bits<bits_of<T>>(x));
 }
 

@@ -18,8 +18,7 @@ namespace devplace::detail {
 /// divides the new rows by the tensor's rule, or evenly if its sizes were given.
 struct leading_extent {
   /// Throws shape_error, leaving the tensor unchanged, if the rows do not fit on some place.
-  template <class T, class Extents, class Where>
-  static void set(tensor<T, Extents, Where>& x, std::size_t rows) {
+  template <class T, class Extents, class Where> static void set(tensor<T, Extents, Where>& x, std::size_t rows) {
     static_assert(Extents::rank > 0, "devplace: a scalar has no first axis; give the tensor one, as in extents<dyn>.");
     static_assert(Extents::static_extent(0) == dyn,
                   "devplace: only a dynamic first extent can be changed; make it dyn, as in extents<dyn, 784>.");

@@ -6,13 +6,11 @@ namespace devplace::detail {
 
 /// An expression in a variable that lazy() (ops/elementwise.hpp) did not make. `X` is deduced from a forwarding
 /// reference.
-template <class X>
-inline constexpr bool is_named_expression = false;
+template <class X> inline constexpr bool is_named_expression = false;
 template <class X>
   requires(!X::is_lazy)
 inline constexpr bool is_named_expression<X&> = true;
-template <class... X>
-inline constexpr bool no_named_expressions = !(is_named_expression<X> || ...);
+template <class... X> inline constexpr bool no_named_expressions = !(is_named_expression<X> || ...);
 
 }  // namespace devplace::detail
 

@@ -54,8 +54,7 @@ inline printed_number rounded(double x, bool scientific, std::size_t precision) 
 }
 
 /// Shortest digits of a finite number, rounded to at most `precision` after the point.
-template <class T>
-printed_number shortest(T x, bool scientific, std::size_t precision) {
+template <class T> printed_number shortest(T x, bool scientific, std::size_t precision) {
   char buffer[512];
   const auto format = scientific ? std::chars_format::scientific : std::chars_format::fixed;
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, x, format).ptr;
@@ -68,14 +67,12 @@ inline std::string padded_left(std::string text, std::size_t width) {
 }
 
 /// NaN and the infinities.
-template <class T>
-std::string not_finite(T x) {
+template <class T> std::string not_finite(T x) {
   return is_nan(static_cast<double>(x)) ? "nan" : x < 0 ? "-inf" : "inf";
 }
 
 /// Whether numpy writes an array of these finite numbers with exponents.
-template <class T>
-bool needs_exponents(const std::vector<T>& finite) {
+template <class T> bool needs_exponents(const std::vector<T>& finite) {
   T largest = 0, smallest = 0;
   for (const T x : finite) {
     const T magnitude = std::fabs(x);
@@ -88,13 +85,11 @@ bool needs_exponents(const std::vector<T>& finite) {
 }
 
 /// Formats each number; all texts have the same width.
-template <class T>
-std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
+template <class T> std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
   std::vector<std::string> texts;
   texts.reserve(numbers.size());
   if constexpr (std::is_integral_v<T>) {
-    for (const T x : numbers)
-      texts.push_back(std::to_string(x));
+    for (const T x : numbers) texts.push_back(std::to_string(x));
   } else if constexpr (storage_element<T>) {
     return format_numbers(std::vector<float>(numbers.begin(), numbers.end()));
   } else {
@@ -124,16 +119,13 @@ std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
     }
   }
   std::size_t width = 0;
-  for (const std::string& text : texts)
-    width = std::max(width, text.size());
-  for (std::string& text : texts)
-    text = padded_left(text, width);
+  for (const std::string& text : texts) width = std::max(width, text.size());
+  for (std::string& text : texts) text = padded_left(text, width);
   return texts;
 }
 
 /// Formats a single number with all its digits: `3.0`, `1e-05`.
-template <class T>
-std::string format_number(T x) {
+template <class T> std::string format_number(T x) {
   if constexpr (std::is_integral_v<T>) {
     return std::to_string(x);
   } else {

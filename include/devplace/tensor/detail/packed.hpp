@@ -11,8 +11,7 @@
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Returns the view on a backend that computes: a view of pinned memory becomes a view on the CPU.
-template <class T, class E, class W, class L>
-constexpr auto computable(const view<T, E, W, L>& x) {
+template <class T, class E, class W, class L> constexpr auto computable(const view<T, E, W, L>& x) {
   using given = typename view<T, E, W, L>::backend_type;
   using where = here<std::conditional_t<in_host_memory<given>, backend::cpu, given>>;
   const device_of<where> device{x.ordinal()};
@@ -23,15 +22,13 @@ constexpr auto computable(const view<T, E, W, L>& x) {
 }
 
 /// Row-major elements; `block` owns their memory if it is temporary.
-template <class View>
-struct packed_elements {
+template <class View> struct packed_elements {
   memory_block block;
   View view;
 };
 
 /// Allocates uninitialised row-major elements with the type and extents of a view; the result owns them.
-template <class T, class E, class W, class L>
-auto packed_beside(const view<T, E, W, L>& x) {
+template <class T, class E, class W, class L> auto packed_beside(const view<T, E, W, L>& x) {
   using value = std::remove_const_t<T>;
   using backend = typename view<T, E, W, L>::backend_type;
   memory_block block = allocate<backend>(x.ordinal(), x.size() * sizeof(value), memory_purpose::workspace);
@@ -40,15 +37,13 @@ auto packed_beside(const view<T, E, W, L>& x) {
 }
 
 /// Returns a contiguous view as a row-major one.
-template <class T, class E, class W, class L>
-constexpr auto as_contiguous(const view<T, E, W, L>& x) {
+template <class T, class E, class W, class L> constexpr auto as_contiguous(const view<T, E, W, L>& x) {
   return view<T, E, W>(raw_data(x), x.extents(), x.device());
 }
 
 /// Returns the elements of a view in row-major order: its own memory if it is contiguous, otherwise a copy that
 /// assign() (ops/assign.hpp) enqueues on the current stream.
-template <class T, class E, class W, class L>
-auto packed(const view<T, E, W, L>& x) {
+template <class T, class E, class W, class L> auto packed(const view<T, E, W, L>& x) {
   using plain = view<const std::remove_const_t<T>, E, W>;
   if constexpr (std::is_same_v<L, row_major>) {
     return packed_elements<plain>{{}, x};

@@ -10,12 +10,10 @@ namespace detail {
 
 /// Why a class with elements is rejected as an operand: they are one summand of the value, or still being copied.
 enum class rejection : unsigned char { none, summand, pending };
-template <class X>
-inline constexpr rejection rejection_of = rejection::none;
+template <class X> inline constexpr rejection rejection_of = rejection::none;
 
 /// Whether all arguments are operands. Fails to compile with the fix for summands and pending copies.
-template <class... X>
-consteval bool check_operands() {
+template <class... X> consteval bool check_operands() {
   constexpr bool whole = ((rejection_of<X> != rejection::summand) && ...);
   constexpr bool arrived = ((rejection_of<X> != rejection::pending) && ...);
   static_assert(whole,
@@ -26,17 +24,17 @@ consteval bool check_operands() {
 }
 
 template <class A, class B>
-concept rejected_pair = rejection_of<A>
-!= rejection::none || rejection_of<B> != rejection::none;
+concept rejected_pair = rejection_of<A> != rejection::none || rejection_of<B> != rejection::none;
 
 }  // namespace detail
 
-#define DEVPLACE_DETAIL_REJECTED(name)                                              \
-  template <class A, class B>                                                       \
-    requires detail::rejected_pair<A, B> detail::refusal name(const A&, const B&) { \
-      detail::check_operands<A, B>();                                               \
-      return {};                                                                    \
-    }                                                                               \
+#define DEVPLACE_DETAIL_REJECTED(name)       \
+  template <class A, class B>                \
+    requires detail::rejected_pair<A, B>     \
+  detail::refusal name(const A&, const B&) { \
+    detail::check_operands<A, B>();          \
+    return {};                               \
+  }                                          \
   static_assert(true)
 
 /// Operators on summands and pending copies fail to compile; without them, compilers would list every operator.

@@ -44,8 +44,7 @@ DEVPLACE_HD constexpr std::uint16_t round_to_short(Bits bits) {
 
 /// Converts an integer to a double that rounds to the same short number. Exact below 2^53; above, sets the last of the
 /// 53 bits if bits are dropped, so that no tie arises.
-template <std::integral Integer>
-DEVPLACE_HD constexpr double to_rounded_once(Integer value) {
+template <std::integral Integer> DEVPLACE_HD constexpr double to_rounded_once(Integer value) {
   if constexpr (sizeof(Integer) <= sizeof(std::int32_t)) {
     return static_cast<double>(value);
   } else {

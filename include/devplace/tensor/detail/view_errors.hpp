@@ -45,17 +45,14 @@
 namespace devplace::detail {
 
 /// Whether an expression's extents equal or broadcast to the destination's; defined with assign().
-template <class Extents, class Expression>
-struct assigned_extents;
+template <class Extents, class Expression> struct assigned_extents;
 
-template <class X>
-inline constexpr bool is_local_expression = false;
+template <class X> inline constexpr bool is_local_expression = false;
 template <class X>
   requires(X::is_expression)
 inline constexpr bool is_local_expression<X> = true;
 
-template <class X>
-inline constexpr bool is_distributed_expression = false;
+template <class X> inline constexpr bool is_distributed_expression = false;
 template <class X>
   requires(X::is_distributed_expression)
 inline constexpr bool is_distributed_expression<X> = true;
@@ -64,8 +61,7 @@ template <std::size_t Rank, class... Index>
 inline constexpr bool is_index_list = sizeof...(Index) == Rank && (std::is_integral_v<Index> && ...);
 
 /// Converts an integer to an index; returns other arguments unchanged.
-template <class X>
-constexpr auto as_index(const X& x) {
+template <class X> constexpr auto as_index(const X& x) {
   if constexpr (std::is_integral_v<X>)
     return static_cast<std::size_t>(x);
   else
@@ -73,25 +69,20 @@ constexpr auto as_index(const X& x) {
 }
 
 /// The number of an axis; SIZE_MAX for other types.
-template <class X>
-inline constexpr std::size_t axis_number = SIZE_MAX;
-template <std::size_t N>
-inline constexpr std::size_t axis_number<axis<N>> = N;
+template <class X> inline constexpr std::size_t axis_number = SIZE_MAX;
+template <std::size_t N> inline constexpr std::size_t axis_number<axis<N>> = N;
 
 /// Whether every axis of an array is named once.
 template <std::size_t Rank, std::size_t... Axis>
 inline constexpr bool is_order_of_axes = sizeof...(Axis) == Rank && ((Axis < Rank) && ...) && all_different<Axis...>();
 
-template <class Shape, std::size_t Rank>
-inline constexpr bool has_axes = false;
-template <extents_like Shape, std::size_t Rank>
-inline constexpr bool has_axes<Shape, Rank> = Shape::rank >= Rank;
+template <class Shape, std::size_t Rank> inline constexpr bool has_axes = false;
+template <extents_like Shape, std::size_t Rank> inline constexpr bool has_axes<Shape, Rank> = Shape::rank >= Rank;
 template <class Shape, std::size_t Rank>
 inline constexpr bool has_rank = has_axes<Shape, Rank> && !has_axes<Shape, Rank + 1>;
 
 /// Whether extents may have as many elements as other extents.
-template <class Extents, class Shape>
-inline constexpr bool may_be_reshaped = false;
+template <class Extents, class Shape> inline constexpr bool may_be_reshaped = false;
 template <class Extents, extents_like Shape>
 inline constexpr bool may_be_reshaped<Extents, Shape> =
     !Extents::is_static || !Shape::is_static || Extents{}.size() == Shape{}.size();
@@ -99,8 +90,7 @@ inline constexpr bool may_be_reshaped<Extents, Shape> =
 // Conditions of DEVPLACE_REFUSED_IF, which clang evaluates for constant arguments. They are templates of the arguments'
 // types, because clang would otherwise evaluate them while the class is incomplete.
 /// Whether an index is past the static extent of its axis.
-template <class Extents, class... Index>
-constexpr bool past_end(Index... indices) {
+template <class Extents, class... Index> constexpr bool past_end(Index... indices) {
   std::size_t axis = 0;
   bool past = false;
   if constexpr (is_index_list<Extents::rank, Index...>)
@@ -109,15 +99,12 @@ constexpr bool past_end(Index... indices) {
 }
 
 /// Whether an array has no such axis.
-template <class Extents, class Axis>
-constexpr bool no_axis(Axis axis) {
+template <class Extents, class Axis> constexpr bool no_axis(Axis axis) {
   return static_cast<std::size_t>(axis) >= Extents::rank;
 }
 
 /// Formats a number that may have been negative before its conversion to std::size_t.
-inline std::string as_written(std::size_t number) {
-  return std::to_string(static_cast<std::ptrdiff_t>(number));
-}
+inline std::string as_written(std::size_t number) { return std::to_string(static_cast<std::ptrdiff_t>(number)); }
 
 [[noreturn]] inline void throw_past_end(std::size_t index, std::size_t axis, std::size_t extent) {
   if (index > PTRDIFF_MAX)
@@ -147,8 +134,7 @@ constexpr std::size_t extent_of_slice(std::size_t first, std::size_t last, std::
 [[noreturn]] inline void throw_reshape(std::span<const std::size_t> from, std::span<const std::size_t> to) {
   const auto count = [](std::span<const std::size_t> sizes) {
     std::size_t product = 1;
-    for (const std::size_t size : sizes)
-      product *= size;
+    for (const std::size_t size : sizes) product *= size;
     return std::to_string(product);
   };
   throw shape_error("reshape from " + sizes_text(from) + " to " + sizes_text(to) +

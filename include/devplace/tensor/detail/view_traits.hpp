@@ -16,10 +16,8 @@ class view;
 
 namespace detail {
 
-template <class V>
-inline constexpr bool is_view = false;
-template <class T, class E, class W, class L>
-inline constexpr bool is_view<view<T, E, W, L>> = true;
+template <class V> inline constexpr bool is_view = false;
+template <class T, class E, class W, class L> inline constexpr bool is_view<view<T, E, W, L>> = true;
 
 /// A row-major view at `here<Backend>`, on the device with this ordinal.
 template <class Backend, class T, class Extents>

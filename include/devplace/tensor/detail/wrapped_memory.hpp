@@ -19,37 +19,27 @@ namespace detail {
 
 /// Types that convert to a span of elements.
 template <class Source>
-concept elements_source = requires(Source& source) {
-  requires is_element<typename decltype(std::span(source))::value_type>;
-};
+concept elements_source =
+    requires(Source& source) { requires is_element<typename decltype(std::span(source))::value_type>; };
 
 /// Containers in host memory. Other memory is given as spans, or has allocators of its own.
 template <class Source>
-inline constexpr bool is_host_container = requires {
-  requires std::is_same_v<typename Source::allocator_type, std::allocator<typename Source::value_type>>;
-};
-template <class T, std::size_t N>
-inline constexpr bool is_host_container<std::array<T, N>> = true;
+inline constexpr bool is_host_container =
+    requires { requires std::is_same_v<typename Source::allocator_type, std::allocator<typename Source::value_type>>; };
+template <class T, std::size_t N> inline constexpr bool is_host_container<std::array<T, N>> = true;
 
-template <class T>
-inline constexpr bool is_device_pointer = false;
-template <class T>
-inline constexpr bool is_device_pointer<device_pointer<T>> = true;
+template <class T> inline constexpr bool is_device_pointer = false;
+template <class T> inline constexpr bool is_device_pointer<device_pointer<T>> = true;
 
 /// Pointers to elements in memory of unknown size.
-template <class T>
-inline constexpr bool is_address = is_device_pointer<T>;
-template <class T>
-inline constexpr bool is_address<T*> = is_element<std::remove_const_t<T>>;
+template <class T> inline constexpr bool is_address = is_device_pointer<T>;
+template <class T> inline constexpr bool is_address<T*> = is_element<std::remove_const_t<T>>;
 
-template <class T>
-inline constexpr bool is_span = false;
-template <class T, std::size_t N>
-inline constexpr bool is_span<std::span<T, N>> = true;
+template <class T> inline constexpr bool is_span = false;
+template <class T, std::size_t N> inline constexpr bool is_span<std::span<T, N>> = true;
 
 /// Whether wrap() takes this memory as elements on `Where`, with `Strides` strides if any.
-template <class Where, class Memory, class Extents, std::size_t... Strides>
-constexpr auto check_wrap() {
+template <class Where, class Memory, class Extents, std::size_t... Strides> constexpr auto check_wrap() {
   using plain = std::remove_cvref_t<Memory>;
   constexpr bool on_host = place<Where> && host_accessible<Where>, address = is_address<std::decay_t<Memory>>,
                  fits = (has_rank<Extents, Strides> && ...) && is_extents<Extents>,
@@ -71,8 +61,7 @@ constexpr auto check_wrap() {
   return elements && named_device && kept && reached;
 }
 
-template <class Memory>
-constexpr auto* wrapped_data(Memory& memory) {
+template <class Memory> constexpr auto* wrapped_data(Memory& memory) {
   if constexpr (is_device_pointer<Memory>)
     return memory.get();
   else if constexpr (is_address<std::decay_t<Memory>>)

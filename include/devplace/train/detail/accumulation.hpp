@@ -22,8 +22,7 @@ struct accumulation {
 
 /// Throws if the model is unusable or was replaced, if its gradients are leased, or if accumulated gradients were
 /// overwritten.
-template <class Backend, class S>
-void check_accumulation(runtime::model_state<S>& state, accumulation& a) {
+template <class Backend, class S> void check_accumulation(runtime::model_state<S>& state, accumulation& a) {
   runtime::check_failures<Backend>(state);
   if (state.replaced)
     throw error(
@@ -42,8 +41,7 @@ void check_accumulation(runtime::model_state<S>& state, accumulation& a) {
 }
 
 /// Checks the accumulation and waits for the places. Throws if batches were accumulated since the last update.
-template <class Backend, class S>
-void wait_between_updates(runtime::model_state<S>& state, accumulation& a) {
+template <class Backend, class S> void wait_between_updates(runtime::model_state<S>& state, accumulation& a) {
   check_accumulation<Backend>(state, a);
   if (a.batches != 0)
     throw error(
@@ -54,8 +52,7 @@ void wait_between_updates(runtime::model_state<S>& state, accumulation& a) {
 
 /// Drops the accumulated gradients unless done() is called: after an exception only some places have added their
 /// gradients.
-template <class S>
-class step_guard {
+template <class S> class step_guard {
  public:
   step_guard(const runtime::model_state<S>& state, accumulation& a) : state_(state), accumulation_(a) {}
   step_guard(const step_guard&) = delete;

@@ -15,21 +15,17 @@
 namespace devplace::train::detail {
 
 /// Checks that a trainer's arguments fit each other; fails to compile where they do not. Returns true.
-template <class Net, class Where, class P, class Loss, class Rule, class Policy>
-consteval bool checked_training() {
+template <class Net, class Where, class P, class Loss, class Rule, class Policy> consteval bool checked_training() {
   constexpr bool probabilities = nn::gives_probabilities<Net>, any_numbers = nn::gives_any_numbers<Net>;
   constexpr bool takes_outputs = !(probabilities && requires { requires Loss::takes_logits; });
   constexpr bool takes_logarithms =
       !((probabilities || any_numbers) && requires { requires Loss::takes_log_probabilities; });
-  constexpr bool takes_classes_last = requires {
-    requires Loss::takes_class_numbers && Loss::template bound<float>::of_last_axis;
-  };
+  constexpr bool takes_classes_last =
+      requires { requires Loss::takes_class_numbers && Loss::template bound<float>::of_last_axis; };
   constexpr bool classes_last = !takes_classes_last || !runtime::network_plan<Net>::channels_first(false);
   constexpr bool in_own_memory = !std::is_same_v<Where, shared_memory>;
   constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, typename precision_traits<P>::wire>;
-  constexpr bool can_skip = !scales_losses<P> || requires {
-    requires Rule::skips_steps;
-  };
+  constexpr bool can_skip = !scales_losses<P> || requires { requires Rule::skips_steps; };
   static_assert(takes_outputs,
                 "devplace: trainer: cross_entropy and bce_with_logits take logits, and the network ends in softmax or "
                 "sigmoid; leave that layer out, and call softmax(model.predict(x)) for probabilities.");

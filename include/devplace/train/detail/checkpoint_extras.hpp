@@ -48,13 +48,11 @@ class checkpoint_extras {
   }
 
   /// Adds the tensors of an object's models to the tensors to read.
-  template <class Extra>
-  void expect(Extra& extra, std::vector<checkpoint_tensor>& tensors) {
+  template <class Extra> void expect(Extra& extra, std::vector<checkpoint_tensor>& tensors) {
     extra.for_checkpoint([&](auto& model) { append(model, tensors); }, [](const char*, auto&) {});
   }
   /// Throws file_error unless the texts have the next object's numbers.
-  template <class Extra>
-  void check(Extra& extra, const checkpoint_texts& texts) {
+  template <class Extra> void check(Extra& extra, const checkpoint_texts& texts) {
     const std::string key = "extra." + std::to_string(checked_++) + ".";
     extra.for_checkpoint([](auto&) {},
                          [&](const char* name, auto& value) {

@@ -41,8 +41,7 @@ class checkpoint_folder {
   /// Returns the files' paths, the newest first.
   std::vector<std::string> paths() const {
     std::vector<std::string> result;
-    for (const std::uint64_t number : numbers())
-      result.push_back(path_of(number));
+    for (const std::uint64_t number : numbers()) result.push_back(path_of(number));
     return result;
   }
   /// Returns the path of the next file: its number follows the newest, even if the program resumed from an older one.

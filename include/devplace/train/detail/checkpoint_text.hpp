@@ -49,8 +49,7 @@ class checksum {
 };
 
 /// Writes a number as text that reads back exactly.
-template <class Number>
-std::string exact_text(Number number) {
+template <class Number> std::string exact_text(Number number) {
   if constexpr (std::is_same_v<Number, bool>) {
     return number ? "true" : "false";
   } else {
@@ -61,8 +60,7 @@ std::string exact_text(Number number) {
 }
 
 /// Reads a whole text as a number. Returns whether it is one.
-template <class Number>
-bool read_number(std::string_view text, Number& number) {
+template <class Number> bool read_number(std::string_view text, Number& number) {
   if constexpr (std::is_same_v<Number, bool>) {
     number = text == "true";
     return number || text == "false";
@@ -86,8 +84,7 @@ class checkpoint_texts {
     if (const std::string* const value = find(key)) return *value;
     fail("has no " + std::string(key) + " in its metadata");
   }
-  template <class Number>
-  Number number(std::string_view key) const {
+  template <class Number> Number number(std::string_view key) const {
     Number result{};
     if (!read_number(text(key), result))
       fail("has " + devplace::detail::in_quotes(text(key)) + " as " + std::string(key) + " in its metadata");
@@ -115,8 +112,7 @@ class checkpoint_texts {
 };
 
 /// Adds the options that a rule lists.
-template <class Options>
-void add_options(safetensors_metadata& to, const std::string& prefix, const Options& options) {
+template <class Options> void add_options(safetensors_metadata& to, const std::string& prefix, const Options& options) {
   devplace::detail::for_each_option(options, [&](const char* name, const auto& value) {
     if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>)
       to.emplace_back(prefix + name, exact_text(value));
@@ -124,8 +120,7 @@ void add_options(safetensors_metadata& to, const std::string& prefix, const Opti
 }
 
 /// Sets the options that for_each_option passes as members of the object; skips results of functions and constants.
-template <class Options>
-void set_options(Options& options, const std::string& prefix, const checkpoint_texts& from) {
+template <class Options> void set_options(Options& options, const std::string& prefix, const checkpoint_texts& from) {
   devplace::detail::for_each_option(options, [&](const char* name, auto&& value) {
     using number = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_arithmetic_v<number>) {

@@ -25,21 +25,18 @@
 namespace devplace::train::detail {
 
 /// The places that run the optimizer under a policy, and the shares that a connection stores.
-template <bool UpdatesShares, class Policy, class Shares>
-struct update_of {
+template <bool UpdatesShares, class Policy, class Shares> struct update_of {
   using who = std::conditional_t<Policy::every_place_updates, optim::on_every_place, optim::on_first_place>;
   struct shares {};
 };
-template <class Policy, class Shares>
-struct update_of<true, Policy, Shares> {
+template <class Policy, class Shares> struct update_of<true, Policy, Shares> {
   using who = optim::on_shares<Shares::buckets>;
   using shares = std::optional<Shares>;
 };
 
 /// The communicator with which a trainer's policy reduces gradients; does nothing for one participant. Determines which
 /// places update which parameters.
-template <class Net, class Where, class P, class Policy>
-class connection {
+template <class Net, class Where, class P, class Policy> class connection {
   using roles = precision_traits<P>;
   using backend_type = placement_backend_t<Where>;
   using state_type = runtime::model_state<typename roles::storage>;
@@ -66,8 +63,7 @@ class connection {
       connects && spans_processes<Where> && !parallel::spans_processes<typename Policy::engine_type>;
 
   /// Connects by a policy; does nothing for other types, which the trainer has rejected.
-  template <class Given>
-  DEVPLACE_CONFIGURED explicit connection([[maybe_unused]] const Given& policy) {
+  template <class Given> DEVPLACE_CONFIGURED explicit connection([[maybe_unused]] const Given& policy) {
     if constexpr (compares) processes_ = parallel::current_processes("trainer").transport();
     if constexpr (communicates && std::is_same_v<Given, Policy>) {
       communicator_ = std::make_shared<communicator_type<>>(
@@ -95,9 +91,7 @@ class connection {
   process_group processes() const { return process_group(processes_); }
   /// Whether the host waits for the reduction of gradients.
   static constexpr bool host_waits() {
-    return !requires {
-      requires communicator_type<>::host_goes_on;
-    };
+    return !requires { requires communicator_type<>::host_goes_on; };
   }
 
   /// Whether each process has only shares of the optimizer's state.
@@ -155,8 +149,7 @@ class connection {
                     "reduce std::int64_t; make its collectives templates of the element type.");
       if (requests[0].numbers == nullptr) return;
       std::array<std::int64_t*, Places> numbers;
-      for (std::size_t k = 0; k != Places; ++k)
-        numbers[k] = requests[k].numbers;
+      for (std::size_t k = 0; k != Places; ++k) numbers[k] = requests[k].numbers;
       if constexpr (reduces_integers)
         communicator().all_reduce(std::span<std::int64_t* const>(numbers), requests[0].count, requests[0].op);
     }
@@ -186,8 +179,7 @@ class connection {
   }
 
   /// Copies the loss scale to the places that did not update.
-  template <class Memory>
-  DEVPLACE_CONFIGURED void send_scale([[maybe_unused]] const Memory& memory) {
+  template <class Memory> DEVPLACE_CONFIGURED void send_scale([[maybe_unused]] const Memory& memory) {
     if constexpr (communicates && !Policy::every_place_updates) {
       using wire = typename roles::wire;  // bits are copied
       std::array<wire*, std::tuple_size_v<Memory>> scales;

@@ -28,8 +28,7 @@ namespace devplace::train::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Ensures that the processes of a training take equal steps: compares the trainings before the first step, and the
 /// marks of step_mark.hpp in every step.
-template <class Training>
-struct equal_steps {
+template <class Training> struct equal_steps {
   using network = typename Training::model_type::network_type;
   using backend = typename Training::backend_type;
   static constexpr bool compares = Training::connection_type::compares;
@@ -81,8 +80,7 @@ struct equal_steps {
   /// each other. Throws if they differ.
   static void compare(Training& t) {
     std::array<std::uint64_t*, Training::places> checksums;
-    for (std::size_t k = 0; k < Training::places; ++k)
-      checksums[k] = t.memory_[k].checksum();
+    for (std::size_t k = 0; k < Training::places; ++k) checksums[k] = t.memory_[k].checksum();
     // Tells the other processes of a difference within this one; otherwise they would wait for this process.
     std::exception_ptr own;
     if constexpr (Training::places > 1) {
@@ -119,8 +117,7 @@ struct equal_steps {
 
  private:
   /// Calls f(name, value) for the step's options, which must be equal. Does not allocate.
-  template <class F>
-  static void each_value(const Training& t, const F& f) {
+  template <class F> static void each_value(const Training& t, const F& f) {
     each_option_of_step(t.optimizer_.rule(), t.optimizer_.steps(), f);
     f("largest norm of gradients", t.norm_.largest());
     if constexpr (Training::scales) devplace::detail::for_each_option(t.scaling_.options, f);

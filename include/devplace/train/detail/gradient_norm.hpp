@@ -23,8 +23,7 @@ namespace devplace::train::detail {
 
 /// The norm of all gradients: for clipping, for measuring and, with loss scaling, for detecting gradients that are not
 /// finite.
-template <class Net, place P, bool Scales>
-class gradient_norm {
+template <class Net, place P, bool Scales> class gradient_norm {
   using backend_type = backend_of_t<P>;
   static constexpr std::size_t elements = runtime::network_plan<Net>::parameter_elements;
 

@@ -16,8 +16,7 @@ namespace devplace::train::detail {
 /// The passes of this process's replicas through a network with layers that compute over the samples of all places. All
 /// replicas run the phases in step; between two phases `Connection` reduces the layers' numbers over the places of all
 /// processes (runtime::pass).
-template <class Net, class P, class Backend, class State, class Connection, std::size_t Places>
-class joint_passes {
+template <class Net, class P, class Backend, class State, class Connection, std::size_t Places> class joint_passes {
   using run = runtime::engine<Net, P, Backend>;
   using input = typename run::input_element;
 
@@ -41,8 +40,7 @@ class joint_passes {
     in_phases([&](std::size_t k) { run::forward_phase(passes_[k], inputs_[k], run::output_of(passes_[k])); });
   }
   /// Writes or adds gradients as runtime::run_backward, from the gradients of the losses.
-  template <class T>
-  void backward(const std::array<step_memory<T>, Places>& memory, bool add) {
+  template <class T> void backward(const std::array<step_memory<T>, Places>& memory, bool add) {
     in_phases([&](std::size_t k) {
       const runtime::pass<P>& p = passes_[k];
       const runtime::replica<typename run::roles::storage>& r = state_.replicas[k];
@@ -52,8 +50,7 @@ class joint_passes {
   }
 
  private:
-  template <class F>
-  void in_phases(const F& f) {
+  template <class F> void in_phases(const F& f) {
     for (std::size_t phase = 0; phase <= run::plan::meetings; ++phase) {
       reduced_ = {};
       runtime::for_each_replica<Backend>(state_, Places, [&](std::size_t k) {

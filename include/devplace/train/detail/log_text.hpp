@@ -41,8 +41,7 @@ inline double number_of(std::string_view text) {
 /// Joins the texts of a row, or the columns' names, to a line.
 inline std::string joined(const std::vector<std::string>& cells) {
   std::string line = cells.front();
-  for (std::size_t i = 1; i < cells.size(); ++i)
-    line.append(",").append(cells[i]);
+  for (std::size_t i = 1; i < cells.size(); ++i) line.append(",").append(cells[i]);
   return line;
 }
 
@@ -79,8 +78,7 @@ inline std::vector<std::string> names_in(std::string_view text) {
 
 /// Calls `f(number, begin)` with each row's number and the offset of its line, until f returns false. Blank lines are
 /// rows only in a file of one column. Throws file_error for a row without a number.
-template <class F>
-void for_each_row(std::string_view text, const std::string& path, const F& f) {
+template <class F> void for_each_row(std::string_view text, const std::string& path, const F& f) {
   const bool one_column = text.substr(0, text.find('\n')).find(',') == text.npos;
   std::size_t line = 2;
   for (std::size_t begin = text.find('\n') + 1; begin != 0 && begin < text.size();
@@ -107,8 +105,7 @@ inline std::vector<std::vector<double>> numbers_in(std::string_view text, const 
   std::vector<double> numbers(rows * columns);
   file.parse(numbers.data());
   std::vector<std::vector<double>> values(columns, std::vector<double>(rows));
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    values[i % columns][i / columns] = numbers[i];
+  for (std::size_t i = 0; i < numbers.size(); ++i) values[i % columns][i / columns] = numbers[i];
   return values;
 }
 

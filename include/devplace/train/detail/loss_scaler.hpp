@@ -16,8 +16,7 @@
 namespace devplace::train::detail {
 
 /// Whether trainers in this precision scale losses; fails to compile where they do not.
-template <class P>
-consteval bool has_scaler() {
+template <class P> consteval bool has_scaler() {
   constexpr bool scales = scales_losses<P>;
   static_assert(scales,
                 "devplace: trainer: this precision has no loss scaling, which is for mixed<half>: gradients in float, "
@@ -32,41 +31,31 @@ struct set_scale_functor {
 };
 
 /// The loss scaling of a trainer in a precision without it.
-template <bool Scales>
-struct loss_scaler {
+template <bool Scales> struct loss_scaler {
   std::size_t divisor = 1;
 
-  template <class T>
-  static runtime::loss_scale* scale_of(const step_memory<T>&) {
-    return nullptr;
-  }
+  template <class T> static runtime::loss_scale* scale_of(const step_memory<T>&) { return nullptr; }
 };
 
 /// The loss scaling in mixed<half>: the options, and the divisor of the batches that are being accumulated.
-template <>
-struct loss_scaler<true> {
+template <> struct loss_scaler<true> {
   optim::loss_scaling options = {};
   /// As in PyTorch, gradients of a mean are divided by this number and multiplied by the scale before they are rounded.
   /// Set by the first batch with samples of an accumulation; 0 before.
   std::size_t divisor = 1;
   bool of_samples = false;  ///< whether the mean is over the samples
 
-  template <class Loss>
-  void divides_by([[maybe_unused]] const Loss& loss) {
+  template <class Loss> void divides_by([[maybe_unused]] const Loss& loss) {
     if constexpr (requires { loss.batchmean; }) of_samples = loss.batchmean;
   }
   /// Returns the divisor for the targets of a whole batch: the number of their elements (labels for losses of classes)
   /// or of samples.
-  template <class Targets>
-  std::size_t divisor_for(const Targets& targets, reduction how) const {
+  template <class Targets> std::size_t divisor_for(const Targets& targets, reduction how) const {
     if (how != reduction::mean) return 1;
     return of_samples ? targets.extent(0) : targets.size();
   }
 
-  template <class T>
-  static runtime::loss_scale* scale_of(const step_memory<T>& memory) {
-    return memory.scale();
-  }
+  template <class T> static runtime::loss_scale* scale_of(const step_memory<T>& memory) { return memory.scale(); }
   runtime::scaling_rule rule() const {
     return {options.growth_factor, options.backoff_factor, options.growth_interval};
   }
@@ -81,16 +70,14 @@ void set_scale(const runtime::model_state<S>& state, const std::array<step_memor
         set_scale_functor{memory[k].scale(), {static_cast<float>(to.scale), 0, to.growth_tracker, to.skipped_steps}});
 }
 
-template <class Backend, class T>
-optim::loss_scaler_state read_scale(int ordinal, const step_memory<T>& memory) {
+template <class Backend, class T> optim::loss_scaler_state read_scale(int ordinal, const step_memory<T>& memory) {
   runtime::loss_scale now;
   devplace::detail::copy_out<Backend>(ordinal, &now, memory.scale(), sizeof now);
   return {static_cast<double>(now.scale), now.growth_tracker, now.skipped_steps};
 }
 
 // A template, so that only programs that call it compile it.
-template <class State>
-void require_scaler_state(const State& to) {
+template <class State> void require_scaler_state(const State& to) {
   const auto scale = static_cast<float>(to.scale);
   if (!devplace::detail::is_finite(scale) || !(scale >= runtime::loss_scale::smallest) || to.growth_tracker < 0 ||
       to.skipped_steps < 0)
@@ -100,8 +87,7 @@ void require_scaler_state(const State& to) {
 }
 
 /// Throws if batches were accumulated, since their gradients have the old scale.
-template <class Accumulation>
-void require_no_batches(const Accumulation& accumulated) {
+template <class Accumulation> void require_no_batches(const Accumulation& accumulated) {
   if (accumulated.batches != 0)
     throw error(
         "trainer: batches have been accumulated with the current loss scale, and an update divides all gradients by "

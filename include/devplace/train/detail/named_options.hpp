@@ -10,8 +10,7 @@ namespace devplace::train::detail {
 
 /// Returns the valid options of a constructor that takes any type, so that the message about a bare number is one
 /// sentence and not a list of candidates.
-template <class Named, class Options>
-Named named_options([[maybe_unused]] const Options& options) {
+template <class Named, class Options> Named named_options([[maybe_unused]] const Options& options) {
   constexpr bool by_name = std::is_same_v<Options, Named>;
   static_assert(by_name,
                 "devplace: options are given by name: early_stopping stopping{model, {.patience = 3}}, moving_average "

@@ -16,15 +16,13 @@ namespace devplace {
 namespace train::detail {
 
 /// The arguments of a constructor call that no specialisation takes.
-template <class... Arguments>
-struct arguments {};
+template <class... Arguments> struct arguments {};
 
 /// The first wrong argument.
 enum class trainer_fault : unsigned char { order, loss, rule, not_variable, inference };
 
 /// Whether accumulate<k> stands in front of the policy.
-template <class... Rest>
-inline constexpr bool accumulates_first = false;
+template <class... Rest> inline constexpr bool accumulates_first = false;
 template <std::size_t Batches, class Policy>
 inline constexpr bool accumulates_first<accumulate<Batches>, Policy> = true;
 
@@ -74,10 +72,8 @@ class trainer {
                 "predictor its parameters by predictor.assign(model).");
 
  public:
-  template <class... Arguments>
-  explicit trainer(const Arguments&...) {}
-  template <class... Arguments>
-  detail::refusal operator()(const Arguments&...);  ///< avoids a second error
+  template <class... Arguments> explicit trainer(const Arguments&...) {}
+  template <class... Arguments> detail::refusal operator()(const Arguments&...);  ///< avoids a second error
 };
 
 /// `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, followed by the policy if it is not the default, and by

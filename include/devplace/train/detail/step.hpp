@@ -34,8 +34,7 @@ namespace devplace::train::detail {
 /// Stores a batch's sums of losses and weights in one launch: behind the gradients, with the step's mark, for the
 /// update, and in `pending` for the mean loss. `add`: adds to the sums of earlier batches since the last update.
 /// `counts`: first adds the pending sums to the totals, since an update has used their batches.
-template <class Gradient, class Sum>
-struct loss_functor {
+template <class Gradient, class Sum> struct loss_functor {
   runtime::tail_functor<Gradient, Sum> tail;
   step_mark<Gradient> mark;
   double* totals;
@@ -56,8 +55,7 @@ struct no_region {};
 template <class Backend>
 using stay_awake = std::conditional_t<std::is_same_v<Backend, backend::cpu>, team_region, no_region>;
 
-template <class T>
-struct step_memory {
+template <class T> struct step_memory {
   devplace::detail::memory_block workspace;
   devplace::detail::memory_block scalars;
   devplace::detail::memory_block clipping;
@@ -91,8 +89,7 @@ struct step_memory {
   throw error("this trainer was moved from; use the variable that it was moved to.");
 }
 
-template <class X, class Y>
-struct part_of_batch {
+template <class X, class Y> struct part_of_batch {
   std::size_t rows;
   X x;
   Y y;
@@ -174,8 +171,7 @@ struct reset_totals_functor {
 /// Adds an update's reduced sums of losses and weights to the mean loss. If the update has one batch, also stores them
 /// in `sums` as the batch's loss; otherwise `sums` is null. Sets `differs` if the processes took different steps; it is
 /// null in one process.
-template <class Gradient, class Sum>
-struct reduced_loss_functor {
+template <class Gradient, class Sum> struct reduced_loss_functor {
   const Gradient* tail;
   Sum* sums;
   double* totals;

@@ -12,8 +12,7 @@ namespace devplace::train::detail {
 /// The first error in the types of a step's arguments.
 enum class step_fault : unsigned char { none, swapped, samples, no_tensor, elsewhere };
 
-template <class Model, class Samples, class Targets>
-constexpr step_fault fault_of_step() {
+template <class Model, class Samples, class Targets> constexpr step_fault fault_of_step() {
   using runtime::batch_fault;
   if (runtime::fault_of_batch<Model, Samples, false>() != batch_fault::none)
     return runtime::fault_of_batch<Model, Targets, false>() == batch_fault::none ? step_fault::swapped
@@ -27,8 +26,7 @@ constexpr step_fault fault_of_step() {
 }
 
 /// Whether a loss that takes class numbers (`Loss::takes_class_numbers`) gets floating-point targets.
-template <class Loss, class Targets>
-constexpr bool misses_class_numbers() {
+template <class Loss, class Targets> constexpr bool misses_class_numbers() {
   if constexpr (tensor_like<Targets> && requires { requires Loss::takes_class_numbers; })
     return !std::is_integral_v<typename Targets::value_type>;
   else
@@ -36,8 +34,7 @@ constexpr bool misses_class_numbers() {
 }
 
 /// Whether a trainer's step takes these arguments; fails to compile where it does not.
-template <class Model, class Loss, class Samples, class Targets>
-consteval bool accepts_step() {
+template <class Model, class Loss, class Samples, class Targets> consteval bool accepts_step() {
   constexpr step_fault fault = fault_of_step<Model, Samples, Targets>();
   constexpr bool in_order = fault != step_fault::swapped, takes_targets = fault != step_fault::no_tensor;
   constexpr bool in_one_place = fault != step_fault::elsewhere;

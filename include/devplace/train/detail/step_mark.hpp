@@ -17,8 +17,7 @@ namespace devplace::train::detail {
 /// elements behind the two sums that follow the gradients. Each participant writes the 16-bit digits of a hash of the
 /// step; the first participant multiplies its digits by minus the number of the others. Equal hashes sum to zero in any
 /// order of summation, because all numbers are integers below 2^24.
-template <class T>
-struct step_mark {
+template <class T> struct step_mark {
   T* tail = nullptr;       ///< the elements behind the gradients; null in one process
   std::uint64_t hash = 0;  ///< hash of the step's number and options, and of the batch
   const std::uint64_t* checksum =
@@ -34,27 +33,23 @@ struct step_mark {
     all ^= all >> 32;
     const T factor = rank == 0 ? T{1} - static_cast<T>(participants) : T{1};
     const std::size_t limit = participants < 256 ? 65536 : (std::size_t{1} << 24) / participants;
-    for (std::size_t i = 0; i != 4; ++i)
-      tail[2 + i] = factor * static_cast<T>((all >> 16 * i & 0xffff) % limit);
+    for (std::size_t i = 0; i != 4; ++i) tail[2 + i] = factor * static_cast<T>((all >> 16 * i & 0xffff) % limit);
   }
 };
 
 /// Whether the sums of the marks show different steps.
-template <class T>
-DEVPLACE_HD bool marks_differ(const T* tail) {
+template <class T> DEVPLACE_HD bool marks_differ(const T* tail) {
   return tail[2] != T{0} || tail[3] != T{0} || tail[4] != T{0} || tail[5] != T{0};
 }
 
 /// Clears a device's flag for differing processes, when a training begins or is restored.
-template <class Backend, class S>
-void clear_difference(const runtime::replica<S>& r) {
+template <class Backend, class S> void clear_difference(const runtime::replica<S>& r) {
   const typename runtime::replica<S>::accumulator none = 0;
   devplace::detail::copy_in<Backend>(r.ordinal, r.loss_sums() + 2, &none, sizeof none);
 }
 
 /// Throws if a device has found a difference. `flag` is the number behind the two sums of its last loss.
-template <class T>
-void require_no_difference(T flag) {
+template <class T> void require_no_difference(T flag) {
   if (flag != 0)
     throw communication_error(
         "trainer: in an earlier step a process had other options, another batch or other parameters than the rest. "

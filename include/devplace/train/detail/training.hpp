@@ -31,8 +31,7 @@
 namespace devplace::train::detail {
 
 /// The step of a trainer: owns the memory of the steps on every place, runs the passes, and reduces, clips and updates.
-template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
-class training {
+template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches> class training {
   static_assert(checked_training<Net, Where, P, Loss, Rule, Policy>());
 
  protected:
@@ -123,8 +122,7 @@ class training {
     return {state_, how_, Batches == 1 ? 1 : places};
   }
 
-  template <class>
-  friend struct equal_steps;
+  template <class> friend struct equal_steps;
 
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
   /// The elements behind the gradients: the sums of weights and losses, and the step's mark.
@@ -136,8 +134,7 @@ class training {
   }
 
   /// Reduces the gradients and updates the parameters.
-  template <class Reduction>
-  DEVPLACE_CONFIGURED void update(state_type& state, Reduction& started) {
+  template <class Reduction> DEVPLACE_CONFIGURED void update(state_type& state, Reduction& started) {
     accumulation_.batches = 0;
     connection_.reduce(state, norm_.used(), started);
     if constexpr (connection_type::compares && connection_type::host_waits()) equal_steps<training>::require(*this);

@@ -61,13 +61,11 @@ auto read_training(const runtime::model_state<S>& state, const Optimizer& optimi
   training_state<typename Optimizer::rule_type, T> result{
       state.seed, state.step, copied(first.parameters), copied(first.buffers), optimizer.state(), {}, {}, {}};
   if constexpr (Connection::shares_over_processes)
-    for (auto& arena : result.optimizer.arenas)
-      gather_arena<Backend>(state, connection, arena);
+    for (auto& arena : result.optimizer.arenas) gather_arena<Backend>(state, connection, arena);
   result.losses.assign(2, 0);
   for (std::size_t k = 0; k < Places; ++k) {
     const auto losses = read_losses<Backend>(state.replicas[k].ordinal, memory[k], memory[k].counts);
-    for (std::size_t i = 0; i < 2; ++i)
-      result.losses[i] += losses[i];
+    for (std::size_t i = 0; i < 2; ++i) result.losses[i] += losses[i];
   }
   if constexpr (Scales) {
     result.scaling = scaled.options;
@@ -77,12 +75,10 @@ auto read_training(const runtime::model_state<S>& state, const Optimizer& optimi
 }
 
 /// Throws argument_error unless a state has the sizes of a training of this network. `what` begins the message.
-template <class Net, class Rule, class T>
-void require_fit(const training_state<Rule, T>& whole, const char* what) {
+template <class Net, class Rule, class T> void require_fit(const training_state<Rule, T>& whole, const char* what) {
   using plan = runtime::network_plan<Net>;
   bool fits = whole.parameters.size() == plan::arena_elements && whole.buffers.size() == plan::buffer_elements;
-  for (const auto& arena : whole.optimizer.arenas)
-    fits = fits && arena.size() == plan::parameter_elements;
+  for (const auto& arena : whole.optimizer.arenas) fits = fits && arena.size() == plan::parameter_elements;
   if (!fits)
     throw argument_error(std::string(what) + ": the state is another network's; give that of this network's trainer.");
 }
@@ -102,8 +98,7 @@ void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::a
   ++state.updates;  // makes saved activations stale
   state.working_copies_are_old = true;
   std::array<double, 4> totals[Places] = {};
-  for (std::size_t i = 0; i < from.losses.size(); ++i)
-    totals[0][i % 2] += from.losses[i];
+  for (std::size_t i = 0; i < from.losses.size(); ++i) totals[0][i % 2] += from.losses[i];
   for (std::size_t k = 0; k < Places; ++k) {
     const runtime::replica<S>& r = state.replicas[k];
     devplace::detail::copy_in<Backend>(r.ordinal, r.parameters.data(), from.parameters.data(), r.parameters.bytes());

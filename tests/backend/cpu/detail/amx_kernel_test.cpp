@@ -29,8 +29,7 @@ struct emulated_tiles {
 
   static void configure(const dp::detail::amx::tile_configuration& tiles) {
     faults += configured || tiles.palette != 1 || tiles.start_row != 0 || sizeof tiles != 64;
-    for (int t = 0; t < 16; ++t)
-      faults += tiles.row_bytes[t] != (t < 8 ? 64 : 0) || tiles.rows[t] != (t < 8 ? 16 : 0);
+    for (int t = 0; t < 16; ++t) faults += tiles.row_bytes[t] != (t < 8 ? 64 : 0) || tiles.rows[t] != (t < 8 ? 16 : 0);
     configured = true;
     std::memset(tile, 0, sizeof tile);
   }
@@ -38,25 +37,19 @@ struct emulated_tiles {
     faults += !configured;
     configured = false;
   }
-  template <int Tile>
-  static void zero() {
+  template <int Tile> static void zero() {
     faults += !configured;
     std::memset(tile[Tile], 0, sizeof tile[Tile]);
   }
-  template <int Tile>
-  static void load(const void* rows, std::size_t stride) {
+  template <int Tile> static void load(const void* rows, std::size_t stride) {
     faults += !configured;
-    for (std::size_t i = 0; i < 16; ++i)
-      std::memcpy(tile[Tile][i], static_cast<const char*>(rows) + i * stride, 64);
+    for (std::size_t i = 0; i < 16; ++i) std::memcpy(tile[Tile][i], static_cast<const char*>(rows) + i * stride, 64);
   }
-  template <int Tile>
-  static void store(void* rows, std::size_t stride) {
+  template <int Tile> static void store(void* rows, std::size_t stride) {
     faults += !configured;
-    for (std::size_t i = 0; i < 16; ++i)
-      std::memcpy(static_cast<char*>(rows) + i * stride, tile[Tile][i], 64);
+    for (std::size_t i = 0; i < 16; ++i) std::memcpy(static_cast<char*>(rows) + i * stride, tile[Tile][i], 64);
   }
-  template <int Sums, int A, int B>
-  static void multiply() {
+  template <int Sums, int A, int B> static void multiply() {
     faults += !configured;
     ++multiplications;
     for (std::size_t m = 0; m < 16; ++m)
@@ -74,8 +67,7 @@ struct emulated_tiles {
   }
 };
 
-template <class Result>
-std::size_t wrong_by_tiles(std::size_t m, std::size_t n, std::size_t k, int variant) {
+template <class Result> std::size_t wrong_by_tiles(std::size_t m, std::size_t n, std::size_t k, int variant) {
   dp::detail::gemm_arguments<dp::bf16, Result> g;
   const std::size_t gap = 1 + (m + n + k) % 3;
   g.m = m, g.n = n, g.k = k;
@@ -83,8 +75,7 @@ std::size_t wrong_by_tiles(std::size_t m, std::size_t n, std::size_t k, int vari
   g.lda = (g.transpose_a ? m : k) + gap, g.ldb = (g.transpose_b ? k : n) + gap, g.ldc = n + gap;
   const auto numbers = [](std::size_t count, std::size_t seed) {
     std::vector<dp::bf16> values(count);
-    for (std::size_t i = 0; i < count; ++i)
-      values[i] = dp::bf16(static_cast<int>((i * i + 7 * i + seed) % 9) - 4);
+    for (std::size_t i = 0; i < count; ++i) values[i] = dp::bf16(static_cast<int>((i * i + 7 * i + seed) % 9) - 4);
     return values;
   };
   const auto a = numbers((g.transpose_a ? k : m) * g.lda, 1), b = numbers((g.transpose_b ? n : k) * g.ldb, 2),

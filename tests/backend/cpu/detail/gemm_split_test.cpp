@@ -13,9 +13,7 @@ namespace dp = devplace;
 using dp::detail::gemm_split;
 using dp::detail::split_product;
 
-std::size_t parts(const gemm_split& split) {
-  return split.rows * split.columns;
-}
+std::size_t parts(const gemm_split& split) { return split.rows * split.columns; }
 
 }  // namespace
 
@@ -29,8 +27,7 @@ TEST_CASE("the grid of a product covers every element of C once", "[backend]") {
         for (std::size_t member = 0; member != parts(split); ++member) {
           const dp::detail::gemm_range range = dp::detail::range_of(m, n, 8, 32, split, member);
           for (std::size_t i = range.row_begin; i < range.row_end; ++i)
-            for (std::size_t j = range.column_begin; j < range.column_end; ++j)
-              ++times[i * n + j];
+            for (std::size_t j = range.column_begin; j < range.column_end; ++j) ++times[i * n + j];
         }
         CHECK(times == std::vector<int>(m * n, 1));
       }

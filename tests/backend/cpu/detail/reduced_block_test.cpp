@@ -23,8 +23,7 @@ constexpr std::size_t most = 200;
 
 std::vector<float> numbers(std::size_t count) {
   std::vector<float> x(count);
-  for (std::size_t i = 0; i != count; ++i)
-    x[i] = static_cast<float>(std::sin(static_cast<double>(i * i + 1)));
+  for (std::size_t i = 0; i != count; ++i) x[i] = static_cast<float>(std::sin(static_cast<double>(i * i + 1)));
   return x;
 }
 
@@ -51,11 +50,9 @@ Result reduced(const std::vector<float>& x, const MakeReducer& make_reducer) {
 /// which are then added by halves.
 double sum_by_lanes(const std::vector<float>& x) {
   double lanes[32] = {};
-  for (std::size_t i = 0; i != x.size(); ++i)
-    lanes[i % 32] += static_cast<double>(x[i]);
+  for (std::size_t i = 0; i != x.size(); ++i) lanes[i % 32] += static_cast<double>(x[i]);
   for (std::size_t half = 16; half != 0; half /= 2)
-    for (std::size_t lane = 0; lane != half; ++lane)
-      lanes[lane] += lanes[lane + half];
+    for (std::size_t lane = 0; lane != half; ++lane) lanes[lane] += lanes[lane + half];
   return lanes[0];
 }
 
@@ -67,8 +64,7 @@ TEST_CASE("sums of a block have the same bits by every instruction set, for ever
     for (std::size_t i = 0; i != count; ++i)  // different magnitudes, so that the order of the additions is visible
       x[i] = std::ldexp(x[i], static_cast<int>(i * 37 % 61));
     double expected = 0;
-    for (const float value : x)
-      expected += static_cast<double>(value);
+    for (const float value : x) expected += static_cast<double>(value);
     const auto sum = reduced<double>(x, [](double* to) { return detail::sum_reducer<float, double>{to, 0}; });
     if (count >= 64) CHECK(sum == sum_by_lanes(x));
     CHECK(sum == Catch::Approx(expected).epsilon(1e-7).margin(1e-12));

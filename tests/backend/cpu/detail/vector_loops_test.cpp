@@ -36,8 +36,7 @@ floats numbers(std::size_t count, std::size_t first) {
 }
 
 /// Calls `check(formula)` with formulas of two operands.
-template <class Check>
-void for_each_formula(const Check& check) {
+template <class Check> void for_each_formula(const Check& check) {
   check([](const auto& x, const auto& y) { return x + y; });
   check([](const auto& x, const auto& y) { return dp::relu(x * y - 0.5F) / (y + 2.0F); });
   check([](const auto& x, const auto& y) { return dp::where(y <= 0, 0, x); });

@@ -30,10 +30,8 @@ unsigned width = 0;
 
 }  // namespace
 
-template <>
-struct devplace::implementation<emulated, devplace::op::for_each> {
-  template <class Body>
-  static void run(int, std::size_t n, std::size_t, const Body& body) {
+template <> struct devplace::implementation<emulated, devplace::op::for_each> {
+  template <class Body> static void run(int, std::size_t n, std::size_t, const Body& body) {
     const auto kernel = make_kernel(n, body);
     was_wide = kernel.groups != 0;
     width = kernel.body.width;
@@ -44,8 +42,7 @@ struct devplace::implementation<emulated, devplace::op::for_each> {
 
 namespace {
 
-template <class T, class Extents>
-using window = dp::view<T, Extents, on_cpu>;
+template <class T, class Extents> using window = dp::view<T, Extents, on_cpu>;
 
 /// Assigns like dp::assign on a CPU without overlap, but by the emulated kernel.
 template <class T, class Extents, class Layout, class Expression>
@@ -62,8 +59,7 @@ void assign_by_kernel(const dp::view<T, Extents, on_cpu, Layout>& to, const Expr
 }
 
 /// Elements with `Extents`, aligned for wide accesses or `offset` elements after such an address.
-template <class T, class Extents>
-struct room {
+template <class T, class Extents> struct room {
   alignas(16) std::array<T, 3000> elements{};
   Extents extents;
   std::size_t offset;
@@ -196,7 +192,6 @@ TEST_CASE("assignment in place and filling by the kernel", "[cuda]") {
   const dp::detail::assign_linear<float, dp::detail::scalar_leaf<float>> body{by_kernel.out().data(), {2.5F}};
   dp::implementation<emulated, dp::op::for_each>::run(0, 1001, 1, body);
   CHECK(was_wide);
-  for (std::size_t i = 0; i < 1001; ++i)
-    REQUIRE(by_kernel.elements[i] == 2.5F);
+  for (std::size_t i = 0; i < 1001; ++i) REQUIRE(by_kernel.elements[i] == 2.5F);
   CHECK(by_kernel.elements[1001] == expected.elements[1001]);
 }

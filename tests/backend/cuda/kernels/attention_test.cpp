@@ -27,8 +27,7 @@ void require_kernels_agree(const dp::detail::attention_shape& shape, double prob
   dp::detail::launch_attention<Columns>(found.forward, launch);
   const dp::detail::attention_products<T> products{shape, found.results.data(), found.dresults.data(),
                                                    found.products.data()};
-  for (std::size_t i = 0; i < shape.sequences() * shape.length; ++i)
-    products(i);
+  for (std::size_t i = 0; i < shape.sequences() * shape.length; ++i) products(i);
   dp::detail::launch_attention_gradient<Columns>(found.backward, launch);
   found.require_agreement(loops, tolerance);
 }

@@ -31,18 +31,15 @@ TEST_CASE("batch_norm of 16-bit elements takes 8 at a time and equals a loop, fo
         dy[i] = bf16(static_cast<float>(i * 31 % 17) - 8);
       }
       std::vector<float> numbers(7 * s.channels);
-      for (std::size_t i = 0; i < numbers.size(); ++i)
-        numbers[i] = static_cast<float>(i % 7) / 4 + 1;
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 7) / 4 + 1;
       const auto scales = dp::detail::channel_scales<float>::in(numbers.data(), s.channels);
       const float *const weight = numbers.data() + 3 * s.channels, *const bias = weight + s.channels;
       const auto check = [&](const auto& functor_to) {
         const auto kernel = make_kernel(n, functor_to(found));
         CHECK((kernel.groups != 0) == (shift == 0));
         simt::launch(2, kernel, 1);
-        for (std::size_t i = 0; i < n; ++i)
-          functor_to(expected)(i);
-        for (std::size_t i = 0; i < n; ++i)
-          REQUIRE(found[i].bits() == expected[i].bits());
+        for (std::size_t i = 0; i < n; ++i) functor_to(expected)(i);
+        for (std::size_t i = 0; i < n; ++i) REQUIRE(found[i].bits() == expected[i].bits());
       };
       check([&](bf16* to) { return dp::detail::scale_channels_functor<bf16, float>{s, to, x, scales, weight, bias}; });
       check([&](bf16* to) {

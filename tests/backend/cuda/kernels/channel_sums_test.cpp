@@ -46,8 +46,7 @@ struct integer_terms {
   }
 };
 
-template <bool Neighbours, class Terms>
-void launch_channel_sums(const channel_shape& shape, const Terms& terms) {
+template <bool Neighbours, class Terms> void launch_channel_sums(const channel_shape& shape, const Terms& terms) {
   static std::vector<unsigned> tickets(dp::detail::most_partial_blocks);
   static std::vector<double> room(2 * dp::detail::most_partial_blocks * dp::detail::most_block_columns);
   dp::detail::with_reduce_kernel<!Neighbours>(dp::detail::channel_reduction<Neighbours>(shape, terms), [](auto kernel) {
@@ -75,8 +74,7 @@ TEST_CASE("the kernel's and the CPU's sums over channels equal a loop's, for any
     INFO(samples << " samples, " << channels << " channels, " << extent << " positions");
     const channel_shape shape{samples, channels, extent};
     std::vector<float> x(std::max<std::size_t>(1, shape.size()));
-    for (std::size_t i = 0; i < x.size(); ++i)
-      x[i] = static_cast<float>(i * 7919 % 23) - 11;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 23) - 11;
     std::vector<double> expected(2 * channels), found(2 * channels, -1), on_cpu(2 * channels, -1);
     for (std::size_t i = 0; i < shape.size(); ++i) {
       const std::size_t c = i / extent % channels;
@@ -105,8 +103,7 @@ TEST_CASE("element by element, as on a GPU, batch_norm's functors give the bits 
     }
     const auto scales = dp::detail::channel_scales<float>::in(statistics.data(), 3);
     const auto compare = [&](const auto& functor) {
-      for (std::size_t i = 0; i < n; ++i)
-        functor(y.data())(i);
+      for (std::size_t i = 0; i < n; ++i) functor(y.data())(i);
       functor(by_range.data()).range(0, 5);
       functor(by_range.data()).range(5, n);
       CHECK(y == by_range);
@@ -137,8 +134,7 @@ TEST_CASE("statistics by sums of integers equal the elements', and are NaN in a 
   const auto scales = dp::detail::channel_scales<float>::in(statistics.data(), 3);
   const dp::detail::exact_statistics_functor<float> finish{
       keys.data(), sums.data(), unit, 4, {scales, mean.data(), variance.data(), 1, 0}};
-  for (std::size_t c = 0; c < 3; ++c)
-    finish(c);
+  for (std::size_t c = 0; c < 3; ++c) finish(c);
   CHECK(std::isnan(mean[0]));
   CHECK(std::isnan(variance[0]));
   CHECK(mean[1] == 250001.5F);

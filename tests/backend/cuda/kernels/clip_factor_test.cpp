@@ -46,14 +46,12 @@ TEST_CASE("clipping on a GPU takes one launch, and norm and factor equal a plain
     INFO(n << " gradients");
     const std::vector<float> gradients = simt::logits(n);
     long double sum = 0;
-    for (const float g : gradients)
-      sum += static_cast<long double>(g) * static_cast<long double>(g);
+    for (const float g : gradients) sum += static_cast<long double>(g) * static_cast<long double>(g);
     const double norm = static_cast<double>(std::sqrt(sum)) / 32;
     const clipped result = clip(gradients, &divisor, 0.5);
     CHECK(result.norm == static_cast<float>(norm));
     CHECK(result.factor == static_cast<float>(norm > 0.4999 ? 0.5 / (norm + 1e-6) : 1));
-    for (std::uint32_t seed = 2; seed < 5; ++seed)
-      CHECK(clip(gradients, &divisor, 0.5, seed).norm == result.norm);
+    for (std::uint32_t seed = 2; seed < 5; ++seed) CHECK(clip(gradients, &divisor, 0.5, seed).norm == result.norm);
   }
 }
 

@@ -29,8 +29,7 @@ struct matrix {
   matrix(std::size_t m, std::size_t n)
       : rows(m), columns(n), ld((n + 3) / 4 * 4), storage(rows * ld + 4, std::numeric_limits<float>::quiet_NaN()) {
     for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t j = 0; j < columns; ++j)
-        data()[i * ld + j] = at(i, j);
+      for (std::size_t j = 0; j < columns; ++j) data()[i * ld + j] = at(i, j);
   }
   static float at(std::size_t i, std::size_t j) { return static_cast<float>((i * 7919 + j * 31) % 23) - 11; }
   float* data() {
@@ -44,8 +43,7 @@ struct emulated {
   unsigned* kernels;
   unsigned most_blocks;
 
-  template <class Kernel>
-  void operator()(std::size_t blocks, const Kernel& kernel) const {
+  template <class Kernel> void operator()(std::size_t blocks, const Kernel& kernel) const {
     ++*kernels;
     simt::launch(std::min(static_cast<unsigned>(blocks), most_blocks), kernel, 7);
   }
@@ -67,8 +65,7 @@ TEST_CASE("column sums equal a loop's, in one kernel or two, for any number of b
     matrix x(m, n);
     std::vector<float> expected(n, 3.0F);
     for (std::size_t j = 0; j < n; ++j) {
-      for (std::size_t i = 0; i < m; ++i)
-        expected[j] += 2 * matrix::at(i, j);
+      for (std::size_t i = 0; i < m; ++i) expected[j] += 2 * matrix::at(i, j);
     }
     std::vector<float> workspace(16 * n);
     for (const unsigned most_blocks : {1u, 3u, 100u}) {
@@ -95,8 +92,7 @@ TEST_CASE("strips of column sums fit into the workspace", "[cuda]") {
   matrix x(500, 6);
   std::vector<float> expected(6, 0.0F);
   for (std::size_t j = 0; j < 6; ++j)
-    for (std::size_t i = 0; i < 500; ++i)
-      expected[j] += matrix::at(i, j);
+    for (std::size_t i = 0; i < 500; ++i) expected[j] += matrix::at(i, j);
   for (const std::size_t strips : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
     unsigned kernels = 0;
     std::vector<float> workspace(strips * 6);
@@ -114,12 +110,10 @@ TEST_CASE("column sums apply row weights and the epilogue", "[cuda]") {
   std::vector<float> weights(140), sums(10, 1.0F), workspace(1000);
   const std::vector<float> bias{1, -2000, 3, 4, 5};
   std::vector<float> expected(10, 1.0F);
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    weights[i] = static_cast<float>(i % 5) - 2;
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 5) - 2;
   for (std::size_t j = 0; j < 5; ++j) {
     float sum = 0;
-    for (std::size_t i = 0; i < 70; ++i)
-      sum += weights[2 * i] * matrix::at(i, j);
+    for (std::size_t i = 0; i < 70; ++i) sum += weights[2 * i] * matrix::at(i, j);
     const float before = 3 * sum + 2 + bias[j];
     expected[2 * j] = before < 0 ? 0 : before;
   }
@@ -136,8 +130,7 @@ namespace {
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinite = std::numeric_limits<float>::infinity();
 
-template <unsigned Width>
-void check_relu_gradient(std::size_t m, std::size_t n, bool in_place) {
+template <unsigned Width> void check_relu_gradient(std::size_t m, std::size_t n, bool in_place) {
   INFO(m << " x " << n << ", " << Width << " at once, in place " << in_place);
   matrix y(m, n), dy(m, n), apart(m, n);
   float* const to = in_place ? dy.data() : apart.data();
@@ -148,8 +141,7 @@ void check_relu_gradient(std::size_t m, std::size_t n, bool in_place) {
       gradient[i * n + j] = matrix::at(i, j) > 0 ? matrix::at(3 * i, j) : 0;
       expected[j] += gradient[i * n + j];
     }
-  for (std::size_t i = 0; i < m * n; ++i)
-    y.data()[i] = matrix::at(i / n, i % n);
+  for (std::size_t i = 0; i < m * n; ++i) y.data()[i] = matrix::at(i / n, i % n);
   unsigned kernels = 0;
   dp::detail::launch_column_sums(dp::detail::relu_gradient_source<float, Width>{to, dy.data(), y.data(), n}, m, n,
                                  dp::detail::sum_result<float>{sums.data(), 1, 1, 1}, workspace.data(),

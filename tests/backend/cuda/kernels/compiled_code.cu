@@ -28,12 +28,10 @@
 
 namespace dp = devplace;
 
-template <class T>
-using matrix = dp::tensor<T, dp::extents<dp::dyn, dp::dyn>, dp::on<dp::cuda<0>>>;
+template <class T> using matrix = dp::tensor<T, dp::extents<dp::dyn, dp::dyn>, dp::on<dp::cuda<0>>>;
 using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>>;
 
-template <class T>
-void rows(matrix<T>& y, const matrix<T>& x, const labels& targets) {
+template <class T> void rows(matrix<T>& y, const matrix<T>& x, const labels& targets) {
   dp::softmax_into(y, x);
   dp::log_softmax_into(y, x);
   dp::softmax_backward_into(y, y, x);
@@ -41,8 +39,7 @@ void rows(matrix<T>& y, const matrix<T>& x, const labels& targets) {
   dp::cross_entropy(x, targets);
 }
 
-template <class T>
-void updates(const dp::optim::step_arguments<T>& arguments) {
+template <class T> void updates(const dp::optim::step_arguments<T>& arguments) {
   dp::optim::adam{}.step<dp::backend::cuda>(arguments);
   dp::optim::sgd{.momentum = 0.9}.step<dp::backend::cuda>(arguments);
 }
@@ -71,8 +68,7 @@ void products(const dp::detail::gemm_arguments<T>& product, const dp::detail::re
 }
 
 /// Instantiates random numbers, dropout and scaling of bytes.
-template <class T>
-void draws(matrix<T>& y, const matrix<std::uint8_t>& bytes) {
+template <class T> void draws(matrix<T>& y, const matrix<std::uint8_t>& bytes) {
   dp::uniform_into(y, dp::seed{1}, 0, 0, 1);
   dp::normal_into(y, dp::seed{1}, 0, 0, 1);
   dp::dropout_into(y, y, 0.5, {});
@@ -80,8 +76,7 @@ void draws(matrix<T>& y, const matrix<std::uint8_t>& bytes) {
 }
 
 /// Instantiates normalizations of rows with elements of type T and weights in float.
-template <class T>
-void normalizations() {
+template <class T> void normalizations() {
   const auto run = [](const auto& row) { dp::detail::for_each_row<dp::backend::cuda>(0, 1, 1, 1, row); };
   run(dp::detail::normalize_row<float, true, T>{});
   run(dp::detail::normalize_backward_row<float, true, T>{});
@@ -89,8 +84,7 @@ void normalizations() {
 }
 
 /// Instantiates the sums of batch_norm and of convolutions' bias gradients.
-template <class T>
-void channel_sums() {
+template <class T> void channel_sums() {
   using namespace dp::detail;
   sum_channels<dp::backend::cuda>(0, {1, 1, 1}, moment_terms<T, float>{});
   sum_channels<dp::backend::cuda>(0, {1, 1, 1}, batch_norm_gradient_terms<T, float, float>{nullptr, nullptr, {}, {}});
@@ -98,8 +92,7 @@ void channel_sums() {
 }
 
 /// Instantiates the elementwise passes of batch_norm, pooling, upsample and convolutions.
-template <class T>
-void images() {
+template <class T> void images() {
   using namespace dp::detail;
   const auto run = [](const auto& f) { for_each_index<dp::backend::cuda>(0, 1, 1, f); };
   run(scale_channels_functor<T, float>{});
@@ -118,8 +111,7 @@ void images() {
 
 /// Instantiates kernels with 16-bit elements beside 32-bit ones: roundings, an update with rounded parameters, dropout,
 /// and the kernels before and after products.
-template <class T>
-void shorts(matrix<T>& y) {
+template <class T> void shorts(matrix<T>& y) {
   dp::runtime::round_elements<dp::backend::cuda>(0, static_cast<T*>(nullptr), static_cast<const float*>(nullptr), 1);
   dp::runtime::round_elements<dp::backend::cuda>(0, static_cast<float*>(nullptr), static_cast<const T*>(nullptr), 1);
   dp::optim::adam{}.step<dp::backend::cuda>(dp::optim::working_step_arguments<dp::optim::step_arguments<float>, T>{});

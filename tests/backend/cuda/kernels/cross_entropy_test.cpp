@@ -35,8 +35,7 @@ result by_definition(const std::vector<float>& x, const std::vector<std::int64_t
     const auto label = static_cast<std::size_t>(labels[row]);
     const double max = *std::max_element(logits, logits + n);
     double sum = 0;
-    for (std::size_t c = 0; c < n; ++c)
-      sum += std::exp(logits[c] - max);
+    for (std::size_t c = 0; c < n; ++c) sum += std::exp(logits[c] - max);
     // q is the weight of class c in the target distribution.
     double all = 0;
     for (std::size_t c = 0; c < n; ++c) {
@@ -46,16 +45,14 @@ result by_definition(const std::vector<float>& x, const std::vector<std::int64_t
       r.gradient[row * n + c] -= q;
       all += q;
     }
-    for (std::size_t c = 0; c < n; ++c)
-      r.gradient[row * n + c] += all * std::exp(logits[c] - max) / sum;
+    for (std::size_t c = 0; c < n; ++c) r.gradient[row * n + c] += all * std::exp(logits[c] - max) / sum;
   }
   return r;
 }
 
 double error(const std::vector<float>& a, const std::vector<double>& b, double scale) {
   double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    largest = std::max(largest, std::abs(a[i] - b[i]) / scale);
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]) / scale);
   return largest;
 }
 
@@ -75,8 +72,7 @@ TEST_CASE("cross-entropy kernels agree with the definition in double, for any nu
         for (std::size_t row = 0; row < rows; ++row)
           labels[row] = row == 1 ? ignore : static_cast<std::int64_t>((row * 7919) % n);
         std::vector<float> weights;
-        for (std::size_t c = 0; weighted && c < n; ++c)
-          weights.push_back(static_cast<float>(c % 3) + 0.5F);
+        for (std::size_t c = 0; weighted && c < n; ++c) weights.push_back(static_cast<float>(c % 3) + 0.5F);
         std::vector<float> losses(rows), gradient(x.size());
         const dp::cross_entropy_options<float> options{ignore, static_cast<float>(smoothing),
                                                        weighted ? weights.data() : nullptr};
@@ -176,8 +172,7 @@ TEST_CASE("kernels and CPU agree for infinite, NaN and extreme logits", "[cuda]"
         cpu(row);
         CHECK(agree(losses[row], cpu_losses[row]));
         std::size_t differ = 0;
-        for (std::size_t i = row * n; i < row * n + n; ++i)
-          differ += !agree(gradient[i], cpu_gradient[i]);
+        for (std::size_t i = row * n; i < row * n + n; ++i) differ += !agree(gradient[i], cpu_gradient[i]);
         CHECK(differ == 0);
       }
     }

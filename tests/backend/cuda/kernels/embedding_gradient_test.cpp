@@ -17,8 +17,7 @@ namespace dp = devplace;
 namespace {
 
 /// Returns the first address from `data` on that is aligned for wide accesses.
-template <class T>
-T* aligned_to_16(T* data) {
+template <class T> T* aligned_to_16(T* data) {
   const std::size_t past = reinterpret_cast<std::uintptr_t>(data) % 16 / sizeof(T), all = 16 / sizeof(T);
   return data + (all - past) % all;
 }
@@ -32,8 +31,7 @@ TEMPLATE_TEST_CASE("the kernel of embedding's gradient adds the rows of each ind
       const bool accumulate = offset == columns % 2;
       constexpr std::size_t rows = 19, count = 100, without = 4;
       std::vector<std::int32_t> indices(count);
-      for (std::size_t i = 0; i < count; ++i)
-        indices[i] = static_cast<std::int32_t>(i * i % 23) - 2;  // -2 to 20
+      for (std::size_t i = 0; i < count; ++i) indices[i] = static_cast<std::int32_t>(i * i % 23) - 2;  // -2 to 20
       std::vector<TestType> dy_storage(count * columns + 16 + offset);
       TestType* const dy = aligned_to_16(dy_storage.data()) + offset;
       std::vector<float> sums(rows * columns + 1, 0.5F);

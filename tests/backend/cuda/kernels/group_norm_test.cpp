@@ -40,16 +40,14 @@ TEMPLATE_TEST_CASE("group_norm's kernels agree with the CPU's loops, for groups 
       return dp::detail::normalize_group<float, TestType>{shape, y.data(), x.data(), weight.data(), bias.data(), 0.5};
     };
     simt::launch_rows(rows, n, forward(found));
-    for (std::size_t row = 0; row < rows; ++row)
-      forward(expected)(row);
+    for (std::size_t row = 0; row < rows; ++row) forward(expected)(row);
     check_near(found, expected);
     const auto backward = [&](values& dx, std::vector<float>& products) {
       return dp::detail::normalize_backward_group<float, TestType>{
           shape, dx.data(), products.data(), x.data(), dy.data(), weight.data(), 0.5};
     };
     simt::launch_rows(rows, n, backward(found, terms));
-    for (std::size_t row = 0; row < rows; ++row)
-      backward(expected, expected_terms)(row);
+    for (std::size_t row = 0; row < rows; ++row) backward(expected, expected_terms)(row);
     check_near(found, expected);
     check_near(terms, expected_terms);
   }

@@ -74,8 +74,7 @@ TEST_CASE("losses in the kernels equal the CPU's", "[nn]") {
     compare(nn::kl_div{.log_target = true, .batchmean = true}, rows, x, t);
     compare(nn::bce_with_logits{.pos_weight = std::vector<double>(columns, 2), .weights = {3}}, rows, x, t);
     std::vector<std::int64_t> labels(rows);
-    for (std::size_t i = 0; i < rows; ++i)
-      labels[i] = i % 7 == 3 ? -100 : static_cast<std::int64_t>(i % columns);
+    for (std::size_t i = 0; i < rows; ++i) labels[i] = i % 7 == 3 ? -100 : static_cast<std::int64_t>(i % columns);
     compare(nn::nll{.class_weights = std::vector<double>(columns, 1.5)}, rows, x, labels);
   }
 }

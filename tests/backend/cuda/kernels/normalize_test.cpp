@@ -25,8 +25,7 @@ void check_near(const values& found, const values& expected, double epsilon = 1e
 }
 
 /// Checks that the kernels agree with the loops over rows, for rows of any length.
-template <bool Centred>
-void compare() {
+template <bool Centred> void compare() {
   for (const std::size_t n : simt::row_lengths) {
     const std::size_t rows = n > 1024 ? 2 : 9;
     INFO(n << " features");
@@ -38,8 +37,7 @@ void compare() {
     };
     values found(x.size()), expected(x.size());
     simt::launch_rows(rows, n, forward(found));
-    for (std::size_t row = 0; row < rows; ++row)
-      forward(expected)(row);
+    for (std::size_t row = 0; row < rows; ++row) forward(expected)(row);
     check_near(found, expected);
     const auto backward = [&](values& dx, values& terms) {
       return dp::detail::normalize_backward_row<float, Centred>{
@@ -47,8 +45,7 @@ void compare() {
     };
     values terms(x.size()), expected_terms(x.size());
     simt::launch_rows(rows, n, backward(found, terms));
-    for (std::size_t row = 0; row < rows; ++row)
-      backward(expected, expected_terms)(row);
+    for (std::size_t row = 0; row < rows; ++row) backward(expected, expected_terms)(row);
     check_near(found, expected);
     check_near(terms, expected_terms);
   }
@@ -77,28 +74,21 @@ struct short_rows {
   short_rows& operator=(const short_rows&) = delete;
 
  private:
-  template <class Row>
-  static void run(bool by_kernel, std::size_t n, const Row& row) {
+  template <class Row> static void run(bool by_kernel, std::size_t n, const Row& row) {
     if (by_kernel) return simt::launch_rows(rows, n, row);
-    for (std::size_t i = 0; i < rows; ++i)
-      row(i);
+    for (std::size_t i = 0; i < rows; ++i) row(i);
   }
 };
 
 }  // namespace
 
-TEST_CASE("layer_norm's kernels agree with the CPU's loops, for any number of features", "[cuda]") {
-  compare<true>();
-}
+TEST_CASE("layer_norm's kernels agree with the CPU's loops, for any number of features", "[cuda]") { compare<true>(); }
 
-TEST_CASE("rms_norm's kernels agree with the CPU's loops, for any number of features", "[cuda]") {
-  compare<false>();
-}
+TEST_CASE("rms_norm's kernels agree with the CPU's loops, for any number of features", "[cuda]") { compare<false>(); }
 
 TEST_CASE("rows of bf16 are normalized as on the CPU, with the same bits wherever they begin", "[cuda]") {
   std::vector<std::size_t> lengths{136, 1032};
-  for (std::size_t n = 1; n <= 40; ++n)
-    lengths.push_back(n);
+  for (std::size_t n = 1; n <= 40; ++n) lengths.push_back(n);
   for (const std::size_t n : lengths) {
     INFO(n << " features");
     const short_rows aligned(n, 0, true), expected(n, 0, false);

@@ -35,19 +35,16 @@ struct elements {
   bf16* data() { return reinterpret_cast<bf16*>(room.data()) + shift; }
   std::vector<std::uint16_t> bits() {
     std::vector<std::uint16_t> result;
-    for (std::size_t i = 0; i < size; ++i)
-      result.push_back(data()[i].bits());
+    for (std::size_t i = 0; i < size; ++i) result.push_back(data()[i].bits());
     return result;
   }
 };
 
 /// Runs `functor_to(result)` as a GPU would and compares it with a loop. Returns whether it takes several elements at a
 /// time.
-template <class Functor>
-bool takes_several(std::size_t n, std::size_t shift, const Functor& functor_to) {
+template <class Functor> bool takes_several(std::size_t n, std::size_t shift, const Functor& functor_to) {
   elements found(n, shift), expected(n);
-  for (std::size_t i = 0; i < n; ++i)
-    functor_to(expected.data())(i);
+  for (std::size_t i = 0; i < n; ++i) functor_to(expected.data())(i);
   const auto kernel = make_kernel(n, functor_to(found.data()));
   simt::launch(2, kernel, 1);
   CHECK(found.bits() == expected.bits());
@@ -85,9 +82,8 @@ TEST_CASE("pooling of 16-bit elements in squares equals a loop's, with wide acce
       CHECK(takes_several(pixels, 0, [&](bf16* to) {
               return max_pool_gradient_functor<bf16>{s, x.data(), dy.data(), to};
             }) == wide);
-      CHECK(takes_several(pixels, shift, [&](bf16* to) {
-              return average_pool_gradient_functor<bf16>{s, dy.data(), to};
-            }) == wide);
+      CHECK(takes_several(pixels, shift,
+                          [&](bf16* to) { return average_pool_gradient_functor<bf16>{s, dy.data(), to}; }) == wide);
     }
 }
 
@@ -98,9 +94,8 @@ TEST_CASE("upsampling of 16-bit elements equals a loop's, with wide accesses whe
       const std::size_t n = 5 * columns, c = columns, f = factor;
       elements x(n), dy(n * factor * factor, shift);
       const bool wide = factor == 2 && columns % 4 == 0 && shift == 0;
-      CHECK(takes_several(n * factor * factor, shift, [&](bf16* to) {
-              return dp::detail::upsample_functor<bf16>{c, f, x.data(), to};
-            }) == wide);
+      CHECK(takes_several(n * factor * factor, shift,
+                          [&](bf16* to) { return dp::detail::upsample_functor<bf16>{c, f, x.data(), to}; }) == wide);
       CHECK(takes_several(n, 0, [&](bf16* to) {
               return dp::detail::upsample_gradient_functor<bf16>{c, f, dy.data(), to};
             }) == wide);

@@ -25,19 +25,15 @@ struct alignas(16) aligned_rows {
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinite = std::numeric_limits<float>::infinity();
 
-float element(std::size_t i) {
-  return static_cast<float>(i * 37 % 17) / 8 - 1;
-}
+float element(std::size_t i) { return static_cast<float>(i * 37 % 17) / 8 - 1; }
 
 /// Returns whether the kernel computes C = then(beta C + bias) and leaves the elements behind the columns unchanged.
 template <unsigned Width>
 bool finishes(std::size_t m, std::size_t n, float beta, bool with_bias, epilogue then, unsigned blocks) {
   constexpr std::size_t ld = 264;
   aligned_rows c, bias;
-  for (std::size_t i = 0; i < 40 * ld; ++i)
-    c.value[i] = beta == 0 ? not_a_number : element(i);
-  for (std::size_t j = 0; j < ld; ++j)
-    bias.value[j] = element(5 * j);
+  for (std::size_t i = 0; i < 40 * ld; ++i) c.value[i] = beta == 0 ? not_a_number : element(i);
+  for (std::size_t j = 0; j < ld; ++j) bias.value[j] = element(5 * j);
   const aligned_rows before = c;
   simt::launch(blocks,
                dp::detail::finish_kernel<float, Width>{m, n, ld, c.value, beta, with_bias ? bias.value : nullptr, then},
@@ -70,8 +66,7 @@ TEST_CASE("the kernel after a product adds the bias and applies the activation, 
 TEST_CASE("the activation after a product keeps NaN, infinity and -0", "[cuda]") {
   aligned_rows c;
   const std::array<float, 8> values{not_a_number, -not_a_number, infinite, -infinite, -0.0F, 0.0F, -1, 2};
-  for (std::size_t i = 0; i < 8; ++i)
-    c.value[i] = values[i];
+  for (std::size_t i = 0; i < 8; ++i) c.value[i] = values[i];
   simt::launch(1, dp::detail::finish_kernel<float, 4>{1, 8, 8, c.value, 1, nullptr, epilogue::relu}, 1);
   CHECK(std::isnan(c.value[0]));
   CHECK(std::isnan(c.value[1]));
@@ -85,15 +80,12 @@ TEST_CASE("the activation after a product keeps NaN, infinity and -0", "[cuda]")
 
 TEST_CASE("products of rows with a vector are the same with a warp or a block per row", "[cuda]") {
   std::vector<double> matrix(40 * 300), vector(600);
-  for (std::size_t i = 0; i < matrix.size(); ++i)
-    matrix[i] = static_cast<double>(i % 19) - 9;
-  for (std::size_t i = 0; i < vector.size(); ++i)
-    vector[i] = static_cast<double>(i % 7) - 3;
+  for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = static_cast<double>(i % 19) - 9;
+  for (std::size_t i = 0; i < vector.size(); ++i) vector[i] = static_cast<double>(i % 7) - 3;
   for (const auto& [rows, count] : {std::array<std::size_t, 2>{1, 1}, {3, 300}, {40, 33}, {9, 256}}) {
     std::vector<double> expected(rows);
     for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t p = 0; p < count; ++p)
-        expected[i] += matrix[i * 300 + p] * vector[2 * p];
+      for (std::size_t p = 0; p < count; ++p) expected[i] += matrix[i * 300 + p] * vector[2 * p];
     std::vector<double> by_warps(rows), by_blocks(rows);
     simt::launch(2,
                  dp::detail::row_products_kernel<double, 32>{

@@ -21,8 +21,7 @@ namespace {
 constexpr std::size_t room = 6000;
 
 /// The results of a kernel and of the CPU's loops, and the elements behind them.
-template <class T>
-struct twice {
+template <class T> struct twice {
   alignas(16) std::array<T, room> by_kernel, by_cpu;
 
   twice() {
@@ -32,8 +31,7 @@ struct twice {
   bool same_bits() const { return std::memcmp(by_kernel.data(), by_cpu.data(), sizeof by_cpu) == 0; }
 };
 
-template <class T>
-void check_fills(std::size_t n, std::size_t offset) {
+template <class T> void check_fills(std::size_t n, std::size_t offset) {
   INFO(n << " elements of " << sizeof(T) << " bytes, offset " << offset);
   const dp::detail::random_sequence random(5, 6);
   const auto check = [&](const auto& body_for) {
@@ -51,13 +49,11 @@ void check_fills(std::size_t n, std::size_t offset) {
   check([&](T* to) { return dp::detail::normal_body<T>{to, n, random, 0.25, 3.0}; });
 }
 
-template <class T>
-void check_dropout(std::size_t rows, std::size_t columns, std::size_t offset) {
+template <class T> void check_dropout(std::size_t rows, std::size_t columns, std::size_t offset) {
   INFO(rows << " times " << columns << " elements of " << sizeof(T) << " bytes, offset " << offset);
   const std::size_t n = rows * columns;
   alignas(16) std::array<T, room> x{};
-  for (std::size_t i = 0; i < room; ++i)
-    x[i] = static_cast<T>(static_cast<double>(i) - 0.5);
+  for (std::size_t i = 0; i < room; ++i) x[i] = static_cast<T>(static_cast<double>(i) - 0.5);
   twice<T> result;
   const auto body_for = [&](std::array<T, room>& y, const T* from) {
     return dp::detail::dropout_body<T>{y.data() + offset, from, columns, 1000, {{3, 4}}, 1ULL << 30, 1.25F};
@@ -78,12 +74,10 @@ void check_dropout(std::size_t rows, std::size_t columns, std::size_t offset) {
 
 TEMPLATE_TEST_CASE("random kernels give the CPU's bits", "[cuda]", float, double, dp::bf16, dp::half) {
   for (const std::size_t n : {1u, 2u, 3u, 4u, 5u, 1024u, 4999u})
-    for (const std::size_t offset : {0u, 1u})
-      check_fills<TestType>(n, offset);
+    for (const std::size_t offset : {0u, 1u}) check_fills<TestType>(n, offset);
 }
 
 TEMPLATE_TEST_CASE("the kernel of dropout gives the CPU's bits", "[cuda]", float, double, dp::bf16, dp::half) {
   for (const std::size_t columns : {1u, 3u, 4u, 8u, 10u, 12u, 37u, 256u})
-    for (const std::size_t offset : {0u, 1u})
-      check_dropout<TestType>(std::size_t{4000} / columns, columns, offset);
+    for (const std::size_t offset : {0u, 1u}) check_dropout<TestType>(std::size_t{4000} / columns, columns, offset);
 }

@@ -50,8 +50,7 @@ void reduce(scratch& memory, std::size_t outer, std::size_t count, std::size_t i
 /// Returns small integers, whose sums are exact in any order.
 std::vector<float> small_integers(std::size_t n) {
   std::vector<float> x(n);
-  for (std::size_t k = 0; k < n; ++k)
-    x[k] = static_cast<float>((k * 7919) % 23) - 11;
+  for (std::size_t k = 0; k < n; ++k) x[k] = static_cast<float>((k * 7919) % 23) - 11;
   return x;
 }
 
@@ -68,8 +67,7 @@ using shape = std::array<std::size_t, 3>;
 enum class fault { none, fences, tickets, barriers };
 
 /// A thread that omits one synchronising operation.
-template <fault Fault>
-class careless_thread {
+template <fault Fault> class careless_thread {
  public:
   explicit careless_thread(simt::thread& t) : t_(t) {}
   unsigned thread_index() const { return t_.thread_index(); }
@@ -84,33 +82,17 @@ class careless_thread {
   unsigned ticket(unsigned* counter, unsigned limit) {
     return t_.ticket(counter, Fault == fault::tickets ? limit + 1 : limit);
   }
-  template <class T>
-  T shuffle_xor(T value, unsigned mask) {
-    return t_.shuffle_xor(value, mask);
-  }
-  template <class T, std::size_t N, int Tag = 0>
-  auto shared() {
-    return t_.shared<T, N, Tag>();
-  }
-  template <class T, unsigned N>
-  auto load(const T* from) const {
-    return t_.load<T, N>(from);
-  }
-  template <class T>
-  void publish(T* to, const T& value) {
-    t_.publish(to, value);
-  }
-  template <class T>
-  T observe(const T* from) {
-    return t_.observe(from);
-  }
+  template <class T> T shuffle_xor(T value, unsigned mask) { return t_.shuffle_xor(value, mask); }
+  template <class T, std::size_t N, int Tag = 0> auto shared() { return t_.shared<T, N, Tag>(); }
+  template <class T, unsigned N> auto load(const T* from) const { return t_.load<T, N>(from); }
+  template <class T> void publish(T* to, const T& value) { t_.publish(to, value); }
+  template <class T> T observe(const T* from) { return t_.observe(from); }
 
  private:
   simt::thread& t_;
 };
 
-template <class Kernel, fault Fault>
-struct with_fault {
+template <class Kernel, fault Fault> struct with_fault {
   static constexpr unsigned threads = Kernel::threads;
   Kernel kernel;
   void operator()(simt::thread& t) const {
@@ -120,8 +102,7 @@ struct with_fault {
 };
 
 /// Returns the violation that the emulator reports for a sum over several blocks by such threads.
-template <fault Fault>
-std::string reported_violation() {
+template <fault Fault> std::string reported_violation() {
   scratch memory;
   const std::vector<float> x = small_integers(20'000);
   float sum = 0;
@@ -215,8 +196,7 @@ TEST_CASE("the reduction kernel's sums equal a loop's, for any shape and number 
     INFO(o << " x " << c << " x " << i);
     const std::vector<float> x = small_integers(o * c * i);
     std::vector<float> expected(o * i, 1.0F);
-    for (std::size_t k = 0; k < x.size(); ++k)
-      expected[k / (c * i) * i + k % i] += x[k];
+    for (std::size_t k = 0; k < x.size(); ++k) expected[k / (c * i) * i + k % i] += x[k];
     for (const std::size_t blocks : {1u, 3u, 1000u}) {
       std::vector<float> sums(o * i, 1.0F);
       reduce(memory, o, c, i, x.data(), dp::detail::sum_reducer<float>{sums.data(), 1.0F},
@@ -225,8 +205,7 @@ TEST_CASE("the reduction kernel's sums equal a loop's, for any shape and number 
     }
     std::vector<float> sums(o * i, std::numeric_limits<float>::quiet_NaN());  // must not be read with beta 0
     reduce(memory, o, c, i, x.data(), dp::detail::sum_reducer<float>{sums.data(), 0.0F}, 5);
-    for (float& sum : sums)
-      sum += 1;
+    for (float& sum : sums) sum += 1;
     CHECK(sums == expected);
   }
 }
@@ -244,8 +223,7 @@ TEST_CASE("a sum has the same bits whatever the order of blocks, their number an
     alignas(16) static std::array<float, 30'001> room;
     std::copy(x.begin(), x.end(), room.begin());
     const std::vector<float> first = sums(room.data(), 1, 1000);
-    for (std::uint32_t seed = 2; seed < 6; ++seed)
-      CHECK(sums(room.data(), seed, 1000) == first);
+    for (std::uint32_t seed = 2; seed < 6; ++seed) CHECK(sums(room.data(), seed, 1000) == first);
     CHECK(sums(room.data(), 1, 2) == first);
     std::copy(x.begin(), x.end(), room.begin() + 1);
     CHECK(sums(room.data() + 1, 1, 1000) == first);
@@ -274,8 +252,7 @@ TEST_CASE("the reduction kernel finds the first of equal extrema, and NaN", "[cu
 TEST_CASE("positions along columns, split over blocks, and bytes four at a time", "[cuda]") {
   scratch memory;
   std::vector<float> x = small_integers(600 * 40);
-  for (std::size_t column = 0; column < 40; ++column)
-    x[(column * 13 + 5) * 40 + column] = x[599 * 40 + column] = 50;
+  for (std::size_t column = 0; column < 40; ++column) x[(column * 13 + 5) * 40 + column] = x[599 * 40 + column] = 50;
   std::vector<std::int64_t> positions(40);
   reduce(memory, 1, 600, 40, x.data(), dp::detail::extremum_position_reducer<float, true>{positions.data()}, 2);
   for (std::size_t column = 0; column < 40; ++column)

@@ -28,8 +28,7 @@ namespace {
 
 using shape = std::array<std::size_t, 3>;
 
-template <class Reducer>
-void reduce(const shape& s, const bf16* data, const Reducer& reducer) {
+template <class Reducer> void reduce(const shape& s, const bf16* data, const Reducer& reducer) {
   using source = dp::detail::element_source<bf16>;
   dp::detail::reduce<simt::backend>(0, dp::detail::reduction_plan<source, Reducer>{s[0], s[1], s[2], {data}, reducer});
 }
@@ -53,8 +52,7 @@ class shifted {
 
 std::vector<bf16> small_integers(std::size_t n) {
   std::vector<bf16> x(n);
-  for (std::size_t k = 0; k < n; ++k)
-    x[k] = bf16(static_cast<float>(k * 7919 % 23) - 11);
+  for (std::size_t k = 0; k < n; ++k) x[k] = bf16(static_cast<float>(k * 7919 % 23) - 11);
   return x;
 }
 
@@ -154,8 +152,7 @@ TEST_CASE("sums over channels of 16-bit elements equal a loop's, wherever arrays
       of_products[c] += dy[i] * x[i] * static_cast<float>(c + 1);
     }
     std::vector<float> dw(s.channels), db(s.channels), expected_terms(s.channels);
-    for (std::size_t i = 0; i < s.size(); ++i)
-      expected_terms[i / s.extent % s.channels] += x[i];
+    for (std::size_t i = 0; i < s.size(); ++i) expected_terms[i / s.extent % s.channels] += x[i];
     shifted of_x(x), gradients(dy);
     const auto run = [&](const auto& sums) {
       if (s.extent == 1)

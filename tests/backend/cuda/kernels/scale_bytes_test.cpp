@@ -15,14 +15,12 @@ namespace simt = devplace::test::simt;
 
 namespace {
 
-template <class T>
-void check_kernel(std::size_t n, std::size_t offset) {
+template <class T> void check_kernel(std::size_t n, std::size_t offset) {
   INFO(n << " bytes, offset " << offset);
   constexpr std::size_t room = 20000;
   alignas(16) static std::array<std::uint8_t, room> from;
   alignas(16) static std::array<T, room> by_kernel, by_loop;
-  for (std::size_t i = 0; i < room; ++i)
-    from[i] = static_cast<std::uint8_t>(i * 37 + i / 256);
+  for (std::size_t i = 0; i < room; ++i) from[i] = static_cast<std::uint8_t>(i * 37 + i / 256);
   by_kernel.fill(T{-1});
   by_loop.fill(T{-1});
   const dp::byte_scale<T> scale({}, 0.1307, 0.3081);

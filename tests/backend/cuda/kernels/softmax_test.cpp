@@ -32,8 +32,7 @@ exact softmax(const values& x, std::size_t n, bool log) {
   for (std::size_t first = 0; first < x.size(); first += n) {
     const double max = *std::max_element(&x[first], &x[first] + n);
     double sum = 0;
-    for (std::size_t c = 0; c < n; ++c)
-      sum += std::exp(x[first + c] - max);
+    for (std::size_t c = 0; c < n; ++c) sum += std::exp(x[first + c] - max);
     for (std::size_t c = 0; c < n; ++c)
       y[first + c] = log ? x[first + c] - max - std::log(sum) : std::exp(x[first + c] - max) / sum;
   }
@@ -45,10 +44,8 @@ exact gradient(const exact& y, const values& dy, std::size_t n, bool log) {
   exact dx(y.size());
   for (std::size_t first = 0; first < y.size(); first += n) {
     double sum = 0;
-    for (std::size_t c = first; c < first + n; ++c)
-      sum += log ? dy[c] : dy[c] * y[c];
-    for (std::size_t c = first; c < first + n; ++c)
-      dx[c] = log ? dy[c] - std::exp(y[c]) * sum : y[c] * (dy[c] - sum);
+    for (std::size_t c = first; c < first + n; ++c) sum += log ? dy[c] : dy[c] * y[c];
+    for (std::size_t c = first; c < first + n; ++c) dx[c] = log ? dy[c] - std::exp(y[c]) * sum : y[c] * (dy[c] - sum);
   }
   return dx;
 }
@@ -62,15 +59,13 @@ double error(const values& result, const exact& expected, double scale) {
 }
 
 /// Small integers and memory for results, `offset` elements after addresses that are aligned for wide accesses.
-template <class T>
-struct operands {
+template <class T> struct operands {
   static constexpr std::size_t room = 4096;
   alignas(16) std::array<T, 4 * room + 8> storage{};
   T *x, *zeros, *y, *dx;
 
   explicit operands(std::size_t offset) : x(storage.data() + offset), zeros(x + room), y(zeros + room), dx(y + room) {
-    for (std::size_t i = 0; i < room; ++i)
-      x[i] = static_cast<T>(static_cast<int>(i * 7919 % 17) - 8);
+    for (std::size_t i = 0; i < room; ++i) x[i] = static_cast<T>(static_cast<int>(i * 7919 % 17) - 8);
   }
   static bool same_bits(const T* a, const T* b, std::size_t count) { return std::memcmp(a, b, count * sizeof(T)) == 0; }
 };
@@ -123,8 +118,7 @@ TEST_CASE("softmax kernels give NaN for rows with NaN, +infinity or -infinity al
 
 TEMPLATE_TEST_CASE("softmax kernels give the same bits wherever rows begin", "[cuda]", float, dp::bf16) {
   std::vector<std::size_t> lengths{136, 300, 1032};
-  for (std::size_t n = 1; n <= 40; ++n)
-    lengths.push_back(n);
+  for (std::size_t n = 1; n <= 40; ++n) lengths.push_back(n);
   for (const std::size_t n : lengths) {
     INFO("rows of " << n);
     const std::size_t rows = n > 16 ? 2 : 33;

@@ -18,8 +18,7 @@ namespace simt = devplace::test::simt;
 
 TEST_CASE("the kernel of take_rows copies rows, 16 bytes at once where it can", "[cuda]") {
   alignas(16) std::array<float, 801> from{}, to{};
-  for (std::size_t i = 0; i < from.size(); ++i)
-    from[i] = static_cast<float>(i);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i);
   const std::vector<std::int64_t> indices{4, 0, 4, 6, 1};
   for (const std::size_t columns : {1u, 3u, 4u, 100u})
     for (const std::size_t first : {0u, 1u}) {

@@ -23,8 +23,7 @@ namespace simt = devplace::test::simt;
 namespace {
 
 /// Four arenas that are aligned for wide accesses, or one element off.
-template <class Rule>
-struct arenas {
+template <class Rule> struct arenas {
   static constexpr std::size_t room = 6000;
   alignas(16) std::array<float, 4 * room> data{};
   std::size_t n, offset;
@@ -55,8 +54,7 @@ constexpr rmsprop rmsprop_rule{.learning_rate = 0.125, .alpha = 0.9, .weight_dec
 
 /// Compares three steps of the kernel, which gets equal arguments each time, with the formula for single elements and
 /// the factors of steps 4, 5 and 6. `state`: the arenas that the formula uses.
-template <class Rule, class... State>
-void check_update(const Rule& rule, const State&... state) {
+template <class Rule, class... State> void check_update(const Rule& rule, const State&... state) {
   const float divisor = 32;
   for (const std::size_t n : {1u, 3u, 4u, 257u, 1024u, 5001u})
     for (const std::size_t offset : {0u, 1u}) {
@@ -71,8 +69,7 @@ void check_update(const Rule& rule, const State&... state) {
       for (unsigned step = 4; step < 7; ++step) {
         typename Rule::template factors<float> factors{};
         rule.set(factors, step);
-        for (std::size_t i = 0; i < n; ++i)
-          update.element(factors, update.source.factor(), i);
+        for (std::size_t i = 0; i < n; ++i) update.element(factors, update.source.factor(), i);
         simt::launch(step - 2, kernel, step);
         CHECK(by_kernel.data == one_by_one.data);
         CHECK(record.step == step + 1);
@@ -99,11 +96,9 @@ void check_rounded(std::size_t n, std::size_t offset) {
   adam::factors<float> factors{};
   adam_rule.set(factors, 1);
   const auto alone = one_by_one.update(nullptr, 2u, 3u);
-  for (std::size_t i = 0; i < n; ++i)
-    alone.element(factors, 1, i);
+  for (std::size_t i = 0; i < n; ++i) alone.element(factors, 1, i);
   CHECK(by_kernel.data == one_by_one.data);
-  for (std::size_t i = 0; i < n; ++i)
-    REQUIRE(working[offset + i].bits() == dp::bf16(one_by_one.of(1)[i]).bits());
+  for (std::size_t i = 0; i < n; ++i) REQUIRE(working[offset + i].bits() == dp::bf16(one_by_one.of(1)[i]).bits());
   CHECK(working[offset + n].bits() == dp::bf16(7).bits());
   CHECK(by_kernel.record.step == 2);
 }
@@ -132,11 +127,9 @@ TEST_CASE("the kernel of an update in groups applies each group's formula, and c
   adam rules[3] = {adam_rule, adam_rule, adam_rule};
   rules[1].scale({0.25, 0});
   rules[2].scale({2, 1});
-  for (std::size_t group = 0; group < 3; ++group)
-    records[group].begin(rules[group], 4);
+  for (std::size_t group = 0; group < 3; ++group) records[group].begin(rules[group], 4);
   std::vector<std::uint8_t> group_of((n + first) / 16 + 1);
-  for (std::size_t i = 0; i < group_of.size(); ++i)
-    group_of[i] = static_cast<std::uint8_t>(i / 3 % 3);
+  for (std::size_t i = 0; i < group_of.size(); ++i) group_of[i] = static_cast<std::uint8_t>(i / 3 % 3);
   dp::runtime::grouped_update<adam, float, 3> update{by_kernel.update(&divisor, 2u, 3u), group_of.data(), first, 3};
   update.steps = records;
   const auto alone = one_by_one.update(&divisor, 2u, 3u);
@@ -148,8 +141,7 @@ TEST_CASE("the kernel of an update in groups applies each group's formula, and c
     }
     simt::launch(3, dp::detail::make_update_kernel(n, update), step);
     CHECK(by_kernel.data == one_by_one.data);
-    for (const auto& record : records)
-      CHECK(record.step == step + 1);
+    for (const auto& record : records) CHECK(record.step == step + 1);
     CHECK(records[0].ticket == 0);
   }
 }
@@ -167,8 +159,7 @@ TEST_CASE("an update kernel does not divide by 0 if all samples are ignored", "[
 
 TEST_CASE("an update kernel writes the rounded parameters, for every length", "[cuda]") {
   for (std::size_t n = 1; n <= 40; ++n)
-    for (const std::size_t offset : {0u, 1u, 4u, 8u})
-      check_rounded(n, offset);
+    for (const std::size_t offset : {0u, 1u, 4u, 8u}) check_rounded(n, offset);
   check_rounded(1027, 0);
   check_rounded(1027, 1);
 }
@@ -182,8 +173,7 @@ TEST_CASE("an update kernel writes nothing in a step that is skipped", "[cuda]")
   const auto before = a.data;
   simt::launch(2, dp::detail::make_update_kernel(100, rounding_update(a, working.data(), &skip)), 2);
   CHECK(a.data == before);
-  for (const dp::bf16 each : working)
-    REQUIRE(each.bits() == dp::bf16(7).bits());
+  for (const dp::bf16 each : working) REQUIRE(each.bits() == dp::bf16(7).bits());
   CHECK(a.record.step == 2);
   a.record.resume(adam{0.5, 0.9, 0.99, 1e-8, 0, 0}, 3);  // the host has counted the skipped step
   CHECK(a.record.step == 2);

@@ -54,8 +54,7 @@ TEST_CASE("the last call of a process is described in a few words", "[parallel][
   two.waits(1, meeting);
   CHECK(two.all[1].last() == "in barrier #2");
   CHECK(two.all[1].call(1) == "all_reduce #1 (100 x 4 bytes)");
-  for (int i = 0; i != 20; ++i)
-    two.made(1, {"a call with a name that is longer than its message's place", 1, 8});
+  for (int i = 0; i != 20; ++i) two.made(1, {"a call with a name that is longer than its message's place", 1, 8});
   CHECK(two.all[1].last() == "after a call with a name that is long #22 (1 x 8 bytes)");
   CHECK(two.all[1].call(1) == "call #1");
   CHECK(inner::ended_text(two.all[0], two.all[0]) ==
@@ -71,14 +70,12 @@ TEST_CASE("processes at different calls are no error", "[parallel][control_plane
   const dp::process_options options;
   inner::control_call_checker checker(options);
   simulated_processes three(3);
-  for (int i = 0; i != 3; ++i)
-    three.made(0, sum);
+  for (int i = 0; i != 3; ++i) three.made(0, sum);
   three.made(1, sum);
   three.waits(1, sum, 299);
   CHECK(checker.find_fault(three.all, 0).empty());
   three.all[2].left = true;
-  for (int i = 0; i != 3; ++i)
-    three.made(2, sum);
+  for (int i = 0; i != 3; ++i) three.made(2, sum);
   CHECK(checker.find_fault(three.all, 10).empty());
 }
 

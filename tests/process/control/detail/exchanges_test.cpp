@@ -36,8 +36,7 @@ bytes message(std::uint64_t key, const std::vector<std::int32_t>& members, const
 /// Four processes, and the answers of process 0.
 struct hub {
   hub() : all(4), answers(4) {
-    for (std::size_t r = 0; r != all.size(); ++r)
-      all[r].rank = static_cast<int>(r);
+    for (std::size_t r = 0; r != all.size(); ++r) all[r].rank = static_cast<int>(r);
   }
   bool take(std::size_t rank, const bytes& body) { return open.take(rank, body, all.size()); }
   std::string serve(double now) {
@@ -85,8 +84,7 @@ TEST_CASE("only exchanges of equal size require the same number of bytes from ea
 TEST_CASE("a dead or late member of an exchange is named, unless a collective call reports it",
           "[parallel][control_plane]") {
   hub h;
-  for (const std::size_t r : {0u, 1u, 3u})
-    CHECK(h.take(r, message(1, {}, "x")));
+  for (const std::size_t r : {0u, 1u, 3u}) CHECK(h.take(r, message(1, {}, "x")));
   CHECK(h.serve(1).empty());
   CHECK(h.serve(60).empty());
   CHECK_THAT(h.serve(62), ContainsSubstring("waits for rank 2 (") && ContainsSubstring("after 60 s."));

@@ -19,30 +19,23 @@ struct processor_tiles {
     __asm__ volatile("ldtilecfg %0" : : "m"(tiles));
   }
   DEVPLACE_TARGET static void release() { __asm__ volatile("tilerelease"); }
-  template <int Tile>
-  DEVPLACE_TARGET static void zero() {
-    __asm__ volatile("tilezero %%tmm%c0" : : "i"(Tile));
-  }
+  template <int Tile> DEVPLACE_TARGET static void zero() { __asm__ volatile("tilezero %%tmm%c0" : : "i"(Tile)); }
   /// Loads 16 rows of 64 bytes, `stride` bytes apart.
-  template <int Tile>
-  DEVPLACE_TARGET static void load(const void* rows, std::size_t stride) {
+  template <int Tile> DEVPLACE_TARGET static void load(const void* rows, std::size_t stride) {
     __asm__ volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(Tile), "r"(rows), "r"(stride) : "memory");
   }
-  template <int Tile>
-  DEVPLACE_TARGET static void store(void* rows, std::size_t stride) {
+  template <int Tile> DEVPLACE_TARGET static void store(void* rows, std::size_t stride) {
     __asm__ volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(Tile), "r"(rows), "r"(stride) : "memory");
   }
   /// Computes Sums += A B: A is [16][16] and B [16][16] of pairs along k, and the sums are [16][16] in float.
-  template <int Sums, int A, int B>
-  DEVPLACE_TARGET static void multiply() {
+  template <int Sums, int A, int B> DEVPLACE_TARGET static void multiply() {
     __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
   }
 };
 
 /// Multiplies tiles, each 16 units along k. Columns of B are packed as for AVX512_BF16, rows of A into [units /
 /// 16][Rows][16]. Like vdpbf16ps, tdpbf16ps treats subnormal operands and results as zero.
-template <class Tiles = processor_tiles>
-struct tile_kernel : avx512::short_storing<32> {
+template <class Tiles = processor_tiles> struct tile_kernel : avx512::short_storing<32> {
   static constexpr std::size_t rows = 32, few_rows = 16, pairs = 2, depth_step = 16, columns = 32;
 
   struct session {

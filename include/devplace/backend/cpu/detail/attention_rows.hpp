@@ -18,8 +18,7 @@ namespace devplace::detail {
 inline constexpr std::size_t attention_block = 64;
 
 /// A block of scores [queries, keys] of one sequence, from query `query` and key `key` on.
-template <class T>
-struct attention_scores {
+template <class T> struct attention_scores {
   attention_shape shape;
   attention_dropout<T> dropout;
   std::size_t sequence, query, key, keys;
@@ -32,8 +31,7 @@ struct attention_scores {
   }
 
   /// Calls f(k, word) with the random word of each key k of a row.
-  template <class F>
-  void for_each_word(std::size_t row, const F& f) const {
+  template <class F> void for_each_word(std::size_t row, const F& f) const {
     static_assert(attention_block == 4 * philox_lanes);
     std::uint32_t word[4][philox_lanes], in_order[attention_block];
     const std::size_t head = sequence % shape.heads;
@@ -46,8 +44,7 @@ struct attention_scores {
 
 /// Replaces scores by exp(score - running maximum of the row), and rescales `sums` and `results` of the earlier blocks
 /// of keys to the new maximum (online softmax).
-template <class T>
-struct attention_exponentials {
+template <class T> struct attention_exponentials {
   static constexpr bool computes_much = true;
 
   attention_scores<T> block;
@@ -68,8 +65,7 @@ struct attention_exponentials {
       const bool first = block.key == 0;
       sums[row] = (first ? 0 : sums[row] * static_cast<double>(correction)) + row_exponentials<T>(x, x, max, n);
       maxima[row] = max;
-      for (std::size_t k = n; k < block.keys; ++k)
-        x[k] = 0;
+      for (std::size_t k = n; k < block.keys; ++k) x[k] = 0;
       if (!first) independent_loop(0, block.shape.width, [=](std::size_t d) { y[d] *= correction; });
       if (block.dropout.drops())
         block.for_each_word(row,
@@ -79,8 +75,7 @@ struct attention_exponentials {
 };
 
 /// Divides results by the sums and stores the logarithms of the sums.
-template <class T>
-struct attention_quotients {
+template <class T> struct attention_quotients {
   const T* maxima;
   const double* sums;
   T* results;
@@ -99,8 +94,7 @@ struct attention_quotients {
 
 /// Replaces scores by probabilities after dropout. Replaces the probabilities' gradients dp by scale p (dp - product),
 /// the gradients of the unscaled scores. Here p is the probability before dropout and dp includes dropout.
-template <class T>
-struct attention_gradients {
+template <class T> struct attention_gradients {
   static constexpr bool computes_much = true;
 
   attention_scores<T> block;
@@ -117,8 +111,7 @@ struct attention_gradients {
       const std::size_t n = block.keys_of(row);
       const T log_sum = log_sums[row], product = products[row], factor = scale;
       row_exponentials<T>(p, p, log_sum, n);
-      for (std::size_t k = n; k < block.keys; ++k)
-        p[k] = dp[k] = 0;
+      for (std::size_t k = n; k < block.keys; ++k) p[k] = dp[k] = 0;
       if (!block.dropout.drops()) {
         independent_loop(0, block.keys, [=](std::size_t k) { dp[k] = factor * p[k] * (dp[k] - product); });
         continue;

@@ -45,19 +45,16 @@ DEVPLACE_TARGET inline void pack_pairs(float* __restrict target, const bf16* __r
       for (std::size_t i = 0; i < begin; i += 8) {
         for (std::size_t u = 0; u < transposed_units; u += 8) {
           float block[64];
-          for (std::size_t l = 0; l < 8; ++l)
-            std::memcpy(block + 8 * l, source + (i + l) * stride_i + 2 * u, 32);
+          for (std::size_t l = 0; l < 8; ++l) std::memcpy(block + 8 * l, source + (i + l) * stride_i + 2 * u, 32);
           avx512::transpose<float, 8>(target + u * Width + i, Width, block, 8);
         }
         for (std::size_t u = transposed_units; u < units; ++u)
-          for (std::size_t l = i; l < i + 8; ++l)
-            pack_unit(l, u);
+          for (std::size_t l = i; l < i + 8; ++l) pack_unit(l, u);
       }
     }
   }
   for (std::size_t u = from_unit; u < units; ++u)
-    for (std::size_t i = begin; i < Width; ++i)
-      pack_unit(i, u);
+    for (std::size_t i = begin; i < Width; ++i) pack_unit(i, u);
 }
 
 /// Multiplies pairs. Rounding differs from the float kernel's: vdpbf16ps treats subnormal operands and results as zero.
@@ -82,8 +79,7 @@ struct dot_kernel : avx512::short_storing<32> {
   DEVPLACE_TARGET static void sums(std::size_t depth, const float* a, const float* b, float* to) {
     vector sum[Rows][2];
     DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < Rows; ++i)
-      sum[i][0] = sum[i][1] = vector{};
+    for (std::size_t i = 0; i < Rows; ++i) sum[i][0] = sum[i][1] = vector{};
     for (std::size_t p = 0; p < depth; ++p, a += Rows, b += columns) {
       const vector left = *reinterpret_cast<const loaded*>(b), right = *reinterpret_cast<const loaded*>(b + 16);
       DEVPLACE_UNROLL

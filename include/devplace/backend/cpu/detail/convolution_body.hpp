@@ -8,8 +8,7 @@
 // only, not on the ranges that threads compute.
 
 /// Number of columns of a register tile.
-template <class T>
-inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(computed_t<T>);
+template <class T> inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(computed_t<T>);
 
 /// The largest depth of a block of patches, including the bias element. 16-bit convolutions use one block if possible.
 template <class T>
@@ -33,8 +32,7 @@ DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t
     }
     if (bias == nullptr) continue;
     const std::size_t width = panel_width(height, tile_rows, few_rows);
-    for (std::size_t l = 0; l < width; ++l)
-      panel[depth * width + l] = l < height ? bias[i + l] : T{0};
+    for (std::size_t l = 0; l < width; ++l) panel[depth * width + l] = l < height ? bias[i + l] : T{0};
   }
 }
 
@@ -51,12 +49,10 @@ DEVPLACE_TARGET inline void pack_mirrored_rows(T* packed, const convolution_shap
     T* to = packed + i * whole;
     for (std::size_t p = p0; p < p0 + depth; ++p, to += width) {
       const T* const from = weight + (p / taps * s.outputs + begin + i) * taps + (taps - 1 - p % taps);
-      for (std::size_t l = 0; l < width; ++l)
-        to[l] = l < height ? from[l * taps] : T{0};
+      for (std::size_t l = 0; l < width; ++l) to[l] = l < height ? from[l * taps] : T{0};
     }
     if (bias == nullptr) continue;
-    for (std::size_t l = 0; l < width; ++l)
-      to[l] = l < height ? bias[begin + i + l] : T{0};
+    for (std::size_t l = 0; l < width; ++l) to[l] = l < height ? bias[begin + i + l] : T{0};
   }
 }
 
@@ -141,8 +137,7 @@ DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>
             sum_type* const sums = depths == 1 ? aside : g.floats.sums + at;
             const std::size_t ld = depths == 1 ? tile_columns : pixels;
             multiply_panel(packed_a, panel, depth, sums, ld, update, rows, count, count <= lanes);
-            for (std::size_t i = 0; last && i < rows; ++i)
-              copy_run(g.y + at + i * pixels, sums + i * ld, count);
+            for (std::size_t i = 0; last && i < rows; ++i) copy_run(g.y + at + i * pixels, sums + i * ld, count);
           }
         }
       }
@@ -196,8 +191,7 @@ DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_argume
                          one_vector ? lanes : tile_columns, one_vector);
         }
       }
-      for (std::size_t i = 0; i < rows; ++i)
-        fold_row(products + i * block_columns, s, image, k0 + i, q0, columns);
+      for (std::size_t i = 0; i < rows; ++i) fold_row(products + i * block_columns, s, image, k0 + i, q0, columns);
     }
   }
   if constexpr (!std::is_same_v<T, sum_type>)
@@ -273,8 +267,7 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
 }
 
 /// Returns the table of convolution_kernels_of for one instruction set.
-template <class T>
-constexpr convolution_kernels<T> convolution_kernel_table() {
+template <class T> constexpr convolution_kernels<T> convolution_kernel_table() {
   return {convolve_range<T, false>,
           convolve_range<T, true>,
           convolve_back_range<T>,

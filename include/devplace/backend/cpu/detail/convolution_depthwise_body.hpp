@@ -19,14 +19,12 @@ template <class T, std::size_t Vectors>
   const vector zero{};
   vector sum[Vectors];
   DEVPLACE_UNROLL
-  for (std::size_t i = 0; i < Vectors; ++i)
-    sum[i] = bias - zero;
+  for (std::size_t i = 0; i < Vectors; ++i) sum[i] = bias - zero;
   for (std::size_t p = 0; p < depth; ++p) {
     const T* const from = image + offsets[p];
     const vector weight = weights[p] - zero;
     DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < Vectors; ++i)
-      sum[i] += *reinterpret_cast<const loaded*>(from + i * lanes) * weight;
+    for (std::size_t i = 0; i < Vectors; ++i) sum[i] += *reinterpret_cast<const loaded*>(from + i * lanes) * weight;
   }
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Vectors; ++i) {
@@ -46,8 +44,7 @@ template <class T>
     tap_sum_tile<T, 8>(sums + i, image + i, offsets, weights, depth, bias, relu);
   for (; i + 2 * lanes < n; i += 3 * lanes)
     tap_sum_tile<T, 3>(sums + i, image + i, offsets, weights, depth, bias, relu);
-  for (; i < n; i += lanes)
-    tap_sum_tile<T, 1>(sums + i, image + i, offsets, weights, depth, bias, relu);
+  for (; i < n; i += lanes) tap_sum_tile<T, 1>(sums + i, image + i, offsets, weights, depth, bias, relu);
 }
 
 /// Computes sums[j] += sum over i < n of gradient[i] image[offsets[j] + i] in whole vectors, each lane in ascending
@@ -61,13 +58,11 @@ template <class T, std::size_t Taps>
   constexpr std::size_t lanes = vector_bytes / sizeof(T), whole = padded_to(Taps, 4);
   vector sum[Taps] = {};
   const T* from[Taps];
-  for (std::size_t j = 0; j < Taps; ++j)
-    from[j] = image + offsets[j];
+  for (std::size_t j = 0; j < Taps; ++j) from[j] = image + offsets[j];
   for (std::size_t i = 0; i < n; i += lanes) {
     const vector some = *reinterpret_cast<const loaded*>(gradient + i);
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Taps; ++j)
-      sum[j] += *reinterpret_cast<const loaded*>(from[j] + i) * some;
+    for (std::size_t j = 0; j < Taps; ++j) sum[j] += *reinterpret_cast<const loaded*>(from[j] + i) * some;
   }
   DEVPLACE_UNROLL
   for (std::size_t j = 0; j < whole; j += 4) {
@@ -77,16 +72,14 @@ template <class T, std::size_t Taps>
       if (j + l < Taps) four[l] = sum[j + l];
     T of_lanes[4];
     add_lanes<T, vector_bytes>::run(four, of_lanes);
-    for (std::size_t l = 0; l < 4 && j + l < Taps; ++l)
-      sums[j + l] += static_cast<double>(of_lanes[l]);
+    for (std::size_t l = 0; l < 4 && j + l < Taps; ++l) sums[j + l] += static_cast<double>(of_lanes[l]);
   }
 }
 
 /// The numbers of taps for which tap_products is compiled.
 inline constexpr unsigned char tap_widths[] = {9, 7, 5, 3, 0};
 
-template <class T>
-decltype(&tap_products<T, 3>) tap_products_of(std::size_t taps) {
+template <class T> decltype(&tap_products<T, 3>) tap_products_of(std::size_t taps) {
   return taps == 9   ? tap_products<T, 9>
          : taps == 7 ? tap_products<T, 7>
          : taps == 5 ? tap_products<T, 5>
@@ -149,8 +142,7 @@ DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_ar
         sources[found] = o * s.depth() + tap;
       }
     }
-  for (std::size_t o = 0; o < s.outputs; ++o)
-    fill_run(gradients + o * d.plane, sum_type{0}, d.extra_columns);
+  for (std::size_t o = 0; o < s.outputs; ++o) fill_run(gradients + o * d.plane, sum_type{0}, d.extra_columns);
   for (std::size_t task = begin; task < end; ++task) {
     const std::size_t index = task / segments, group = index % s.groups;
     const std::size_t r0 = task % segments * d.rows, rows = smaller(d.rows, count - r0);
@@ -160,12 +152,10 @@ DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_ar
     for (std::size_t c = 0; c < s.channels; ++c) {
       const sum_type bias = g.bias == nullptr ? 0 : g.bias[group * s.channels + c];
       const sum_type* const weight = g.weight + group * s.outputs * s.depth() + c * s.taps();
-      for (std::size_t p = 0; p < depth; ++p)
-        weights[p] = weight[sources[p]];
+      for (std::size_t p = 0; p < depth; ++p) weights[p] = weight[sources[p]];
       for (std::size_t p = 0, phase = 0; phase < d.phases(); ++phase) {
         const std::size_t p0 = p;
-        while (p < depth && phases[p] == phase)
-          ++p;
+        while (p < depth && phases[p] == phase) ++p;
         tap_sums(sums + phase * d.plane, gradients, offsets + p0, weights + p0, p - p0, bias, false, rows * d.pitch);
       }
       T* const dx = g.dx + (index * s.channels + c) * s.plane();
@@ -214,11 +204,9 @@ DEVPLACE_TARGET void convolve_weight_depthwise(const convolution_weight_gradient
     offsets[p] = (p / s.taps() * d.phases() + d.phase_of(s, tap)) * d.plane + d.shift_of(s, tap);
   }
   double sums[depthwise_channels][room];
-  for (std::size_t p = depth; p < whole; ++p)
-    offsets[p] = 0;
+  for (std::size_t p = depth; p < whole; ++p) offsets[p] = 0;
   for (std::size_t o = 0; o < s.outputs; ++o)
-    for (std::size_t p = 0; p < whole; ++p)
-      sums[o][p] = 0;
+    for (std::size_t p = 0; p < whole; ++p) sums[o][p] = 0;
   for (std::size_t n = first; n < last; ++n) {
     const std::size_t index = n * s.groups + group;
     for (std::size_t y0 = 0; y0 < s.rows.out; y0 += d.rows) {

@@ -92,8 +92,7 @@ DEVPLACE_TARGET inline void store_outputs(const convolution_arguments<T, compute
   } else {
     store_turned(g.floats.sums + at, ldc, sums, width, count, outputs, beta, relu);
     if (!last) return;
-    for (std::size_t o = 0; o < outputs; ++o)
-      copy_run(g.y + at + o * ldc, g.floats.sums + at + o * ldc, count);
+    for (std::size_t o = 0; o < outputs; ++o) copy_run(g.y + at + o * ldc, g.floats.sums + at + o * ldc, count);
   }
 }
 
@@ -115,13 +114,11 @@ DEVPLACE_TARGET inline void copy_segment(T* to, const direct_convolution& d, con
       end = end < begin ? begin : smaller(end, d.phase);
       T* row = to + top * d.row + f * d.phase;
       for (std::size_t r = top; r < bottom; ++r, row += d.row) {
-        for (std::size_t i = 0; i < begin; ++i)
-          row[i] = T{0};
+        for (std::size_t i = 0; i < begin; ++i) row[i] = T{0};
         if (begin < end)
           copy_strided(row + begin, image + (first + r - s.rows.padding) * a.in + begin * a.stride + f - a.padding,
                        end - begin, a.stride);
-        for (std::size_t i = end; i < d.phase; ++i)
-          row[i] = T{0};
+        for (std::size_t i = end; i < d.phase; ++i) row[i] = T{0};
       }
     }
     // The last tile of the last row reads beyond the row.
@@ -233,8 +230,7 @@ DEVPLACE_TARGET void convolve_weight_rows(const convolution_weight_gradient_argu
   std::size_t offsets[direct_depth + 16] = {};
   const std::size_t depth = channels * s.taps(), segment = d.rows * s.columns.out * 2 * lanes;
   for (std::size_t c = 0; c < channels; ++c)
-    for (std::size_t tap = 0; tap < s.taps(); ++tap)
-      offsets[c * s.taps() + tap] = c * d.plane + d.at_tap(s, tap);
+    for (std::size_t tap = 0; tap < s.taps(); ++tap) offsets[c * s.taps() + tap] = c * d.plane + d.at_tap(s, tap);
 
   const auto segment_end = [&](std::size_t at) {
     const std::size_t rest = s.rows.out - at % s.rows.out;

@@ -16,12 +16,10 @@ DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
 /// The largest number of columns of a weight's gradient that are computed at a time.
-template <class T>
-inline constexpr std::size_t convolution_weight_columns = convolution_block_columns<T> / 2;
+template <class T> inline constexpr std::size_t convolution_weight_columns = convolution_block_columns<T> / 2;
 
 /// The functions of the *_body.hpp of convolutions, and the register tiles, for one instruction set.
-template <class T>
-struct convolution_kernels {
+template <class T> struct convolution_kernels {
   using sum_type = computed_t<T>;  ///< type of sums, and of the weights and biases read
   using arguments = convolution_arguments<T, sum_type>;
   void (*forward)(const arguments&, std::size_t row_begin, std::size_t row_end, std::size_t begin, std::size_t end,
@@ -116,8 +114,7 @@ namespace avx512 {
 
 #endif
 
-template <class T>
-convolution_kernels<T> convolution_kernels_of(cpu_isa isa) {
+template <class T> convolution_kernels<T> convolution_kernels_of(cpu_isa isa) {
   switch (isa) {
 #if defined(__x86_64__)
     case cpu_isa::avx512:

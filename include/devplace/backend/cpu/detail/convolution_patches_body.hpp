@@ -33,8 +33,7 @@ template <class Short, std::size_t Lanes = vector_bytes / sizeof(float)>
     to[0] = wide[0], to[n / 2] = wide[1], to[n - 1] = wide[2];
   } else {
     if (n < Lanes) return copy_run<Short, Lanes / 2>(to, from, n);
-    for (std::size_t i = 0; i + Lanes < n; i += Lanes)
-      widen<Lanes>(to + i, from + i);
+    for (std::size_t i = 0; i + Lanes < n; i += Lanes) widen<Lanes>(to + i, from + i);
     widen<Lanes>(to + n - Lanes, from + n - Lanes);
   }
 }
@@ -52,8 +51,7 @@ template <class Short, std::size_t Lanes = vector_bytes / sizeof(float)>
     to[0] = rounded[0], to[n / 2] = rounded[1], to[n - 1] = rounded[2];
   } else {
     if (n < Lanes) return copy_run<Short, Lanes / 2>(to, from, n);
-    for (std::size_t i = 0; i + Lanes < n; i += Lanes)
-      narrow<Lanes>(to + i, from + i);
+    for (std::size_t i = 0; i + Lanes < n; i += Lanes) narrow<Lanes>(to + i, from + i);
     narrow<Lanes>(to + n - Lanes, from + n - Lanes);
   }
 }
@@ -74,8 +72,7 @@ template <class T>
       *reinterpret_cast<loaded*>(to + i) = __builtin_shufflevector(low, high, 0, 2);
     }
   }
-  for (; i < n; ++i)
-    to[i] = from[2 * i];
+  for (; i < n; ++i) to[i] = from[2 * i];
 }
 
 /// Interleaves two runs: to[2 i] = even[i], to[2 i + 1] = odd[i].
@@ -96,8 +93,7 @@ template <class T>
       *reinterpret_cast<loaded*>(to + 2 * i + lanes) = __builtin_shufflevector(a, b, 1, 3);
     }
   }
-  for (; i < n; ++i)
-    to[2 * i] = even[i], to[2 * i + 1] = odd[i];
+  for (; i < n; ++i) to[2 * i] = even[i], to[2 * i + 1] = odd[i];
 }
 
 /// Copies elements that are `stride` apart.
@@ -107,15 +103,13 @@ template <class T, class From>
   if (stride == 1) return copy_run(to, from, n);
   if constexpr (std::is_same_v<T, From>) {
     if (stride == 2) return copy_seconds(to, from, n);
-    for (std::size_t i = 0; i < n; ++i)
-      to[i] = from[i * stride];
+    for (std::size_t i = 0; i < n; ++i) to[i] = from[i * stride];
   } else {
     constexpr std::size_t most = 64;
     From gathered[most];
     for (std::size_t begin = 0; begin < n; begin += most) {
       const std::size_t count = smaller(most, n - begin);
-      for (std::size_t i = 0; i < count; ++i)
-        gathered[i] = from[(begin + i) * stride];
+      for (std::size_t i = 0; i < count; ++i) gathered[i] = from[(begin + i) * stride];
       copy_run(to + begin, gathered, count);
     }
   }
@@ -126,13 +120,11 @@ template <class T, std::size_t Bytes = vector_bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void add_run(T* __restrict to, const T* __restrict from, std::size_t n) {
   constexpr std::size_t lanes = Bytes / sizeof(T);
   if constexpr (Bytes < 16) {
-    for (std::size_t i = 0; i < n; ++i)
-      to[i] += from[i];
+    for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
   } else {
     using loaded = typename vector_of<T, Bytes>::unaligned;
     std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes)
-      *reinterpret_cast<loaded*>(to + i) += *reinterpret_cast<const loaded*>(from + i);
+    for (; i + lanes <= n; i += lanes) *reinterpret_cast<loaded*>(to + i) += *reinterpret_cast<const loaded*>(from + i);
     add_run<T, Bytes / 2>(to + i, from + i, n - i);
   }
 }
@@ -148,8 +140,7 @@ template <class T, std::size_t Bytes = vector_bytes>
     using loaded = typename vector_of<T, Bytes>::unaligned;
     if (n < lanes) return fill_run<T, Bytes / 2>(to, value, n);
     const typename vector_of<T, Bytes>::type all = value - typename vector_of<T, Bytes>::type{};
-    for (std::size_t i = 0; i + lanes < n; i += lanes)
-      *reinterpret_cast<loaded*>(to + i) = all;
+    for (std::size_t i = 0; i + lanes < n; i += lanes) *reinterpret_cast<loaded*>(to + i) = all;
     *reinterpret_cast<loaded*>(to + n - lanes) = all;
   }
 }
@@ -257,15 +248,13 @@ DEVPLACE_TARGET inline void fold_row(const T* source, const convolution_shape& s
     if (s.columns.stride == 1) {
       add_run(to, from, runs[r].n);
     } else {
-      for (std::size_t i = 0; i < runs[r].n; ++i)
-        to[i * s.columns.stride] += from[i];
+      for (std::size_t i = 0; i < runs[r].n; ++i) to[i * s.columns.stride] += from[i];
     }
   }
 }
 
 /// Returns the sum of n elements; each vector lane adds in ascending order.
-template <class T>
-DEVPLACE_TARGET computed_t<T> sum_run(const T* x, std::size_t n) {
+template <class T> DEVPLACE_TARGET computed_t<T> sum_run(const T* x, std::size_t n) {
   using sum_type = computed_t<T>;
   using vector = typename vector_of<sum_type, vector_bytes>::type;
   using loaded = typename vector_of<sum_type, vector_bytes>::unaligned;
@@ -287,7 +276,6 @@ DEVPLACE_TARGET computed_t<T> sum_run(const T* x, std::size_t n) {
   sum_type of_lanes[4];
   add_lanes<sum_type, vector_bytes>::run(sums, of_lanes);
   sum_type sum = (of_lanes[0] + of_lanes[1]) + (of_lanes[2] + of_lanes[3]);
-  for (; i < n; ++i)
-    sum += static_cast<sum_type>(x[i]);
+  for (; i < n; ++i) sum += static_cast<sum_type>(x[i]);
   return sum;
 }

@@ -9,8 +9,7 @@ DEVPLACE_TARGET inline void copy_rows_of(T* __restrict to, std::size_t to_pitch,
                                          std::size_t from_pitch, std::size_t rows) {
   for (; rows != 0; --rows, to += to_pitch, from += from_pitch) {
     DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < Width; ++i)
-      to[i] = from[i];
+    for (std::size_t i = 0; i < Width; ++i) to[i] = from[i];
   }
 }
 
@@ -24,8 +23,7 @@ DEVPLACE_TARGET inline void copy_rows(T* to, std::size_t to_pitch, const From* f
     if (width == 3) return copy_rows_of<3>(to, to_pitch, from, from_pitch, rows);
     if (width == 4) return copy_rows_of<4>(to, to_pitch, from, from_pitch, rows);
   }
-  for (; rows != 0; --rows, to += to_pitch, from += from_pitch)
-    copy_run(to, from, width);
+  for (; rows != 0; --rows, to += to_pitch, from += from_pitch) copy_run(to, from, width);
 }
 
 /// Copies the phases of one channel that output rows [y0, y0 + n) read, with padding.
@@ -56,12 +54,10 @@ DEVPLACE_TARGET inline void copy_phases(T* to, const depthwise_convolution& d, c
         fill_run(row, T{0}, d.pitch);
         continue;
       }
-      for (std::size_t i = 0; i < begin; ++i)
-        row[i] = T{0};
+      for (std::size_t i = 0; i < begin; ++i) row[i] = T{0};
       copy_strided(row + begin, image + (at - s.rows.padding) * a.in + begin * a.stride + f - a.padding, end - begin,
                    a.stride);
-      for (std::size_t i = end; i < d.pitch; ++i)
-        row[i] = T{0};
+      for (std::size_t i = end; i < d.pitch; ++i) row[i] = T{0};
     }
     fill_run(row, T{0}, d.slack);  // the last vector reads beyond the row
   }
@@ -106,7 +102,6 @@ DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, c
     const std::size_t begin = f < a.padding ? divided_up(a.padding - f, a.stride) : 0;
     const std::size_t end = a.in + a.padding > f ? divided_up(a.in + a.padding - f, a.stride) : 0;
     T* out = to + begin * a.stride + f - a.padding;
-    for (std::size_t i = begin; i < smaller(end, d.pitch); ++i, out += a.stride)
-      *out = sums[f * d.plane + i];
+    for (std::size_t i = begin; i < smaller(end, d.pitch); ++i, out += a.stride) *out = sums[f * d.plane + i];
   }
 }

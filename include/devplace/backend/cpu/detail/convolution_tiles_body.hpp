@@ -22,8 +22,7 @@ inline constexpr unsigned char direct_widths[] = {vector_bytes == 64   ? 14
 /// Largest number of pixels whose sums stay in a buffer, [pixel][vectors]. direct_sums is the buffer's size, with room
 /// for one more tile.
 inline constexpr std::size_t direct_pixels = 64;
-template <class T>
-inline constexpr std::size_t direct_sums = (direct_pixels + 16) * 2 * vector_bytes / sizeof(T);
+template <class T> inline constexpr std::size_t direct_sums = (direct_pixels + 16) * 2 * vector_bytes / sizeof(T);
 
 /// Computes sums[i] = then(bias + sum over p of weights[p] image[offsets[p] + i]).
 template <class T, std::size_t Width, std::size_t Vectors>
@@ -38,20 +37,17 @@ template <class T, std::size_t Width, std::size_t Vectors>
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Width; ++i) {
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Vectors; ++j)
-      sum[i][j] = *reinterpret_cast<const loaded*>(bias + j * lanes);
+    for (std::size_t j = 0; j < Vectors; ++j) sum[i][j] = *reinterpret_cast<const loaded*>(bias + j * lanes);
   }
   for (std::size_t p = 0; p < depth; ++p, weights += Vectors * lanes) {
     const T* const from = image + offsets[p];
     vector weight[Vectors];
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Vectors; ++j)
-      weight[j] = *reinterpret_cast<const loaded*>(weights + j * lanes);
+    for (std::size_t j = 0; j < Vectors; ++j) weight[j] = *reinterpret_cast<const loaded*>(weights + j * lanes);
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Width; ++i) {
       DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < Vectors; ++j)
-        sum[i][j] += from[i] * weight[j];
+      for (std::size_t j = 0; j < Vectors; ++j) sum[i][j] += from[i] * weight[j];
     }
   }
   const vector zero{};
@@ -85,27 +81,23 @@ template <class T, std::size_t Width, std::size_t Vectors>
     for (std::size_t x = 0; x < columns; ++x, dy += Vectors * lanes) {
       vector gradient[Vectors];
       DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < Vectors; ++j)
-        gradient[j] = *reinterpret_cast<const loaded*>(dy + j * lanes);
+      for (std::size_t j = 0; j < Vectors; ++j) gradient[j] = *reinterpret_cast<const loaded*>(dy + j * lanes);
       DEVPLACE_UNROLL
       for (std::size_t i = 0; i < Width; ++i) {
         DEVPLACE_UNROLL
-        for (std::size_t j = 0; j < Vectors; ++j)
-          sum[i][j] += image[offsets[i] + x] * gradient[j];
+        for (std::size_t j = 0; j < Vectors; ++j) sum[i][j] += image[offsets[i] + x] * gradient[j];
       }
     }
   }
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Width; ++i) {
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Vectors; ++j)
-      *reinterpret_cast<loaded*>(sums + (i * Vectors + j) * lanes) = sum[i][j];
+    for (std::size_t j = 0; j < Vectors; ++j) *reinterpret_cast<loaded*>(sums + (i * Vectors + j) * lanes) = sum[i][j];
   }
 }
 
 /// The tile functions of one width, with one vector and with two.
-template <class T>
-struct direct_tiles {
+template <class T> struct direct_tiles {
   decltype(&pixel_tile<T, 4, 1>) pixels[2];
   decltype(&patch_tile<T, 4, 1>) patches[2];
 };
@@ -114,8 +106,7 @@ template <class T, std::size_t Width>
 inline constexpr direct_tiles<T> tiles_of_width{{pixel_tile<T, Width, 1>, pixel_tile<T, Width, 2>},
                                                 {patch_tile<T, Width, 1>, patch_tile<T, Width, 2>}};
 
-template <class T, std::size_t Index = 0>
-const direct_tiles<T>& direct_tiles_of(std::size_t width) {
+template <class T, std::size_t Index = 0> const direct_tiles<T>& direct_tiles_of(std::size_t width) {
   constexpr std::size_t here = direct_widths[Index];
   if constexpr (direct_widths[Index + 1] != 0) {
     if (width != here) return direct_tiles_of<T, Index + 1>(width);

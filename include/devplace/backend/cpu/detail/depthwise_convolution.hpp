@@ -76,8 +76,7 @@ inline depthwise_convolution depthwise_convolution_of(const convolution_shape& s
     return (((s.channels + 1) * d.phases() + s.outputs + 1) * plane(rows) + s.columns.in) * size;
   };
   d.rows = s.rows.out;
-  while (d.rows > 1 && bytes(d.rows) > gemm_buffer_bytes / 8)
-    d.rows = (d.rows + 1) / 2;
+  while (d.rows > 1 && bytes(d.rows) > gemm_buffer_bytes / 8) d.rows = (d.rows + 1) / 2;
   d.plane = plane(d.rows);
   d.is_faster = bytes(d.rows) <= gemm_buffer_bytes;
   return d;

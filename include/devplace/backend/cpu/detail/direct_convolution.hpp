@@ -14,10 +14,8 @@ namespace devplace::detail {
 /// the others, except that all blocks together fit a second-level cache of 1 MiB: images are read again for every
 /// block.
 inline constexpr std::size_t convolution_block_depth = 256;
-template <class T>
-inline constexpr std::size_t convolution_block_rows = gemm_block_rows<T>;
-template <class T>
-inline constexpr std::size_t convolution_block_columns = gemm_block_columns<T> / 2;
+template <class T> inline constexpr std::size_t convolution_block_rows = gemm_block_rows<T>;
+template <class T> inline constexpr std::size_t convolution_block_columns = gemm_block_columns<T> / 2;
 inline constexpr std::size_t convolution_buffer_bytes = gemm_buffer_bytes / 4;
 
 /// Largest depth (number of elements of a patch) of one product.
@@ -74,16 +72,14 @@ inline direct_convolution direct_convolution_of(const convolution_shape& s, std:
 
   const std::size_t blocks = divided_up(s.depth(), direct_depth);
   d.channels = divided_up(s.channels, blocks);
-  while (d.channels * s.taps() > direct_depth)
-    --d.channels;
+  while (d.channels * s.taps() > direct_depth) --d.channels;
   d.patch_tile_width = tile_width(d.channels * s.taps(), widths);
   const std::size_t panel = 2 * lanes * (direct_depth + 1);
   const std::size_t room = convolution_buffer_bytes / size - panel;
   const auto segment = [&](std::size_t rows) { return d.channels * (d.span(s, rows) * d.row + d.pixel_tile_width); };
   const auto with_gradient = [&](std::size_t rows) { return segment(rows) + rows * s.columns.out * 2 * lanes; };
   d.rows = s.rows.out;
-  while (d.rows > 1 && with_gradient(d.rows) > room)
-    d.rows = (d.rows + 1) / 2;
+  while (d.rows > 1 && with_gradient(d.rows) > room) d.rows = (d.rows + 1) / 2;
   if (with_gradient(d.rows) > room) return d;
   d.plane = d.span(s, d.rows) * d.row + d.pixel_tile_width;
   d.segments = room / segment(d.rows);

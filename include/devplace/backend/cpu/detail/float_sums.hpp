@@ -13,12 +13,9 @@ DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
 /// Whether a reducer adds floats of an array to sums in double, so that added_float_groups applies.
-template <class Source, class Reducer>
-inline constexpr bool adds_floats = false;
+template <class Source, class Reducer> inline constexpr bool adds_floats = false;
 template <class Reducer>
-inline constexpr bool adds_floats<element_source<float>, Reducer> = requires {
-  Reducer::adds_values;
-};
+inline constexpr bool adds_floats<element_source<float>, Reducer> = requires { Reducer::adds_values; };
 
 #if defined(__x86_64__)
 /// Computes sums[lane] += x[32 group + lane] for all groups and 32 lanes. Each conversion reads its 4 floats from
@@ -27,8 +24,7 @@ inline constexpr bool adds_floats<element_source<float>, Reducer> = requires {
   using doubles = vector_of<double, 32>;
   typename doubles::type lanes[8];
   DEVPLACE_UNROLL
-  for (std::size_t i = 0; i < 8; ++i)
-    lanes[i] = *reinterpret_cast<const doubles::unaligned*>(sums + 4 * i);
+  for (std::size_t i = 0; i < 8; ++i) lanes[i] = *reinterpret_cast<const doubles::unaligned*>(sums + 4 * i);
   for (; groups != 0; --groups, x += 32) {
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < 8; ++i) {
@@ -39,8 +35,7 @@ inline constexpr bool adds_floats<element_source<float>, Reducer> = requires {
     }
   }
   DEVPLACE_UNROLL
-  for (std::size_t i = 0; i < 8; ++i)
-    *reinterpret_cast<doubles::unaligned*>(sums + 4 * i) = lanes[i];
+  for (std::size_t i = 0; i < 8; ++i) *reinterpret_cast<doubles::unaligned*>(sums + 4 * i) = lanes[i];
 }
 #endif
 

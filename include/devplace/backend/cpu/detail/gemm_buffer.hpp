@@ -20,13 +20,13 @@ class gemm_buffer {
   gemm_buffer(const gemm_buffer&) = delete;
   gemm_buffer& operator=(const gemm_buffer&) = delete;
   ~gemm_buffer() {
-    ::operator delete (std::exchange(memory_, nullptr), std::align_val_t{64});
+    ::operator delete(std::exchange(memory_, nullptr), std::align_val_t{64});
     count_release(gemm_buffer_bytes, memory_purpose::workspace);
   }
 
   static void* of_this_thread() {
     if (memory_ == nullptr) {
-      memory_ = ::operator new (gemm_buffer_bytes, std::align_val_t{64}, std::nothrow);
+      memory_ = ::operator new(gemm_buffer_bytes, std::align_val_t{64}, std::nothrow);
       if (memory_ == nullptr)
         throw out_of_memory(out_of_memory_text({"cpu", gemm_buffer_bytes, memory_statistics<cpu>(), {}, {}}));
       count_allocation(gemm_buffer_bytes, memory_purpose::workspace);

@@ -15,8 +15,7 @@
 
 namespace devplace::detail {
 
-template <class T>
-gemm_kernels<T> gemm_kernels_of(cpu_isa isa) {
+template <class T> gemm_kernels<T> gemm_kernels_of(cpu_isa isa) {
   return with_instruction_set([](auto code) { return code.template gemm<T>(); }, isa);
 }
 
@@ -47,13 +46,11 @@ struct gemm_builtin {
     prepare_threads(&tag, function_view<int>(allocate));
   }
 
-  template <class T, class Result>
-  static void run(const gemm_arguments<T, Result>& g) {
+  template <class T, class Result> static void run(const gemm_arguments<T, Result>& g) {
     run(g, short_element<T> ? short_product_isa() : current_isa());
   }
 
-  template <class T, class Result>
-  static void run(const gemm_arguments<T, Result>& g, cpu_isa isa) {
+  template <class T, class Result> static void run(const gemm_arguments<T, Result>& g, cpu_isa isa) {
     if (g.m == 0 || g.n == 0) return;
     if (g.k == 0 || g.alpha == 0) return gemm_without_product(g);
     if constexpr (short_element<T>) {

@@ -25,21 +25,18 @@ template <class T, std::size_t Rows, std::size_t Columns>
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Rows; ++i) {
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < 4; ++j)
-      sum[i][j] = vector{};
+    for (std::size_t j = 0; j < 4; ++j) sum[i][j] = vector{};
   }
   const std::size_t whole = depth / lanes * lanes;
   for (std::size_t p = 0; p < whole; p += lanes) {
     vector from_b[Columns];
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Columns; ++j)
-      from_b[j] = *reinterpret_cast<const loaded*>(b[j] + p);
+    for (std::size_t j = 0; j < Columns; ++j) from_b[j] = *reinterpret_cast<const loaded*>(b[j] + p);
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
       const vector from_a = *reinterpret_cast<const loaded*>(a[i] + p);
       DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < Columns; ++j)
-        sum[i][j] += from_a * from_b[j];
+      for (std::size_t j = 0; j < Columns; ++j) sum[i][j] += from_a * from_b[j];
     }
   }
   if (whole < depth) {
@@ -55,8 +52,7 @@ template <class T, std::size_t Rows, std::size_t Columns>
     }
   }
   DEVPLACE_UNROLL
-  for (std::size_t i = 0; i < Rows; ++i)
-    add_lanes<T, vector_bytes>::run(sum[i], out[i]);
+  for (std::size_t i = 0; i < Rows; ++i) add_lanes<T, vector_bytes>::run(sum[i], out[i]);
 }
 
 /// Stores up to 4 adjacent elements of a row of C.
@@ -84,13 +80,11 @@ DEVPLACE_TARGET inline void finish_dots(const gemm_arguments<T>& g, const T (&su
 template <class T, std::size_t Rows>
 DEVPLACE_TARGET inline void dot_rows(const gemm_arguments<T>& g, const gemm_range& range, std::size_t row) {
   const T* a[Rows];
-  for (std::size_t i = 0; i < Rows; ++i)
-    a[i] = g.a + smaller(row + i, range.row_end - 1) * g.lda;
+  for (std::size_t i = 0; i < Rows; ++i) a[i] = g.a + smaller(row + i, range.row_end - 1) * g.lda;
   for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += 4) {
     const std::size_t columns = smaller(4, range.column_end - j0);
     const T* b[4];
-    for (std::size_t j = 0; j < 4; ++j)
-      b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb;
+    for (std::size_t j = 0; j < 4; ++j) b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb;
     T sum[Rows][4];
     if (columns > 2) {
       dot_tile<T, Rows, 4>(g.k, a, b, sum);
@@ -105,11 +99,8 @@ DEVPLACE_TARGET inline void dot_rows(const gemm_arguments<T>& g, const gemm_rang
 
 /// Computes the product of multiply_range as dot products along k, for few rows or columns, where packing costs more
 /// than it saves. Requires that A is not transposed and B is.
-template <class T>
-DEVPLACE_TARGET void dot_range(const gemm_arguments<T>& g, const gemm_range& range) {
+template <class T> DEVPLACE_TARGET void dot_range(const gemm_arguments<T>& g, const gemm_range& range) {
   std::size_t i = range.row_begin;
-  for (; i + 2 < range.row_end; i += 4)
-    dot_rows<T, 4>(g, range, i);
-  for (; i < range.row_end; ++i)
-    dot_rows<T, 1>(g, range, i);
+  for (; i + 2 < range.row_end; i += 4) dot_rows<T, 4>(g, range, i);
+  for (; i < range.row_end; ++i) dot_rows<T, 1>(g, range, i);
 }

@@ -8,8 +8,7 @@
 // over p in ascending order in any tile, so results do not depend on how threads divide the matrix.
 
 /// How a tile stores its sums: C = then(alpha sum + beta C + bias).
-template <class T>
-struct tile_update {
+template <class T> struct tile_update {
   T alpha, beta;
   const T* bias;
   bool relu;
@@ -17,8 +16,7 @@ struct tile_update {
 };
 
 /// Elements of a panel of A or B, packed or in the caller's matrix: element (i, p) is data[i * across + p * step].
-template <class T>
-struct panel_view {
+template <class T> struct panel_view {
   const T* data;
   std::size_t step, across = 1;
 };
@@ -35,27 +33,23 @@ template <class T, std::size_t Rows, std::size_t Vectors>
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Rows; ++i) {
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Vectors; ++j)
-      sum[i][j] = vector{};
+    for (std::size_t j = 0; j < Vectors; ++j) sum[i][j] = vector{};
   }
   if (update.far) {
     const T* row = c;
     for (std::size_t i = 0; i < Rows; ++i, row += ldc) {
       DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < Vectors; ++j)
-        __builtin_prefetch(row + j * lanes, 1);
+      for (std::size_t j = 0; j < Vectors; ++j) __builtin_prefetch(row + j * lanes, 1);
     }
   }
   for (std::size_t p = 0; p < depth; ++p) {
     vector row[Vectors];
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Vectors; ++j)
-      row[j] = *reinterpret_cast<const loaded*>(b + j * lanes);
+    for (std::size_t j = 0; j < Vectors; ++j) row[j] = *reinterpret_cast<const loaded*>(b + j * lanes);
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
       DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < Vectors; ++j)
-        sum[i][j] += a[i * across_a] * row[j];
+      for (std::size_t j = 0; j < Vectors; ++j) sum[i][j] += a[i * across_a] * row[j];
     }
     a += step_a;
     b += step_b;
@@ -65,8 +59,7 @@ template <class T, std::size_t Rows, std::size_t Vectors>
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
       DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < Vectors; ++j)
-        sum[i][j] *= update.alpha;
+      for (std::size_t j = 0; j < Vectors; ++j) sum[i][j] *= update.alpha;
     }
   }
   if (update.beta != T{0}) {
@@ -83,8 +76,7 @@ template <class T, std::size_t Rows, std::size_t Vectors>
     for (std::size_t j = 0; j < Vectors; ++j) {
       const vector bias = *reinterpret_cast<const loaded*>(update.bias + j * lanes);
       DEVPLACE_UNROLL
-      for (std::size_t i = 0; i < Rows; ++i)
-        sum[i][j] += bias;
+      for (std::size_t i = 0; i < Rows; ++i) sum[i][j] += bias;
     }
   }
   if (update.relu) {
@@ -92,21 +84,18 @@ template <class T, std::size_t Rows, std::size_t Vectors>
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
       DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < Vectors; ++j)
-        sum[i][j] = sum[i][j] < zero ? zero : sum[i][j];
+      for (std::size_t j = 0; j < Vectors; ++j) sum[i][j] = sum[i][j] < zero ? zero : sum[i][j];
     }
   }
   DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Rows; ++i, c += ldc) {
     DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Vectors; ++j)
-      *reinterpret_cast<loaded*>(c + j * lanes) = sum[i][j];
+    for (std::size_t j = 0; j < Vectors; ++j) *reinterpret_cast<loaded*>(c + j * lanes) = sum[i][j];
   }
 }
 
 /// A full-size local buffer, with the bias, for a tile at the edge of C.
-template <class T>
-struct edge_of_tile {
+template <class T> struct edge_of_tile {
   static constexpr std::size_t lanes = vector_bytes / sizeof(T);
   T c[tile_rows * 2 * lanes];
   T bias[2 * lanes];

@@ -12,12 +12,10 @@ namespace devplace::detail {
 // in functions with a target attribute, and it also covers NEON.
 
 /// A vector of T with `Bytes` bytes, and its type for unaligned loads and stores.
-template <class T, std::size_t Bytes>
-struct vector_of;
+template <class T, std::size_t Bytes> struct vector_of;
 
 #define DEVPLACE_GEMM_VECTOR(T, Bytes)                                                       \
-  template <>                                                                                \
-  struct vector_of<T, Bytes> {                                                               \
+  template <> struct vector_of<T, Bytes> {                                                   \
     typedef T type __attribute__((vector_size(Bytes)));                                      \
     typedef T unaligned __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias)); \
   }
@@ -34,15 +32,11 @@ DEVPLACE_GEMM_VECTOR(double, 64);
 /// of the block use a panel. Deep blocks read and write C less often; for large squares this gains more than panels
 /// that fit the first-level cache.
 inline constexpr std::size_t gemm_block_depth = 512;
-template <class T>
-inline constexpr std::size_t gemm_block_rows = 512 / sizeof(T);
-template <class T>
-inline constexpr std::size_t gemm_block_columns = 4096 / sizeof(T);
+template <class T> inline constexpr std::size_t gemm_block_rows = 512 / sizeof(T);
+template <class T> inline constexpr std::size_t gemm_block_columns = 4096 / sizeof(T);
 inline constexpr std::size_t gemm_buffer_bytes = (512 + 4096) * gemm_block_depth;
 
-constexpr std::size_t smaller(std::size_t a, std::size_t b) {
-  return a < b ? a : b;
-}
+constexpr std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
 
 constexpr std::size_t power_of_two_within(std::size_t count) {
   return count >= 8 ? 8 : count >= 4 ? 4 : count >= 2 ? 2 : 1;

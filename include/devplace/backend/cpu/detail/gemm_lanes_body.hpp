@@ -9,15 +9,13 @@ DEVPLACE_TARGET inline void transpose(T* target, std::size_t target_stride, cons
                                       std::size_t source_stride) {
   if constexpr (L < 4) {
     for (std::size_t i = 0; i < L; ++i)
-      for (std::size_t p = 0; p < L; ++p)
-        target[p * target_stride + i] = source[i * source_stride + p];
+      for (std::size_t p = 0; p < L; ++p) target[p * target_stride + i] = source[i * source_stride + p];
   } else {
     using vector = typename vector_of<T, L * sizeof(T)>::type;
     using loaded = typename vector_of<T, L * sizeof(T)>::unaligned;
     vector r[L], pairs[L];
     DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < L; ++i)
-      r[i] = *reinterpret_cast<const loaded*>(source + i * source_stride);
+    for (std::size_t i = 0; i < L; ++i) r[i] = *reinterpret_cast<const loaded*>(source + i * source_stride);
     DEVPLACE_UNROLL
     for (std::size_t i = 0; i < L; i += 2) {
       if constexpr (L == 4) {
@@ -56,16 +54,14 @@ DEVPLACE_TARGET inline void transpose(T* target, std::size_t target_stride, cons
 }
 
 /// Computes out[j] = the sum of v[j]'s lanes, in an order that depends only on the vector's size.
-template <class T, std::size_t Bytes>
-struct add_lanes {
+template <class T, std::size_t Bytes> struct add_lanes {
   using vector = typename vector_of<T, Bytes>::type;
   static constexpr std::size_t lanes = Bytes / sizeof(T);
 
   DEVPLACE_TARGET static void run(const vector (&v)[4], T (&out)[4]) {
     if constexpr (lanes == 2) {
       DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < 4; ++j)
-        out[j] = v[j][0] + v[j][1];
+      for (std::size_t j = 0; j < 4; ++j) out[j] = v[j][0] + v[j][1];
     } else if constexpr (lanes == 4) {
       const vector low =
           __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5) + __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
@@ -74,8 +70,7 @@ struct add_lanes {
       const vector sum =
           __builtin_shufflevector(low, high, 0, 1, 4, 5) + __builtin_shufflevector(low, high, 2, 3, 6, 7);
       DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < 4; ++j)
-        out[j] = sum[j];
+      for (std::size_t j = 0; j < 4; ++j) out[j] = sum[j];
     } else {
       typename vector_of<T, Bytes / 2>::type half[4];
       DEVPLACE_UNROLL

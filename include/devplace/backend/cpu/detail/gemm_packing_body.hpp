@@ -30,10 +30,8 @@ template <class T>
     return copy_rows<T, vector_bytes / sizeof(T)>(target, width, source, stride_p, depth, count);
   }
   for (std::size_t p = 0; p < depth; ++p) {
-    for (std::size_t i = begin; i < count; ++i)
-      target[p * width + i] = source[i * stride_i + p * stride_p];
-    for (std::size_t i = count; i < width; ++i)
-      target[p * width + i] = T{0};
+    for (std::size_t i = begin; i < count; ++i) target[p * width + i] = source[i * stride_i + p * stride_p];
+    for (std::size_t i = count; i < width; ++i) target[p * width + i] = T{0};
   }
 }
 
@@ -45,8 +43,7 @@ DEVPLACE_TARGET inline void pack_panel(T* __restrict target, const T* __restrict
                                        std::size_t stride_p, std::size_t count, std::size_t depth) {
   constexpr std::size_t lanes = power_of_two_within(smaller(pack_bytes / sizeof(T), Width));
   if (stride_i == 1 && count == Width) {
-    for (std::size_t p = 0; p < depth; ++p)
-      std::memcpy(target + p * Width, source + p * stride_p, Width * sizeof(T));
+    for (std::size_t p = 0; p < depth; ++p) std::memcpy(target + p * Width, source + p * stride_p, Width * sizeof(T));
     return;
   }
   const std::size_t whole = stride_p == 1 ? count / lanes * lanes : 0;
@@ -56,8 +53,7 @@ DEVPLACE_TARGET inline void pack_panel(T* __restrict target, const T* __restrict
       transpose<T, lanes>(target + p * Width + i, Width, source + i * stride_i + p, stride_i);
     }
     for (std::size_t p = whole_depth; p < depth; ++p) {
-      for (std::size_t l = i; l < i + lanes; ++l)
-        target[p * Width + l] = source[l * stride_i + p];
+      for (std::size_t l = i; l < i + lanes; ++l) target[p * Width + l] = source[l * stride_i + p];
     }
   }
   if (whole != Width) pack_rest(target, Width, source, stride_i, stride_p, whole, count, depth);

@@ -23,8 +23,7 @@ DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
 /// The functions and tile sizes of the matrix engine for one instruction set.
-template <class T>
-struct gemm_kernels {
+template <class T> struct gemm_kernels {
   void (*multiply_range)(const gemm_arguments<T>&, const gemm_range&, void* buffer);
   void (*dot_range)(const gemm_arguments<T>&, const gemm_range&);
   std::size_t tile_rows;
@@ -81,8 +80,7 @@ inline constexpr std::size_t tile_rows = 8;
 #endif
 
 /// Returns `f(code)` for the code of an instruction set, by default the best one that this process may use.
-template <class F>
-decltype(auto) with_instruction_set(const F& f, cpu_isa isa = current_isa()) {
+template <class F> decltype(auto) with_instruction_set(const F& f, cpu_isa isa = current_isa()) {
   switch (isa) {
 #if defined(__x86_64__)
     case cpu_isa::avx512:

@@ -15,8 +15,7 @@
 
 /// The argument that with_instruction_set passes to its function.
 struct code {
-  template <class T>
-  static gemm_kernels<T> gemm() {
+  template <class T> static gemm_kernels<T> gemm() {
     return {multiply_range<T>, dot_range<T>, tile_rows, vector_bytes / sizeof(T)};
   }
   template <class Update>
@@ -25,8 +24,7 @@ struct code {
     // nvcc's device pass rejects vectors in formulas of optimizers, because these are device code, too.
     DEVPLACE_IF_HOST(update_arrays(enqueued, begin, end, typename Update::array_numbers{});)
   }
-  template <class T>
-  static void add_squares(double* sums, const T* values, std::size_t count) {
+  template <class T> static void add_squares(double* sums, const T* values, std::size_t count) {
     add_squares_of(sums, values, count);
   }
 };

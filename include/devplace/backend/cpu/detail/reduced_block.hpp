@@ -39,14 +39,12 @@ struct reduced_groups {
   template <class Reducer, class Accumulator>
   void store(const Reducer& reducer, const Accumulator* results, std::size_t group) const {
     const std::size_t first = group / tiles() * inner + first_column(group);
-    for (std::size_t i = 0; i < columns(group); ++i)
-      reducer.store(first + i, results[i]);
+    for (std::size_t i = 0; i < columns(group); ++i) reducer.store(first + i, results[i]);
   }
 };
 
 /// Reduces positions `begin` to `end` - 1 of each group of a range.
-template <class Source, class Reducer>
-struct reduced_block {
+template <class Source, class Reducer> struct reduced_block {
   using accumulator = typename Reducer::accumulator;
   static constexpr std::size_t lanes = reduced_groups::lanes, tile = reduced_groups::tile;
   static constexpr std::size_t short_lanes = 8;    // for few elements, so that merging takes less time than adding
@@ -77,13 +75,10 @@ struct reduced_block {
     for (std::size_t n; first != last; first += n) {
       accumulator sums[tile];
       n = last - first < tile ? last - first : tile;
-      for (std::size_t i = 0; i < n; ++i)
-        sums[i] = Reducer::identity();
+      for (std::size_t i = 0; i < n; ++i) sums[i] = Reducer::identity();
       for (std::size_t k = 0; k != plan.count; ++k)
-        for (std::size_t i = 0; i < n; ++i)
-          Reducer::add(sums[i], source((first + i) * plan.count + k), k);
-      for (std::size_t i = 0; i < n; ++i)
-        plan.reducer.store(first + i, sums[i]);
+        for (std::size_t i = 0; i < n; ++i) Reducer::add(sums[i], source((first + i) * plan.count + k), k);
+      for (std::size_t i = 0; i < n; ++i) plan.reducer.store(first + i, sums[i]);
     }
   }
 
@@ -94,25 +89,21 @@ struct reduced_block {
       return in_lanes<Reducer>(source, base);
   }
 
-  template <class Of>
-  typename Of::accumulator in_lanes(const Source& source, std::size_t base) const {
+  template <class Of> typename Of::accumulator in_lanes(const Source& source, std::size_t base) const {
     return end - begin < 2 * lanes ? in_lanes<Of, short_lanes>(source, base) : in_lanes<Of, lanes>(source, base);
   }
 
   template <class Of, std::size_t Lanes>
   typename Of::accumulator in_lanes(const Source& source, std::size_t base) const {
     typename Of::accumulator sums[Lanes];
-    for (std::size_t lane = 0; lane < Lanes; ++lane)
-      sums[lane] = Of::identity();
+    for (std::size_t lane = 0; lane < Lanes; ++lane) sums[lane] = Of::identity();
     std::size_t k = begin;
     if constexpr (Lanes == lanes && adds_floats<Source, Of>)
       k += Lanes * added_float_groups(sums, source.data + base + k, (end - k) / Lanes);
     for (; k + Lanes <= end; k += Lanes) {
-      for (std::size_t lane = 0; lane < Lanes; ++lane)
-        Of::add(sums[lane], source(base + k + lane), k + lane);
+      for (std::size_t lane = 0; lane < Lanes; ++lane) Of::add(sums[lane], source(base + k + lane), k + lane);
     }
-    for (std::size_t lane = 0; k < end; ++k, ++lane)
-      Of::add(sums[lane], source(base + k), k);
+    for (std::size_t lane = 0; k < end; ++k, ++lane) Of::add(sums[lane], source(base + k), k);
     // Integer lanes pass through memory: otherwise g++ 12.2 with -O3 adds across iterations and loses elements.
     if constexpr (!std::is_floating_point_v<typename Of::accumulator>) __asm__("" : "+m"(sums));
     merge_halves<Of, Lanes / 2>(sums);
@@ -120,28 +111,23 @@ struct reduced_block {
   }
 
   /// Merges halves recursively. The length is a constant, so that compilers keep the lanes in registers.
-  template <class Of, std::size_t Half>
-  static void merge_halves(typename Of::accumulator* sums) {
-    for (std::size_t lane = 0; lane < Half; ++lane)
-      Of::merge(sums[lane], sums[lane + Half]);
+  template <class Of, std::size_t Half> static void merge_halves(typename Of::accumulator* sums) {
+    for (std::size_t lane = 0; lane < Half; ++lane) Of::merge(sums[lane], sums[lane + Half]);
     if constexpr (Half != 1) merge_halves<Of, Half / 2>(sums);
   }
 
   /// Returns the first position of a value, which may be NaN.
-  template <class Value>
-  accumulator position_of(const Source& source, std::size_t base, Value value) const {
+  template <class Value> accumulator position_of(const Source& source, std::size_t base, Value value) const {
     const auto is_it = [&](std::size_t k) {
       const auto x = static_cast<Value>(source(base + k));
       return static_cast<unsigned>(x == value) | static_cast<unsigned>(x != x);
     };
     std::size_t k = begin;
     for (unsigned found = 0; k + lanes <= end; k += lanes) {
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        found += is_it(k + lane);
+      for (std::size_t lane = 0; lane < lanes; ++lane) found += is_it(k + lane);
       if (found != 0) break;
     }
-    while (k != end && is_it(k) == 0)
-      ++k;
+    while (k != end && is_it(k) == 0) ++k;
     accumulator result = Reducer::identity();
     if (k != end) Reducer::add(result, source(base + k), k);
     return result;
@@ -151,21 +137,17 @@ struct reduced_block {
     const std::size_t n = groups.columns(group), first = groups.first_column(group);
     const std::size_t base = group / groups.tiles() * plan.count * plan.inner + first;
     accumulator sums[tile];
-    for (std::size_t i = 0; i < tile; ++i)
-      sums[i] = Reducer::identity();
+    for (std::size_t i = 0; i < tile; ++i) sums[i] = Reducer::identity();
     if (n == tile) {
       for (std::size_t k = begin; k != end; ++k) {
-        for (std::size_t i = 0; i < tile; ++i)
-          Reducer::add(sums[i], source(base + k * plan.inner + i), k);
+        for (std::size_t i = 0; i < tile; ++i) Reducer::add(sums[i], source(base + k * plan.inner + i), k);
       }
     } else {
       for (std::size_t k = begin; k != end; ++k) {
-        for (std::size_t i = 0; i < n; ++i)
-          Reducer::add(sums[i], source(base + k * plan.inner + i), k);
+        for (std::size_t i = 0; i < n; ++i) Reducer::add(sums[i], source(base + k * plan.inner + i), k);
       }
     }
-    for (std::size_t i = 0; i < n; ++i)
-      to[i] = sums[i];
+    for (std::size_t i = 0; i < n; ++i) to[i] = sums[i];
   }
 };
 

@@ -4,8 +4,7 @@
 // Included by instruction_sets.hpp only: conversions of bf16 and half, and the kernel for products packed as float.
 
 /// Vectors of L 16-bit and L 32-bit numbers.
-template <std::size_t L>
-struct short_vectors {
+template <std::size_t L> struct short_vectors {
   typedef std::uint16_t bits16 __attribute__((vector_size(2 * L)));
   typedef std::uint16_t stored16 __attribute__((vector_size(2 * L), aligned(2), may_alias));
   typedef std::uint32_t bits32 __attribute__((vector_size(4 * L)));
@@ -14,8 +13,7 @@ struct short_vectors {
 };
 
 /// Converts to[0..L) = from[0..L) to float; L is 4, 8 or 16, at most the lanes of a register.
-template <std::size_t L, class T>
-DEVPLACE_TARGET inline void widen(float* to, const T* from) {
+template <std::size_t L, class T> DEVPLACE_TARGET inline void widen(float* to, const T* from) {
 #if defined(DEVPLACE_WIDEN_HALF)
   if constexpr (std::is_same_v<T, half>) {
     typename short_vectors<L>::floats x;
@@ -30,14 +28,12 @@ DEVPLACE_TARGET inline void widen(float* to, const T* from) {
     *reinterpret_cast<typename short_vectors<L>::stored32*>(to) =
         reinterpret_cast<typename short_vectors<L>::floats>(wide);
   } else {
-    for (std::size_t i = 0; i < L; ++i)
-      to[i] = from[i];
+    for (std::size_t i = 0; i < L; ++i) to[i] = from[i];
   }
 }
 
 /// Rounds from[0..L) to the nearest numbers of T.
-template <std::size_t L, class T>
-DEVPLACE_TARGET inline void narrow(T* to, const float* from) {
+template <std::size_t L, class T> DEVPLACE_TARGET inline void narrow(T* to, const float* from) {
 #if defined(DEVPLACE_NARROW_HALF)
   if constexpr (std::is_same_v<T, half>) {
     const typename short_vectors<L>::floats x = *reinterpret_cast<const typename short_vectors<L>::stored32*>(from);
@@ -54,34 +50,26 @@ DEVPLACE_TARGET inline void narrow(T* to, const float* from) {
     *reinterpret_cast<typename short_vectors<L>::stored16*>(to) =
         __builtin_convertvector(result, typename short_vectors<L>::bits16);
   } else {
-    for (std::size_t i = 0; i < L; ++i)
-      to[i] = T(from[i]);
+    for (std::size_t i = 0; i < L; ++i) to[i] = T(from[i]);
   }
 }
 
 /// Converts numbers of a tile's row to float.
-template <class T>
-DEVPLACE_TARGET inline void convert_array(float* to, const T* from, std::size_t count) {
+template <class T> DEVPLACE_TARGET inline void convert_array(float* to, const T* from, std::size_t count) {
   constexpr std::size_t lanes = vector_bytes / sizeof(float);
   const std::size_t whole = count / lanes * lanes;
-  for (std::size_t i = 0; i < whole; i += lanes)
-    widen<lanes>(to + i, from + i);
-  for (std::size_t i = whole; i < count; ++i)
-    to[i] = from[i];
+  for (std::size_t i = 0; i < whole; i += lanes) widen<lanes>(to + i, from + i);
+  for (std::size_t i = whole; i < count; ++i) to[i] = from[i];
 }
-template <class T>
-DEVPLACE_TARGET inline void convert_array(T* to, const float* from, std::size_t count) {
+template <class T> DEVPLACE_TARGET inline void convert_array(T* to, const float* from, std::size_t count) {
   constexpr std::size_t lanes = vector_bytes / sizeof(float);
   const std::size_t whole = count / lanes * lanes;
-  for (std::size_t i = 0; i < whole; i += lanes)
-    narrow<lanes>(to + i, from + i);
-  for (std::size_t i = whole; i < count; ++i)
-    to[i] = T(from[i]);
+  for (std::size_t i = 0; i < whole; i += lanes) narrow<lanes>(to + i, from + i);
+  for (std::size_t i = whole; i < count; ++i) to[i] = T(from[i]);
 }
 
 /// Stores sums for all short-type kernels of this instruction set.
-template <std::size_t Columns>
-struct short_storing {
+template <std::size_t Columns> struct short_storing {
   static constexpr std::size_t lanes = vector_bytes / sizeof(float);
   using vector = typename vector_of<float, vector_bytes>::type;
   using loaded = typename vector_of<float, vector_bytes>::unaligned;
@@ -92,8 +80,7 @@ struct short_storing {
         *reinterpret_cast<loaded*>(sums + i * Columns + j) += *reinterpret_cast<const loaded*>(kept + i * stride + j);
   }
   DEVPLACE_TARGET static void keep(const float* sums, float* kept, std::size_t stride, std::size_t rows) {
-    for (std::size_t i = 0; i < rows; ++i)
-      std::memcpy(kept + i * stride, sums + i * Columns, Columns * sizeof(float));
+    for (std::size_t i = 0; i < rows; ++i) std::memcpy(kept + i * stride, sums + i * Columns, Columns * sizeof(float));
   }
 
   /// Computes C = then(alpha sum + beta C + bias). Converts the old elements and the bias to whole rows first, so that
@@ -135,8 +122,7 @@ DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, const T* __r
                                           std::size_t stride_p, std::size_t count, std::size_t depth) {
   constexpr std::size_t lanes = power_of_two_within(smaller(pack_bytes / sizeof(float), Width));
   if (stride_i == 1 && count == Width) {
-    for (std::size_t p = 0; p < depth; ++p)
-      convert_array(target + p * Width, source + p * stride_p, Width);
+    for (std::size_t p = 0; p < depth; ++p) convert_array(target + p * Width, source + p * stride_p, Width);
     return;
   }
   std::size_t whole = 0;
@@ -146,22 +132,18 @@ DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, const T* __r
     for (std::size_t i = 0; i < whole; i += lanes) {
       for (std::size_t p = 0; p < whole_depth; p += lanes) {
         float block[lanes * lanes];
-        for (std::size_t l = 0; l < lanes; ++l)
-          widen<lanes>(block + l * lanes, source + (i + l) * stride_i + p);
+        for (std::size_t l = 0; l < lanes; ++l) widen<lanes>(block + l * lanes, source + (i + l) * stride_i + p);
         transpose<float, lanes>(target + p * Width + i, Width, block, lanes);
       }
       for (std::size_t p = whole_depth; p < depth; ++p) {
-        for (std::size_t l = i; l < i + lanes; ++l)
-          target[p * Width + l] = source[l * stride_i + p];
+        for (std::size_t l = i; l < i + lanes; ++l) target[p * Width + l] = source[l * stride_i + p];
       }
     }
   }
   if (whole == Width) return;
   for (std::size_t p = 0; p < depth; ++p) {
-    for (std::size_t i = whole; i < count; ++i)
-      target[p * Width + i] = source[i * stride_i + p * stride_p];
-    for (std::size_t i = count; i < Width; ++i)
-      target[p * Width + i] = 0;
+    for (std::size_t i = whole; i < count; ++i) target[p * Width + i] = source[i * stride_i + p * stride_p];
+    for (std::size_t i = count; i < Width; ++i) target[p * Width + i] = 0;
   }
 }
 
@@ -198,8 +180,7 @@ DEVPLACE_TARGET void short_dot_range(const gemm_arguments<T, Result>& g, const g
     for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += 4) {
       const T* const a = g.a + i * g.lda;
       const T* b[4];
-      for (std::size_t j = 0; j < 4; ++j)
-        b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb;
+      for (std::size_t j = 0; j < 4; ++j) b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb;
       vector sums[4] = {};
       for (std::size_t p = 0; p < whole; p += lanes) {
         vector from_a, from_b;
@@ -213,8 +194,7 @@ DEVPLACE_TARGET void short_dot_range(const gemm_arguments<T, Result>& g, const g
       float total[4];
       add_lanes<float, vector_bytes>::run(sums, total);
       for (std::size_t j = 0; j < 4 && j0 + j < range.column_end; ++j) {
-        for (std::size_t p = whole; p < g.k; ++p)
-          total[j] += a[p] * b[j][p];
+        for (std::size_t p = whole; p < g.k; ++p) total[j] += a[p] * b[j][p];
         Result& c = g.c[i * g.ldc + j0 + j];
         const float x = g.alpha * total[j];
         c = Result(gemm_finish(g, g.beta == 0 ? x : x + g.beta * c, j0 + j));

@@ -73,8 +73,7 @@ void convert_elements(To* to, const From* from, std::size_t count, cpu_isa isa =
 }
 
 /// The functions and tile sizes of 16-bit products for one instruction set.
-template <class T, class Result>
-struct short_kernels {
+template <class T, class Result> struct short_kernels {
   void (*multiply_range)(const gemm_arguments<T, Result>&, const gemm_range&, void* buffer);
   void (*dot_range)(const gemm_arguments<T, Result>&, const gemm_range&);
   std::size_t tile_rows, tile_columns;
@@ -85,8 +84,7 @@ short_kernels<T, Result> short_kernels_with(void (*dot_range)(const gemm_argumen
   return {short_product<Kernel, T, Result>::run, dot_range, Kernel::rows, Kernel::columns};
 }
 
-template <class T, class Result>
-short_kernels<T, Result> short_kernels_of(cpu_isa isa) {
+template <class T, class Result> short_kernels<T, Result> short_kernels_of(cpu_isa isa) {
   switch (isa) {
 #if defined(__x86_64__)
     case cpu_isa::amx:

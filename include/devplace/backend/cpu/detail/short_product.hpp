@@ -16,8 +16,7 @@
 namespace devplace::detail {
 
 /// How a tile's sums become elements of C. Pointers refer to the tile's first element.
-template <class T, class Result>
-struct short_tile {
+template <class T, class Result> struct short_tile {
   Result* c;
   std::size_t ldc;
   std::size_t rows, columns;  ///< rows and columns of the tile inside C
@@ -45,8 +44,7 @@ static_assert(4 * ((192 + 256) * 256 + 192 * 256) <= gemm_buffer_bytes);
 /// - `add(sums, kept, stride, rows)`, `keep(...)`: add kept sums to, or keep, whole rows of a tile's sums;
 /// - `store(sums, tile)`;
 /// - `session`: a thread's state during the product.
-template <class Kernel, class T, class Result>
-struct short_product {
+template <class Kernel, class T, class Result> struct short_product {
   using arguments = gemm_arguments<T, Result>;
 
   static void run(const arguments& g, const gemm_range& range, void* buffer) {

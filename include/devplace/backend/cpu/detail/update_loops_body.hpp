@@ -4,8 +4,7 @@
 // Included by instruction_sets.hpp only: loops of optimizers.
 
 /// Vector arithmetic for the formulas of optimizers (runtime/step_record.hpp).
-template <class T>
-struct vector_arithmetic {
+template <class T> struct vector_arithmetic {
   T factor;
 
   /// Computes the correctly rounded square root of every lane. Written as inline assembly because neither compiler
@@ -17,8 +16,7 @@ struct vector_arithmetic {
     else
       __asm__(DEVPLACE_ROOT "pd %1, %0" : "=x"(x) : "x"(x));
 #else
-    for (std::size_t lane = 0; lane < vector_bytes / sizeof(T); ++lane)
-      x[lane] = std::sqrt(x[lane]);
+    for (std::size_t lane = 0; lane < vector_bytes / sizeof(T); ++lane) x[lane] = std::sqrt(x[lane]);
 #endif
   }
 };
@@ -41,8 +39,7 @@ DEVPLACE_TARGET inline void update_arrays(const Update& enqueued, std::size_t be
     formula(arithmetic, gradient, x[Array]...);
     ((*reinterpret_cast<stored*>(u.arrays[Array] + i) = x[Array]), ...);
   }
-  for (std::size_t i = whole; i < end; ++i)
-    u.element(formula, arithmetic.factor, i);
+  for (std::size_t i = whole; i < end; ++i) u.element(formula, arithmetic.factor, i);
 }
 
 /// Computes sums[lane] += values[lane]^2 for `count` lanes. The inner loop has a constant length, so that compilers

@@ -41,8 +41,7 @@ template <class F>
 DEVPLACE_ANY_LOOP_BODY_END
 
 /// Calls f.range(begin, end) and its callees with the best instructions that this process may use.
-template <class F>
-void run_range(const F& f, std::size_t begin, std::size_t end) {
+template <class F> void run_range(const F& f, std::size_t begin, std::size_t end) {
 #if defined(DEVPLACE_AVX512_WITHOUT_FMA)
   if constexpr (requires { requires F::computes_much; })
     if (current_isa() == cpu_isa::avx512) return range_for_avx512(f, begin, end);

@@ -23,8 +23,7 @@
 namespace devplace::detail {
 
 /// One thread's part of a tile of 32 rows and 32 other positions of a sequence, for heads of up to 32 Columns elements.
-template <class T, unsigned Columns, class Thread>
-class attention_tile {
+template <class T, unsigned Columns, class Thread> class attention_tile {
  public:
   static constexpr unsigned size = 32;
   static constexpr unsigned warp_rows = 4;
@@ -49,8 +48,7 @@ class attention_tile {
     const auto a = thread_.template shared<T, size * 32, 0>();
     const auto b = thread_.template shared<T, size * 33, 1>();  // one more column, so that lanes use different banks
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned r = 0; r < warp_rows; ++r)
-      scores[r] = 0;
+    for (unsigned r = 0; r < warp_rows; ++r) scores[r] = 0;
     for (std::size_t column = 0; column < shape_.width; column += 32) {
       thread_.sync();
       for (unsigned i = first_; i < first_ + warp_rows; ++i) {
@@ -61,8 +59,7 @@ class attention_tile {
       for (unsigned k = 0; k < 32; ++k) {
         const T other = b.load(lane_ * 33 + k);
         DEVPLACE_DEVICE_UNROLL
-        for (unsigned r = 0; r < warp_rows; ++r)
-          scores[r] += a.load((first_ + r) * 32 + k) * other;
+        for (unsigned r = 0; r < warp_rows; ++r) scores[r] += a.load((first_ + r) * 32 + k) * other;
       }
     }
   }
@@ -73,14 +70,12 @@ class attention_tile {
     for (unsigned k = 0; k < 32; ++k) {
       T factor[warp_rows];
       DEVPLACE_DEVICE_UNROLL
-      for (unsigned r = 0; r < warp_rows; ++r)
-        factor[r] = thread_.shuffle(factors[r], k);
+      for (unsigned r = 0; r < warp_rows; ++r) factor[r] = thread_.shuffle(factors[r], k);
       DEVPLACE_DEVICE_UNROLL
       for (unsigned c = 0; c < Columns; ++c) {
         const T other = element(others, stride, first_other + k, lane_ + 32 * c);
         DEVPLACE_DEVICE_UNROLL
-        for (unsigned r = 0; r < warp_rows; ++r)
-          to.of[r][c] += factor[r] * other;
+        for (unsigned r = 0; r < warp_rows; ++r) to.of[r][c] += factor[r] * other;
       }
     }
   }
@@ -99,8 +94,7 @@ class attention_tile {
   }
 
   DEVPLACE_DEVICE T sum_of_lanes(T x) const {
-    for (unsigned mask = 16; mask != 0; mask /= 2)
-      x += thread_.shuffle_xor(x, mask);
+    for (unsigned mask = 16; mask != 0; mask /= 2) x += thread_.shuffle_xor(x, mask);
     return x;
   }
   DEVPLACE_DEVICE T max_of_lanes(T x) const {
@@ -131,19 +125,16 @@ class attention_tile {
 };
 
 /// Base of the attention kernels: one block per 32 positions of a sequence.
-template <class Derived>
-struct attention_kernel {
+template <class Derived> struct attention_kernel {
   static constexpr unsigned threads = 256;
 
   static std::size_t blocks(const attention_shape& s) { return s.sequences() * tiles(s); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void operator()(Thread& t) const {
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const auto& self = static_cast<const Derived&>(*this);
     const attention_shape& s = self.g.shape;
     const std::size_t count = s.sequences() * tiles(s);
-    for (std::size_t i = t.block_index(); i < count; i += t.grid_size())
-      self.run(t, i / tiles(s), i % tiles(s) * 32);
+    for (std::size_t i = t.block_index(); i < count; i += t.grid_size()) self.run(t, i / tiles(s), i % tiles(s) * 32);
   }
 
  private:
@@ -155,8 +146,7 @@ template <class T, unsigned Columns>
 struct attention_results_kernel : attention_kernel<attention_results_kernel<T, Columns>> {
   attention_arguments<T> g;
 
-  template <class Thread>
-  DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {
+  template <class Thread> DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {
     using tile_type = attention_tile<T, Columns, Thread>;
     constexpr unsigned rows = tile_type::warp_rows;
     const attention_shape& s = g.shape;
@@ -184,8 +174,7 @@ struct attention_results_kernel : attention_kernel<attention_results_kernel<T, C
         denominators[r] = denominators[r] * correction + tile.sum_of_lanes(e);
         maxima[r] = max;
         DEVPLACE_DEVICE_UNROLL
-        for (unsigned c = 0; c < Columns; ++c)
-          y.of[r][c] *= correction;
+        for (unsigned c = 0; c < Columns; ++c) y.of[r][c] *= correction;
         p[r] = tile.drop(g.dropout, sequence, query, key, e);
       }
       tile.add(y, p, v, stride, at);

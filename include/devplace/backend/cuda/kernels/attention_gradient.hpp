@@ -11,8 +11,7 @@
 namespace devplace::detail {
 
 /// Base of both gradient kernels' tiles.
-template <class T, unsigned Columns, class Thread>
-struct attention_gradient_tile : attention_tile<T, Columns, Thread> {
+template <class T, unsigned Columns, class Thread> struct attention_gradient_tile : attention_tile<T, Columns, Thread> {
   using base = attention_tile<T, Columns, Thread>;
   using base::warp_rows;
 
@@ -52,8 +51,7 @@ template <class T, unsigned Columns>
 struct attention_queries_kernel : attention_kernel<attention_queries_kernel<T, Columns>> {
   attention_gradient_arguments<T> g;
 
-  template <class Thread>
-  DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {
+  template <class Thread> DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {
     const attention_gradient_tile<T, Columns, Thread> tile(t, g, sequence);
     const attention_shape& s = g.shape;
     constexpr unsigned rows = tile.warp_rows;
@@ -77,8 +75,7 @@ template <class T, unsigned Columns>
 struct attention_keys_kernel : attention_kernel<attention_keys_kernel<T, Columns>> {
   attention_gradient_arguments<T> g;
 
-  template <class Thread>
-  DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {
+  template <class Thread> DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {
     const attention_gradient_tile<T, Columns, Thread> tile(t, g, sequence);
     const attention_shape& s = g.shape;
     constexpr unsigned rows = tile.warp_rows;

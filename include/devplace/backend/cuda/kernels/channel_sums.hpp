@@ -11,8 +11,7 @@
 namespace devplace::detail {
 
 /// The summands of channels as a reduction source; indexed by the element number in the whole array.
-template <class Terms>
-struct channel_source {
+template <class Terms> struct channel_source {
   std::size_t extent;
   Terms terms;
 
@@ -20,8 +19,7 @@ struct channel_source {
   std::size_t run_length() const { return extent; }
 };
 
-template <class Terms>
-struct channel_reducer {
+template <class Terms> struct channel_reducer {
   using accumulator = pair_of<typename Terms::value_type>;
   Terms terms;
 

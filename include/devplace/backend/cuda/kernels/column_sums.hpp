@@ -15,8 +15,7 @@ namespace devplace::detail {
 
 /// Stores a sum: out[i] = then(alpha sum + beta out[i] + bias). With beta 0, out is not read. Sums are of type T; out
 /// and bias are of type T or 16-bit.
-template <class T, class Out = T, class Bias = T>
-struct sum_result {
+template <class T, class Out = T, class Bias = T> struct sum_result {
   Out* out;
   std::size_t stride = 1;
   T alpha = 1;
@@ -38,18 +37,15 @@ struct sum_result {
 // summands in a second step, so that several reads are in flight before the first is used.
 
 /// Converts elements to summands of the sums' type.
-template <class T, unsigned N>
-DEVPLACE_DEVICE pack<computed_t<T>, N> as_summands(const pack<T, N>& x) {
+template <class T, unsigned N> DEVPLACE_DEVICE pack<computed_t<T>, N> as_summands(const pack<T, N>& x) {
   pack<computed_t<T>, N> result;
   DEVPLACE_DEVICE_UNROLL
-  for (unsigned e = 0; e < N; ++e)
-    result.value[e] = static_cast<computed_t<T>>(x.value[e]);
+  for (unsigned e = 0; e < N; ++e) result.value[e] = static_cast<computed_t<T>>(x.value[e]);
   return result;
 }
 
 /// The elements of a matrix.
-template <class T, unsigned Width>
-struct matrix_source {
+template <class T, unsigned Width> struct matrix_source {
   using value_type = computed_t<T>;
   static constexpr unsigned width = Width;
   using read_type = pack<T, Width>;
@@ -57,8 +53,7 @@ struct matrix_source {
   const T* data;
   std::size_t ld;
 
-  template <class Thread>
-  DEVPLACE_DEVICE read_type read(const Thread& t, std::size_t row, std::size_t column) const {
+  template <class Thread> DEVPLACE_DEVICE read_type read(const Thread& t, std::size_t row, std::size_t column) const {
     return t.template load<T, Width>(data + row * ld + column);
   }
   template <class Thread>
@@ -68,8 +63,7 @@ struct matrix_source {
 };
 
 /// The rows of a matrix, each multiplied by its own weight: for v^T X.
-template <class T, unsigned Width>
-struct weighted_rows_source {
+template <class T, unsigned Width> struct weighted_rows_source {
   using value_type = computed_t<T>;
   static constexpr unsigned width = Width;
   struct read_type {
@@ -82,8 +76,7 @@ struct weighted_rows_source {
   const T* weights;
   std::size_t weight_stride;
 
-  template <class Thread>
-  DEVPLACE_DEVICE read_type read(const Thread& t, std::size_t row, std::size_t column) const {
+  template <class Thread> DEVPLACE_DEVICE read_type read(const Thread& t, std::size_t row, std::size_t column) const {
     return {t.template load<T, Width>(data + row * ld + column), weights[row * weight_stride]};
   }
   template <class Thread>
@@ -92,8 +85,7 @@ struct weighted_rows_source {
     pack<value_type, Width> result = as_summands(read.x);
     const auto weight = static_cast<value_type>(read.weight);
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned e = 0; e < Width; ++e)
-      result.value[e] *= weight;
+    for (unsigned e = 0; e < Width; ++e) result.value[e] *= weight;
     return result;
   }
 };
@@ -117,8 +109,7 @@ struct column_sums_kernel {
   column_strips all;
   Result result;
 
-  template <class Thread>
-  DEVPLACE_DEVICE void operator()(Thread& t) const {
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     using vector = pack<value_type, width>;
     const auto sums = t.template shared<vector, threads>();
     const unsigned first = t.thread_index() / 32;
@@ -133,11 +124,9 @@ struct column_sums_kernel {
       sums.store(t.thread_index(), sum);
       t.sync();
       if (first == 0 && column < all.columns) {
-        for (unsigned other = 1; other < Rows; ++other)
-          add(sum, sums.load(other * 32 + t.thread_index()));
+        for (unsigned other = 1; other < Rows; ++other) add(sum, sums.load(other * 32 + t.thread_index()));
         DEVPLACE_DEVICE_UNROLL
-        for (unsigned e = 0; e < width; ++e)
-          result.store(strip * all.columns + column + e, sum.value[e]);
+        for (unsigned e = 0; e < width; ++e) result.store(strip * all.columns + column + e, sum.value[e]);
       }
       t.sync();  // before the next round overwrites sums
     }
@@ -150,20 +139,16 @@ struct column_sums_kernel {
     for (; row + (ahead - 1) * Rows < end; row += ahead * Rows) {
       typename Source::read_type x[ahead];
       DEVPLACE_DEVICE_UNROLL
-      for (unsigned k = 0; k < ahead; ++k)
-        x[k] = source.read(t, row + k * Rows, column);
+      for (unsigned k = 0; k < ahead; ++k) x[k] = source.read(t, row + k * Rows, column);
       DEVPLACE_DEVICE_UNROLL
-      for (unsigned k = 0; k < ahead; ++k)
-        add(sum, source.summands(t, x[k], row + k * Rows, column));
+      for (unsigned k = 0; k < ahead; ++k) add(sum, source.summands(t, x[k], row + k * Rows, column));
     }
-    for (; row < end; row += Rows)
-      add(sum, source.summands(t, source.read(t, row, column), row, column));
+    for (; row < end; row += Rows) add(sum, source.summands(t, source.read(t, row, column), row, column));
   }
 
   DEVPLACE_DEVICE static void add(pack<value_type, width>& sum, const pack<value_type, width>& x) {
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned e = 0; e < width; ++e)
-      sum.value[e] += x.value[e];
+    for (unsigned e = 0; e < width; ++e) sum.value[e] += x.value[e];
   }
 };
 

@@ -39,8 +39,7 @@ struct pixel_range {
 };
 
 /// Computes unfolded [groups * depth, count]: each column is the patch of a pixel, with zeros in the padding.
-template <class T>
-struct unfold_functor {
+template <class T> struct unfold_functor {
   convolution_shape s;
   pixel_range pixels;
   const T* x;
@@ -68,8 +67,7 @@ struct unfold_functor {
 /// bias, or dx += sums for samples that an earlier range of pixels has begun. Each element adds its summands in order.
 /// Even with 16-bit elements, a thread computes one element: it reads one float per tap of the window, and adjacent
 /// reads are aligned to 4 bytes only.
-template <class T>
-struct fold_functor {
+template <class T> struct fold_functor {
   convolution_shape s;
   pixel_range pixels;
   const computed_t<T>* unfolded;
@@ -121,8 +119,7 @@ struct fold_functor {
 /// Converts between images y [samples, outputs, pixels] and a matrix [outputs, count] of a range of their pixels.
 /// `outputs` counts all groups.
 ///@{
-template <class T>
-struct gather_functor {
+template <class T> struct gather_functor {
   std::size_t outputs;
   std::uint32_t pixels_of_sample;
   pixel_range pixels;
@@ -134,8 +131,7 @@ struct gather_functor {
   }
 };
 /// Adds the bias and applies the activation.
-template <class T>
-struct finish_functor {
+template <class T> struct finish_functor {
   std::size_t outputs;
   std::uint32_t pixels_of_sample;
   pixel_range pixels;
@@ -156,8 +152,7 @@ struct finish_functor {
 ///@}
 
 /// Computes image = then(image + bias) for each element of images [samples, channels, pixels].
-template <class T>
-struct finish_images_functor {
+template <class T> struct finish_images_functor {
   std::size_t channels, pixels;
   const T* bias;
   epilogue then;
@@ -175,8 +170,7 @@ struct finish_images_functor {
 };
 
 /// Computes sums = gradient + beta sums, where `gradient` has 16 bits.
-template <class T>
-struct add_short_gradient_functor {
+template <class T> struct add_short_gradient_functor {
   const T* gradient;
   float* sums;
   float beta;
@@ -188,8 +182,7 @@ struct add_short_gradient_functor {
 };
 
 /// The elements of each channel of images [samples, channels, plane].
-template <class T>
-struct convolution_bias_source {
+template <class T> struct convolution_bias_source {
   std::size_t plane;
   element_source<T> x;
   static constexpr bool has_only_runs = true;  // inner is 1

@@ -15,8 +15,7 @@ namespace devplace::detail {
 /// One warp per row of the table. It reads 32 indices at a time and adds, in order, the rows of dy whose index is the
 /// warp's row: no atomics, and the same bits in every run. Each lane handles adjacent columns and reads them with one
 /// access if memory is aligned and rows consist of whole accesses.
-template <class T, class Gradient, class Index>
-struct embedding_gradient_kernel {
+template <class T, class Gradient, class Index> struct embedding_gradient_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned warps = threads / 32;
   static constexpr unsigned columns_per_lane =
@@ -26,12 +25,10 @@ struct embedding_gradient_kernel {
 
   std::size_t blocks() const { return divided_up(g.rows, warps); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void operator()(Thread& t) const {
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const std::size_t stride = std::size_t{t.grid_size()} * warps;
     for (std::size_t row = std::size_t{t.block_index()} * warps + t.thread_index() / 32; row < g.rows; row += stride)
-      for (std::size_t column = 0; column < g.columns; column += 32 * columns_per_lane)
-        add_up(t, row, column);
+      for (std::size_t column = 0; column < g.columns; column += 32 * columns_per_lane) add_up(t, row, column);
   }
 
  private:
@@ -42,8 +39,7 @@ struct embedding_gradient_kernel {
   };
 
   /// Sums the lanes' columns from `begin` on.
-  template <class Thread>
-  DEVPLACE_DEVICE void add_up(Thread& t, std::size_t row, std::size_t begin) const {
+  template <class Thread> DEVPLACE_DEVICE void add_up(Thread& t, std::size_t row, std::size_t begin) const {
     const unsigned lane = t.thread_index() % 32;
     const bool neighbours = g.columns % columns_per_lane == 0;
     const lane_columns mine{begin + (neighbours ? lane * columns_per_lane : lane), neighbours ? 1u : 32u};
@@ -53,8 +49,7 @@ struct embedding_gradient_kernel {
     if (g.accumulate) each(mine, [&](unsigned k, std::size_t column) { sums.value[k] = to[column]; });
     for (std::size_t base = 0; base < g.count; base += 32) {
       unsigned found = base + lane < g.count && g.row_of(base + lane) == row ? 1u << lane : 0u;
-      for (unsigned mask = 16; mask != 0; mask /= 2)
-        found |= t.shuffle_xor(found, mask);
+      for (unsigned mask = 16; mask != 0; mask /= 2) found |= t.shuffle_xor(found, mask);
       for (unsigned at = 0; at < 32 && found >> at != 0; ++at) {
         if ((found >> at & 1u) == 0) continue;
         const T* const dy = g.dy + (base + at) * g.columns;
@@ -72,8 +67,7 @@ struct embedding_gradient_kernel {
     each(mine, [&](unsigned k, std::size_t column) { to[column] = sums.value[k]; });
   }
 
-  template <class F>
-  DEVPLACE_DEVICE void each(const lane_columns& mine, F f) const {
+  template <class F> DEVPLACE_DEVICE void each(const lane_columns& mine, F f) const {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned k = 0; k < columns_per_lane; ++k) {
       const std::size_t column = mine.first + k * mine.next;

@@ -12,8 +12,7 @@ namespace devplace::detail {
 // the number of threads, not on their order of execution.
 
 /// `Lanes` adjacent threads of a warp, a power of two. All lanes of the warp must call all_reduce together.
-template <class Thread, unsigned Lanes>
-class lane_group {
+template <class Thread, unsigned Lanes> class lane_group {
  public:
   static constexpr unsigned size = Lanes;
 
@@ -23,10 +22,8 @@ class lane_group {
   DEVPLACE_DEVICE Thread& thread() const { return thread_; }
 
   /// Combines the values of the group; `combine` must be commutative.
-  template <class T, class Combine>
-  DEVPLACE_DEVICE T all_reduce(T value, Combine combine) const {
-    for (unsigned mask = Lanes / 2; mask != 0; mask /= 2)
-      value = combine(value, thread_.shuffle_xor(value, mask));
+  template <class T, class Combine> DEVPLACE_DEVICE T all_reduce(T value, Combine combine) const {
+    for (unsigned mask = Lanes / 2; mask != 0; mask /= 2) value = combine(value, thread_.shuffle_xor(value, mask));
     return value;
   }
 
@@ -38,8 +35,7 @@ class lane_group {
 };
 
 /// All threads of a block of `Threads` threads.
-template <class Thread, unsigned Threads>
-class block_group {
+template <class Thread, unsigned Threads> class block_group {
  public:
   static constexpr unsigned size = Threads;
 
@@ -48,16 +44,14 @@ class block_group {
   DEVPLACE_DEVICE unsigned index() const { return thread_.thread_index(); }
   DEVPLACE_DEVICE Thread& thread() const { return thread_; }
 
-  template <class T, class Combine>
-  DEVPLACE_DEVICE T all_reduce(T value, Combine combine) const {
+  template <class T, class Combine> DEVPLACE_DEVICE T all_reduce(T value, Combine combine) const {
     constexpr unsigned warps = Threads / 32;
     const auto of_warps = thread_.template shared<T, warps>();
     value = lane_group<Thread, 32>(thread_).all_reduce(value, combine);
     if (index() % 32 == 0) of_warps.store(index() / 32, value);
     thread_.sync();
     value = of_warps.load(0);
-    for (unsigned warp = 1; warp < warps; ++warp)
-      value = combine(value, of_warps.load(warp));
+    for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, of_warps.load(warp));
     thread_.sync();  // before of_warps is used again
     return value;
   }
@@ -75,8 +69,7 @@ using thread_group = std::conditional_t<(Lanes <= 32), lane_group<Thread, Lanes>
 /// Returns whether the block is the last of `blocks` to call this with `ticket`, which must be 0 and is 0 again after
 /// the last call. The last block can observe all values that the others published. All threads of the block must call
 /// it.
-template <class Thread>
-DEVPLACE_DEVICE bool is_last_block(Thread& t, unsigned* ticket, unsigned blocks) {
+template <class Thread> DEVPLACE_DEVICE bool is_last_block(Thread& t, unsigned* ticket, unsigned blocks) {
   const auto is_last = t.template shared<unsigned, 1, 1>();
   t.sync();  // the whole block has published
   if (t.thread_index() == 0) {
@@ -90,17 +83,11 @@ DEVPLACE_DEVICE bool is_last_block(Thread& t, unsigned* ticket, unsigned blocks)
 }
 
 struct take_larger {
-  template <class T>
-  DEVPLACE_DEVICE T operator()(T a, T b) const {
-    return b > a ? b : a;
-  }
+  template <class T> DEVPLACE_DEVICE T operator()(T a, T b) const { return b > a ? b : a; }
 };
 
 struct add_up {
-  template <class T>
-  DEVPLACE_DEVICE T operator()(T a, T b) const {
-    return a + b;
-  }
+  template <class T> DEVPLACE_DEVICE T operator()(T a, T b) const { return a + b; }
 };
 
 }  // namespace devplace::detail

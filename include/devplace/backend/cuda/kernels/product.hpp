@@ -17,8 +17,7 @@ namespace devplace::detail {
 /// Computes C = then(beta C + bias) in one pass over `Width` elements at a time: bias and activation after a product,
 /// or the whole product if its sum is empty. cuBLASLt's epilogue for bias and relu turns NaN into 0, but NaN must stay
 /// NaN as on the CPU. For float this epilogue is also a separate pass over C.
-template <class T, unsigned Width, class Bias = T>
-struct finish_kernel {
+template <class T, unsigned Width, class Bias = T> struct finish_kernel {
   using value_type = computed_t<T>;
   static constexpr unsigned threads = 256;
   static constexpr unsigned rows_at_once = threads / 32;
@@ -34,8 +33,7 @@ struct finish_kernel {
 
   std::size_t blocks() const { return divided_up(columns, tile) * divided_up(rows, strip_rows); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void operator()(Thread& t) const {
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const std::size_t tiles = divided_up(columns, tile);
     const std::size_t items = tiles * divided_up(rows, strip_rows);
     for (std::size_t item = t.block_index(); item < items; item += t.grid_size()) {
@@ -46,8 +44,7 @@ struct finish_kernel {
   }
 
  private:
-  template <class Thread>
-  DEVPLACE_DEVICE void finish_rows(const Thread& t, std::size_t row, std::size_t column) const {
+  template <class Thread> DEVPLACE_DEVICE void finish_rows(const Thread& t, std::size_t row, std::size_t column) const {
     pack<Bias, Width> added{};
     if (bias != nullptr) added = t.template load<Bias, Width>(bias + column);
     pack<T, Width> x[ahead];
@@ -75,8 +72,7 @@ struct finish_kernel {
 
 /// Multiplies a matrix's rows by a vector, `Lanes` threads per row: element i of the result is the sum over p of
 /// matrix[i * ld + p] * vector[p * stride].
-template <class T, unsigned Lanes, class Result = sum_result<T>>
-struct row_products_kernel {
+template <class T, unsigned Lanes, class Result = sum_result<T>> struct row_products_kernel {
   using value_type = computed_t<T>;
   static constexpr unsigned threads = 256;
   static constexpr unsigned rows_at_once = threads / Lanes;
@@ -90,8 +86,7 @@ struct row_products_kernel {
 
   std::size_t blocks() const { return divided_up(rows, rows_at_once); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void operator()(Thread& t) const {
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const thread_group<Thread, Lanes> group(t);
     const std::size_t step = std::size_t{t.grid_size()} * rows_at_once;
     const std::size_t mine = std::size_t{t.block_index()} * rows_at_once + t.thread_index() / Lanes;
@@ -106,8 +101,7 @@ struct row_products_kernel {
 };
 
 /// Computes any product with one thread per element: for outer products and shapes without an algorithm in cuBLASLt.
-template <class T, class C = T>
-struct any_product_kernel {
+template <class T, class C = T> struct any_product_kernel {
   using value_type = computed_t<T>;
   static constexpr unsigned threads = 256;
 
@@ -115,8 +109,7 @@ struct any_product_kernel {
 
   std::size_t blocks() const { return divided_up(g.m * g.n, threads); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void operator()(Thread& t) const {
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const std::size_t a_row = g.transpose_a ? 1 : g.lda, a_next = g.transpose_a ? g.lda : 1;
     const std::size_t b_column = g.transpose_b ? g.ldb : 1, b_next = g.transpose_b ? 1 : g.ldb;
     const std::size_t step = std::size_t{t.grid_size()} * threads;

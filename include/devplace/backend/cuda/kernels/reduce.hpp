@@ -26,8 +26,7 @@ struct reduced_runs {
     const bool at_packs = count * results == 1 || length % width == 0;
     return {count, results, length, divided_up(at_packs || length == 0 ? length : length + width - 1, width)};
   }
-  template <unsigned Width>
-  DEVPLACE_HD reduced_pack pack(std::size_t result, std::size_t k) const {
+  template <unsigned Width> DEVPLACE_HD reduced_pack pack(std::size_t result, std::size_t k) const {
     const std::size_t run = count == 1 ? 0 : quotient(k, packs);
     const std::size_t begin = (run * results + result) * length, end = begin + length;
     const std::size_t at = (begin / Width + (k - run * packs)) * Width;
@@ -42,8 +41,7 @@ struct reduced_runs {
 /// runs: a thread takes packs of Width of them and adds element w of each to accumulator w modulo 4. Otherwise it takes
 /// Width adjacent columns. Adjacent threads read adjacent packs. All this depends only on the shape and types. Reading
 /// packs with wide accesses (`wide`) changes nothing else.
-template <bool Along, class Source, class Reducer, unsigned Width>
-struct reduce_kernel {
+template <bool Along, class Source, class Reducer, unsigned Width> struct reduce_kernel {
   static constexpr unsigned threads = reduction_threads;
   static constexpr unsigned least_blocks = Width < 8 ? 0 : 1;  // with more blocks nvcc 13.0 spills registers
   using accumulator = typename Reducer::accumulator;
@@ -56,8 +54,7 @@ struct reduce_kernel {
   accumulator* partials;  // layout.columns * results per block; null if each set has one block
   unsigned* tickets;      // one per set, 0 between launches
 
-  template <class Thread>
-  DEVPLACE_DEVICE void operator()(Thread& t) const {
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const unsigned in_group = t.thread_index() % layout.group_threads();
     const unsigned column = in_group % layout.columns, lane = in_group / layout.columns;
     for (std::size_t task = t.block_index(); task < layout.blocks(); task += t.grid_size()) {
@@ -101,17 +98,13 @@ struct reduce_kernel {
     return {{elements_of_result(plan.source, result + W)...}};
   }
 
-  template <class F>
-  DEVPLACE_DEVICE static void each_result(const F& f) {
+  template <class F> DEVPLACE_DEVICE static void each_result(const F& f) {
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < results; ++w)
-      f(w);
+    for (unsigned w = 0; w < results; ++w) f(w);
   }
-  template <unsigned N>
-  DEVPLACE_DEVICE static void clear(accumulator (&sums)[N]) {
+  template <unsigned N> DEVPLACE_DEVICE static void clear(accumulator (&sums)[N]) {
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < N; ++w)
-      sums[w] = Reducer::identity();
+    for (unsigned w = 0; w < N; ++w) sums[w] = Reducer::identity();
   }
   DEVPLACE_DEVICE accumulator* partial(std::size_t task, unsigned column) const {
     return partials + (task * layout.columns + column) * results;
@@ -144,8 +137,7 @@ struct reduce_kernel {
       }
     }
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < accumulators; ++w)
-      Reducer::merge(sums[w % results], own[w]);
+    for (unsigned w = 0; w < accumulators; ++w) Reducer::merge(sums[w % results], own[w]);
   }
 
   DEVPLACE_DEVICE reduced_pack pack_at(std::size_t outer, std::size_t inner, std::size_t k) const {
@@ -162,8 +154,7 @@ struct reduce_kernel {
   }
 
   /// Merges the accumulators of a group's lanes for each of its columns; lane 0 gets the result.
-  template <class Thread>
-  DEVPLACE_DEVICE void merge_lanes(Thread& t, accumulator (&sums)[results]) const {
+  template <class Thread> DEVPLACE_DEVICE void merge_lanes(Thread& t, accumulator (&sums)[results]) const {
     const unsigned group_threads = layout.group_threads();
     const unsigned span = group_threads < 32 ? group_threads : 32;
     for (unsigned mask = layout.columns; mask < span; mask *= 2)

@@ -25,39 +25,30 @@ struct reduced_pack {
 
 /// Elements that a thread has loaded from a source: `element(of, w)` returns the summand of element w.
 ///@{
-template <class Value>
-struct read_value {
+template <class Value> struct read_value {
   Value value;
 
-  template <class Elements>
-  DEVPLACE_DEVICE Value element(const Elements&, unsigned) const {
-    return value;
-  }
+  template <class Elements> DEVPLACE_DEVICE Value element(const Elements&, unsigned) const { return value; }
 };
-template <class A, unsigned N>
-struct read_pack {
+template <class A, unsigned N> struct read_pack {
   pack<A, N> a;
 
-  template <class Elements>
-  DEVPLACE_DEVICE auto element(const Elements& of, unsigned w) const {
+  template <class Elements> DEVPLACE_DEVICE auto element(const Elements& of, unsigned w) const {
     return of.of(a.value[w]);
   }
 };
-template <class A, class B, unsigned N>
-struct read_packs {
+template <class A, class B, unsigned N> struct read_packs {
   pack<A, N> a;
   pack<B, N> b;
 
-  template <class Elements>
-  DEVPLACE_DEVICE auto element(const Elements& of, unsigned w) const {
+  template <class Elements> DEVPLACE_DEVICE auto element(const Elements& of, unsigned w) const {
     return of.of(a.value[w], b.value[w]);
   }
 };
 ///@}
 
 /// Returns the elements that are reduced to one result.
-template <class Source>
-DEVPLACE_HD auto elements_of_result(const Source& source, std::size_t result) {
+template <class Source> DEVPLACE_HD auto elements_of_result(const Source& source, std::size_t result) {
   if constexpr (requires { source.of_result(result); })
     return source.of_result(result);
   else
@@ -66,12 +57,10 @@ DEVPLACE_HD auto elements_of_result(const Source& source, std::size_t result) {
 
 /// The arrays of a source: how many elements a thread takes (16 bytes of the smallest type, but 4 elements of 1 byte),
 /// whether arrays are aligned for such accesses, and how a pack is read. Other sources are read one by one.
-template <class Inputs>
-struct reduced_inputs {
+template <class Inputs> struct reduced_inputs {
   static constexpr unsigned width = 1;
 };
-template <class A>
-struct reduced_inputs<one_input<A>> {
+template <class A> struct reduced_inputs<one_input<A>> {
   static constexpr unsigned width = sizeof(A) == 1 ? 4 : widest_access<A>;
 
   static bool are_aligned(const one_input<A>& x) { return is_aligned<width>(x.a); }
@@ -80,8 +69,7 @@ struct reduced_inputs<one_input<A>> {
     return {read(x.a)};
   }
 };
-template <class A, class B>
-struct reduced_inputs<two_inputs<A, B>> {
+template <class A, class B> struct reduced_inputs<two_inputs<A, B>> {
   static constexpr unsigned width = width_of_sizes(std::min(sizeof(A), sizeof(B)), std::max(sizeof(A), sizeof(B)));
 
   static bool are_aligned(const two_inputs<A, B>& x) { return is_aligned<width>(x.a) && is_aligned<width>(x.b); }
@@ -92,31 +80,26 @@ struct reduced_inputs<two_inputs<A, B>> {
 };
 
 /// Returns the arrays of a source's elements; void if the elements do not come from arrays.
-template <class Elements>
-auto inputs_of(const Elements& elements) {
+template <class Elements> auto inputs_of(const Elements& elements) {
   if constexpr (requires { elements.inputs(); }) return elements.inputs();
 }
 
-template <class Source>
-struct reduced_source {
+template <class Source> struct reduced_source {
   using elements = decltype(elements_of_result(std::declval<const Source&>(), 0));
   using inputs = reduced_inputs<decltype(inputs_of(std::declval<const elements&>()))>;
 };
 
 /// Reads N elements of an array, or only the reduced ones among them.
-template <unsigned N, class Thread>
-struct pack_reader {
+template <unsigned N, class Thread> struct pack_reader {
   const Thread& t;
   const reduced_pack& which;
   bool wide;
 
-  template <class T>
-  DEVPLACE_DEVICE pack<T, N> operator()(const T* array) const {
+  template <class T> DEVPLACE_DEVICE pack<T, N> operator()(const T* array) const {
     if (wide) return t.template load<T, N>(array + which.at);
     pack<T, N> result;
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < N; ++w)
-      result.value[w] = which.first <= w && w < which.last ? array[which.at + w] : T{};
+    for (unsigned w = 0; w < N; ++w) result.value[w] = which.first <= w && w < which.last ? array[which.at + w] : T{};
     return result;
   }
 };

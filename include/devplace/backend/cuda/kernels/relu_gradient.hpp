@@ -12,8 +12,7 @@ namespace devplace::detail {
 
 /// A source of column sums (kernels/column_sums.hpp) that also stores its summands: the gradient of a relu's input,
 /// computed from its output and the output's gradient. All three matrices are contiguous; `to` may be `dy`.
-template <class T, unsigned Width>
-struct relu_gradient_source {
+template <class T, unsigned Width> struct relu_gradient_source {
   using value_type = computed_t<T>;
   static constexpr unsigned width = Width;
   struct read_type {
@@ -25,8 +24,7 @@ struct relu_gradient_source {
   const T* y;
   std::size_t columns;
 
-  template <class Thread>
-  DEVPLACE_DEVICE read_type read(const Thread& t, std::size_t row, std::size_t column) const {
+  template <class Thread> DEVPLACE_DEVICE read_type read(const Thread& t, std::size_t row, std::size_t column) const {
     return {t.template load<T, Width>(dy + row * columns + column),
             t.template load<T, Width>(y + row * columns + column)};
   }

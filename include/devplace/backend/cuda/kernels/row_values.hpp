@@ -17,8 +17,7 @@ namespace devplace::detail {
 /// order of sums depends on the length and the element type, not on addresses.
 ///
 /// `Index` is unsigned where the length is known to be small.
-template <class Group, unsigned Width, class Index>
-class row_columns {
+template <class Group, unsigned Width, class Index> class row_columns {
  public:
   DEVPLACE_DEVICE row_columns(const Group& group, std::size_t columns)
       : group_(group),
@@ -32,23 +31,19 @@ class row_columns {
   DEVPLACE_DEVICE bool has(Index k, unsigned w = 0) const { return after_first(k, w) < left_; }
 
   /// Returns whether the steps of these rows can be read and written as packs.
-  template <class... T>
-  DEVPLACE_DEVICE bool are_packs(const T*... row) const {
+  template <class... T> DEVPLACE_DEVICE bool are_packs(const T*... row) const {
     return neighbours_ && (is_aligned<Width>(row) && ...);
   }
 
   /// Reads step k, which must exist, of a row; columns past the end are 0.
-  template <class T>
-  DEVPLACE_DEVICE pack<T, Width> read(Index k, const T* row, bool packs) const {
+  template <class T> DEVPLACE_DEVICE pack<T, Width> read(Index k, const T* row, bool packs) const {
     if (packs) return group_.thread().template load<T, Width>(row + at(k, 0));
     pack<T, Width> result;
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < Width; ++w)
-      result.value[w] = has(k, w) ? row[at(k, w)] : T{};
+    for (unsigned w = 0; w < Width; ++w) result.value[w] = has(k, w) ? row[at(k, w)] : T{};
     return result;
   }
-  template <class T>
-  DEVPLACE_DEVICE void write(Index k, T* row, bool packs, const pack<T, Width>& elements) const {
+  template <class T> DEVPLACE_DEVICE void write(Index k, T* row, bool packs, const pack<T, Width>& elements) const {
     if (packs) return group_.thread().store(row + at(k, 0), elements);
     DEVPLACE_DEVICE_UNROLL
     for (unsigned w = 0; w < Width; ++w)
@@ -66,8 +61,7 @@ class row_columns {
 
 /// A thread's share of a row. The row has at most PerThread * Group::size elements, held in registers, so it is read
 /// once. If PerThread is 0, it has any length and is read in each pass.
-template <class T, class Group, unsigned PerThread>
-class row_values {
+template <class T, class Group, unsigned PerThread> class row_values {
   static constexpr unsigned width = PerThread != 0 && PerThread < widest_access<T> ? PerThread : widest_access<T>;
   static constexpr unsigned steps = PerThread / width;
   using index = std::conditional_t<PerThread == 0, std::size_t, unsigned>;
@@ -83,8 +77,7 @@ class row_values {
   }
 
   /// Calls f(column, element, other rows' elements...) for each of the thread's columns.
-  template <class F, class... Others>
-  DEVPLACE_DEVICE void each(const F& f, const Others*... others) const {
+  template <class F, class... Others> DEVPLACE_DEVICE void each(const F& f, const Others*... others) const {
     const bool packs = columns_.are_packs(others...);
     each_step([&](index k, const pack<T, width>& x) {
       call(
@@ -110,20 +103,17 @@ class row_values {
   }
 
  private:
-  template <class F>
-  DEVPLACE_DEVICE void each_step(const F& f) const {
+  template <class F> DEVPLACE_DEVICE void each_step(const F& f) const {
     if constexpr (PerThread != 0) {
       DEVPLACE_DEVICE_UNROLL
       for (unsigned k = 0; k < steps; ++k)
         if (columns_.has(k)) f(k, values_[k]);
     } else {
-      for (index k = 0; columns_.has(k); ++k)
-        f(k, columns_.read(k, row_, packs_));
+      for (index k = 0; columns_.has(k); ++k) f(k, columns_.read(k, row_, packs_));
     }
   }
 
-  template <class F, class... Packs>
-  DEVPLACE_DEVICE void call(index k, const F& f, const Packs&... x) const {
+  template <class F, class... Packs> DEVPLACE_DEVICE void call(index k, const F& f, const Packs&... x) const {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned w = 0; w < width; ++w)
       if (columns_.has(k, w)) f(w, columns_.at(k, w), x.value[w]...);
@@ -136,8 +126,7 @@ class row_values {
 };
 
 /// Gives functors of rows access to a row; with 0 elements per thread, rows have any length.
-template <unsigned PerThread>
-struct row_access {
+template <unsigned PerThread> struct row_access {
   template <class T, class Group>
   DEVPLACE_DEVICE static row_values<T, Group, PerThread> values(const Group& group, const T* row, std::size_t columns) {
     return {group, row, columns};

@@ -21,16 +21,14 @@ namespace devplace::detail {
 // reason, group operations must not stand in a branch that depends on the row.
 
 /// `Lanes` threads of a warp or a whole block per row of at most Lanes * PerThread elements (PerThread 0: any length).
-template <class Row, unsigned Lanes, unsigned PerThread>
-struct rows_kernel {
+template <class Row, unsigned Lanes, unsigned PerThread> struct rows_kernel {
   static constexpr unsigned threads = Lanes < 128 ? 128 : Lanes;
   static constexpr unsigned rows_per_block = threads / Lanes;
 
   std::size_t rows;
   Row functor;
 
-  template <class Thread>
-  DEVPLACE_DEVICE void operator()(Thread& t) const {
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     const thread_group<Thread, Lanes> group(t);
     const std::size_t stride = std::size_t{t.grid_size()} * rows_per_block;
     for (std::size_t first = std::size_t{t.block_index()} * rows_per_block; first < rows; first += stride) {

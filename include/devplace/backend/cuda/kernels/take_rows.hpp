@@ -11,8 +11,7 @@
 namespace devplace::detail {
 
 /// The body of wide_kernel for take_rows: writes element i of the result, or several elements of one row from i on.
-template <class T, class Index>
-struct wide_row_taker {
+template <class T, class Index> struct wide_row_taker {
   static constexpr unsigned width = widest_access<T>;
   row_taker<T, Index> take;
 
@@ -25,23 +24,20 @@ struct wide_row_taker {
     take.to[i] = take.exists(row) ? take.from[take.source(row) * take.columns + i % take.columns] : no_element<T>();
   }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t row = i / take.columns;
     pack<T, width> elements;
     if (take.exists(row)) {
       elements = t.template load<T, width>(take.from + take.source(row) * take.columns + i % take.columns);
     } else {
       DEVPLACE_DEVICE_UNROLL
-      for (unsigned k = 0; k < width; ++k)
-        elements.value[k] = no_element<T>();
+      for (unsigned k = 0; k < width; ++k) elements.value[k] = no_element<T>();
     }
     t.store(take.to + i, elements);
   }
 };
 
-template <class T, class Index>
-auto make_take_rows_kernel(const row_taker<T, Index>& take) {
+template <class T, class Index> auto make_take_rows_kernel(const row_taker<T, Index>& take) {
   return make_wide_kernel(take.count * take.columns, wide_row_taker<T, Index>{take});
 }
 

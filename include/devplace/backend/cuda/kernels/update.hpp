@@ -18,8 +18,7 @@ namespace devplace::detail {
 /// others.
 template <class T, class Working>
 inline constexpr unsigned width_of_update = width_of_sizes(sizeof(Working), sizeof(T));
-template <class T>
-inline constexpr unsigned width_of_update<T, void> = widest_access<T>;
+template <class T> inline constexpr unsigned width_of_update<T, void> = widest_access<T>;
 
 /// An optimizer's update of n elements: `groups` of `width` elements with wide accesses, the rest one by one. The last
 /// block writes the numbers of the next step after all blocks have read the current numbers.
@@ -43,8 +42,7 @@ struct update_kernel {
     return all < most_blocks ? all : most_blocks;
   }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void operator()(Thread& t) const {
+  template <class Thread> DEVPLACE_DEVICE void operator()(Thread& t) const {
     if (update.source.skipped()) return;  // equal for all threads
     const auto formulas = update.formulas();
     const T factor = update.source.factor();
@@ -52,8 +50,7 @@ struct update_kernel {
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
     for (std::size_t i = first; i < groups; i += stride)
       several(t, formulas.at(i * width), factor, i * width, std::make_index_sequence<Arrays>{});
-    for (std::size_t i = groups * width + first; i < n; i += stride)
-      update.element(formulas.at(i), factor, i);
+    for (std::size_t i = groups * width + first; i < n; i += stride) update.element(formulas.at(i), factor, i);
     if (is_last_block(t, &update.steps->ticket, t.grid_size()) && t.thread_index() == 0) update.advance();
   }
 
@@ -72,8 +69,7 @@ struct update_kernel {
     if constexpr (!std::is_void_v<working_type>) {
       pack<working_type, width> working;
       DEVPLACE_DEVICE_UNROLL
-      for (unsigned k = 0; k < width; ++k)
-        working.value[k] = static_cast<working_type>(x[0].value[k]);
+      for (unsigned k = 0; k < width; ++k) working.value[k] = static_cast<working_type>(x[0].value[k]);
       t.store(update.working.data + i, working);
     }
   }
@@ -84,8 +80,7 @@ template <template <class, class, std::size_t, class> class Update, class Rule, 
 auto make_update_kernel(std::size_t n, const Update<Rule, T, Arrays, Working>& update) {
   using kernel = update_kernel<Rule, T, Arrays, Update<Rule, T, Arrays, Working>>;
   bool wide = is_aligned<kernel::width>(update.source.gradients);
-  for (const T* const array : update.arrays)
-    wide = wide && is_aligned<kernel::width>(array);
+  for (const T* const array : update.arrays) wide = wide && is_aligned<kernel::width>(array);
   if constexpr (!std::is_void_v<Working>) wide = wide && is_aligned<kernel::width>(update.working.data);
   return kernel{n, wide ? n / kernel::width : 0, update};
 }

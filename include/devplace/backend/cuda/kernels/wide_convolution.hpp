@@ -18,16 +18,14 @@ namespace devplace::detail {
 
 /// Writes patches 8 pixels at a time if matrix rows are aligned to 16 bytes. Reads elements one by one, because
 /// adjacent taps read overlapping, unaligned ranges.
-template <class T>
-struct wide_unfold {
+template <class T> struct wide_unfold {
   static constexpr unsigned width = widest_access<T>;
   unfold_functor<T> f;
 
   bool is_wide() const { return f.pixels.count % width == 0 && is_aligned<width>(f.unfolded); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const convolution_shape& s = f.s;
     const auto index = static_cast<std::uint32_t>(i);
     const std::uint32_t row = index / f.pixels.count;
@@ -53,58 +51,50 @@ struct wide_unfold {
 
 /// Returns whether gather_functor or finish_functor may take Width pixels at once: pixels that are adjacent in the
 /// matrix are also adjacent in the images, and all addresses are aligned.
-template <unsigned Width, class Functor>
-bool are_adjacent(const Functor& f) {
+template <unsigned Width, class Functor> bool are_adjacent(const Functor& f) {
   return f.pixels.count % Width == 0 && f.pixels.first % Width == 0 && f.pixels_of_sample % Width == 0 &&
          is_aligned<Width>(f.y) && is_aligned<Width>(f.matrix);
 }
 
-template <class T>
-struct wide_gather {
+template <class T> struct wide_gather {
   static constexpr unsigned width = widest_access<T>;
   gather_functor<T> f;
 
   bool is_wide() const { return are_adjacent<width>(f); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t offset = f.pixels.in_images(i, f.outputs, f.pixels_of_sample).offset;
     t.store(f.matrix + i, t.template load<T, width>(f.y + offset));
   }
 };
 
-template <class T>
-struct wide_finish {
+template <class T> struct wide_finish {
   static constexpr unsigned width = widest_access<T>;
   finish_functor<T> f;
 
   bool is_wide() const { return are_adjacent<width>(f); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const auto [output, offset] = f.pixels.in_images(i, f.outputs, f.pixels_of_sample);
     const auto sums = t.template load<float, width>(f.matrix + i);
     pack<T, width> y;
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned w = 0; w < width; ++w)
-      y.value[w] = f.finished(sums.value[w], output);
+    for (unsigned w = 0; w < width; ++w) y.value[w] = f.finished(sums.value[w], output);
     t.store(f.y + offset, y);
   }
 };
 
 /// Finishes images of any extent, with one division per 8 elements.
-template <class T>
-struct wide_finish_images {
+template <class T> struct wide_finish_images {
   static constexpr unsigned width = widest_access<T>;
   finish_images_functor<T> f;
 
   bool is_wide() const { return is_aligned<width>(f.image); }
   DEVPLACE_DEVICE void one(std::size_t i) const { f(i); }
 
-  template <class Thread>
-  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+  template <class Thread> DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t plane = quotient(i, f.pixels);
     std::size_t position = i - plane * f.pixels, channel = plane - quotient(plane, f.channels) * f.channels;
     auto image = t.template load<T, width>(f.image + i);
@@ -121,20 +111,16 @@ struct wide_finish_images {
   }
 };
 
-template <short_element T>
-auto make_kernel(std::size_t n, const unfold_functor<T>& f) {
+template <short_element T> auto make_kernel(std::size_t n, const unfold_functor<T>& f) {
   return make_wide_kernel(n, wide_unfold<T>{f});
 }
-template <short_element T>
-auto make_kernel(std::size_t n, const gather_functor<T>& f) {
+template <short_element T> auto make_kernel(std::size_t n, const gather_functor<T>& f) {
   return make_wide_kernel(n, wide_gather<T>{f});
 }
-template <short_element T>
-auto make_kernel(std::size_t n, const finish_functor<T>& f) {
+template <short_element T> auto make_kernel(std::size_t n, const finish_functor<T>& f) {
   return make_wide_kernel(n, wide_finish<T>{f});
 }
-template <short_element T>
-auto make_kernel(std::size_t n, const finish_images_functor<T>& f) {
+template <short_element T> auto make_kernel(std::size_t n, const finish_images_functor<T>& f) {
   return make_wide_kernel(n, wide_finish_images<T>{f});
 }
 

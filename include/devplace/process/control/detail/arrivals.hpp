@@ -26,8 +26,7 @@ class control_arrivals {
 
   void descriptors(std::vector<::pollfd>& to) const {
     if (devplace::detail::monotonic_seconds() >= retry_at_) to.push_back({listener_.get(), POLLIN, 0});
-    for (const arrival& one : arrivals_)
-      to.push_back(one.link.polled());
+    for (const arrival& one : arrivals_) to.push_back(one.link.polled());
   }
 
   /// Stops listening on a network, where anybody can connect, when the group is complete. On one host the socket stays
@@ -48,8 +47,7 @@ class control_arrivals {
   /// Accepts connections and reads their hello messages. `admit(hello, link)` moves the link out if the process belongs
   /// to the job, or returns why the process is refused; "later" closes the link without an answer, so that the process
   /// tries again.
-  template <class Admit>
-  void serve(double now, const Admit& admit) {
+  template <class Admit> void serve(double now, const Admit& admit) {
     std::erase_if(arrivals_, [&](arrival& one) { return !awaits_hello(one, now, admit); });
     accept_connections(now, admit);
   }
@@ -72,8 +70,7 @@ class control_arrivals {
   /// Accepts connections. When the process has too many open files, connections wait in the listener's queue. When too
   /// many connections are unidentified, the oldest is closed: processes of the job identify themselves at once, and
   /// connect again if they are closed.
-  template <class Admit>
-  void accept_connections(double now, const Admit& admit) {
+  template <class Admit> void accept_connections(double now, const Admit& admit) {
     if (now < retry_at_) return;
     for (std::size_t accepted = 0; accepted != max_unidentified; ++accepted) {
       file_descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
@@ -95,8 +92,7 @@ class control_arrivals {
   }
 
   /// Reads the hello of a connection and admits or refuses its process; true while the hello has not arrived.
-  template <class Admit>
-  bool awaits_hello(arrival& one, double now, const Admit& admit) {
+  template <class Admit> bool awaits_hello(arrival& one, double now, const Admit& admit) {
     const bool open = one.link.receive();
     control_header header{};
     std::vector<std::byte> body;

@@ -46,8 +46,7 @@ class control_transport final : public transport {
     if (begins.back() == 0) return;
     const auto own = static_cast<std::size_t>(ranks().rank);
     plane_->all_gather(members_, part, begins[own + 1] - begins[own], buffers[0], begins.back());
-    for (std::byte* const buffer : buffers.subspan(1))
-      std::memcpy(buffer, buffers[0], begins.back());
+    for (std::byte* const buffer : buffers.subspan(1)) std::memcpy(buffer, buffers[0], begins.back());
   }
   void barrier() override {
     const char here = 0;
@@ -60,8 +59,7 @@ class control_transport final : public transport {
     std::vector<host_and_request> all(static_cast<std::size_t>(size()));
     plane_->all_gather(members_, &own, sizeof own, all.data(), all.size() * sizeof own);
     std::vector<split_request> requests;
-    for (const host_and_request& one : all)
-      requests.push_back(one.request);
+    for (const host_and_request& one : all) requests.push_back(one.request);
     const std::vector<int> part = members_of_part(std::move(requests), color);
     process_ranks now{0, static_cast<int>(part.size()), 0, 0};
     std::vector<std::int32_t> members;

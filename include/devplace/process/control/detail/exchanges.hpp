@@ -75,8 +75,7 @@ class control_exchanges {
       }
       const std::vector<std::int32_t> members = one.members;
       at = open_.erase(at);
-      for (const std::int32_t member : members)
-        answer(static_cast<std::size_t>(member), result);
+      for (const std::int32_t member : members) answer(static_cast<std::size_t>(member), result);
     }
     return {};
   }

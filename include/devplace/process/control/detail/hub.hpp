@@ -29,8 +29,7 @@ class control_hub final : public control_role {
         all_parts_(options),
         links_(static_cast<std::size_t>(who.size)) {
     all_.resize(links_.size());
-    for (std::size_t r = 0; r != all_.size(); ++r)
-      all_[r].rank = static_cast<int>(r);
+    for (std::size_t r = 0; r != all_.size(); ++r) all_[r].rank = static_cast<int>(r);
     all_[0].from = own;
     rendezvous();
   }
@@ -125,8 +124,7 @@ class control_hub final : public control_role {
   }
 
   /// Waits for connections and messages, at most a second or until the deadline; returns the time.
-  template <class Admit>
-  double serve_arrivals(double deadline, const Admit& admit) {
+  template <class Admit> double serve_arrivals(double deadline, const Admit& admit) {
     std::vector<::pollfd> polled;
     descriptors(polled);
     ::poll(polled.data(), polled.size(),
@@ -253,8 +251,7 @@ class control_hub final : public control_role {
   bool is_late(const watched_process& one, double now) const { return now - one.last_message > 2 * options_.heartbeat; }
 
   void broadcast_failure(const std::string& sentence) {
-    for (control_link& link : links_)
-      link.send_text(control_message::failure, sentence);
+    for (control_link& link : links_) link.send_text(control_message::failure, sentence);
   }
 
   /// Waits until the other processes have closed their links, at most exit_grace; then kills stopped ones.

@@ -43,8 +43,7 @@ class control_link {
     append(body, bytes);
     flush();
   }
-  template <class T>
-  void send(control_message type, const T& message) {
+  template <class T> void send(control_message type, const T& message) {
     static_assert(std::is_trivially_copyable_v<T>);
     send(type, &message, sizeof message);
   }
@@ -105,8 +104,7 @@ class control_link {
   /// returns false for an invalid message. Returns whether the connection is still open, has ended, or brought an
   /// invalid message.
   enum class status { open, ended, invalid };
-  template <class Handle>
-  status read(std::size_t limit, const Handle& handle) {
+  template <class Handle> status read(std::size_t limit, const Handle& handle) {
     flush();
     const bool is_open = receive();
     control_header header{};

@@ -62,8 +62,7 @@ inline std::string printable(std::string text) {
 }
 
 /// A text of fixed size; longer ones are cut.
-template <std::size_t N>
-struct control_text {
+template <std::size_t N> struct control_text {
   char letters[N];
 
   control_text& operator=(const char* text) noexcept {
@@ -136,8 +135,7 @@ inline constexpr std::size_t control_gather_limit = std::size_t{1} << 16;
 inline constexpr std::size_t control_text_limit = 4096;
 
 /// Reads a struct from the body of a received message.
-template <class T>
-T control_read(const std::byte* body) noexcept {
+template <class T> T control_read(const std::byte* body) noexcept {
   static_assert(std::is_trivially_copyable_v<T>);
   T result;
   std::memcpy(&result, body, sizeof(T));

@@ -52,8 +52,7 @@ class own_parts {
   }
 
   /// Calls `send(message)` for each part whose state has changed or that waits in a call. Removes closed parts.
-  template <class Send>
-  void report(double now, const Send& send) {
+  template <class Send> void report(double now, const Send& send) {
     const std::lock_guard lock(mutex_);
     std::erase_if(parts_, [&](const std::shared_ptr<part_calls>& one) {
       const bool closed = one->closed.load(std::memory_order_acquire);  // read before the calls, so that none is missed
@@ -70,8 +69,7 @@ class own_parts {
   /// Subtracts a time during which this process was stopped from the waiting times.
   void exclude_stop(double seconds) noexcept {
     const std::lock_guard lock(mutex_);
-    for (const auto& one : parts_)
-      one->since += seconds;
+    for (const auto& one : parts_) one->since += seconds;
   }
 
  private:

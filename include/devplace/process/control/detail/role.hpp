@@ -110,8 +110,7 @@ class control_role {
       if (now - last > 2 * options_.heartbeat) {
         call_since_ += now - last;
         parts.exclude_stop(now - last);
-        for (watched_process& one : all_)
-          one.last_message += now - last;
+        for (watched_process& one : all_) one.last_message += now - last;
       }
       last = now;
       const bool heartbeat_due = now >= next_heartbeat;
