@@ -6,6 +6,7 @@
 // (tensors and operations). Leaves out rarely used headers and those that are slow to compile: docs/README.md has the
 // list.
 
+#include <devplace/config.hpp>  // first, so that its errors come with few lines
 #include <devplace/core.hpp>
 #include <devplace/data/idx.hpp>
 #include <devplace/data/labelled_batch.hpp>

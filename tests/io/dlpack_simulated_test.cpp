@@ -205,7 +205,7 @@ TEST_CASE("mismatched tensors are rejected with a remedy, and released", "[io]")
   CHECK_THAT(refused([](producer& x) { x.strides = {-3, 1}; }), ContainsSubstring("the stride -3 along axis 0"));
   CHECK_THAT(refused([](producer& x) { x.strides = {INT64_MAX, 1}; }), ContainsSubstring("beyond any memory"));
   CHECK_THAT(refused([](producer& x) { x.managed.tensor.byte_offset = 2; }),
-             ContainsSubstring("no multiple of 4 bytes") && ContainsSubstring("x.copy()"));
+             ContainsSubstring("not a multiple of 4 bytes") && ContainsSubstring("x.copy()"));
   CHECK_THAT(refused([](producer& x) { x.managed.flags = dp::dlpack::read_only; }),
              ContainsSubstring("may only be read") && ContainsSubstring("view_dlpack<const float"));
   CHECK_THAT(refused([](producer& x) { x.managed.tensor.data = nullptr; }), ContainsSubstring("has no memory"));
