@@ -98,7 +98,7 @@ inline std::vector<detail::convolution_shape> depthwise_shapes() {
       {2, 2, 1, 1, axis(1, 1, 1, 0, 1), axis(400000, 3, 1, 1, 1)},  // rows that are too long to be copied
       {2, 3, 1, 1, axis(40, 5, 1, 2, 1), axis(2, 1, 1, 0, 1)},      // short rows that are copied together
       {2, 3, 1, 2, axis(40, 5, 1, 7, 2), axis(3, 1, 1, 0, 1)},
-      {1, 2, 1, 1, axis(30000, 5, 1, 2, 1), axis(4, 1, 1, 0, 1)},
+      {1, 2, 1, 1, axis(5000, 5, 1, 2, 1), axis(4, 1, 1, 0, 1)},
       {2, 3, 1, 1, axis(40, 3, 1, 1, 1), axis(5, 3, 1, 0, 1)},
       {2, 3, 4, 4, axis(8, 3, 1, 1, 1), axis(9, 3, 2, 1, 1)},
       {70, 2, 2, 3, axis(5, 3, 2, 1, 1), axis(4, 2, 1, 1, 1)},
