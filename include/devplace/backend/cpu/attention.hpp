@@ -39,7 +39,7 @@ void attention_product(bool add, const attention_matrix<T>& c, std::size_t m, st
   gemm_builtin::run(g);
 }
 
-/// Returns the number of indices that justify a thread, if each index takes `work` multiplications.
+/// Returns the minimum number of indices per thread, if each index takes `work` multiplications.
 constexpr std::size_t attention_grain(std::size_t work) { return 1 + gemm_least_work / (work + 1); }
 
 template <class T> void attend(const attention_arguments<T>& g, std::size_t sequence, std::size_t query) {

@@ -35,7 +35,7 @@ template <> struct implementation<backend::cpu, op::channel_sums> {
   static constexpr std::size_t tile = 64;  // channels that are summed together if they are adjacent
   static constexpr std::size_t lanes = 8;  // accumulators of a channel whose positions are adjacent
   static constexpr std::size_t most_blocks = 32;
-  static constexpr std::size_t parallel_work = 16384;  // elements that justify a thread
+  static constexpr std::size_t parallel_work = 16384;  // minimum number of elements per thread
 
   struct division {
     std::size_t width, groups, block, blocks = 1;
@@ -88,7 +88,7 @@ template <> struct implementation<backend::cpu, op::channel_sums> {
     accumulators<Terms>& sums;
     std::size_t group;
 
-    /// Sums elements [begin, end) of each of the group's channels, counted over samples and positions.
+    /// Sums elements [begin, end) of each channel of the group, numbered across samples and positions.
     void range(std::size_t begin, std::size_t end) const {
       plan.shape.extent == 1 ? of_neighbours(begin, end) : of_channel(begin, end);
     }

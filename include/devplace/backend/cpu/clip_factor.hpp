@@ -17,7 +17,7 @@ namespace detail {
 // 2 lanes, ..., so that adjacent vector lanes read adjacent elements. Then sqrt(lanes) groups sum the lanes, and then
 // the groups are summed. The result does not depend on the distribution over threads.
 
-/// Returns the number of lanes that justify a thread: a multiple of 64 with about 32768 elements.
+/// Returns the minimum number of lanes per thread: a multiple of 64 with about 32768 elements.
 constexpr std::size_t norm_grain(std::size_t n) {
   const std::size_t rows = n / runtime::norm_lanes(n) + 1;
   return (32768 / rows / 64 + 1) * 64;

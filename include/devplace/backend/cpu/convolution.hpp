@@ -18,7 +18,7 @@
 
 namespace devplace::detail {
 
-/// Returns the number of tasks, each of `work` multiplications, that justify a thread.
+/// Returns the minimum number of tasks per thread, if each task takes `work` multiplications.
 constexpr std::size_t tasks_per_thread(std::size_t work) {
   return work >= gemm_least_work ? 1 : gemm_least_work / (work + 1) + 1;
 }
@@ -38,8 +38,8 @@ template <class T> struct chunk_adder {
   }
 };
 
-/// Returns the convolution `s` with rows as long as possible, because kernels compute along rows. An image of one
-/// column becomes one row; a whole plane becomes one row if the kernel has one tap. No element moves.
+/// Returns the convolution `s` with rows as long as possible, because the loops compute along rows. An image of one
+/// column becomes one row; a whole plane becomes one row if the window has one tap. Elements stay where they are.
 inline convolution_shape with_long_rows(const convolution_shape& s) {
   if (s.columns.in == 1 && s.columns.out == 1 && (s.rows.in != 1 || s.rows.out != 1))
     return with_long_rows({s.samples, s.groups, s.channels, s.outputs, s.columns, s.rows, true});
@@ -67,8 +67,8 @@ std::pair<const computed_t<T>*, const computed_t<T>*> wide_parameters(const Argu
   }
 }
 
-/// If d.is_faster, runs a depthwise convolution, or its input gradient; returns whether it did. `rows` are the rows of
-/// each group of a sample; a task is a segment of these rows.
+/// If d.is_faster, runs a depthwise convolution or its input gradient; returns whether it did. `rows`: number of rows
+/// per group of a sample; a task computes a segment of these rows.
 template <class Arguments, class Compute>
 bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& d, std::size_t rows,
                                const Compute& compute) {
@@ -80,7 +80,7 @@ bool convolve_depthwise_on_cpu(const Arguments& g, const depthwise_convolution& 
   return true;
 }
 
-/// Runs `direct` if a direct convolution is faster, otherwise `compute`: kernels.forward or kernels.mirrored.
+/// Runs `direct` if a direct convolution is faster, otherwise `compute` (kernels.forward or kernels.mirrored).
 template <class T, class Direct, class Range>
 void convolve_on_cpu(convolution_arguments<T, computed_t<T>> g, const convolution_kernels<T>& kernels,
                      const Direct& direct, const Range& compute) {
@@ -210,7 +210,7 @@ template <> struct implementation<backend::cpu, op::convolution_weight_gradient>
   }
 };
 
-/// Sums planes in T (16-bit elements: in float) and samples in double.
+/// Sums each plane in T (16-bit elements: in float), and the sums of the samples' planes in double.
 template <> struct implementation<backend::cpu, op::convolution_bias_gradient> {
   template <class T>
   static void run(int, const detail::convolution_bias_gradient_arguments<T>& g,

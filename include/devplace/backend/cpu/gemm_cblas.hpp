@@ -27,7 +27,7 @@ namespace devplace::detail {
 /// Matrix products by the CBLAS library, of any vendor, that the program links.
 ///
 /// If the library reports a single thread (OPENBLAS_NUM_THREADS=1), all threads of the team call it, each for a part of
-/// C. Otherwise one thread calls it, and it uses its own threads. The library's setting is not changed.
+/// C. Otherwise one thread calls the library, which uses its own threads. The library's setting is not changed.
 struct gemm_cblas {
   static const char* name() {
     static const std::string text = [] {

@@ -12,7 +12,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Computes the gradient of a relu's input; where y is NaN, it is dy.
+/// Computes the gradient of a relu's input; where y is NaN, the gradient is dy.
 template <class T> struct relu_gradient_body {
   T* to;
   const T* dy;

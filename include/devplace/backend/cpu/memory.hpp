@@ -20,7 +20,7 @@ template <> struct implementation<backend::cpu, op::memory> : detail::host_copie
     void* data = ::operator new(bytes, alignment_of(bytes), std::nothrow);
     if (data == nullptr)
       throw out_of_memory(detail::out_of_memory_text({"cpu", bytes, memory_statistics<cpu>(), {}, {}}));
-    // If the system refuses, pages stay ordinary. The rest behind the last whole huge page shares ordinary pages with
+    // If the system refuses, pages stay ordinary. The memory after the last whole huge page shares ordinary pages with
     // other blocks.
     if (is_large(bytes)) static_cast<void>(::madvise(data, bytes / huge_page * huge_page, MADV_HUGEPAGE));
     detail::count_allocation(bytes, purpose);

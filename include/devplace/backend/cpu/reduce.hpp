@@ -29,7 +29,7 @@ template <> struct implementation<backend::cpu, op::reduce> {
 
  private:
   static constexpr std::size_t partials = 2048;        // accumulators on the stack
-  static constexpr std::size_t parallel_work = 16384;  // elements that justify a thread
+  static constexpr std::size_t parallel_work = 16384;  // minimum number of elements per thread
 
   template <class Source, class Reducer> struct blocked_reduction {
     using accumulator = typename Reducer::accumulator;

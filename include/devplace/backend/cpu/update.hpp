@@ -15,8 +15,8 @@ namespace devplace {
 template <> struct implementation<backend::cpu, op::update> {
   template <class Update> static void run(int, std::size_t n, const Update& update) {
     if (update.source.skipped()) return;
-    // Elements that justify a thread: a multiple of every vector width. For every number of threads, the same elements
-    // are then left after whole vectors, and the bits are equal.
+    // Minimum number of elements per thread. It is a multiple of every vector width, so the elements left after whole
+    // vectors, and so the bits, do not depend on the number of threads.
     constexpr std::size_t grain = 8192;
     detail::parallel_ranges(n, grain, [&update](std::size_t begin, std::size_t end) {
       detail::with_instruction_set([&](auto code) {
@@ -28,8 +28,8 @@ template <> struct implementation<backend::cpu, op::update> {
         if constexpr (std::is_void_v<typename Update::working_type>) {
           update_part(begin, end);
         } else {
-          // Updates and rounds one part at a time, while the part is in the cache. A multiple of the vector width and
-          // of groups.
+          // Updates and rounds one part at a time, while the part is in the cache. The size of a part is a multiple of
+          // the vector width and of groups.
           constexpr std::size_t most = 2048;
           for (std::size_t first = begin; first < end; first += most) {
             const std::size_t last = end - first < most ? end : first + most;

@@ -12,9 +12,9 @@
 
 namespace devplace::detail {
 
-// Assignments with accesses of up to 16 bytes. The formula is evaluated per element on values in registers, so the bits
-// equal the bits of single-element accesses. If element sizes differ, as in a cast from float to bf16, the smallest
-// type uses one access of 16 bytes and the others use two.
+// Assignments with accesses of up to 16 bytes. The formula is evaluated per element on values in registers, so results
+// are bitwise equal to results of single-element accesses. If element sizes differ, as in a cast from float to bf16,
+// the smallest type uses one access of 16 bytes and the others use two.
 
 /// Sizes in bytes of the smallest and the largest element type.
 struct element_sizes {
@@ -43,7 +43,7 @@ template <class T, unsigned N> struct several_leaf {
   DEVPLACE_HD constexpr T at(unsigned k) const { return elements.value[k]; }
 };
 
-/// Reads leaves for N adjacent elements of a row. `Start` is the number or the position of the first element.
+/// Reads leaves for N adjacent elements of a row. `Start` is the type of the first element's index or position.
 template <unsigned N, class Thread, class Start> struct read_several {
   const Thread& thread;
   const Start& start;

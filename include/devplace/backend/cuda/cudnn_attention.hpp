@@ -14,9 +14,9 @@
 
 namespace devplace::detail {
 
-/// Returns whether cuDNN computes attention on this GPU. Versions before 9.16 are wrong for some lengths that are not
-/// multiples of 128 (cudnn-frontend adds a mask for them). False on GPUs after Hopper, where engines whose gradients
-/// have the same bits in every run must be selected by other means.
+/// Returns whether cuDNN computes attention on this GPU. cuDNN before 9.16 is wrong for some lengths that are not
+/// multiples of 128 (cudnn-frontend adds a mask for these lengths). False on GPUs after Hopper: their engines with
+/// reproducible gradients must be selected by other means.
 inline bool has_attention(const cuda_scope& device, int ordinal) {
   constexpr std::size_t first_version = 91600;
   if (cudnnGetVersion() < first_version) return false;
@@ -26,8 +26,8 @@ inline bool has_attention(const cuda_scope& device, int ordinal) {
   return major == 8 || major == 9;
 }
 
-/// Returns the number of samples whose gradients are computed at once. Their score gradients, in matrices padded to
-/// multiples of 128 rows and columns, fit into `room` bytes of the workspace. The default leaves 1 MiB for other uses.
+/// Returns how many samples' gradients are computed at once. Their score gradients, in matrices padded to multiples of
+/// 128 rows and columns, fit into `room` bytes of the workspace. The default leaves 1 MiB for other uses.
 inline std::size_t samples_at_once(const attention_shape& s,
                                    std::size_t room = cuda_cudnn_workspace::bytes - (std::size_t{1} << 20)) {
   const std::size_t padded = padded_to(s.length, 128);
@@ -98,7 +98,7 @@ template <class T> class cudnn_attention {
     return cache_.plan_of(cache_.attention, key_of(samples, gradient), ordinal_);
   }
 
-  /// `by_number`: addresses in the order of attention_tensor. Adds the addresses of the scalars.
+  /// Runs the plan, with the scalars' addresses added. `by_number`: addresses in the order of attention_tensor.
   bool run_part(bool gradient, std::size_t samples, const cudnn_addresses& by_number) const {
     const attention_key key = key_of(samples, gradient);
     const cudnn_caller caller(ordinal_, key);

@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// All inputs of the choice of cuDNN's engine for attention.
+/// Everything that the choice of cuDNN's engine for attention depends on.
 struct attention_key {
   attention_shape shape;
   const dtype* element;  ///< bf16 or half

@@ -15,7 +15,7 @@
 
 namespace devplace::detail {
 
-/// The numbers of the tensors in memory. cuDNN reads scale, minus_infinity and one on the host.
+/// The tensors' numbers: their unique ids in cuDNN's graph. cuDNN reads scale, minus_infinity and one on the host.
 enum class attention_tensor : std::int64_t {
   queries = 1,
   keys,
@@ -24,7 +24,7 @@ enum class attention_tensor : std::int64_t {
   log_sums,
   scale,
   minus_infinity,  ///< for causal attention only
-  dresults,        ///< this and the following ones for the gradient only
+  dresults,        ///< this and all following tensors: for the gradient only
   dqueries,
   dkeys,
   dvalues,
@@ -32,8 +32,8 @@ enum class attention_tensor : std::int64_t {
   one
 };
 
-/// Describes attention or its gradient to cuDNN as products, reductions and pointwise operations, in the order that its
-/// engines recognise: that of NVIDIA's cudnn-frontend. One product writes the gradient of the queries. cuDNN's engines
+/// Describes attention or its gradient to cuDNN as products, reductions and pointwise operations. Their order is that
+/// of NVIDIA's cudnn-frontend, which cuDNN's engines recognise. One product writes the gradient of the queries. Engines
 /// then store score gradients in their workspace and add them in a fixed order, instead of by atomic additions in
 /// varying order.
 class attention_graph {

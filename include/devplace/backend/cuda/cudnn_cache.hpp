@@ -17,14 +17,14 @@
 
 namespace devplace::detail {
 
-/// The workspace of engines that need more than the workspace of patches. Engines on tensor cores copy images to
+/// The workspace of engines for which the workspace of patches is too small. Engines on tensor cores copy images to
 /// another axis order, which takes about as much memory as the images.
 struct cuda_cudnn_workspace {
   static constexpr std::size_t bytes = std::size_t{256} << 20;
   static constexpr std::size_t zeroed = 0;
 };
 
-/// Returns a workspace of `bytes` bytes of the stream of `scope`; null for 0.
+/// Returns a workspace of `bytes` bytes for the stream of `scope`; null if `bytes` is 0.
 inline void* cudnn_workspace(int ordinal, const cuda_scope& scope, std::size_t bytes) {
   if (bytes == 0) return nullptr;
   return bytes <= cuda_unfolding_workspace::bytes ? cuda_workspace<cuda_unfolding_workspace>(ordinal, scope)
@@ -42,8 +42,8 @@ struct cudnn_cache {
   std::optional<bool> attends;  ///< result of has_attention(), once called
   std::uint64_t uses = 0;
 
-  /// Returns the plan of `key` in `plans`, made by make_cudnn_plan() at its first use. Replaces the least recently used
-  /// plan if there are too many. Does not allocate if the plan exists.
+  /// Returns the plan of `key` in `plans_of_kind`, made by make_cudnn_plan() at its first use. Replaces the least
+  /// recently used plan if there are too many. Does not allocate if the plan exists.
   template <class Key> cudnn_plan& plan_of(std::map<Key, cudnn_plan>& plans_of_kind, const Key& key, int ordinal) {
     auto found = plans_of_kind.find(key);
     if (found == plans_of_kind.end()) {
@@ -66,13 +66,13 @@ inline cudnn_cache& cudnn_cache_of(int ordinal) {
   return caches[static_cast<std::size_t>(ordinal)];
 }
 
-/// Returns the workspace of a plan: first `before` bytes, then the engine's. Null if the plan needs none.
+/// Returns the workspace of a plan: `before` bytes, followed by the engine's bytes. Null if the plan needs none.
 inline std::byte* workspace_of(int ordinal, const cuda_scope& device, const cudnn_plan& plan) {
   return static_cast<std::byte*>(cudnn_workspace(ordinal, device, plan.before + plan.workspace));
 }
 
-/// Enqueues a plan that has an engine on the place's current stream, with `addresses` plus the workspace's address.
-/// Returns false, with nothing enqueued, if cuDNN does not support the plan nevertheless. `name` is for error messages.
+/// Enqueues a plan, which has an engine, on the place's stream. Adds the workspace's address to `addresses`. Returns
+/// false, with nothing enqueued, if cuDNN rejects the plan after all. `name` is for error messages.
 inline bool run_plan(int ordinal, const cuda_scope& device, cudnn_cache& cache, cudnn_plan& plan,
                      cudnn_addresses addresses, const char* name, const cudnn_caller& caller) {
   if (cache.stream != device.stream()) {

@@ -15,9 +15,9 @@
 
 namespace devplace::detail {
 
-/// Enqueues a convolution or one of its gradients on the place's current stream, followed by the work of
-/// `finish(weight)`. Returns false, with nothing enqueued, if no engine of cuDNN keeps devplace's promises within the
-/// workspace. A 16-bit weight gradient lies in the workspace, and `weight` is null.
+/// Enqueues a convolution or one of its gradients on the place's current stream, then the work of `finish(weight)`.
+/// Returns false, with nothing enqueued, if no engine that fits the workspace keeps devplace's promises. For a 16-bit
+/// weight gradient, `weight` is null, and finish() gets the gradient's address in the workspace.
 template <class T, class Finish>
 bool run_cudnn(int ordinal, convolution_pass pass, const convolution_shape& shape, product_math math, const T* x,
                const T* weight, const T* y, computed_t<T> beta, const Finish& finish) {
@@ -51,7 +51,7 @@ void finish_images(std::size_t samples, std::size_t channels, std::size_t pixels
 }
 
 /// Runs the operation. Returns false, with nothing enqueued, if cuDNN does not compute it. 16-bit elements are
-/// multiplied exactly and summed in float; the sums are rounded once, and those of y and dx once more with a bias.
+/// multiplied exactly and summed in float. Sums are rounded once; with a bias, y and dx are rounded a second time.
 ///@{
 template <class T, class Launch>
 bool convolve_by_cudnn(int ordinal, const convolution_arguments<T>& a, const Launch& launch) {

@@ -14,10 +14,10 @@
 
 namespace devplace::detail {
 
-/// The tensor of a convolution y = x * weight that is computed from the other two: y, dx or dweight.
+/// Which tensor of a convolution y = x * weight is computed from the other two: y, dx or dweight.
 enum class convolution_pass : unsigned char { output, input_gradient, weight_gradient };
 
-/// All inputs of the choice of cuDNN's engine.
+/// Everything that the choice of cuDNN's engine depends on.
 struct convolution_key {
   convolution_shape shape;
   convolution_pass pass;
@@ -55,7 +55,7 @@ struct convolution_key {
   friend bool operator<(const convolution_key& a, const convolution_key& b) { return a.numbers() < b.numbers(); }
 };
 
-/// Returns the bytes of a 16-bit weight gradient, which cuDNN writes in 16 bits to the workspace; 0 for other types.
+/// Returns the size in bytes of a 16-bit weight gradient, which cuDNN writes to the workspace; otherwise 0.
 inline std::size_t short_gradient_bytes(const convolution_key& key) {
   if (key.pass != convolution_pass::weight_gradient || key.element->bytes != 2) return 0;
   return padded_to(key.shape.weights() * 2, 256);

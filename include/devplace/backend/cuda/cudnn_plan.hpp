@@ -25,7 +25,7 @@ using cudnn_addresses = std::array<void*, 14>;
 
 /// An operation that is prepared once with a fixed engine, so that repeated calls give the same bits.
 struct cudnn_plan {
-  /// The largest number of address sets with a kept descriptor: layers of one shape times the buffers of batches.
+  /// Maximum number of address sets whose descriptors are kept: one set per batch buffer and layer of this shape.
   static constexpr std::size_t most_packs = 128;
 
   std::vector<cudnn_descriptor> parts;     ///< descriptors that the plan was made from
@@ -36,8 +36,8 @@ struct cudnn_plan {
   std::size_t before = 0;                  ///< bytes of the workspace before the engine's part, for a result in 16 bits
   std::uint64_t last_use = 0;              ///< the cache's clock at the last use
 
-  /// Returns the descriptor of these addresses, made at their first use, because a finalised descriptor cannot be
-  /// changed. Does not allocate if it exists.
+  /// Returns the descriptor of these addresses, and makes it at the first use of the addresses, because a finalised
+  /// descriptor cannot be changed. Later uses do not allocate.
   const cudnn_descriptor& pack_of(const cudnn_addresses& addresses, std::uint64_t now, const cudnn_caller& caller) {
     auto found = packs_.find(addresses);
     if (found == packs_.end()) {
@@ -155,7 +155,7 @@ inline bool may_use_tensor_cores(const convolution_key& key) {
 }
 
 /// Returns whether an engine keeps devplace's promises: the same bits in every run, sums of products of unrounded
-/// operands, and NaN and infinity only in outputs that depend on one.
+/// operands, and NaN or infinity only in outputs that depend on a NaN or an infinity.
 inline bool keeps_promises(std::span<const cudnnBackendNumericalNote_t> notes, bool tensor_cores) {
   return std::none_of(notes.begin(), notes.end(), [tensor_cores](cudnnBackendNumericalNote_t note) {
     switch (note) {
@@ -217,7 +217,7 @@ inline std::size_t workspace_of(const cudnn_descriptor& plan, const cudnn_caller
 }
 
 /// Makes the plan of operations with the first engine that keeps the promises in at most `limit` bytes of workspace.
-/// The plan stays empty if there is none.
+/// The plan stays empty if no engine does.
 inline void choose_engine(cudnn_plan& result, cudnnHandle_t handle,
                           std::span<const cudnnBackendDescriptor_t> operations, bool tensor_cores, std::size_t limit,
                           const cudnn_caller& caller) {
@@ -243,8 +243,8 @@ inline void choose_engine(cudnn_plan& result, cudnnHandle_t handle,
 }
 
 /// Makes the plan of a convolution. A weight gradient of 16-bit operands is written in 16 bits and then converted, so
-/// its sums are float and rounded once. For writing float, cuDNN 9.19 has engines on an H100 only if channels are the
-/// last axis of images and a pointwise operation follows.
+/// its sums are float and rounded once. On an H100, cuDNN 9.19 can write float only if channels are the last axis of
+/// images and a pointwise operation follows.
 inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const convolution_key& key, std::size_t limit, int ordinal) {
   const cudnn_caller caller(ordinal, key);
   cudnn_plan result;

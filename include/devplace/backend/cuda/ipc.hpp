@@ -19,8 +19,8 @@
 namespace devplace {
 
 /// CUDA's interprocess handles of memory and of an event. The memory is allocated by cudaMalloc, because pool memory
-/// has no such handles. Every process that has opened the memory holds a lock of the segment. The exporting process
-/// frees the memory when no other process holds a lock, since CUDA leaves the opposite order undefined.
+/// has no such handles. Every process that has opened the memory holds a lock on the segment. The exporting process
+/// frees the memory when no other process holds a lock, because freeing memory that is still open is undefined in CUDA.
 template <> struct implementation<backend::cuda, op::ipc> {
   static std::string device(int ordinal) {
     const detail::cuda_device_guard guard(ordinal);
@@ -86,7 +86,7 @@ template <> struct implementation<backend::cuda, op::ipc> {
     cudaEvent_t written = nullptr;
   };
 
-  /// Rounds up to 2 MiB, because CUDA shares whole pages, including other memory of this process on them.
+  /// Rounds up to pages of 2 MiB, because CUDA shares whole pages, with any other memory of this process on them.
   static std::size_t whole_pages(std::size_t bytes) {
     constexpr std::size_t page = std::size_t{2} << 20;
     return bytes == 0 ? page : detail::padded_to(bytes, page);

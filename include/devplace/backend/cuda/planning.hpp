@@ -4,8 +4,8 @@
 
 namespace devplace::detail {
 
-/// Returns whether this thread's operations on cuda places enqueue nothing, and only make library plans and allocate
-/// workspaces for them (ops/planning.hpp).
+/// Returns whether this thread's operations on cuda places only make library plans and allocate their workspaces,
+/// without enqueueing work (ops/planning.hpp).
 inline bool& only_plans() {
   static thread_local bool yes = false;
   return yes;

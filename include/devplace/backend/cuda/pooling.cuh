@@ -13,9 +13,9 @@
 #include <devplace/tensor/dtype.hpp>
 
 // Pooling of 16-bit elements in adjacent windows of 2 x 2. A thread reads 16 bytes of two rows: 8 columns, 4 windows.
-// Rows must be a multiple of 8 elements, because other rows begin at unaligned addresses. Other windows overlap or
-// leave gaps; there adjacent threads take adjacent windows, whose elements share cache lines. Packs per thread would
-// spread a warp's accesses over more cache lines.
+// Row lengths must be multiples of 8 elements, because other rows begin at unaligned addresses. Other windows may
+// overlap or leave gaps. For these, adjacent threads take adjacent windows, whose elements share cache lines; one pack
+// per thread would spread a warp's accesses over more cache lines.
 
 namespace devplace::detail {
 
@@ -127,8 +127,8 @@ template <class T, class F> struct wide_pool_gradient {
   static bool input_is_aligned(const max_pool_gradient_functor<T>& of) { return is_aligned<width>(of.x); }
   static bool input_is_aligned(const average_pool_gradient_functor<T>&) { return true; }
 
-  /// Calls take(w, left, right, divisor) for each window w of 4. `left` and `right` tell whether its two elements in
-  /// the row (the upper or the `lower` one) receive its gradient; `divisor` divides the gradient.
+  /// Calls take(w, left, right, divisor) for each window w of 4. `left`, `right`: whether the window's left, right
+  /// element in the upper (or `lower`) row receives the window's gradient. `divisor` divides the gradient.
   template <class Thread, class Take>
   DEVPLACE_DEVICE static void each_share(const Thread& t, const max_pool_gradient_functor<T>& of, std::size_t at,
                                          unsigned lower, const Take& take) {

@@ -98,7 +98,7 @@ template <class T, class C> bool multiply_by_library(int ordinal, const gemm_bat
 }
 
 /// Computes C = then(alpha op(A) op(B) + beta C + bias) for each product. cuBLASLt adds the bias in its epilogue if
-/// there is no relu or results have 16 bits; otherwise finish_kernel applies bias and relu.
+/// there is no relu or results have 16 bits; otherwise finish_kernel adds the bias. finish_kernel also applies relu.
 template <class T, class C, class Launch>
 void multiply(int ordinal, const gemm_batch<T, C>& batch, const Launch& launch) {
   const gemm_arguments<T, C>& g = batch.first;

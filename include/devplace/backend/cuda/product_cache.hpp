@@ -18,9 +18,9 @@
 
 namespace devplace::detail {
 
-/// cuBLASLt on one place, with the plans of its products, since every step computes the same few products. A call holds
-/// the mutex because it modifies the plan (the epilogue's vector). Operations of several kernels that share a stream's
-/// workspace also hold it, so that no other thread enqueues kernels between theirs.
+/// The cuBLASLt handle of one place and its plans of products. Plans are kept because every step computes the same few
+/// products. A call holds the mutex because it modifies the plan (the epilogue's vector). Operations of several kernels
+/// that share a stream's workspace also hold the mutex, so that no other thread enqueues kernels in between.
 struct product_cache {
   /// For comparison: a network of 20 linear layers has 60 products per batch size.
   static constexpr std::size_t capacity = 512;
@@ -70,7 +70,7 @@ inline void require_library_strides(const product_key& key) {
 
 /// Computes C = alpha op(A) op(B) + beta C by cuBLASLt, in one call for all products of a batch, for any alpha and
 /// beta. The epilogue's vector is `vector`; the products' bias and activation are ignored. Enqueues on the place's
-/// current stream. Returns false, with nothing enqueued, if cuBLASLt has no algorithm for them.
+/// current stream. Returns false, with nothing enqueued, if cuBLASLt has no algorithm for the products.
 template <class T, class C>
 bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, library_epilogue epilogue, const void* vector) {
   const gemm_arguments<T, C>& g = batch.first;

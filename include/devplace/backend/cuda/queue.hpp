@@ -28,7 +28,7 @@ struct cuda_queue {
 
 /// Makes a queue on the device `visible`, which is the current one. The pool never releases memory on its own.
 inline cuda_queue make_cuda_queue(int ordinal, int visible) {
-  static_cast<void>(device_timeout());  // the first use of a device reports an invalid value
+  static_cast<void>(device_timeout());  // throws here, at a device's first use, if the value is invalid
   cuda_queue queue;
   check_cuda(cudaStreamCreateWithFlags(&queue.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", ordinal);
   try {

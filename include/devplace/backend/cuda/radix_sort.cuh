@@ -13,7 +13,7 @@
 namespace devplace::detail {
 
 /// Sorts `n` 64-bit values by the lowest `bits` bits of their keys with CUB: ascending, stable, on the current stream
-/// of a place. `keys` has memory for 2 n keys; the first n are the input. Their contents are unspecified afterwards.
+/// of a place. `keys` has memory for 2 n keys; the first n are the input, and all 2 n are unspecified afterwards.
 /// Temporary memory comes from the place's pool, in stream order.
 template <class Key> void cuda_radix_sort(int ordinal, std::size_t n, Key* keys, std::int64_t* values, int bits) {
   const memory_block other = allocate<backend::cuda>(ordinal, n * sizeof(std::int64_t), memory_purpose::workspace);

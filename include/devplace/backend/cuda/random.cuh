@@ -14,8 +14,8 @@
 
 namespace devplace::detail {
 
-/// Generates n random elements. A thread generates Body::at_once of them, 16 bytes, and stores them with one access if
-/// the destination is aligned (`wide`) and all of them exist.
+/// Generates n random elements. A thread generates Body::at_once elements, 16 bytes, and stores them with one access if
+/// the destination is aligned (`wide`) and none of the elements lies beyond n.
 template <class Body> struct random_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned width = Body::at_once;

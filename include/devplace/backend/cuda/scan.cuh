@@ -16,7 +16,7 @@ namespace devplace {
 
 namespace detail {
 
-/// Integers as input of CUB's sum, widened to 64 bits and unsigned, so that overflow wraps. Adds the sum of the
+/// Integers as input of CUB's sum, widened to unsigned 64-bit numbers so that overflow wraps. Adds the sum of the
 /// elements before the range, if any, to the first element.
 template <class T> class widened_integers {
  public:

@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// The largest element of a row that is not NaN, and the sum of exp(x - largest).
+/// The maximum of those elements of a row that are not NaN, and the sum of exp(x - maximum).
 template <class T> struct row_exponential_sum {
   T max;
   T sum;

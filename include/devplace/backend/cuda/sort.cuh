@@ -37,7 +37,7 @@ struct key_of_row {
 
 }  // namespace detail
 
-/// Sorts all rows at once, by element and then by row number: a stable sort keeps the order within each row.
+/// Sorts all rows at once: by element, then by row number with a stable sort, which keeps the order within each row.
 template <> struct implementation<backend::cuda, op::sort> {
   template <class T> static void run(int ordinal, const detail::sort_plan<T>& plan) {
     using key = detail::sort_key_t<T>;

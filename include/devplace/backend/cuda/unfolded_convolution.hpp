@@ -44,7 +44,7 @@ template <class Unfolded, class Matrix> struct unfolding {
   std::size_t samples;  ///< samples that the range touches
 };
 
-/// Calls f(unfolding) for consecutive ranges of all pixels: of whole samples if these fit.
+/// Calls f(unfolding) for consecutive ranges of all pixels; ranges consist of whole samples if at least one fits.
 template <class Unfolded, class Matrix, class F>
 void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, const F& f) {
   if (s.samples == 0) return;
@@ -74,7 +74,7 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
   }
 }
 
-/// Multiplies all groups; `g` is the first. A has `of_a` elements per group; B and C likewise.
+/// Multiplies all groups; `g` is the product of the first group. A has `of_a` elements per group; B and C likewise.
 template <class T, class C, class Launch>
 void multiply_groups(int ordinal, const gemm_arguments<T, C>& g, std::size_t groups, std::size_t of_a, std::size_t of_b,
                      std::size_t of_c, const Launch& launch) {

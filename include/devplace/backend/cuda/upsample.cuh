@@ -13,8 +13,8 @@
 #include <devplace/tensor/dtype.hpp>
 
 // Doubles rows and columns of 16-bit elements. A thread handles 4 elements and their 8 columns in two rows of the
-// result, in accesses of 16 bytes to the larger side. With other factors, and if rows are not a multiple of 4, a thread
-// handles one element.
+// result, with 16-byte accesses to the larger tensor. With other factors, or if row lengths are not multiples of 4, a
+// thread handles one element.
 
 namespace devplace::detail {
 

@@ -48,9 +48,9 @@ class simulated_device {
   simulated_device& operator=(const simulated_device&) = delete;
   ~simulated_device() { stop(); }
 
-  /// Enqueues `function()` for the device's thread. Stores its exception for the next wait(); until then the device
-  /// skips its work, so that nothing is computed from a failed result. `Always`: runs even then (for freeing memory).
-  /// `Named`: the type in messages, by default the function's; op::events means that the function waits for a device.
+  /// Enqueues `function()` for the device's thread. The next wait() throws the function's exception; until then the
+  /// device skips all work, so that nothing uses a failed result. `Always`: runs even then (for freeing memory).
+  /// `Named`: the type in messages, by default `Function`; op::events means that the function waits for a device.
   template <bool Always = false, class Named = void, class Function> void submit(const Function& function) {
     static_assert(std::is_trivially_copyable_v<Function>,
                   "devplace: the arguments of an operation on a cuda place must be trivially copyable, because the "
@@ -83,7 +83,7 @@ class simulated_device {
   /// A point in the device's work.
   struct point {
     std::uint64_t calls = 0;   ///< calls of submit() before the point
-    std::size_t reported = 0;  ///< failures before the point that drain() returned
+    std::size_t reported = 0;  ///< number of failures that drain() had returned before the point
   };
 
   /// Returns the point after all work submitted so far.
@@ -115,7 +115,7 @@ class simulated_device {
     return {};
   }
 
-  /// Makes the device skip its work, because another device, whose results it needs, has failed.
+  /// Makes the device skip its work after the failure `other` of another device whose results it needs.
   void fail_with(device_failure other) {
     const std::lock_guard lock(mutex_);
     if (!failing()) failed_.push_back({std::move(other), finished_ + 1});
@@ -127,8 +127,8 @@ class simulated_device {
     return failed_.size();
   }
 
-  /// Finishes submitted work and ends the thread; later submit() calls execute their work themselves. Detaches the
-  /// thread of a lost device.
+  /// Finishes submitted work and ends the thread; later submit() calls execute their functions in the calling thread.
+  /// Detaches the thread of a lost device.
   void stop() noexcept {
     {
       std::unique_lock lock(mutex_);
@@ -151,8 +151,8 @@ class simulated_device {
     return false;
   }
 
-  /// Returns a failure that began on this device and that no device has thrown to the program;
-  /// `thrown_elsewhere(failure)` says whether another one has. Call after stop() of all devices.
+  /// Returns a failure that began on this device and that no device has thrown to the program.
+  /// `thrown_elsewhere(failure)`: whether another device has thrown it. Call after stop() of all devices.
   template <class Thrown> std::exception_ptr unthrown_failure(const Thrown& thrown_elsewhere) const {
     for (std::size_t i = thrown_; i < failed_.size(); ++i)
       if (failed_[i].what.ordinal == ordinal_ && !thrown_elsewhere(failed_[i].what.what)) return failed_[i].what.what;
@@ -181,7 +181,7 @@ class simulated_device {
       naming_bad_alloc("the failures of a simulated device", [this] { failed_.reserve(2 * failed_.size() + 4); });
   }
 
-  /// The type-erased submit(): takes the function's bytes and a pointer that calls them.
+  /// The type-erased submit(): copies the function's bytes; `run` calls the copy.
   void submit_closure(const void* function, std::size_t bytes, bool always, bool follows, const char* name,
                       void (*run)(void*)) {
     std::unique_lock lock(mutex_);
@@ -278,7 +278,7 @@ class simulated_device {
   std::uint64_t finished_ = 0;
   int waiting_ = 0;
   bool stopped_ = false;
-  std::vector<failed_call> failed_;  // all failures; the device skips its work after each until drain() reports it
+  std::vector<failed_call> failed_;  // all failures; after each, the device skips its work until drain() returns it
   std::size_t reported_ = 0;
   std::size_t thrown_ = 0;  // failures before this index were thrown to the program
   device_failure lost_;     // why the device is lost, if it is

@@ -17,8 +17,7 @@ namespace devplace {
 
 namespace detail {
 
-/// Returns the devices behind the place `ordinal`; empty if there is no device map and places have their devices'
-/// numbers.
+/// Returns the devices behind the place `ordinal`; empty if place numbers equal device numbers without a device map.
 inline std::string simulated_binding(int ordinal) {
   const device_map& map = device_map::of_process();
   const int visible = map.visible(ordinal), physical = simulated_physical_device(ordinal);
@@ -28,8 +27,8 @@ inline std::string simulated_binding(int ordinal) {
 
 }  // namespace detail
 
-/// Simulated devices: DEVPLACE_SIMULATED_DEVICES defines their number, CUDA_VISIBLE_DEVICES selects some; each place is
-/// a thread that works in host memory.
+/// Simulated devices: each place is a thread that works in host memory. DEVPLACE_SIMULATED_DEVICES is the number of
+/// devices; CUDA_VISIBLE_DEVICES selects some of them.
 template <> struct implementation<backend::cuda, op::device_query> {
   static int count() { return detail::simulated_device_count(); }
   static std::string why_unavailable(int ordinal) { return detail::why_not_simulated(ordinal); }

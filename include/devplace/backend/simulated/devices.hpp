@@ -22,9 +22,9 @@
 
 namespace devplace::detail {
 
-/// The devices behind the logical ordinals of the process, each with its own worker, started at first use. Stopped at
-/// exit but never destroyed, because a tensor with static storage duration may free its memory later. As with CUDA, a
-/// process that used them cannot pass them to its children by fork(): their threads stay in the parent.
+/// The devices behind the logical ordinals of the process. Each has its own worker, which starts at the first use.
+/// Workers are stopped at exit but never destroyed, because a tensor with static storage duration may free its memory
+/// later. As with CUDA, children of fork() cannot use the devices of their parent: the threads stay in the parent.
 class simulated_devices {
  public:
   static simulated_device& at(int ordinal) {
@@ -47,8 +47,8 @@ class simulated_devices {
     return scoped == nullptr ? own : *static_cast<simulated_device*>(scoped);
   }
 
-  /// Takes and returns an additional worker of a device, which runs concurrently with the others. Reuses workers and
-  /// never destroys them, because other devices' work may still refer to them.
+  /// Takes or gives back an additional worker of a device, which runs concurrently with the device's other workers.
+  /// Workers are reused and never destroyed, because work of other devices may still refer to them.
   ///@{
   static simulated_device& take_worker(int ordinal) {
     static_cast<void>(at(ordinal));
@@ -90,7 +90,7 @@ class simulated_devices {
       for (extra_worker& one : devices.extra_) one.worker.stop();
       devices.for_each_started([this](int ordinal, const simulated_device& device) {
         report(place_name(backend::cuda{}, ordinal), device.unthrown_failure([this](const std::exception_ptr& failure) {
-          bool thrown = false;  // by another device that needed this one's results and got a copy
+          bool thrown = false;  // by another device that needed this device's results and got a copy
           devices.for_each_started(
               [&](int, const simulated_device& other) { thrown = thrown || other.was_thrown(failure); });
           return thrown;

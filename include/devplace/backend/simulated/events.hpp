@@ -49,7 +49,7 @@ template <> struct implementation<backend::cuda, op::events> {
     });
   }
   static void record(int ordinal, void* state) { of(state).record(detail::simulated_devices::current(ordinal)); }
-  /// Makes the device wait even if it has failed: it may then free memory that others still use.
+  /// Makes the device wait even if it has failed, because a failed device still frees memory, which others may use.
   static void follow(int ordinal, void* state) {
     detail::simulated_device* const worker = &detail::simulated_devices::current(ordinal);
     worker->submit<true, op::events>([worker, before = of(state).recorded()] {

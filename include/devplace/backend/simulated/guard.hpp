@@ -17,8 +17,8 @@
 namespace devplace::detail {
 
 /// Memory that only simulated devices may access. It lies in one reserved address range, which is accessible while any
-/// device works and protected otherwise. A host that dereferences a pointer into it after synchronising gets a
-/// segmentation fault, as with a GPU. Thread-safe.
+/// device works and protected otherwise. Host code that dereferences a pointer into this memory after synchronising
+/// gets a segmentation fault, as with a GPU. Thread-safe.
 class simulated_guard {
  public:
   /// Reserved address space; pages are allocated when they are written.
@@ -44,8 +44,7 @@ class simulated_guard {
     } else {
       top_ += pages;
     }
-    // A device that starts to work either reads in_use_ and opens the region, or has set working_, which this thread
-    // reads.
+    // Either a device that starts to work concurrently sees in_use_ and opens the region, or this thread sees working_.
     in_use_.store(true);
     if (open_)
       static_cast<void>(::mprotect(begin, pages, PROT_READ | PROT_WRITE));
@@ -80,7 +79,7 @@ class simulated_guard {
     if (!open_) open();
   }
 
-  /// Ends enter(); called when a simulated device becomes idle, before other threads see it idle.
+  /// Ends the access that enter() began. Called when a device becomes idle, before other threads see it idle.
   void leave() noexcept {
     if (working_.fetch_sub(1) != 1 || !in_use_.load()) return;
     const std::lock_guard lock(mutex_);

@@ -13,7 +13,7 @@
 
 namespace devplace {
 
-/// Simulated devices share memory with other processes in the segment itself.
+/// Memory that simulated devices share with other processes lies in the shared-memory segment itself.
 template <> struct implementation<backend::cuda, op::ipc> {
   static std::string device(int ordinal) {
     return "simulated device " + std::to_string(detail::simulated_physical_device(ordinal));
@@ -26,7 +26,7 @@ template <> struct implementation<backend::cuda, op::ipc> {
     detail::count_allocation(detail::counters(backend::cuda{}, ordinal), bytes);
     return block;
   }
-  /// Waits on the host, because no event exists for which another process could wait.
+  /// Waits on the host, because another process cannot wait for an event of a simulated device.
   static void record(int ordinal, const detail::memory_block&) { detail::simulated_devices::at(ordinal).wait(); }
   static detail::memory_block open(int ordinal, std::size_t bytes,
                                    const std::shared_ptr<detail::named_segment>& segment) {

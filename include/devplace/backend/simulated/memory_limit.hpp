@@ -14,7 +14,7 @@
 
 namespace devplace::detail {
 
-/// The limit if none is set: only the host's memory.
+/// The value for no limit: only the host's memory limits allocations.
 inline constexpr std::size_t unlimited_memory = std::numeric_limits<std::size_t>::max();
 
 /// Returns the bytes per physical device in `text`, a value of DEVPLACE_SIMULATED_MEMORY: a positive integer followed,
@@ -40,7 +40,7 @@ inline std::size_t parse_simulated_memory(const char* text) {
       "it as 256MiB, or unset it for as much memory as the host has.");
 }
 
-/// Returns the bytes of each physical device of this process; the environment is read once.
+/// Returns the memory of each physical device of this process, in bytes; reads the environment once.
 inline std::size_t simulated_memory_limit() {
   static const std::size_t limit = parse_simulated_memory(std::getenv("DEVPLACE_SIMULATED_MEMORY"));
   return limit;

@@ -31,8 +31,8 @@ namespace devplace::detail {
 /// The memory of the simulated devices. A logical device caches a freed block for its next request of the same rounded
 /// size. A device executes its work in the order of the calls, so the previous owner's work on the block is done before
 /// the next owner's. If another device uses a block, the program must order the two devices anyway. Cached blocks
-/// return to the host in the order of their device's work. All logical devices on one physical device share its limit,
-/// and the cache's bound: the devices' peak of memory in use, plus kept_bytes.
+/// return to the host in the order of their device's work. All logical devices on one physical device share its limit.
+/// They also share the cache's bound: their peak memory in use, plus kept_bytes.
 class simulated_pool {
  public:
   /// Size and alignment unit of blocks.
@@ -63,7 +63,7 @@ class simulated_pool {
       device.cached -= rounded;
       counters.idle.fetch_sub(bytes, std::memory_order_relaxed);
     } else {
-      // Programs with recurring sizes reuse the cache; ever new sizes would fill it without this bound.
+      // Recurring sizes are served from the cache. Without this bound, ever new sizes would fill the cache.
       if (!fits(device, rounded) || device.cached > device.most_in_use + kept_bytes) drop_all(physical);
       if (fits(device, rounded)) data = from_host(rounded, guarded);
       if (data == nullptr) return nullptr;
@@ -92,7 +92,7 @@ class simulated_pool {
     }
   }
 
-  /// Returns the cache of one logical device to the host; returns the number of bytes.
+  /// Gives the cache of one logical device back to the host; returns the number of bytes.
   std::size_t trim(int ordinal, memory_counters& counters) {
     const std::lock_guard lock(mutex_);
     return drop(ordinal, counters);
@@ -141,7 +141,7 @@ class simulated_pool {
     return data != nullptr ? data : ::operator new(bytes, std::align_val_t{unit}, std::nothrow);
   }
 
-  /// Returns the cache of one logical device to the host.
+  /// Gives the cache of one logical device back to the host; returns the number of bytes.
   std::size_t drop(int ordinal, memory_counters& counters) {
     std::size_t bytes = 0;
     for (auto& [size, cached] : logical_[index(ordinal)].cache) {
@@ -155,7 +155,7 @@ class simulated_pool {
     return bytes;
   }
 
-  /// Returns the caches of all logical devices on one physical device to the host.
+  /// Gives the caches of all logical devices on one physical device back to the host.
   void drop_all(int physical) {
     for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal)
       if (logical_[index(ordinal)].physical == physical) drop(ordinal, counters(backend::cuda{}, ordinal));

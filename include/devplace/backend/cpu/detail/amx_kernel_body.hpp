@@ -27,7 +27,7 @@ struct processor_tiles {
   template <int Tile> DEVPLACE_TARGET static void store(void* rows, std::size_t stride) {
     __asm__ volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(Tile), "r"(rows), "r"(stride) : "memory");
   }
-  /// Computes Sums += A B: A is [16][16] and B [16][16] of pairs along k, and the sums are [16][16] in float.
+  /// Computes Sums += A B. A and B are [16][16] pairs along k; Sums is [16][16] floats.
   template <int Sums, int A, int B> DEVPLACE_TARGET static void multiply() {
     __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
   }

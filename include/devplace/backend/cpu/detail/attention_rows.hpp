@@ -23,7 +23,7 @@ template <class T> struct attention_scores {
   attention_dropout<T> dropout;
   std::size_t sequence, query, key, keys;
 
-  /// Returns the number of the block's first keys that row `row` attends to.
+  /// Returns how many of the block's keys, from its first key on, row `row` attends to.
   std::size_t keys_of(std::size_t row) const {
     if (!shape.causal) return keys;
     const std::size_t before = query + row + 1 - key;

@@ -15,9 +15,9 @@ template <class T>
 inline constexpr std::size_t patch_depth =
     std::is_same_v<T, computed_t<T>> ? convolution_block_depth : direct_depth + 1;
 
-/// Packs rows [begin, end) of A, at most convolution_block_rows, into panels of tile_rows, each `depth` deep and
-/// followed by the next. Element (i, p) is source[i * stride_i + p * stride_p]. With a `bias`, the panels are one
-/// deeper, and bias[i] is the last element of row i.
+/// Packs rows [begin, end) of A, at most convolution_block_rows, into contiguous panels of tile_rows rows and depth
+/// `depth`. Element (i, p) is source[i * stride_i + p * stride_p]. With a `bias`, the depth of panels is one larger,
+/// and bias[i] is the last element of row i.
 template <class T, class From>
 DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t stride_i, std::size_t stride_p,
                                       std::size_t rows, std::size_t depth, const T* bias = nullptr) {
@@ -36,7 +36,7 @@ DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t
   }
 }
 
-/// Packs rows [begin, begin + rows) of the weights of a transposed convolution in the same layout. `s` is the
+/// Packs rows [begin, begin + rows) of the weights of a transposed convolution in the layout of pack_rows. `s` is the
 /// transposed convolution's shape: its channels are the original's outputs, with taps in reverse order. Element (i, p)
 /// belongs to output p / taps.
 template <class T>
@@ -75,8 +75,8 @@ DEVPLACE_TARGET inline void multiply_panel(const T* packed_a, const T* panel, st
 }
 
 /// Computes rows [row_begin, row_end) of each group's outputs for the panels [begin, end) of pixels. Panels are
-/// numbered from sample 0 of group 0, sample 1, and so on to the last group. A bias is the last element of each weight
-/// row, times 1 as the last element of each patch. `Mirrored`: uses the weights of pack_mirrored_rows.
+/// numbered by group, then by sample, then by pixel. A bias is appended to each weight row, and the matching element of
+/// each patch is 1. `Mirrored`: uses the weights of pack_mirrored_rows.
 template <class T, bool Mirrored>
 DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>>& g, std::size_t row_begin,
                                     std::size_t row_end, std::size_t begin, std::size_t end, void* buffer) {
@@ -198,8 +198,8 @@ DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_argume
     copy_run(g.dx + at + begin * s.plane(), image + begin * s.plane(), (end - begin) * s.plane());
 }
 
-/// Computes columns [begin, end) of a group's weight gradient [outputs, depth], at most convolution_weight_columns.
-/// Sums over samples [first, last); sum [outputs, ld] = the result + beta sum.
+/// Computes columns [begin, end), at most convolution_weight_columns, of a group's weight gradient [outputs, depth],
+/// summed over samples [first, last): sum [outputs, ld] = the result + beta sum.
 template <class T>
 DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arguments<T>& g, std::size_t group,
                                            std::size_t first, std::size_t last, std::size_t begin, std::size_t end,

@@ -4,7 +4,7 @@
 // Included by convolution_kernels.hpp only.
 //
 // Convolutions whose groups have few channels, mainly depthwise ones. Vectors hold consecutive pixels of one output
-// channel. They are sums over the taps: a weight times the vector that the tap reads from the padded image
+// channel. Each vector is a sum over taps: a weight times the vector that the tap reads from the padded image
 // (depthwise_convolution).
 
 /// Computes sums[i] = then(bias + sum over p of weights[p] image[offsets[p] + i]) for `Vectors` vectors of elements.
@@ -47,8 +47,8 @@ template <class T>
   for (; i < n; i += lanes) tap_sum_tile<T, 1>(sums + i, image + i, offsets, weights, depth, bias, relu);
 }
 
-/// Computes sums[j] += sum over i < n of gradient[i] image[offsets[j] + i] in whole vectors, each lane in ascending
-/// order.
+/// Computes sums[j] += sum over i < n of gradient[i] image[offsets[j] + i] in whole vectors; each lane adds in
+/// ascending order.
 template <class T, std::size_t Taps>
 [[gnu::noinline]] DEVPLACE_TARGET inline void tap_products(double* __restrict sums, const T* __restrict image,
                                                            const std::size_t* __restrict offsets,
@@ -86,7 +86,7 @@ template <class T> decltype(&tap_products<T, 3>) tap_products_of(std::size_t tap
                      : tap_products<T, 3>;
 }
 
-/// Computes segments [begin, end) of outputs, numbered from group 0 of sample 0, group 1, and so on to the last sample.
+/// Computes segments [begin, end) of outputs, numbered by sample, then by group, then by row.
 template <class T>
 DEVPLACE_TARGET void convolve_depthwise(const convolution_arguments<T, computed_t<T>>& g,
                                         const depthwise_convolution& d, std::size_t begin, std::size_t end,
@@ -183,7 +183,7 @@ DEVPLACE_TARGET void convolve_back_depthwise(const convolution_input_gradient_ar
 }
 
 /// Computes the weight's gradient of a group, summed over samples [first, last): sum [outputs, depth] = the result +
-/// beta sum. Parts of a sample are summed in vectors, and these sums in double.
+/// beta sum. Vectors sum parts of a sample; the sums of the parts are added in double.
 template <class T>
 DEVPLACE_TARGET void convolve_weight_depthwise(const convolution_weight_gradient_arguments<T>& g,
                                                const depthwise_convolution& d, std::size_t group, std::size_t first,

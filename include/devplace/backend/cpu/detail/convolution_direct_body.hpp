@@ -5,8 +5,8 @@
 //
 // Convolutions whose vectors hold output channels: each element of an image is multiplied by vectors of weights, so
 // patches are never stored. Images are only copied, with their padding (direct_convolution). The scheme follows
-// Georganas et al., "Anatomy of high-performance deep learning convolutions on SIMD architectures" (2018), with the
-// users' layout.
+// Georganas et al., "Anatomy of high-performance deep learning convolutions on SIMD architectures" (2018), but keeps
+// the layout of the caller's tensors.
 
 /// Computes to[i] = then(from[i] + beta to[i]).
 template <class T, std::size_t Bytes>
@@ -139,8 +139,8 @@ DEVPLACE_TARGET inline void pack_weights(T* to, const convolution_shape& s, cons
   }
 }
 
-/// Computes rows [begin, end) of outputs, numbered from sample 0 of group 0, sample 1, and so on to the last group.
-/// `Mirrored`: g is a transposed convolution, whose channels are the original outputs, with taps in reverse order.
+/// Computes rows [begin, end) of outputs, numbered by group, then by sample, then by row. `Mirrored`: g is a transposed
+/// convolution, whose channels are the original outputs, with taps in reverse order.
 template <class T, bool Mirrored>
 DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T, computed_t<T>>& g, const direct_convolution& d,
                                    std::size_t begin, std::size_t end, void* buffer) {

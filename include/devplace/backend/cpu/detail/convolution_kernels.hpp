@@ -18,7 +18,7 @@ namespace devplace::detail {
 /// The largest number of columns of a weight's gradient that are computed at a time.
 template <class T> inline constexpr std::size_t convolution_weight_columns = convolution_block_columns<T> / 2;
 
-/// The functions of the *_body.hpp of convolutions, and the register tiles, for one instruction set.
+/// The functions of the bodies of convolutions (convolution_*_body.hpp) and the register tiles of one instruction set.
 template <class T> struct convolution_kernels {
   using sum_type = computed_t<T>;  ///< type of sums, and of the weights and biases read
   using arguments = convolution_arguments<T, sum_type>;

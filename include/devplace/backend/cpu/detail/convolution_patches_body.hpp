@@ -160,9 +160,9 @@ struct pixel_run {
   std::size_t at, from, n;
 };
 
-/// Finds the runs that tap `tap` reads among `count` pixels from row y and column x on; the other pixels read padding.
-/// Returns the number of runs, at most `count`, and adds their pixels to `read`. Writes an array instead of calling a
-/// lambda, because nvcc drops a lambda's attribute that selects the instruction set.
+/// Finds the runs for which tap `tap` reads the image, among `count` pixels from row y and column x on; for other
+/// pixels the tap reads padding. Returns the number of runs, at most `count`, and adds their pixel count to `read`.
+/// Writes an array instead of calling a lambda, because nvcc drops a lambda's attribute for the instruction set.
 DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_shape& s, std::size_t tap,
                                              std::size_t y, std::size_t x, std::size_t count, std::size_t& read) {
   const std::size_t row = s.row_of(tap), column = s.column_of(tap);
@@ -180,7 +180,7 @@ DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_
       pixel_run* const before = found == 0 ? nullptr : runs + found - 1;
       if (before != nullptr && before->at + before->n == run.at && before->from + before->n == run.from &&
           s.columns.stride == 1)
-        before->n += run.n;  // joins whole rows; short images have many
+        before->n += run.n;  // joins whole rows, of which images with short rows have many
       else
         runs[found++] = run;
     }

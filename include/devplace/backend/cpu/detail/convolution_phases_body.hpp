@@ -87,7 +87,7 @@ DEVPLACE_TARGET inline void join_phases(T* to, const depthwise_convolution& d, c
     return fill_run(to + read, otherwise, a.in - read);
   }
   if (a.stride == 2 && d.column_phases == 2) {
-    // Processes whole pairs; the padding may divide the first.
+    // Processes whole pairs; the padding may cut off half of the first pair.
     const std::size_t skip = a.padding % 2, first = (a.padding + 1) / 2;
     const std::size_t pairs = first < d.pitch ? smaller((a.in - smaller(skip, a.in)) / 2, d.pitch - first) : 0;
     if (skip != 0) to[0] = a.padding / 2 < d.pitch ? sums[d.plane + a.padding / 2] : otherwise;

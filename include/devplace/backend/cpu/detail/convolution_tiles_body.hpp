@@ -19,8 +19,8 @@ inline constexpr unsigned char direct_widths[] = {vector_bytes == 64   ? 14
                                                   vector_bytes == 64 ? 4 : 0,
                                                   0};
 
-/// Largest number of pixels whose sums stay in a buffer, [pixel][vectors]. direct_sums is the buffer's size, with room
-/// for one more tile.
+/// Largest number of pixels whose sums stay in a buffer, [pixel][vectors]. direct_sums is the size of the buffer, which
+/// has room for one more tile.
 inline constexpr std::size_t direct_pixels = 64;
 template <class T> inline constexpr std::size_t direct_sums = (direct_pixels + 16) * 2 * vector_bytes / sizeof(T);
 

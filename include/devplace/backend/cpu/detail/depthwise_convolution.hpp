@@ -15,7 +15,7 @@ inline constexpr std::size_t depthwise_channels = 4;
 inline constexpr std::size_t depthwise_depth = 256;
 ///@}
 
-/// Largest length of padded rows that are all cleared together before elements are copied.
+/// Padded rows up to this length are all cleared together before elements are copied.
 inline constexpr std::size_t depthwise_narrow = 16;
 
 /// The division of a shape for convolutions whose groups have few channels (convolution_depthwise_body.hpp). The
@@ -23,11 +23,11 @@ inline constexpr std::size_t depthwise_narrow = 16;
 ///
 /// Images are copied with their padding, in segments of rows. Strides split a padded image into phases, each with every
 /// stride-th row and column, so that consecutive outputs read consecutive elements. Rows of a phase have `pitch`
-/// elements and are contiguous. Output rows also have `pitch` elements, in vectors that continue across rows; outputs
+/// elements and are contiguous. Output rows also have `pitch` elements, so vectors continue across rows; outputs
 /// without a window are dropped.
 struct depthwise_convolution {
   std::size_t row_phases, column_phases;
-  std::size_t extra_rows, extra_columns;  ///< how many more a phase has than the outputs
+  std::size_t extra_rows, extra_columns;  ///< rows (columns) of a phase minus rows (columns) of the outputs
   std::size_t pitch;                      ///< elements of a row
   std::size_t rows;                       ///< output rows per segment
   std::size_t plane;                      ///< elements of a segment, plus those that vectors read beyond it
@@ -48,7 +48,7 @@ struct depthwise_convolution {
            s.column_of(t) * s.columns.dilation / s.columns.stride;
   }
   ///@}
-  /// The first row of phases outside the padding, and the number of rows from it to the last row outside the padding.
+  /// The first row of phases that contains input, and the number of rows from it to the last row with input.
   ///@{
   static constexpr std::size_t first_row(const convolution_shape& s) { return s.rows.padding / s.rows.stride; }
   static constexpr std::size_t rows_of_input(const convolution_shape& s) {

@@ -10,9 +10,9 @@
 
 namespace devplace::detail {
 
-/// Sizes of the packed blocks of convolutions, which share a thread's buffer with products. Like gemm_block_depth and
-/// the others, except that all blocks together fit a second-level cache of 1 MiB: images are read again for every
-/// block.
+/// Sizes of the packed blocks of convolutions, which share a thread's buffer with products. They correspond to
+/// gemm_block_depth and so on, but all blocks together fit a second-level cache of 1 MiB, because images are read again
+/// for every block.
 inline constexpr std::size_t convolution_block_depth = 256;
 template <class T> inline constexpr std::size_t convolution_block_rows = gemm_block_rows<T>;
 template <class T> inline constexpr std::size_t convolution_block_columns = gemm_block_columns<T> / 2;
@@ -34,7 +34,7 @@ struct direct_convolution {
   std::size_t rows;                       ///< output rows per segment
   std::size_t segments;                   ///< segments copied at a time
   std::size_t gradient_segments;          ///< segments copied at a time with the gradient of the output
-  /// Whether such segments fit and more than half of the elements of the register tiles are used.
+  /// Whether the segments fit the buffer and more than half of the elements of the register tiles are used.
   ///@{
   bool is_faster;
   bool gradient_is_faster;

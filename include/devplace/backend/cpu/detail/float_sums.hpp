@@ -19,7 +19,7 @@ inline constexpr bool adds_floats<element_source<float>, Reducer> = requires { R
 
 #if defined(__x86_64__)
 /// Computes sums[lane] += x[32 group + lane] for all groups and 32 lanes. Each conversion reads its 4 floats from
-/// memory. Inline assembly, because g++ reads 8 at a time, and extracting the upper 4 takes 50% longer.
+/// memory. In inline assembly, because g++ would read 8 floats at a time; extracting the upper 4 takes 50% longer.
 [[gnu::target("avx2")]] inline void add_float_groups(double* sums, const float* x, std::size_t groups) {
   using doubles = vector_of<double, 32>;
   typename doubles::type lanes[8];

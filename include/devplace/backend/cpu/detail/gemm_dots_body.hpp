@@ -98,7 +98,7 @@ DEVPLACE_TARGET inline void dot_rows(const gemm_arguments<T>& g, const gemm_rang
 }
 
 /// Computes the product of multiply_range as dot products along k, for few rows or columns, where packing costs more
-/// than it saves. Requires that A is not transposed and B is.
+/// than it saves. Requires an untransposed A and a transposed B.
 template <class T> DEVPLACE_TARGET void dot_range(const gemm_arguments<T>& g, const gemm_range& range) {
   std::size_t i = range.row_begin;
   for (; i + 2 < range.row_end; i += 4) dot_rows<T, 4>(g, range, i);

@@ -12,7 +12,7 @@ template <class T> struct tile_update {
   T alpha, beta;
   const T* bias;
   bool relu;
-  bool far = false;  ///< whether to prefetch C, which is larger than the second-level cache
+  bool far = false;  ///< whether C exceeds the second-level cache and is prefetched
 };
 
 /// Elements of a panel of A or B, packed or in the caller's matrix: element (i, p) is data[i * across + p * step].
@@ -118,7 +118,7 @@ template <class T> struct edge_of_tile {
 };
 
 /// Returns the width of a panel of A: tile_rows, or less if only a few rows are left, because products with few rows
-/// (inference, 10 classes) would otherwise mostly multiply zeros. Columns of B likewise.
+/// (inference, 10 classes) would otherwise mostly multiply zeros. The width of a panel of B is chosen likewise.
 constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_t narrow) {
   return left > narrow ? full : narrow;
 }
@@ -171,8 +171,8 @@ DEVPLACE_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range
   const bool unpacked_a = g.transpose_a ? is_small(g.lda) || all_columns <= tile_columns  //
                                         : all_columns <= 8 * tile_columns;
   const bool unpacked_b = !g.transpose_b && (is_small(g.ldb) || all_rows <= 2 * tile_rows);
-  // Packs columns of B just before their first use. If only one block of rows uses them, the next columns overwrite
-  // them, so that packed elements stay in the cache.
+  // Packs columns of B just before their first use. If only one block of rows uses packed columns, the next columns
+  // overwrite them, so that packed elements stay in the cache.
   const bool one_block = all_rows <= block_rows;
   const std::size_t packed_together = g.transpose_b ? tile_columns : 4 * tile_columns;
 

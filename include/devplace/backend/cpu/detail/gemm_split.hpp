@@ -21,10 +21,10 @@ inline constexpr std::size_t gemm_least_work = 256 * 1024;
 
 /// Returns the grid of at most `members` threads for an m x n x k product in tiles of tile_rows x tile_columns. Each
 /// thread packs its own rows of A and columns of B; the best grid minimises the slowest thread's multiplications and
-/// packing. `vector_work` is the number of multiplications that take as long as packing one element.
-/// If the team is `awake`, each access to an element counts as work, too: two multiplications. Accesses dominate
-/// products with few rows or summands. Each thread then finds its part of the weights in its own cache in the next
-/// product and in the update.
+/// packing. `vector_work` is the number of multiplications that take as long as packing one element. If the team is
+/// `awake`, each access to an element also counts as two multiplications, because accesses dominate products with few
+/// rows or summands. Each thread then finds its part of the weights in its own cache in the next product and in the
+/// update.
 inline gemm_split split_product(std::size_t m, std::size_t n, std::size_t k, std::size_t tile_rows,
                                 std::size_t tile_columns, std::size_t members, std::size_t vector_work,
                                 bool awake = false) {

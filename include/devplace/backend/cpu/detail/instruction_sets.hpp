@@ -14,11 +14,11 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 
-// Code that is compiled for each instruction set: includes the <name>_body.hpp in one namespace per instruction set.
-// DEVPLACE_TARGET is the attribute that selects the set, DEVPLACE_ROOT its instruction for square roots (undefined:
-// scalar ones). Every function with vector operations needs the attribute, which cannot depend on a template argument,
-// or must always be inlined into a function with the attribute. Otherwise its vector operations are lowered for the
-// baseline processor.
+// Compiles the code of each <name>_body.hpp once per instruction set, each time in another namespace. DEVPLACE_TARGET
+// is the attribute that selects the set; DEVPLACE_ROOT is its instruction for square roots (undefined: scalar ones).
+// Every function with vector operations needs the attribute DEVPLACE_TARGET or must always be inlined into a function
+// with this attribute. Otherwise its vector operations are lowered for the baseline processor. The attribute cannot
+// depend on a template argument.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 

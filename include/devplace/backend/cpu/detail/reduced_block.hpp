@@ -15,8 +15,8 @@ namespace devplace::detail {
 template <class Source, class Reducer>
 struct reduction_plan;  // ops/detail/reduction_plan.hpp, which includes this file
 
-/// Results that are computed together: one if the reduced elements are contiguous (inner = 1), otherwise adjacent
-/// results, numbered by tiles within each index of the outer axis.
+/// Groups of results that are computed together. A group is one result if the reduced elements are contiguous (inner =
+/// 1), otherwise a tile of adjacent results. Groups are numbered by outer index, then by tile.
 struct reduced_groups {
   static constexpr std::size_t tile = 64;    // adjacent results of a group
   static constexpr std::size_t lanes = 32;   // accumulators of a group with one result
@@ -48,7 +48,7 @@ template <class Source, class Reducer> struct reduced_block {
   using accumulator = typename Reducer::accumulator;
   static constexpr std::size_t lanes = reduced_groups::lanes, tile = reduced_groups::tile;
   static constexpr std::size_t short_lanes = 8;    // for few elements, so that merging takes less time than adding
-  static constexpr std::size_t few_elements = 15;  // groups of up to this many elements are faster side by side
+  static constexpr std::size_t few_elements = 15;  // groups of up to this many elements are reduced faster side by side
 
   const reduction_plan<Source, Reducer>& plan;
   const reduced_groups& groups;
@@ -110,7 +110,7 @@ template <class Source, class Reducer> struct reduced_block {
     return sums[0];
   }
 
-  /// Merges halves recursively. The length is a constant, so that compilers keep the lanes in registers.
+  /// Merges the halves recursively. The length is a constant, so that compilers keep the lanes in registers.
   template <class Of, std::size_t Half> static void merge_halves(typename Of::accumulator* sums) {
     for (std::size_t lane = 0; lane < Half; ++lane) Of::merge(sums[lane], sums[lane + Half]);
     if constexpr (Half != 1) merge_halves<Of, Half / 2>(sums);

@@ -83,8 +83,8 @@ template <std::size_t Columns> struct short_storing {
     for (std::size_t i = 0; i < rows; ++i) std::memcpy(kept + i * stride, sums + i * Columns, Columns * sizeof(float));
   }
 
-  /// Computes C = then(alpha sum + beta C + bias). Converts the old elements and the bias to whole rows first, so that
-  /// all elements are computed by the same vector instructions.
+  /// Computes C = then(alpha sum + beta C + bias). First converts the old elements and the bias to rows of full width,
+  /// so that the same vector instructions compute all elements.
   template <class T, class Result>
   DEVPLACE_TARGET static void store(const float* sums, const short_tile<T, Result>& tile) {
     float bias[Columns], old[Columns];
@@ -170,7 +170,7 @@ struct float_kernel : short_storing<2 * vector_bytes / sizeof(float)> {
   }
 };
 
-/// Computes products of few rows as dot products along k, without packing. Requires that A is not transposed and B is.
+/// Computes products of few rows as dot products along k, unpacked. Requires an untransposed A and a transposed B.
 template <class T, class Result>
 DEVPLACE_TARGET void short_dot_range(const gemm_arguments<T, Result>& g, const gemm_range& range) {
   using vector = typename vector_of<float, vector_bytes>::type;

@@ -11,13 +11,13 @@
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/limits.hpp>
 
-// Attention on GPUs; its gradient is in attention_gradient.hpp. A block handles 32 rows, 4 per warp: queries, or keys
-// for the gradients of keys and values. It visits the other positions of the sequence 32 at a time; each lane computes
-// the scores of one position with the rows of the warp. Each lane then adds columns lane, lane + 32 and so on of the
-// rows' results, using the scores of all lanes.
+// Attention on GPUs; its gradient is in attention_gradient.hpp. A block handles 32 rows, 4 per warp. Rows are queries,
+// or keys in the kernel for the gradients of keys and values. The block visits the other positions of the sequence 32
+// at a time. Each lane computes the scores of one position with the rows of the warp. Then each lane accumulates
+// columns lane, lane + 32, ... of the rows' results, using the scores of all lanes.
 //
-// Elements are float or double, also in mixed precision: the layer converts 16-bit projections and results, 16 bytes at
-// a time, because the gradient needs the unrounded results. A warp reads 32 adjacent columns of a row, 128 bytes of
+// Elements are float or double. In mixed precision, the layer converts 16-bit projections and results, 16 bytes at a
+// time, because the gradient needs the unrounded results. A warp reads 32 adjacent columns of a row, 128 bytes of
 // float.
 
 namespace devplace::detail {
@@ -42,7 +42,7 @@ template <class T, unsigned Columns, class Thread> class attention_tile {
   DEVPLACE_DEVICE unsigned first_row() const { return first_; }
 
   /// Computes scores[r] = the inner product of row r of this warp and the other position of this lane. `rows` and
-  /// `others` are element 0 of position 0; positions beyond the sequence count as zeros. The whole block must call it.
+  /// `others` point to position 0; positions beyond the sequence count as zeros. The whole block must call it.
   DEVPLACE_DEVICE void products(T (&scores)[warp_rows], const T* rows, std::size_t row_stride, std::size_t first_row,
                                 const T* others, std::size_t other_stride, std::size_t first_other) const {
     const auto a = thread_.template shared<T, size * 32, 0>();

@@ -90,7 +90,7 @@ template <class T, unsigned Width> struct weighted_rows_source {
   }
 };
 
-/// Divides a matrix into strips of rows and tiles of 32 threads' columns; a block handles one strip of one tile.
+/// Divides a matrix into strips of rows and tiles of 32 * width columns. A block handles one strip of one tile.
 struct column_strips {
   std::size_t rows, columns, strip_rows, strips;
 };
@@ -152,9 +152,9 @@ struct column_sums_kernel {
   }
 };
 
-/// Sums the columns of a source of `rows` rows with one kernel, or with two if there are enough rows for many blocks;
-/// then `workspace`, of `bytes`, holds the sums of strips. The strips, and so the bits, depend only on the shape.
-/// `launch(blocks, kernel)` enqueues a kernel.
+/// Sums the columns of a source of `rows` rows with one kernel. If there are enough rows for many blocks, uses two
+/// kernels and stores the sums of strips in `workspace`, of `bytes` bytes. The strips, and so the bits, depend only on
+/// the shape. `launch(blocks, kernel)` enqueues a kernel.
 template <class Source, class T, class Out, class Bias, class Launch>
 void launch_column_sums(const Source& source, std::size_t rows, std::size_t columns,
                         const sum_result<T, Out, Bias>& result, T* workspace, std::size_t bytes, const Launch& launch) {

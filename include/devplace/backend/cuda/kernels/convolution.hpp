@@ -11,8 +11,8 @@
 
 namespace devplace::detail {
 
-/// `count` consecutive output pixels of all samples, from pixel `first` of sample `sample` on. Indices that fit 32 bits
-/// are divided in 32 bits, which is several times faster on GPUs.
+/// `count` output pixels, consecutive across samples, from pixel `first` of sample `sample` on. Indices that fit 32
+/// bits are divided in 32 bits, which is several times faster on GPUs.
 struct pixel_range {
   std::size_t sample;
   std::uint32_t first, count;
@@ -63,10 +63,10 @@ template <class T> struct unfold_functor {
   }
 };
 
-/// Computes the input's gradient of samples from `sample` on, by summing the columns of their patches: dx = sums +
-/// bias, or dx += sums for samples that an earlier range of pixels has begun. Each element adds its summands in order.
-/// Even with 16-bit elements, a thread computes one element: it reads one float per tap of the window, and adjacent
-/// reads are aligned to 4 bytes only.
+/// Computes the input's gradient of samples from `sample` on, by summing the columns of the samples' patches: dx = sums
+/// + bias, or dx += sums for samples whose first pixels were in an earlier range. Each element adds its summands in
+/// order. Even with 16-bit elements, a thread computes a single element, because it reads one float per tap of the
+/// window and adjacent reads are aligned to 4 bytes only.
 template <class T> struct fold_functor {
   convolution_shape s;
   pixel_range pixels;

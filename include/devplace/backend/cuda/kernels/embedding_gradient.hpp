@@ -32,7 +32,7 @@ template <class T, class Gradient, class Index> struct embedding_gradient_kernel
   }
 
  private:
-  /// A lane's columns: adjacent ones, or every 32nd.
+  /// A lane's columns: adjacent columns, or every 32nd column.
   struct lane_columns {
     std::size_t first;
     unsigned next;

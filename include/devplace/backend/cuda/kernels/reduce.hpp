@@ -16,9 +16,9 @@ namespace devplace::detail {
 template <class Source, class Reducer>
 struct reduction_plan;  // ops/detail/reduction_plan.hpp, which includes this file
 
-/// The positions of the elements of results. Run `run` of result r begins at (run * results + r) * length, so all
-/// elements are contiguous. Packs of `width` are aligned to multiples of `width`, even if a run begins within a pack:
-/// rows of any length are read with wide accesses. A run touches at most `packs` packs.
+/// The positions of the elements that are reduced to each result. Run `run` of result r begins at (run * results + r) *
+/// length, so all elements are contiguous. Packs of `width` elements begin at multiples of `width`, even if a run
+/// begins within a pack, so rows of any length are read with wide accesses. A run touches at most `packs` packs.
 struct reduced_runs {
   std::size_t count, results, length, packs;
 
@@ -38,9 +38,9 @@ struct reduced_runs {
 };
 
 /// A reduction, distributed by its reduction_layout. With `Along`, inner is 1 and the reduced elements are contiguous
-/// runs: a thread takes packs of Width of them and adds element w of each to accumulator w modulo 4. Otherwise it takes
-/// Width adjacent columns. Adjacent threads read adjacent packs. All this depends only on the shape and types. Reading
-/// packs with wide accesses (`wide`) changes nothing else.
+/// runs: a thread takes packs of Width elements and adds element w of each pack to accumulator w modulo 4. Otherwise a
+/// thread takes Width adjacent columns. Adjacent threads read adjacent packs. The order of summation depends only on
+/// the shape and types, not on whether packs are read with wide accesses (`wide`).
 template <bool Along, class Source, class Reducer, unsigned Width> struct reduce_kernel {
   static constexpr unsigned threads = reduction_threads;
   static constexpr unsigned least_blocks = Width < 8 ? 0 : 1;  // with more blocks nvcc 13.0 spills registers
@@ -48,7 +48,7 @@ template <bool Along, class Source, class Reducer, unsigned Width> struct reduce
 
   reduction_plan<Source, Reducer> plan;
   reduced_runs runs;
-  std::size_t count;  // elements of a result; with Along, capacity of its packs
+  std::size_t count;  // elements of a result; with Along, the capacity of the packs that it touches
   reduction_layout layout;
   bool wide;
   accumulator* partials;  // layout.columns * results per block; null if each set has one block

@@ -16,8 +16,8 @@
 
 namespace devplace::detail {
 
-/// A pack of which the elements [first, last), counted from index `at`, are reduced. The element at `at` has number
-/// `position` among the elements of its result.
+/// The pack at index `at`, of which elements [first, last) are reduced. The element at `at` is number `position` among
+/// the elements of its result.
 struct reduced_pack {
   std::size_t at, position;
   unsigned first, last;
@@ -55,8 +55,8 @@ template <class Source> DEVPLACE_HD auto elements_of_result(const Source& source
     return source;
 }
 
-/// The arrays of a source: how many elements a thread takes (16 bytes of the smallest type, but 4 elements of 1 byte),
-/// whether arrays are aligned for such accesses, and how a pack is read. Other sources are read one by one.
+/// Describes a source's arrays: how many elements a thread takes (16 bytes of the smallest type, but 4 elements of 1
+/// byte), whether such accesses are aligned, and how to read a pack. Other sources are read one element at a time.
 template <class Inputs> struct reduced_inputs {
   static constexpr unsigned width = 1;
 };

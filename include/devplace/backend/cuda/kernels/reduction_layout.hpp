@@ -11,8 +11,8 @@
 namespace devplace::detail {
 
 inline constexpr unsigned reduction_threads = 256;
-/// Largest number of blocks that pass partial results to a last block: as many as an H100 runs concurrently. A
-/// constant, so that the order of summation is equal on every GPU.
+/// Largest number of blocks that pass partial results to a last block: as many as an H100 runs concurrently. It is
+/// constant so that the order of summation is equal on every GPU.
 inline constexpr std::size_t most_partial_blocks = 1024;
 /// Largest number of adjacent results that a block computes together.
 inline constexpr std::size_t most_block_columns = 32;
@@ -20,9 +20,9 @@ inline constexpr std::size_t most_block_columns = 32;
 /// How the elements of a reduction are distributed over blocks. The layout depends only on the shape and the element
 /// type. It determines the order of summation, so the bits depend neither on the GPU nor on addresses.
 ///
-/// A group of columns * lanes threads computes adjacent results: one result, or one pack of results, per column; its
-/// lanes share the elements. A block's groups, as many as fit, are a set. If there are too few sets to fill a GPU, the
-/// elements are cut into chunks, one per block, and the last block of a set merges the results of the chunks.
+/// A group of columns * lanes threads computes adjacent results: one result, or one pack of results, per column. The
+/// lanes of a column share its elements. A set is a block's groups, as many as fit. If there are too few sets to fill a
+/// GPU, the elements are cut into chunks, one per block, and the last block of a set merges the results of its chunks.
 struct reduction_layout {
   unsigned columns = 1;    ///< a power of two
   unsigned lanes = 1;      ///< a power of two; columns * lanes <= reduction_threads
@@ -37,8 +37,8 @@ struct reduction_layout {
   DEVPLACE_HD constexpr std::size_t blocks() const { return sets * chunks; }
 };
 
-/// Returns the layout for outer x count x inner elements. A thread takes `width` adjacent elements at a time: along the
-/// reduced axis if inner is 1, otherwise columns; then inner is a multiple of `width`.
+/// Returns the layout for outer x count x inner elements. A thread takes `width` adjacent elements at a time. If inner
+/// is 1, they are adjacent along the reduced axis; otherwise they are columns, and inner is a multiple of `width`.
 constexpr reduction_layout reduction_layout_of(std::size_t outer, std::size_t count, std::size_t inner,
                                                unsigned width) {
   constexpr std::size_t warp = 32, few_per_lane = 8, enough_sets = most_partial_blocks / 2;
@@ -61,7 +61,7 @@ constexpr reduction_layout reduction_layout_of(std::size_t outer, std::size_t co
   layout.sets = divided_up(layout.groups, layout.groups_per_block());
   layout.chunk = count;
   if (layout.groups_per_block() == 1 && layout.sets < enough_sets) {
-    const std::size_t least = lanes * elements * (along ? 4 : 16);  // elements that justify a block
+    const std::size_t least = lanes * elements * (along ? 4 : 16);  // minimum number of elements per block
     const std::size_t most = most_partial_blocks / layout.sets;
     const std::size_t wanted = divided_up(count, least);
     const std::size_t chunks = wanted < most ? wanted : most;

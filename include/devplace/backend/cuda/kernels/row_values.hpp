@@ -60,7 +60,7 @@ template <class Group, unsigned Width, class Index> class row_columns {
 };
 
 /// A thread's share of a row. The row has at most PerThread * Group::size elements, held in registers, so it is read
-/// once. If PerThread is 0, it has any length and is read in each pass.
+/// once. If PerThread is 0, the row may have any length and is read in each pass.
 template <class T, class Group, unsigned PerThread> class row_values {
   static constexpr unsigned width = PerThread != 0 && PerThread < widest_access<T> ? PerThread : widest_access<T>;
   static constexpr unsigned steps = PerThread / width;
@@ -125,7 +125,7 @@ template <class T, class Group, unsigned PerThread> class row_values {
   pack<T, width> values_[steps == 0 ? 1 : steps];
 };
 
-/// Gives functors of rows access to a row; with 0 elements per thread, rows have any length.
+/// Gives functors of rows access to a row; with 0 elements per thread, rows may have any length.
 template <unsigned PerThread> struct row_access {
   template <class T, class Group>
   DEVPLACE_DEVICE static row_values<T, Group, PerThread> values(const Group& group, const T* row, std::size_t columns) {

@@ -20,7 +20,7 @@ namespace devplace::detail {
 // no such row, but these threads still take part in the group's operations, which involve all lanes of a warp. For this
 // reason, group operations must not stand in a branch that depends on the row.
 
-/// `Lanes` threads of a warp or a whole block per row of at most Lanes * PerThread elements (PerThread 0: any length).
+/// Gives each row of at most Lanes * PerThread elements (PerThread 0: any length) `Lanes` threads of a warp or a block.
 template <class Row, unsigned Lanes, unsigned PerThread> struct rows_kernel {
   static constexpr unsigned threads = Lanes < 128 ? 128 : Lanes;
   static constexpr unsigned rows_per_block = threads / Lanes;

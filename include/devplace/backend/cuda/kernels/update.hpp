@@ -14,14 +14,14 @@
 
 namespace devplace::detail {
 
-/// Number of elements that a thread updates together: 16 bytes of the rounded parameters if any, otherwise of the
-/// others.
+/// Number of elements that a thread updates together: 16 bytes of the rounded parameters if there are any, otherwise 16
+/// bytes of the unrounded parameters.
 template <class T, class Working>
 inline constexpr unsigned width_of_update = width_of_sizes(sizeof(Working), sizeof(T));
 template <class T> inline constexpr unsigned width_of_update<T, void> = widest_access<T>;
 
-/// An optimizer's update of n elements: `groups` of `width` elements with wide accesses, the rest one by one. The last
-/// block writes the numbers of the next step after all blocks have read the current numbers.
+/// Updates n elements by an optimizer's rule: `groups` groups of `width` elements with wide accesses, the rest one by
+/// one. After all blocks have read the numbers of this step, the last block writes the numbers of the next step.
 template <class Rule, class T, std::size_t Arrays, class Update = runtime::update<Rule, T, Arrays>>
 struct update_kernel {
   static constexpr unsigned threads = 256;

@@ -86,7 +86,7 @@ template <class T> struct wide_finish {
   }
 };
 
-/// Finishes images of any extent, with one division per 8 elements.
+/// Adds bias and activation to images of any extent, with one division per 8 elements.
 template <class T> struct wide_finish_images {
   static constexpr unsigned width = widest_access<T>;
   finish_images_functor<T> f;
